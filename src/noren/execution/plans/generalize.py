@@ -29,7 +29,8 @@ from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.judging.cell_error import counted_median, counted_sd
+from noren.kernels.judging.cell_error import counted_sd
+from noren.kernels.judging.statistics import weighted_median
 from noren.kernels.sharing.alignment import FEATURES, LaidRows, customer_features, laid_rows
 from noren.kernels.sharing.shared_histories import Found
 from noren.methods.alike import stop_if_too_few, suppressed_columns
@@ -260,7 +261,7 @@ def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
     of = [table.filter(pl.col("at") == at) for at in range(len(ordered))]
     value = [one["value"].to_numpy() for one in of]
     return _Units(
-        [counted_median(v, one["owned"].to_numpy()) for v, one in zip(value, of, strict=True)],
+        [weighted_median(v, one["owned"].to_numpy()) for v, one in zip(value, of, strict=True)],
         [counted_sd(v, one["all"].to_numpy()) for v, one in zip(value, of, strict=True)],
         [column.grid for column in ordered],
     )

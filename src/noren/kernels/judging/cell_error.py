@@ -101,19 +101,6 @@ def counted_sd(value: Real, count: Whole) -> float:
     return math.sqrt(math.fsum((count * (value - mean) ** 2).tolist()) / rows)
 
 
-def counted_median(value: Real, count: Whole) -> float:
-    """Return the median of counted values; 0 where there are none.
-
-    >>> counted_median(np.array([1.0, 3.0]), np.array([1, 1])), counted_median(np.array([1.0, 3.0]), np.array([1, 2]))
-    (2.0, 3.0)
-    """
-    rows = int(count.sum())
-    if not rows:
-        return 0.0
-    low, high = np.searchsorted(np.cumsum(count), [(rows - 1) // 2, rows // 2], side="right")
-    return float((value[low] + value[high]) / 2)
-
-
 def exact_sum(errors: Real) -> float:
     """Return the sum, rounded once: the same for every order of the rows and every cut into blocks.
 

@@ -25,10 +25,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln
 
-from noren.kernels.arrays import Real, Whole
-from noren.kernels.judging.survival import least_needed
+from noren.kernels.arrays import Whole
+from noren.kernels.judging.survival import least_needed, log_comb
 from noren.kernels.judging.threshold import ALPHA, Bound, P, sharp_probability, threshold, thresholds
 
 LONGEST_PREFIX = 10_000
@@ -92,32 +91,24 @@ def crossing_bound(line: Whole, p: Fraction = P) -> float:
     open_ = np.flatnonzero(line <= np.arange(len(line)))
     if not len(open_):
         return 0.0
-    first, last = int(open_[0]), len(line) - 1
-    return min(_with_blocks(line, first, last, float(p), growth) for growth in _GROWTHS)
-
-
-def _with_blocks(line: Whole, first: int, last: int, p: float, growth: float) -> float:
-    total, start = 0.0, first
-    while start <= last:
-        stop = min(max(int(start * growth), start), last)
-        total += min(_block(line, start, stop, p, j) for j in _likely(line, start, stop, p))
-        start = stop + 1
-    return total
-
-
-def _likely(line: Whole, start: int, stop: int, p: float) -> list[int]:
-    """Return some j that are near the best for one n of the block."""
-    least = int(line[start])
-    best = {int(np.clip(np.ceil((line[n] - p * n) / (1 - p)), 1, least)) for n in {start, (start + stop) // 2, stop}}
-    return sorted(best | {least, max(min(best) - 2, 1), min(max(best) + 2, least)})
+    totals, last, chance = [], len(line) - 1, float(p)
+    for growth in _GROWTHS:
+        total, start = 0.0, int(open_[0])
+        while start <= last:
+            stop = min(max(int(start * growth), start), last)
+            # some j that are near the best for one n of the block
+            least, some = int(line[start]), {start, (start + stop) // 2, stop}
+            best = {int(np.clip(np.ceil((line[n] - chance * n) / (1 - chance)), 1, least)) for n in some}
+            near = sorted(best | {least, max(min(best) - 2, 1), min(max(best) + 2, least)})
+            total += min(_block(line, start, stop, chance, j) for j in near)
+            start = stop + 1
+        totals.append(total)
+    return min(totals)
 
 
 def _block(line: Whole, start: int, stop: int, p: float, j: int) -> float:
+    """Return the bound for one block and one j."""
     later = np.arange(start + 1, stop + 1)
-    first = _log_comb(np.array([start]), j) - _log_comb(line[start : start + 1], j)
-    rest = _log_comb(later - 1, j - 1) - _log_comb(line[start + 1 : stop + 1], j)
+    first = log_comb(np.array([start]), j) - log_comb(line[start : start + 1], j)
+    rest = log_comb(later - 1, j - 1) - log_comb(line[start + 1 : stop + 1], j)
     return float(np.exp(np.minimum(np.concatenate([first, rest]) + j * np.log(p), _MUCH)).sum())
-
-
-def _log_comb(n: Whole, k: int) -> Real:
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))

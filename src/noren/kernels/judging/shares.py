@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from noren.kernels.arrays import Real, Whole
+from noren.kernels.arrays import Real
 
 
 def share_low(right: int, asked: int, error: float) -> float:
@@ -143,18 +143,16 @@ def tpr_at(members: Real, controls: Real, fpr: float) -> float:
     [0.5, 0.75, 1.0, 1.0]
     """
     levels = np.unique(np.concatenate([members, controls]))[::-1]
-    false = np.concatenate([[0], _at_least(controls, levels)])
-    true = np.concatenate([[0], _at_least(members, levels)])
+    false, true = (
+        np.concatenate([[0], len(scores) - np.searchsorted(np.sort(scores), levels, side="left")])
+        for scores in (controls, members)
+    )
     wanted = fpr * len(controls) + _ROUNDING
     at = int(np.searchsorted(false, wanted, side="right")) - 1
     found = float(true[at])
     if at + 1 < len(false):
         found += float(true[at + 1] - true[at]) * max(wanted - _ROUNDING - false[at], 0.0) / (false[at + 1] - false[at])
     return float(found / len(members))
-
-
-def _at_least(scores: Real, levels: Real) -> Whole:
-    return len(scores) - np.searchsorted(np.sort(scores), levels, side="left")
 
 
 def hits_above(members: Real, controls: Real, fpr: float) -> tuple[int, ...]:

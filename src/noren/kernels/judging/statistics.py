@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
-from scipy.stats import t
+from scipy.stats import rankdata, t
 
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -36,15 +36,16 @@ def column_statistics(values: NDArray[np.float64]) -> NDArray[np.float64]:
 # --- The middle of values that were counted ---------------------------------------------------------------------------
 
 
-def weighted_median(values: Whole, weights: Whole) -> float:
-    """Return the median of values each of which comes so many times.
+def weighted_median(values: Real | Whole, weights: Whole) -> float:
+    """Return the median of values each of which comes so many times; 0 where there are none.
 
     >>> weighted_median(np.array([5, 1]), np.array([2, 2])), weighted_median(np.array([5, 1]), np.array([3, 2]))
     (3.0, 5.0)
     """
     order = np.argsort(values, kind="stable")
     values, until = values[order], np.cumsum(weights[order])
-    total = int(until[-1])
+    if not len(until) or not (total := int(until[-1])):
+        return 0.0
     low, high = (values[np.searchsorted(until, place, side="right")] for place in ((total - 1) // 2, total // 2))
     return float((low + high) / 2)
 
@@ -116,13 +117,7 @@ def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
     >>> round(spearman(np.array([1.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0])), 4)
     0.9487
     """
-    return pearson(_mean_ranks(x), _mean_ranks(y))
-
-
-def _mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    _found, place, many = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(many)
-    return (last - (many - 1) / 2)[place]
+    return pearson(rankdata(x), rankdata(y))
 
 
 def correlation_interval(r: float, samples: int, error: float = 0.05) -> tuple[float, float]:

@@ -68,6 +68,11 @@ _ROUNDING = 1e-6
 """By how much logarithms of binomials of millions may be off."""
 
 
+def log_comb(n: Real | Whole, k: Real | int) -> Real:
+    """Return the logarithm of C(n, k)."""
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
 def least_needed(n: Whole, bound: Bound, p: Fraction, alpha: Fraction) -> Whole:
     """Return for each n a number that r(n) is not below, and nearly always is: by logarithms, for any n.
 
@@ -80,9 +85,6 @@ def least_needed(n: Whole, bound: Bound, p: Fraction, alpha: Fraction) -> Whole:
     """
     n = np.asarray(n, dtype=np.int64)
     log_p, log_alpha, chance = float(np.log(float(p))), float(np.log(float(alpha))), float(p)
-
-    def log_comb(a: Real, b: Real) -> Real:
-        return np.asarray(gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1))
 
     def log_chance(s: Whole) -> Real:
         a, b = n.astype(np.float64), s.astype(np.float64)
@@ -114,7 +116,6 @@ class ChanceBound:
     """
 
     def __init__(self, sizes: list[int], bound: Bound, p: Fraction, alpha: Fraction, deepest: int) -> None:
-        self._rule = (bound, p, alpha)
         total = sum(sizes)
         near = np.arange(min(total, _ONE_BY_ONE) + 1, dtype=np.int64)
         # n with steps of √n/_ROOTS: √n grows evenly
@@ -124,26 +125,22 @@ class ChanceBound:
         """Where bounds stand; that at place i holds for all n from ``_n[i - 1] + 1`` to ``_n[i]``."""
         self._chance = np.ones(len(self._n))
         if total:
-            log_chance = self._exponents(sizes, deepest, self.least_needed(np.append(0, self._n[:-1] + 1)))
-            self._chance = np.minimum(np.exp(np.minimum(log_chance, 0.0)) * (1 + _ROUNDING), 1.0)
-
-    def least_needed(self, n: Whole) -> Whole:
-        """Return a number that r(n) is not below."""
-        return least_needed(n, *self._rule)
-
-    def _exponents(self, sizes: list[int], deepest: int, needed: Whole) -> Real:
-        kinds: Counter[int] = Counter()
-        for size, classes in Counter(sizes).items():
-            kinds[_rounded(size, deepest)] += size * classes
-        members = np.array(list(kinds.values()))
-        gain = np.array([_gain(size, deepest) for size in kinds])
-        least = np.full(len(self._n), np.inf)
-        for at, tilt in enumerate(_TILTS):
-            order = np.argsort(-gain[:, at], kind="stable")
-            corner = np.concatenate(([0], np.cumsum(members[order])))
-            worth = np.concatenate(([0.0], np.cumsum(members[order] * gain[order, at])))
-            np.minimum(least, np.interp(self._n, corner, worth) - needed * np.log1p(tilt), out=least)
-        return least
+            needed = least_needed(np.append(0, self._n[:-1] + 1), bound, p, alpha)
+            kinds: Counter[int] = Counter()
+            for size, classes in Counter(sizes).items():
+                kind = size
+                if size > deepest:  # not larger, and one of few: a member of a smaller class adds no less
+                    kind = max(int(deepest * _COARSE ** int(np.log(size / deepest) / np.log(_COARSE))), deepest)
+                kinds[kind] += size * classes
+            members = np.array(list(kinds.values()))
+            gain = np.array([_gain(size, deepest) for size in kinds])
+            least = np.full(len(self._n), np.inf)
+            for at, tilt in enumerate(_TILTS):
+                order = np.argsort(-gain[:, at], kind="stable")
+                corner = np.concatenate(([0], np.cumsum(members[order])))
+                worth = np.concatenate(([0.0], np.cumsum(members[order] * gain[order, at])))
+                np.minimum(least, np.interp(self._n, corner, worth) - needed * np.log1p(tilt), out=least)
+            self._chance = np.minimum(np.exp(np.minimum(least, 0.0)) * (1 + _ROUNDING), 1.0)
 
     def greatest(self, first: int, last: int) -> float:
         """Return a bound for every plan that names from ``first`` to ``last`` people."""
@@ -165,13 +162,6 @@ def _gain(size: int, deepest: int) -> Real:
     some = np.where(hit <= named, gammaln(named + 1) - gammaln(hit + 1) - gammaln(np.abs(named - hit) + 1), -np.inf)
     logs = (some - log_perm)[:, :, None] + hit[0][None, :, None] * np.log(_TILTS)[None, None, :]
     return np.asarray((np.logaddexp.reduce(logs, axis=1) / named).max(axis=0))
-
-
-def _rounded(size: int, deepest: int) -> int:
-    """Return a size that is not larger, one of few: a member of a smaller class adds no less."""
-    if size <= deepest:
-        return size
-    return max(int(deepest * _COARSE ** int(np.log(size / deepest) / np.log(_COARSE))), deepest)
 
 
 # --- How likely the best attacker is to be effective against a release made of classes --------------------------------
@@ -349,7 +339,8 @@ def _search(
     def offer(chance: float, depths: Sequence[tuple[int, int]], named: int, need: int, *, sure: bool = False) -> None:
         nonlocal best
         if chance > (found[named].chance * (1 + SLACK) if named in found else -1.0):
-            found[named] = Plan(named, need, min(chance, 1.0), _counted(depths), sure)
+            counted = tuple((size, part, classes) for (size, part), classes in sorted(Counter(depths).items()))
+            found[named] = Plan(named, need, min(chance, 1.0), counted, sure)
             best = max(best, chance)
 
     sure = list(_sure(ordered, needed, bound, p, alpha, limits)) if naming == "any" else []
@@ -393,7 +384,7 @@ def _sure(
     if limits is None or inside == len(ordered):
         return
     hits = np.arange(inside + 1, len(ordered) + 1)
-    for place in np.flatnonzero(hits >= limits.least_needed(named[inside:])).tolist():
+    for place in np.flatnonzero(hits >= least_needed(named[inside:], bound, p, alpha)).tolist():
         at = inside + place
         need = threshold(int(named[at]), bound, p, alpha)
         if at + 1 >= need:
@@ -431,7 +422,3 @@ def _splits(total: int, largest: int) -> tuple[tuple[int, ...], ...]:
     if total == 0:
         return ((),)
     return tuple((part, *rest) for part in range(min(total, largest), 0, -1) for rest in _splits(total - part, part))
-
-
-def _counted(depths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int, int], ...]:
-    return tuple((size, part, classes) for (size, part), classes in sorted(Counter(depths).items()))

@@ -33,6 +33,7 @@ minimum is at ``j* = ⌈(s-pn)/(1-p)⌉`` cut to [0, s]. (The inequality is Lini
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 from math import comb
 from typing import Literal
@@ -102,11 +103,9 @@ def threshold(n: int, bound: Bound = "paper", p: Fraction = P, alpha: Fraction =
     (7, 7, 64, 52)
     """
     _stop_outside(n, p, alpha)
-    return _paper(n, p, alpha) if bound == "paper" else _sharp(n, p, alpha)
-
-
-def _paper(n: int, p: Fraction, alpha: Fraction) -> int:
-    """Add the terms b^n·C(n,k)·p^k from k = n down until they reach b^n·alpha, as all down to k = 0 surely do."""
+    if bound == "sharp":  # the probability falls as s grows
+        return bisect_left(range(1, n + 1), x=True, key=lambda s: _is_rare(n, s, p, alpha)) + 1
+    # the terms b^n·C(n,k)·p^k are added from k = n down until they reach b^n·alpha, as all down to k = 0 surely do
     a, b = p.numerator, p.denominator
     limit = alpha.numerator * b**n
     s = n
@@ -116,18 +115,6 @@ def _paper(n: int, p: Fraction, alpha: Fraction) -> int:
         tail += term
         s -= 1
     return s + 1
-
-
-def _sharp(n: int, p: Fraction, alpha: Fraction) -> int:
-    """Halve the range of s until the least rare one is left: the probability falls as s grows."""
-    low, high = 1, n + 1
-    while low < high:
-        middle = (low + high) // 2
-        if _is_rare(n, middle, p, alpha):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _is_rare(n: int, s: int, p: Fraction, alpha: Fraction) -> bool:
@@ -147,14 +134,16 @@ def thresholds(last: int, bound: Bound = "paper", p: Fraction = P, alpha: Fracti
     [1, 2, 3, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11]
     """
     _stop_outside(last, p, alpha)
-    return _paper_table(last, p, alpha) if bound == "paper" else _sharp_table(last, p, alpha)
-
-
-def _paper_table(last: int, p: Fraction, alpha: Fraction) -> list[int]:
+    s, table = 1, []
+    if bound == "sharp":
+        for n in range(last + 1):
+            while s <= n and not _is_rare(n, s, p, alpha):
+                s += 1
+            table.append(s)
+        return table
     a, b = p.numerator, p.denominator
     # all times b^n, to stay whole: tail = u(n, s), before = C(n, s-1)·p^(s-1), limit = alpha
-    s, tail, before, limit = 1, 0, 1, alpha.numerator
-    table = []
+    tail, before, limit = 0, 1, alpha.numerator
     for n in range(last + 1):
         while s <= n and tail * alpha.denominator >= limit:
             before = before * (n - s + 1) * a // (s * b)
@@ -164,13 +153,4 @@ def _paper_table(last: int, p: Fraction, alpha: Fraction) -> list[int]:
         tail = tail * (a + b) + before * a
         before = before * (n + 1) * b // (n + 2 - s)
         limit *= b
-    return table
-
-
-def _sharp_table(last: int, p: Fraction, alpha: Fraction) -> list[int]:
-    s, table = 1, []
-    for n in range(last + 1):
-        while s <= n and not _is_rare(n, s, p, alpha):
-            s += 1
-        table.append(s)
     return table
