@@ -240,32 +240,20 @@ def frequent_sets(baskets: sparse.csc_array, least: int, largest: int) -> list[W
     single = np.flatnonzero(np.asarray(baskets.sum(axis=0)).ravel() >= least)
     found = [single.reshape(-1, 1).astype(np.int64)]
     if largest >= 2:
-        found.append(_pairs(baskets, single, least))
-    while len(found[-1]) and len(found) < largest:
-        candidates = _one_larger(found[-1])
-        if candidates is None:
+        chosen = baskets[:, single]
+        together = sparse.triu(chosen.T @ chosen, k=1).tocoo()
+        often = together.data >= least
+        pairs = np.column_stack([single[together.row[often]], single[together.col[often]]]).astype(np.int64)
+        found.append(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+    while len(sets := found[-1]) and len(found) < largest:
+        # sets that differ in their last item alone are joined; the counting drops what has an infrequent part
+        _heads, head = np.unique(sets[:, :-1], axis=0, return_inverse=True)
+        place = np.arange(len(sets))
+        partners = np.searchsorted(head.ravel(), head.ravel(), side="right") - place - 1
+        if partners.sum() > MOST_SETS:
             break
+        left = np.repeat(place, partners)
+        right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(partners) - partners, partners)
+        candidates = np.column_stack([sets[left], sets[right, -1]])
         found.append(candidates[support(baskets, candidates) >= least])
     return [sets for sets in found if len(sets)]
-
-
-def _pairs(baskets: sparse.csc_array, single: Whole, least: int) -> Whole:
-    chosen = baskets[:, single]
-    together = sparse.triu(chosen.T @ chosen, k=1).tocoo()
-    often = together.data >= least
-    pairs = np.column_stack([single[together.row[often]], single[together.col[often]]]).astype(np.int64)
-    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-
-
-def _one_larger(sets: Whole) -> Whole | None:
-    """Join sets that differ in their last item alone; the counting drops what has an infrequent part."""
-    _heads, head = np.unique(sets[:, :-1], axis=0, return_inverse=True)
-    head = head.ravel()
-    place = np.arange(len(sets))
-    last_of_head = np.searchsorted(head, head, side="right")
-    partners = last_of_head - place - 1
-    if partners.sum() > MOST_SETS:
-        return None
-    left = np.repeat(place, partners)
-    right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(partners) - partners, partners)
-    return np.column_stack([sets[left], sets[right, -1]])

@@ -52,19 +52,10 @@ def narrowed(about: Walk, customer: int, free: Flags) -> Whole:
     """
     stamp = np.zeros(len(about.rows), dtype=np.int64)
     room = np.empty(len(about.rows), dtype=np.int64)
-    left = _narrow(
-        read_only(about.bought),
-        about.first,
-        read_only(about.shows),
-        about.shows_first,
-        about.rows,
-        about.counts,
-        customer,
-        free,
-        stamp,
-        room,
-        0,
-    )[0]
+    left, _turn = _narrow(
+        *(read_only(about.bought), about.first, read_only(about.shows), about.shows_first, about.rows, about.counts),
+        *(customer, free, stamp, room, 0),
+    )
     return room[:left].copy()
 
 

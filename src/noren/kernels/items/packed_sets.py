@@ -82,7 +82,8 @@ def item_sets(owner: Whole, item: Whole, sets: int, items: int, weight: Whole | 
     there = (owner >= 0) & (item >= 0)
     key = owner[there].astype(np.int64) * width + item[there]
     if weight is None:
-        key = _distinct(np.sort(key))
+        key = np.sort(key)
+        key = key[np.concatenate(([True], key[1:] != key[:-1]))[: key.size]]
         units = np.ones(len(key), dtype=np.int64)
         unit = 1
     else:
@@ -97,10 +98,6 @@ def item_sets(owner: Whole, item: Whole, sets: int, items: int, weight: Whole | 
     known = what < items
     first = np.concatenate(([0], np.cumsum(np.bincount(whose[known], minlength=sets)))).astype(np.int64)
     return ItemSets(first, what[known].astype(np.int32), units[known].astype(np.int32), total, unit)
-
-
-def _distinct(ordered: Whole) -> Whole:
-    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: ordered.size]]
 
 
 @kernel()

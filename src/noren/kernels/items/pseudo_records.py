@@ -46,8 +46,18 @@ def cosine_clusters(rows: csr_array, count: int, generator: np.random.Generator)
     centres = rows[_far_apart(rows, count, generator)].toarray()
     cluster = np.full(rows.shape[0], -1, dtype=np.int64)
     for _round in range(_MOST_ROUNDS):
-        nearest, likeness = _nearest(rows, centres)
-        _give_each_one(nearest, likeness, count)
+        nearest, likeness = np.empty(rows.shape[0], dtype=np.int64), np.empty(rows.shape[0])
+        turned = np.ascontiguousarray(centres.T)
+        for start in range(0, rows.shape[0], _ROWS_AT_ONCE):
+            part = slice(start, start + _ROWS_AT_ONCE)
+            similarity = rows[part] @ turned
+            nearest[part], likeness[part] = similarity.argmax(axis=1), similarity.max(axis=1)
+        sizes = np.bincount(nearest, minlength=count)
+        for empty in np.flatnonzero(sizes == 0):
+            row = int(np.where(sizes[nearest] > 1, likeness, np.inf).argmin())
+            sizes[nearest[row]] -= 1
+            sizes[empty] = 1
+            nearest[row] = empty
         if (nearest == cluster).all():
             break
         cluster = nearest
@@ -105,29 +115,6 @@ def _far_apart(rows: csr_array, count: int, generator: np.random.Generator) -> W
         # 1 - cosine is half the squared distance of two rows of length 1
         apart = np.where(distance < 1e-12, 0.0, np.minimum(apart, distance))
     return chosen
-
-
-def _nearest(rows: csr_array, centres: Real) -> tuple[Whole, Real]:
-    """Return each row's most similar centre, and how similar it is."""
-    nearest = np.empty(rows.shape[0], dtype=np.int64)
-    likeness = np.empty(rows.shape[0])
-    turned = np.ascontiguousarray(centres.T)
-    for start in range(0, rows.shape[0], _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
-        similarity = rows[part] @ turned
-        nearest[part] = similarity.argmax(axis=1)
-        likeness[part] = similarity.max(axis=1)
-    return nearest, likeness
-
-
-def _give_each_one(cluster: Whole, likeness: Real, count: int) -> None:
-    """Give every empty cluster, in place, the row that is least similar to its centre and not alone there."""
-    sizes = np.bincount(cluster, minlength=count)
-    for empty in np.flatnonzero(sizes == 0):
-        row = int(np.where(sizes[cluster] > 1, likeness, np.inf).argmin())
-        sizes[cluster[row]] -= 1
-        sizes[empty] = 1
-        cluster[row] = empty
 
 
 def _sums(rows: csr_array, cluster: Whole, count: int) -> Real:

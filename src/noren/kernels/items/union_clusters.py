@@ -135,7 +135,9 @@ def union_clusters(
     own = int(sets.sizes.sum())
     best, cost = state.cluster.copy(), int((state.size * state.union).sum())
     lowest = cost
-    buyers_first, buyers = _turned(sets, items)
+    order = np.argsort(sets.item, kind="stable")
+    buyers = np.repeat(np.arange(len(sets.sizes), dtype=np.int32), sets.sizes)[order]  # who has each item
+    buyers_first = np.concatenate([[0], np.cumsum(np.bincount(sets.item, minlength=items))])
     total = steps * len(best) if 1 < count < len(best) else 0
     hot = max(own / max(len(best), 1), 1.0) * math.sqrt(len(best) / count) / 5
     cooling = int(total * (1 - _FROZEN))
@@ -162,13 +164,6 @@ def _united(sets: ItemSets, cluster: Whole) -> tuple[Whole, Whole]:
     width = int(sets.item.max(initial=-1)) + 1
     keys = np.unique(np.repeat(cluster, sets.sizes) * width + sets.item)
     return keys // max(width, 1), keys % max(width, 1)
-
-
-def _turned(sets: ItemSets, items: int) -> tuple[Whole, Codes]:
-    """Return for each item who has it: where its buyers start, and the buyers."""
-    order = np.argsort(sets.item, kind="stable")
-    buyers = np.repeat(np.arange(len(sets.sizes), dtype=np.int32), sets.sizes)[order]
-    return np.concatenate([[0], np.cumsum(np.bincount(sets.item, minlength=items))]), buyers
 
 
 def _start(sets: ItemSets, items: int, count: int, seed: int) -> _State:

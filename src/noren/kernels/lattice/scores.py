@@ -87,7 +87,7 @@ def class_passes(rule: ClassRule, counts: Whole, values: Whole, everybody: Real,
     if rule.t >= 0:
         for i in range(len(counts)):
             histogram[values[i]] = counts[i] / size
-        distance = _ordered_distance(histogram, everybody) if rule.ordered else _equal_distance(histogram, everybody)
+        distance = _distance(histogram, everybody, rule.ordered)
         for value in values:
             histogram[value] = 0.0
         return bool(distance <= rule.t + _ROUNDING)
@@ -133,24 +133,17 @@ def _recursive_passes(c: float, ell: int, counts: Whole) -> bool:
 
 
 @kernel()
-def _equal_distance(shares: Real, everybody: Real) -> float:
-    """Return the earth mover's distance where every move costs the same."""
-    distance = 0.0
-    for i in range(len(shares)):
-        distance += abs(shares[i] - everybody[i])
-    return distance / 2
-
-
-@kernel()
-def _ordered_distance(shares: Real, everybody: Real) -> float:
-    """Return the earth mover's distance where a move from the first to the last value costs 1."""
-    if len(shares) < 2:
-        return 0.0
-    distance, carried = 0.0, 0.0
-    for i in range(len(shares) - 1):
+def _distance(shares: Real, everybody: Real, ordered: bool) -> float:
+    """Return the earth mover's distance: all moves cost the same or, if ordered, one from first to last costs 1."""
+    distance, carried, moves = 0.0, 0.0, len(shares) - 1
+    if not ordered:
+        for i in range(len(shares)):
+            distance += abs(shares[i] - everybody[i])
+        return distance / 2
+    for i in range(moves):
         carried += shares[i] - everybody[i]
         distance += abs(carried)
-    return distance / (len(shares) - 1)
+    return distance / max(moves, 1)
 
 
 # --- What a node of the lattice loses, what nodes above it must lose, and which of its classes may be shown -----------

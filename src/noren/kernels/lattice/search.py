@@ -133,8 +133,12 @@ def search(
     >>> search(np.arange(4)[:, None], np.ones(4, np.int64), [ages], ClassRule(2, 0), DISCERNIBILITY)
     Optimum(levels=(1,), score=8.0, suppressed=0, classes=2, nodes=3, judged=2, searched=1.0)
     """
-    order = _most_values_first(ladders)
-    keys, layout = _prepared(codes, ladders, order, sensitive)
+    # columns of many values first, as their higher levels leave few groups below
+    order = np.argsort([-ladder.values for ladder in ladders], kind="stable").astype(np.int64)
+    values = np.zeros(len(codes), dtype=np.int64) if sensitive is None else sensitive
+    sizes = [*(ladders[column].values for column in order), int(values.max(initial=0)) + 1]
+    columns = [*(codes[:, column] for column in order), values]
+    keys, layout = packed(columns, sizes, [ladders[i].steps for i in order])
     costs = no_costs(len(ladders)) if costs is None else costs
     costs = CellCosts(costs.shown[order], costs.extra, costs.place[order], costs.least[order], costs.scale[order])
     shares = _everybody(counts, sensitive) if everybody is None else everybody
@@ -208,28 +212,12 @@ def judged(
     return replace(node, score=score, suppressed=int(lost), classes=int(kept)), failing[entry]
 
 
-def _most_values_first(ladders: Sequence[Ladder]) -> Whole:
-    """Return the order of the walk: columns of many values first, as their higher levels leave few groups below."""
-    return np.argsort([-ladder.values for ladder in ladders], kind="stable").astype(np.int64)
-
-
-def _prepared(codes: Whole, ladders: Sequence[Ladder], order: Whole, sensitive: Whole | None) -> tuple[Keys, Layout]:
-    values = np.zeros(len(codes), dtype=np.int64) if sensitive is None else sensitive
-    sizes = [*(ladders[column].values for column in order), int(values.max(initial=0)) + 1]
-    return packed([*(codes[:, column] for column in order), values], sizes, [ladders[i].steps for i in order])
-
-
 def _everybody(counts: Whole, sensitive: Whole | None) -> Real:
     if sensitive is None:
         return np.ones(1)
     rows = np.bincount(sensitive, weights=counts)
     share: Real = rows / max(rows.sum(), 1.0)
     return share
-
-
-def _necessary(rule: ClassRule) -> ClassRule:
-    """Return the part of the rule that a class keeps whatever it is merged with: its rows and its distinct values."""
-    return ClassRule(rule.k, rule.most_suppressed, min(rule.diversity, DISTINCT), rule.ell)
 
 
 # --- the walk --------------------------------------------------------------------------------------------------------
@@ -254,7 +242,8 @@ def _walk_all(
     """
     parts = [np.array(levels) for levels in itertools.product(*(range(n) for n in layout.levels[:2]))]
     record = np.array([np.inf, 0.0])
-    rules = rule, _necessary(rule)
+    # what a class keeps whatever it is merged with: its rows and its distinct values
+    rules = rule, ClassRule(rule.k, rule.most_suppressed, min(rule.diversity, DISTINCT), rule.ell)
 
     def walk(part: Whole) -> tuple[Whole, Real]:
         found: tuple[Whole, Real] = _walk(

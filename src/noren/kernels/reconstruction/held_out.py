@@ -150,20 +150,22 @@ def candidates(
     parts, without, own = place(parts), place(without), [place(one) for one in own]
     apart = product(own) * total(without, y.ndim)
 
-    def judged(name: str, freedom: float, tables: Real) -> ModelCandidate:
-        expected = mixed(tables[:-1] / total(tables[:-1], y.ndim), channels)
-        score = float((parts * library_of(parts).log(at_least(expected, _LEAST))).sum())
-        return ModelCandidate(name, score, freedom, plain(tables[-1]))
-
-    found = [judged("independent", 0.0, apart)]
+    found = [judged("independent", 0.0, apart, parts, channels)]
     if y.ndim == 1:
         return found
     paths = _paths(without, channels, own, apart, int(generator.integers(1 << 62)))
     for at, path in enumerate(paths):
         for mark, tables in zip(path.marks, path.tables, strict=True):
-            found.append(judged(f"{path.name}, {mark}", path.freedom(mark), fitted(tables, own)))
+            found.append(judged(f"{path.name}, {mark}", path.freedom(mark), fitted(tables, own), parts, channels))
         report((at + 1) / len(paths))
     return found
+
+
+def judged(name: str, freedom: float, tables: Real, parts: Real, channels: Sequence[Channel]) -> ModelCandidate:
+    """Return a candidate with the likelihood of each fold's records under the table that was made without them."""
+    expected = mixed(tables[:-1] / total(tables[:-1], parts.ndim - 1), channels)
+    score = float((parts * library_of(parts).log(at_least(expected, _LEAST))).sum())
+    return ModelCandidate(name, score, freedom, plain(tables[-1]))
 
 
 def own_distributions(seen: Real, parts: Real, channel: Channel) -> Real:

@@ -29,10 +29,10 @@ from noren.kernels.arrays import Place, Real, where_it_is
 from noren.kernels.reconstruction.estimates import product, total
 from noren.kernels.reconstruction.held_out import (
     Chosen,
-    ModelCandidate,
     candidates,
     dealt,
     geometric_mean,
+    judged,
     kept_share,
     own_distributions,
     perplexity,
@@ -135,21 +135,15 @@ def _pair(
     times = [mark * unit for mark in _MARKS]
     begin = start * np.maximum(total(without, 2), 1.0)
     tables = [begin]
-    found = [_judged("start", 0.0, begin, parts, channels)]
+    found = [judged("start", 0.0, begin, parts, channels)]
     for time, table in zip(times, flow_path(without, channels, begin, own, times, strongest), strict=True):
         tables.append(table)
-        found.append(_judged("flow", freedom * float(reached(rate, time)), table, parts, channels))
+        found.append(judged("flow", freedom * float(reached(rate, time)), table, parts, channels))
         if found[-1].score < max(one.score for one in found) - _GIVEN_UP:
             break
     each = shares(found)
     mean = fitted(geometric_mean(tables, each, 2), own, 50)
     return mean / total(mean, 2), 1 - each[0]
-
-
-def _judged(name: str, freedom: float, tables: Real, parts: Real, channels: Sequence[Channel]) -> ModelCandidate:
-    """Return a candidate with the likelihood of each fold's records under the table that was made without them."""
-    expected = mixed(tables[:-1] / total(tables[:-1], 2), channels)
-    return ModelCandidate(name, float((parts * np.log(np.maximum(expected, _LEAST))).sum()), freedom, tables[-1])
 
 
 # --- ``auto``: two ways to look at a perturbed table, and the mean of what they see -----------------------------------

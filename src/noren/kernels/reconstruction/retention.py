@@ -176,7 +176,7 @@ def moved(codes: Whole, points: int, decay: float, uniform: Real) -> Whole:
 # --- operators ---------------------------------------------------------------------------------------------
 
 
-def mixed(table: Any, channels: Sequence[Channel]) -> Any:
+def mixed(table: Any, channels: Sequence[Channel], *, transposed: bool = False) -> Any:
     """Return the expected perturbed table of a table: the operator along every axis, on arrays of any library.
 
     Axes before those of the attributes stand for several tables.
@@ -184,15 +184,6 @@ def mixed(table: Any, channels: Sequence[Channel]) -> Any:
     >>> mixed(np.array([4.0, 0.0]), [0.5]).tolist()
     [3.0, 1.0]
     """
-    return _applied(table, channels, transposed=False)
-
-
-def back(table: Any, channels: Sequence[Channel]) -> Any:
-    """Return the transposed operator's answer: what weighs each perturbed cell, as seen from every true one."""
-    return _applied(table, channels, transposed=True)
-
-
-def _applied(table: Any, channels: Sequence[Channel], *, transposed: bool) -> Any:
     for axis, channel in enumerate(channels, start=-len(channels)):
         if not isinstance(channel, float | int):
             matrix = channel.T if transposed else channel
@@ -201,6 +192,11 @@ def _applied(table: Any, channels: Sequence[Channel], *, transposed: bool) -> An
         elif channel < 1:
             table = channel * table + (1 - channel) / table.shape[axis] * table.sum(axis, keepdims=True)
     return table
+
+
+def back(table: Any, channels: Sequence[Channel]) -> Any:
+    """Return the transposed operator's answer: what weighs each perturbed cell, as seen from every true one."""
+    return mixed(table, channels, transposed=True)
 
 
 def replaced(codes: Whole, domain: int, rho: float, keep: Real, value: Real) -> Whole:
