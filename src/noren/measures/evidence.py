@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Mapping
 
-import polars as pl
-
-from noren.data.formats.render import Spelling
-from noren.data.frames import History
+from noren.data.frames import History, Table
 from noren.data.release import Release, Secret
-from noren.data.schema import Role
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.protocols import Evidence, Guess, Measure, Need
@@ -77,38 +71,31 @@ def guesses_of(evidence: Evidence) -> Mapping[str, Guess]:
     return evidence.guesses
 
 
-def aligned_history(evidence: Evidence, only: Collection[Role]) -> History:
-    """Return the released rows beside the original's, deleted ones as rows of nulls; the customer and some columns."""
-    _stop_at_another_original(evidence)
-    release, public = evidence.release, evidence.release.public
-    left = [c.name for c in public.schema.columns if c.role not in (Role.CUSTOMER, *only)]
-    shown = replace(public, frame=public.frame.drop(left), schema=public.schema.without(left), spelling=Spelling())
-    aligned = replace(release, public=shown).aligned()
-    if not isinstance(aligned, History):
+def public_history(release: Release) -> History:
+    """Return the public part, which must be a history."""
+    if not isinstance(release.public, History):
         raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
-    return aligned
+    return release.public
 
 
-class Sourced(NamedTuple):
-    """Public rows that have an original, and which original row each stands for."""
-
-    frame: pl.DataFrame
-    origin: pl.Series
-
-
-def sourced_rows(evidence: Evidence) -> Sourced:
-    """Return the public rows that stand for original rows; cheaper than :func:`aligned_history`, which moves cells."""
-    _stop_at_another_original(evidence)
-    public, origin = evidence.release.public, secret_of(evidence).origin
-    if not isinstance(public, History):
-        raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
-    if origin.null_count():
-        return Sourced(public.frame.filter(origin.is_not_null()), origin.drop_nulls())
-    return Sourced(public.frame, origin)
+def public_table(release: Release) -> Table:
+    """Return the public part, which must be a table."""
+    if not isinstance(release.public, Table):
+        raise SchemaError(_("the release is a history"), _("give a release of a table"))
+    return release.public
 
 
-def _stop_at_another_original(evidence: Evidence) -> None:
-    rows, made_of = len(original_history(evidence)), secret_of(evidence).original_rows
+def both_tables(evidence: Evidence) -> tuple[Table, Table]:
+    """Return the original and the public part, which must be tables."""
+    original, public = evidence.original, evidence.release.public
+    if not (isinstance(original, Table) and isinstance(public, Table)):
+        raise SchemaError(_("the data are a history"), _("this measure judges tables"))
+    return original, public
+
+
+def stop_at_another_original(evidence: Evidence) -> None:
+    """Stop where the release was not made of as many rows as the original has."""
+    rows, made_of = len(evidence.original), secret_of(evidence).original_rows
     if made_of != rows:
         raise ParameterError(
             _("the release was made of {released:,} rows, the original has {original:,}").format(

@@ -9,17 +9,17 @@ import numpy as np
 from pydantic import Field
 
 from noren.data.categories import as_released
-from noren.data.fits import Consistent, class_sizes, consistent_customers, history_classes
-from noren.data.frames import History, Records, Table
+from noren.data.fits import class_sizes, consistent_customers, history_classes
+from noren.data.frames import Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Role
 from noren.engines.waiting import heard
-from noren.errors import CheckFailedError, SchemaError
+from noren.errors import CheckFailedError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.statistics import weighted_median
 from noren.kernels.linkage.feasibility import one_to_one_counts
-from noren.measures.evidence import original_history
+from noren.measures.evidence import original_history, public_history
 from noren.measures.safety.table_classes import audit_table, judge_table, refuse_unreal_classes
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
@@ -54,6 +54,7 @@ class Classes(Measure):
     --------
     Bob's rows fit Ann's pseudonym too, but not the other way round: only Bob has a row at 2.
 
+    >>> from noren.data.frames import History
     >>> from noren.data.release import Secret
     >>> from noren.data.schema import Schema
     >>> def history(customers):
@@ -105,7 +106,7 @@ class Classes(Measure):
         """Return the least number of consistent people; see the class for the parts."""
         if isinstance(evidence.release.public, Table):
             return judge_table(evidence, self.sensitive, self.population_share)
-        public = _public_history(evidence.release.public)
+        public = public_history(evidence.release)
         if not evidence.release.statement.is_truthful:
             sizes, times = np.unique(np.array(class_sizes(public), dtype=np.int64), return_counts=True)
             customers = original_history(evidence)[Role.CUSTOMER].drop_nulls().n_unique()
@@ -113,9 +114,11 @@ class Classes(Measure):
         original = as_released(original_history(evidence), evidence.release.statement)
         found = consistent_customers(original, public, progress)
         claimed = claimed_k(evidence.release.statement)
-        return counted(
-            found.of_history.counts, _one_to_one(found), found.sharing, customers=len(found.customers), claimed=claimed
-        )
+        counts = found.of_history.counts
+        # how many customers each public history keeps if no two pseudonyms are one person
+        kept = heard(one_to_one_counts, found.of_history, found.sharing)
+        strict = counts if kept is None else kept
+        return counted(counts, strict, found.sharing, customers=len(found.customers), claimed=claimed)
 
 
 def counted(counts: Whole, strict: Whole, sharing: Whole, *, customers: int, claimed: int | None) -> Score:
@@ -206,12 +209,6 @@ def shared(sizes: Whole, times: Whole, *, customers: int, claimed: int | None) -
     return Score(least, parts, notes | {"holds": None if claimed is None else least >= claimed})
 
 
-def _one_to_one(found: Consistent) -> Whole:
-    """Return how many customers each public history keeps if no two pseudonyms are one person."""
-    kept = heard(one_to_one_counts, found.of_history, found.sharing)
-    return found.of_history.counts if kept is None else kept
-
-
 def _plainly_holds(original: Records, release: Release, claimed: int, progress: Progress) -> bool:
     """Tell whether a claimed k shows without counting everybody: k pseudonyms to a history, k customers who fit it.
 
@@ -219,7 +216,7 @@ def _plainly_holds(original: Records, release: Release, claimed: int, progress: 
     so each keeps as many candidates as there are pseudonyms with that history, k or more. Where there is none, nobody
     can be ruled out by it. Either way k customers are left for each, and looking for more of them is needless.
     """
-    public = _public_history(release.public)
+    public = public_history(release)
     classes = history_classes(public)
     if not len(classes) or np.bincount(classes["class"].to_numpy()).min() < claimed:
         return False
@@ -232,9 +229,3 @@ def claimed_k(statement: Statement) -> int | None:
     """Return the k that a release claims, if any."""
     k = statement.parameters.get("k") or statement.parameters.get("min_class")
     return k if isinstance(k, int) and not isinstance(k, bool) and k > 0 else None
-
-
-def _public_history(public: Records) -> History:
-    if not isinstance(public, History):
-        raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
-    return public

@@ -10,12 +10,10 @@ import polars as pl
 
 from noren.data.arrays import set_sides
 from noren.data.categories import as_released
-from noren.data.frames import History
 from noren.data.schema import Role
-from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.linkage.jaccard import similarities
-from noren.measures.evidence import original_history, secret_of
+from noren.measures.evidence import original_history, public_history, secret_of
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
@@ -39,6 +37,7 @@ class JaccardMean(Measure):
     --------
     Ann's a, b are shown with a third item: 2/3. Of Bob's two items one is left: 1/2.
 
+    >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
     >>> from noren.data.schema import Schema
     >>> def history(customers, items):
@@ -70,9 +69,7 @@ class JaccardMean(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the mean; parts are the spread, notes how many pairs and how many customers without one."""
-        secret, public = secret_of(evidence), evidence.release.public
-        if not isinstance(public, History):
-            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        secret, public = secret_of(evidence), public_history(evidence.release)
         progress(0.0, _("listing who has which items"))
         sides = set_sides(as_released(original_history(evidence), evidence.release.statement), public)
         numbered = (

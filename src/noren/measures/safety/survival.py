@@ -10,11 +10,10 @@ import numpy as np
 from pydantic import Field
 
 from noren.data.fits import class_sizes
-from noren.data.frames import History
-from noren.errors import SchemaError
 from noren.i18n import N_, _
-from noren.kernels.judging.survival import Naming, Plan, best_plan, satisfies_h0
+from noren.kernels.judging.survival import Naming, best_plan, satisfies_h0
 from noren.kernels.judging.threshold import Bound
+from noren.measures.evidence import public_history
 from noren.measures.safety.effective import Chance
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
@@ -42,6 +41,7 @@ class Survival(Measure):
     --------
     Eight customers, four with a history of their own: seven of seven needs one of the two pairs, and half of another.
 
+    >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
     >>> from noren.data.schema import Schema
     >>> who, item = list("12345678"), list("abcdeeff")
@@ -88,9 +88,7 @@ class Survival(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the chance of survival; parts are the best plan's numbers, notes the classes and the plan in full."""
-        public = evidence.release.public
-        if not isinstance(public, History):
-            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        public = public_history(evidence.release)
         progress(0.0, _("comparing public histories"))
         sizes = class_sizes(public)
         progress(0.3, _("looking for the best attack"))
@@ -111,17 +109,12 @@ class Survival(Measure):
         kinds, counts = np.unique(np.array(sizes, dtype=np.int64), return_counts=True)
         notes = {
             "classes": {str(size): count for size, count in zip(kinds.tolist(), counts.tolist(), strict=True)},
-            "plan": _in_words(plan),
+            "plan": [  # how many members are named in how many classes of which size
+                {"class_size": size, "members": members, "classes": classes, "one_customer_for_all": plan.sure}
+                for size, members, classes in plan.depths
+            ],
             "satisfies_h0": satisfies_h0(sizes, Fraction(self.p)),
         }
         if plan.at_most > plan.chance:  # plans that name very many people were not all looked at
             notes["one_attacker_at_most"] = plan.at_most
         return Score(alive, parts, notes)
-
-
-def _in_words(plan: Plan) -> list[dict[str, int | bool]]:
-    """Return how many members are named in how many classes of which size."""
-    return [
-        {"class_size": size, "members": members, "classes": classes, "one_customer_for_all": plan.sure}
-        for size, members, classes in plan.depths
-    ]

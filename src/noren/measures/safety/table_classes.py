@@ -23,6 +23,7 @@ from noren.errors import CheckFailedError, ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.statistics import weighted_median
+from noren.measures.evidence import public_table
 from noren.naming import listing
 from noren.protocols import Evidence, Score
 
@@ -143,17 +144,10 @@ class ClassSizes:
         """The size of the one in the middle."""
         return weighted_median(self.sizes, self.counts)
 
-    def rows_below(self, size: float) -> int:
-        """Return how many rows are in classes smaller than ``size``."""
-        small = self.sizes < size
-        return int((self.sizes[small] * self.counts[small]).sum())
-
 
 def judge_table(evidence: Evidence, sensitive: str | None, population_share: float) -> Score:
     """Return the least class, what its classes tell of sensitive values, and three risks; see :class:`Classes`."""
-    public = evidence.release.public
-    if not isinstance(public, Table):
-        raise SchemaError(_("the release is a history"), _("give a release of a table"))
+    public = public_table(evidence.release)
     found, statement = table_classes(public), evidence.release.statement
     sizes = ClassSizes.of(found.sizes, found.unlinked_rows)
     columns = sensitive_columns(public.schema, sensitive) if sizes.classes else []
@@ -180,12 +174,12 @@ def judged(
     }
     if not sizes.classes:
         return Score(float(rows), {}, notes | {"holds": True if claims else None})
-    least = float(sizes.least)
+    least, small = float(sizes.least), sizes.sizes < claims.get("k", 0)
     parts = {
         "min": least,
         "median": sizes.median,
         "mean": sizes.rows / sizes.classes,
-        "below": sizes.rows_below(claims.get("k", 0)) / sizes.rows,
+        "below": int((sizes.sizes[small] * sizes.counts[small]).sum()) / sizes.rows,
         "prosecutor": 1.0 / least,
         "journalist": min(1.0, population_share / least),
         "marketer": sizes.classes * population_share / sizes.rows,

@@ -16,7 +16,7 @@ from noren.data.schema import Column, Scale
 from noren.descriptions import Headline, Placing, what_is_left
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import exact_sum, interval_error, population_sd, set_error
-from noren.measures.evidence import original_history, sourced_rows
+from noren.measures.evidence import original_history, public_history, stop_at_another_original
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
@@ -111,17 +111,22 @@ class CellError(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return U, and its mean over each column as a part named by the column's role."""
-        original, released = original_history(evidence), sourced_rows(evidence)
+        original = original_history(evidence)
+        stop_at_another_original(evidence)
+        # public rows that stand for original rows, and which: cheaper than aligning them, which moves cells
+        origin, frame = evidence.release.secret.origin, public_history(evidence.release).frame
+        if origin.null_count():
+            frame, origin = frame.filter(origin.is_not_null()), origin.drop_nulls()
         columns = original.measured()
         said = as_released(original, evidence.release.statement)
         deleted = np.ones(len(original), dtype=np.bool_)
-        deleted[released.origin.to_numpy()] = False
+        deleted[origin.to_numpy()] = False
         totals: dict[str, float] = {}
         for done, column in enumerate(columns):
             progress(done / len(columns), _("comparing {column}").format(column=column.name))
             values = exact_values(said, column)
             sd = 0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(values))
-            errors = cell_errors(values.gather(released.origin), released.frame[column.name], column, sd)
+            errors = cell_errors(values.gather(origin), frame[column.name], column, sd)
             lost = np.count_nonzero(deleted & values.is_not_null().to_numpy())
             totals[column.role] = exact_sum(np.append(errors, float(lost)))
         return error_of(totals, len(original), int(np.count_nonzero(deleted)))

@@ -11,12 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.data.frames import Table
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.descriptions import Headline, Placing
 from noren.errors import SchemaError
 from noren.i18n import N_, _
+from noren.measures.evidence import both_tables
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
@@ -53,6 +53,7 @@ class L1Precision(Measure):
     --------
     Of four people three were f; among the released are two.
 
+    >>> from noren.data.frames import Table
     >>> from noren.data.release import Release, Statement
     >>> from noren.data.schema import Column, Schema
     >>> schema = Schema(kind="table", columns=[Column(name="sex", role="quasi", domain=("f", "m"))])
@@ -105,9 +106,7 @@ class L1Precision(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the precision of the whole table; its parts are those of each attribute and each pair."""
-        original, public = evidence.original, evidence.release.public
-        if not (isinstance(original, Table) and isinstance(public, Table)):
-            raise SchemaError(_("the data are a history"), _("this measure judges tables"))
+        original, public = both_tables(evidence)
         if evidence.release.statement.method != "retention":
             names = shared_names(original.schema, public.schema)
             return plainly(names, lambda kept: _apart(original.frame, public.frame, kept), len(original), len(public))

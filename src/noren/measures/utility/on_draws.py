@@ -13,11 +13,10 @@ from pydantic import Field
 from noren.data.categories import release_categories
 from noren.data.draws import Draws
 from noren.data.fits import columns_not_there
-from noren.data.frames import History
 from noren.data.schema import Role, Schema
-from noren.errors import ParameterError, SchemaError
+from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.measures.evidence import original_history
+from noren.measures.evidence import original_history, public_history
 from noren.measures.utility.purchases import MEASURED, Purchases, purchases
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
@@ -45,6 +44,9 @@ class OnDraws(Measure):
     asked: ClassVar[tuple[Role, ...]] = MEASURED
     """The columns that it looks at, as far as there are; rows that miss a value of them do not count."""
 
+    main_part: ClassVar[str] = "value"
+    """The part that stands for all, unless :meth:`value_of` puts them together."""
+
     draws: int = Field(
         default=20, ge=1, le=100_000, description=N_("how many data sets are drawn from the release; S0 draws 100")
     )
@@ -54,15 +56,13 @@ class OnDraws(Measure):
     def against(self, original: Purchases) -> Compare:
         """Prepare the original once; return what compares a drawn data set with it."""
 
-    @abstractmethod
     def value_of(self, parts: Mapping[str, float]) -> float:
         """Return the one number that stands for the parts."""
+        return parts[self.main_part]
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the mean over the draws, and its parts."""
-        original, public = original_history(evidence), evidence.release.public
-        if not isinstance(public, History):
-            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        original, public = original_history(evidence), public_history(evidence.release)
         bought = purchases(original, asked=self.asked)
         if not len(bought.customer):
             raise self.nothing_to_compare(original.schema)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from noren.data.frames import History
 from noren.data.schema import Role
-from noren.errors import ParameterError, SchemaError
+from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.items import item_similarity as kernel
-from noren.measures.evidence import original_history
+from noren.measures.evidence import original_history, public_history
 from noren.measures.utility.item_similarity import pieces_bought
 from noren.measures.utility.purchases import purchases_alike
 from noren.progress import Progress, silent
@@ -38,15 +36,22 @@ class Recommendations(Measure):
 
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
 
-    @abstractmethod
+    score: ClassVar[kernel.Score]
+    """What a user's pieces of an item count for."""
+
     def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
         """Return the parts of the error, given how many pieces each user bought of each item."""
+        one, other = (kernel.scored(pieces, self.score) for pieces in (original, released))
+        if not kernel.any_alike(one):
+            raise ParameterError(
+                _("no two items of the original are alike by this score, so no likeness can be lost"),
+                _("use another measure, such as item-similarity"),
+            )
+        return {"similarity": kernel.similarity_error(one, other)}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest part of the error."""
-        original, public = original_history(evidence), evidence.release.public
-        if not isinstance(public, History):
-            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        original, public = original_history(evidence), public_history(evidence.release)
         progress(0.0, _("counting who bought what"))
         # one coding of all items, in the order of their text, so that ties of the top items are broken alike
         bought = [pieces_bought(side) for side in purchases_alike((original, public), (Role.ITEM, Role.QUANTITY))]
@@ -66,6 +71,7 @@ class E1(Recommendations):
     Two customers bought a dozen of a and of b: the items are alike, cosine 1. Under new pseudonyms for the second rows
     nobody bought both, and all is lost.
 
+    >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
     >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1", "2011/1/1"] * 2, "item": ["a", "b"] * 2,
     ...         "price": [1.0] * 4, "quantity": [12] * 4}
@@ -78,10 +84,7 @@ class E1(Recommendations):
     name = "e1"
     summary = N_("How much of the item–item similarities of wholesale is lost (E1 of PWS Cup 2017).")
     unit = N_("distance of the similarities, as a share of the original's sum")
-
-    def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
-        """Return the distance of the similarities by whole dozens."""
-        return {"similarity": _distance(original, released, "wholesale")}
+    score = "wholesale"
 
 
 class E2(Recommendations):
@@ -95,10 +98,7 @@ class E2(Recommendations):
     name = "e2"
     summary = N_("How much of the item–item similarities of retail is lost (E2 of PWS Cup 2017).")
     unit = N_("distance of the similarities, as a share of the original's sum")
-
-    def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
-        """Return the distance of the similarities by pieces."""
-        return {"similarity": _distance(original, released, "retail")}
+    score = "retail"
 
 
 class E3(Recommendations):
@@ -115,6 +115,7 @@ class E3(Recommendations):
     """
 
     name = "e3"
+    score = "presence"
     roles = (Role.ITEM,)
     summary = N_("How much of the top items and of their similarity is lost (E3 of PWS Cup 2017).")
     unit = N_("share of top items lost, or distance of their similarities, whichever is larger")
@@ -127,17 +128,7 @@ class E3(Recommendations):
         lost = np.setdiff1d(best, kernel.most_bought(released, self.top))
         # a shop with fewer items than the top has still its share counted of the top, as the judges do
         parts = {"items": len(lost) / self.top}
-        one, other = (kernel.scored(pieces[:, best], "presence") for pieces in (original, released))
+        one, other = (kernel.scored(pieces[:, best], self.score) for pieces in (original, released))
         if kernel.any_alike(one):
             parts["similarity"] = kernel.similarity_error(one, other)
         return parts
-
-
-def _distance(original: kernel.Matrix, released: kernel.Matrix, score: kernel.Score) -> float:
-    one, other = (kernel.scored(pieces, score) for pieces in (original, released))
-    if not kernel.any_alike(one):
-        raise ParameterError(
-            _("no two items of the original are alike by this score, so no likeness can be lost"),
-            _("use another measure, such as item-similarity"),
-        )
-    return kernel.similarity_error(one, other)

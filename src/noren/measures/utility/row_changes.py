@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
+from noren.data.formats.render import Spelling
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.linkage.row_layout import likeness
-from noren.measures.evidence import aligned_history, original_history
+from noren.measures.evidence import original_history, public_history, stop_at_another_original
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
@@ -44,7 +46,13 @@ class RowChange(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the mean over all rows of the original."""
-        original, aligned = original_history(evidence), aligned_history(evidence, (self.role,))
+        original = original_history(evidence)
+        stop_at_another_original(evidence)
+        # the released rows beside the original's, deleted ones as rows of nulls; the customer and the column alone
+        public = public_history(evidence.release)
+        left = [c.name for c in public.schema.columns if c.role not in (Role.CUSTOMER, self.role)]
+        shown = replace(public, frame=public.frame.drop(left), schema=public.schema.without(left), spelling=Spelling())
+        aligned = replace(evidence.release, public=shown).aligned()
         kept = aligned[Role.CUSTOMER].is_not_null()
         column = original.schema.role(self.role)
         values, released = (numbers(exact_values(side, column).filter(kept)) for side in (original, aligned))

@@ -18,24 +18,16 @@ from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.rungs import MISSING_MARK, Rungs, on_rungs
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.descriptions import Headline, KeptShare, Placing, what_is_left
-from noren.errors import ParameterError, SchemaError
+from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Flags, Real, Whole
-from noren.measures.evidence import secret_of
+from noren.measures.evidence import public_table, stop_at_another_original
 from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
 _BLOCK_ROWS = 1 << 20
 _TABLES = frozenset({Kind.TABLE})
-
-
-def _sizes(evidence: Evidence) -> ClassSizes:
-    public = evidence.release.public
-    if not isinstance(public, Table):
-        raise SchemaError(_("the release is a history"), _("give a release of a table"))
-    found = table_classes(public)
-    return ClassSizes.of(found.sizes, found.unlinked_rows)
 
 
 class _ClassSizes(Measure):
@@ -49,7 +41,8 @@ class _ClassSizes(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the score of a release's classes; rows in none are deleted or say nothing."""
-        return self.of_sizes(_sizes(evidence), len(evidence.original))
+        found = table_classes(public_table(evidence.release))
+        return self.of_sizes(ClassSizes.of(found.sizes, found.unlinked_rows), len(evidence.original))
 
     @staticmethod
     @abstractmethod
@@ -171,20 +164,23 @@ class CellLoss(Measure):
 
     def of_pairs(self, pairs: Mapping[str, CellPairs], public: Schema, climbed: Mapping[str, Rungs]) -> Score:
         """Return the score of columns that were counted elsewhere; ``climbed`` are those on a hierarchy."""
-        return self._score(_covered(pairs, public, climbed))
+        found = {}
+        for name, pair in pairs.items():
+            if name in climbed and not is_generalised(pair.cells.dtype):
+                found[name] = _by_hierarchy(climbed[name], pair, public[name])
+            else:
+                found[name] = _by_values(pair)
+        if all(one.values < 2 for one in found.values()):
+            raise ParameterError(
+                _("no quasi column of the release tells the original's rows apart, so there is nothing to lose"),
+                _("give the original that was protected, or another measure"),
+            )
+        return self._score(found)
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return how much the cells of the quasi columns lose; the parts tell each column's share."""
-        original, public, secret = evidence.original, evidence.release.public, secret_of(evidence)
-        if not isinstance(original, Table) or not isinstance(public, Table):
-            raise SchemaError(_("the release is a history"), _("give a release of a table"))
-        if secret.original_rows != len(original):
-            raise ParameterError(
-                _("the release was made of {released:,} rows, the original has {original:,}").format(
-                    released=secret.original_rows, original=len(original)
-                ),
-                _("give the original that was protected"),
-            )
+        stop_at_another_original(evidence)
+        original, public = evidence.original, public_table(evidence.release)
         quasi, known = self.compared(original.schema, public.schema)
         place = evidence.release.places()
         pairs = {name: _pairs(original.frame[name], public.frame[name], place) for name in quasi}
@@ -219,21 +215,6 @@ def on_hierarchy(original: Schema, pairs: CellPairs, name: str, hierarchy: Hiera
     """Return a column's values on its hierarchy."""
     schema = original.model_copy(update={"columns": (original[name],), "official": None})
     (found,) = on_rungs(Table(pl.DataFrame(pairs.values), schema), {name: hierarchy}, "category", pairs.counts)
-    return found
-
-
-def _covered(pairs: Mapping[str, CellPairs], public: Schema, climbed: Mapping[str, Rungs]) -> dict[str, _Covered]:
-    found = {}
-    for name, pair in pairs.items():
-        if name in climbed and not is_generalised(pair.cells.dtype):
-            found[name] = _by_hierarchy(climbed[name], pair, public[name])
-        else:
-            found[name] = _by_values(pair)
-    if all(one.values < 2 for one in found.values()):
-        raise ParameterError(
-            _("no quasi column of the release tells the original's rows apart, so there is nothing to lose"),
-            _("give the original that was protected, or another measure"),
-        )
     return found
 
 

@@ -14,6 +14,7 @@ from noren.data.frames import Table
 from noren.data.schema import Kind
 from noren.errors import SchemaError
 from noren.i18n import N_, _
+from noren.measures.evidence import both_tables
 from noren.protocols import Evidence, Measure
 from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
 from noren.retention.reconstruction import reconstruct, stated_model
@@ -56,10 +57,7 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
     only
         Use the released rows that stand for these original rows alone.
     """
-    original, release = evidence.original, evidence.release
-    if not (isinstance(original, Table) and isinstance(release.public, Table)):
-        raise SchemaError(_("the data are a history"), _("this measure judges tables"))
-    public = release.public
+    (original, public), release = both_tables(evidence), evidence.release
     if only is not None:
         kept = release.secret.origin.is_in(pl.Series(only, dtype=pl.UInt32).implode())
         public = Table(public.frame.filter(kept), public.schema)
