@@ -166,7 +166,7 @@ def assess(
             attacks[attack]["emm"] = max(attacks[attack]["emm"], before.attacks[attack]["emm"])
         best["emm"] = max(best["emm"], before.emm)
     tables = matched(Evidence(original, release, {"": Guess("", release.secret.pseudonyms[:0])}))
-    curve = tables.chance_curve() or [0.0]
+    curve = tables.by_period().chance_curve() or [0.0]
     return Risk(
         **{name: max(value, 0.0) for name, value in best.items()},
         attacks=attacks,

@@ -9,14 +9,13 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from noren.data.release import Secret
 from noren.i18n import N_, _
 from noren.kernels.judging.prefix_threshold import prefix_thresholds
 from noren.kernels.judging.threshold import Bound, threshold
 from noren.measures.evidence import guesses_of, secret_of
 from noren.measures.safety.hits import hits, hits_by_rank
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Guess, Measure, Score
+from noren.protocols import Evidence, Measure, Score
 
 _FINEST = 10**9
 
@@ -98,7 +97,14 @@ class Effective(Measure):
         judged = {}
         for done, (attack, guess) in enumerate(guesses.items()):
             progress(done / len(guesses), attack)
-            judged[attack] = self._judged(guess, secret)
+            if self.best_prefix:  # its first n answers for the n that serves it best, which takes more hits
+                right = hits_by_rank(guess, secret)
+                needed = prefix_thresholds(len(right), self.bound, Fraction(self.p), Fraction(self.alpha))
+                best = best_try(right, needed)
+                judged[attack] = best.named, best.right, best.needed
+            else:
+                hit = hits(guess, secret)
+                judged[attack] = hit.named, hit.right, self.needed(hit.named)
         return self.score_of(judged)
 
     def score_of(self, judged: Mapping[str, tuple[int, int, int]]) -> Score:
@@ -113,19 +119,6 @@ class Effective(Measure):
         """Return how many of so many names must be right."""
         return threshold(named, self.bound, Fraction(self.p), Fraction(self.alpha))
 
-    def _judged(self, guess: Guess, secret: Secret) -> tuple[int, int, int]:
-        """Return how many people a guess names, how many rightly, and how many would be effective.
-
-        With ``best_prefix``, those of its first n answers for the n that serves it best, which takes more hits.
-        """
-        if not self.best_prefix:
-            hit = hits(guess, secret)
-            return hit.named, hit.right, self.needed(hit.named)
-        p, alpha = Fraction(self.p), Fraction(self.alpha)
-        right = hits_by_rank(guess, secret)
-        best = best_try(right, prefix_thresholds(len(right), self.bound, p, alpha))
-        return best.named, best.right, best.needed
-
 
 @dataclass(frozen=True)
 class Try:
@@ -134,11 +127,6 @@ class Try:
     named: int
     right: int
     needed: int
-
-    @property
-    def effective(self) -> bool:
-        """Whether as many are right as refute that the release is safe."""
-        return self.right >= self.needed
 
 
 def best_try(right: list[int], needed: list[int]) -> Try:

@@ -51,7 +51,7 @@ def extended_score(found: MatchedPeriods) -> Score:
     curves = {name: curve_of(gain, found.live).tolist() for name, gain in found.gain.items()}
     parts = {name: max(curve, default=0.0) for name, curve in curves.items()}
     best = max(parts, key=lambda attack: parts[attack])
-    windows = {
+    windows: dict[str, list[dict[str, Any]]] = {
         name: [
             {"from": periods[run.first], "to": periods[run.last], "value": run.value}
             for run in windows_of(gain, found.live)
@@ -64,13 +64,11 @@ def extended_score(found: MatchedPeriods) -> Score:
         "customers": found.customers,
         "periods": list(periods),
         "curve": curves,
-        "worst_window": {name: _worst(runs) for name, runs in windows.items()},
+        "worst_window": {  # of equals the longest
+            name: max(reversed(runs), key=lambda run: float(run["value"]), default=None)
+            for name, runs in windows.items()
+        },
         "windows": windows,
         "chance": max(found.chance_curve(), default=0.0),
     }
     return Score(parts[best], parts, notes)
-
-
-def _worst(runs: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the worst run, of equals the longest."""
-    return max(reversed(runs), key=lambda run: float(run["value"]), default=None)

@@ -17,9 +17,9 @@ from noren.data.periods import in_order, of_one_kind, periods_of
 from noren.data.release import Release
 from noren.data.schema import Role, Schema
 from noren.data.statement import Statement
-from noren.errors import ParameterError, SchemaError
+from noren.errors import ParameterError
 from noren.i18n import _
-from noren.measures.evidence import guesses_of, original_history, secret_of
+from noren.measures.evidence import guesses_of, original_history, public_history, secret_of
 from noren.protocols import Evidence, Guess, Measure
 
 UNLISTED = "unlisted"
@@ -108,12 +108,11 @@ class Matched:
             chances[name] = np.where(self.live, inside / np.maximum(sizes[own], 1), said == _NONE)
         return chances
 
-    def chance_curve(self) -> list[float]:
-        """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""
-        return chance_curve(self.live.sum(axis=0, dtype=np.float64), self.pseudonyms)
-
     def chance_of_users(self) -> float:
-        """Return UM in the mean of the same: all draws must hit; where pseudonyms stay, one draw from all of them."""
+        """Return UM in the mean of one who draws so: all draws must hit; where pseudonyms stay, one from all of them.
+
+        He knows who bought when; see :meth:`MatchedPeriods.chance_curve`.
+        """
         draws = self.pseudonyms if self.changing else np.full_like(self.pseudonyms, self.all_pseudonyms)
         hit = np.where(self.live, 1 / np.maximum(draws, 1), 1.0)
         each = hit.prod(axis=1) if self.changing else hit.min(axis=1, initial=1.0)
@@ -150,15 +149,9 @@ class MatchedPeriods:
     pseudonyms: NDArray[np.int64]
 
     def chance_curve(self) -> list[float]:
-        """Return the mean MM^(1), MM^(2), … of one who draws from a period's pseudonyms."""
-        return chance_curve(self.live, self.pseudonyms)
-
-
-def chance_curve(live: NDArray[np.float64], pseudonyms: NDArray[np.int64]) -> list[float]:
-    """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""
-    right = live / np.maximum(pseudonyms, 1)
-    cells = np.cumsum(live)
-    return [float(hits / many) if many else 0.0 for hits, many in zip(np.cumsum(right), cells, strict=True)]
+        """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""
+        right = np.cumsum(self.live / np.maximum(self.pseudonyms, 1))
+        return [float(hits / many) if many else 0.0 for hits, many in zip(right, np.cumsum(self.live), strict=True)]
 
 
 def matched(evidence: Evidence) -> Matched:
@@ -182,9 +175,10 @@ def matched(evidence: Evidence) -> Matched:
     known = [months] if of_one_kind(months, true["period"].unique()) else []
     periods = in_order(name for one in (*named, *known) for name in one.unique())
     names = true["pseudonym"].unique()
-    codes = _Codes(customers, periods, names)
-    truth = codes.table(true.unique(["customer", "period"], keep="last", maintain_order=True))
-    tables = {name: codes.table(pairs.unique(["customer", "period"], keep="first")) for name, pairs in said.items()}
+    known_names = {"customer": customers, "period": periods, "pseudonym": names}
+    cell = ["customer", "period"]
+    truth = _table(true.unique(cell, keep="last", maintain_order=True), known_names)
+    tables = {name: _table(pairs.unique(cell, keep="first"), known_names) for name, pairs in said.items()}
     counts = dict(true.group_by("period").agg(pl.col("pseudonym").n_unique()).iter_rows())
     return Matched(
         customers,
@@ -207,12 +201,11 @@ def _true_pairs(original: History, release: Release) -> pl.DataFrame:
     """Return pseudonym, customer and period, in order of first appearance."""
     pseudonyms = release.secret.pseudonyms
     if "period" not in pseudonyms.columns:
-        if not isinstance(release.public, History):
-            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        public = public_history(release)
         origin = release.secret.origin
         months = periods_of(exact_values(original, original.schema.role(Role.DATE)))
         # rows may have changed hands, so a pseudonym's months are those of the rows that stand under it
-        rows = {"pseudonym": release.public[Role.CUSTOMER], "period": months.gather(origin)}
+        rows = {"pseudonym": public[Role.CUSTOMER], "period": months.gather(origin)}
         shown = pl.DataFrame(rows).drop_nulls().unique(maintain_order=True)
         pseudonyms = pseudonyms.join(shown, on="pseudonym", how="inner", maintain_order="left")
     pairs = pseudonyms.select(pl.col("pseudonym", "customer", "period").cast(pl.String))
@@ -246,25 +239,12 @@ def unknown_customer(name: str, customer: str) -> ParameterError:
     )
 
 
-# --- pairs as tables ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Codes:
-    """The numbers that stand for customers, periods and pseudonyms."""
-
-    customers: pl.Series
-    periods: list[str]
-    pseudonyms: pl.Series
-
-    def table(self, pairs: pl.DataFrame) -> NDArray[np.int64]:
-        """Return the pseudonym of each customer (row) and period (column); a pair per cell at most."""
-
-        def codes(column: str, names: pl.Series | list[str]) -> NDArray[np.int64]:
-            coded = pairs[column].cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int64)
-            return coded.fill_null(_OTHER).to_numpy()
-
-        table = np.full((len(self.customers), len(self.periods)), _NONE, np.int64)
-        place = codes("customer", self.customers), codes("period", self.periods)
-        table[place] = codes("pseudonym", self.pseudonyms)
-        return table
+def _table(pairs: pl.DataFrame, names: Mapping[str, pl.Series | list[str]]) -> NDArray[np.int64]:
+    """Return the pseudonym of each customer (row) and period (column), as places in ``names``; one pair per cell."""
+    row, column, pseudonym = (
+        pairs[name].cast(pl.Enum(known), strict=False).to_physical().cast(pl.Int64).fill_null(_OTHER).to_numpy()
+        for name, known in names.items()
+    )
+    table = np.full((len(names["customer"]), len(names["period"])), _NONE, np.int64)
+    table[row, column] = pseudonym
+    return table

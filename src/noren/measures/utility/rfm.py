@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
@@ -81,12 +79,4 @@ class Rfm(OnDraws):
     def against(self, original: Purchases) -> Compare:
         """Count the original's table once."""
         table = rfm_table(original, self.ranks)
-
-        def compare(drawn: Purchases) -> Mapping[str, float]:
-            return {"value": table_error(table, rfm_table(drawn, self.ranks))}
-
-        return compare
-
-    def value_of(self, parts: Mapping[str, float]) -> float:
-        """Return the error."""
-        return parts["value"]
+        return lambda drawn: {"value": table_error(table, rfm_table(drawn, self.ranks))}

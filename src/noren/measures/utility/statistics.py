@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,26 +74,19 @@ class Statistics(OnDraws):
         "min": N_("smallest"),
         "median": N_("median"),
     }
+    main_part = "items"
 
     top: int = Field(default=100, ge=1, le=100_000, description=N_("how many items count as the top"))
 
     def against(self, original: Purchases) -> Compare:
         """Work out the original's statistics once."""
         known, there = self._figures(original), original.there
-
-        def compare(drawn: Purchases) -> Mapping[str, float]:
-            return parts_of(known, self._figures(drawn), there)
-
-        return compare
+        return lambda drawn: parts_of(known, self._figures(drawn), there)
 
     def _figures(self, bought: Purchases) -> Figures:
         best = most_bought(pieces_bought(bought), self.top)
         columns = np.array([column_statistics(values) for values in (bought.day, bought.price, bought.quantity)])
         return Figures(bought.rows, columns, frozenset(best.tolist()))
-
-    def value_of(self, parts: Mapping[str, float]) -> float:
-        """Return the error of the set of top items."""
-        return parts["items"]
 
 
 def parts_of(known: Figures, drawn: Figures, there: Container[Role]) -> dict[str, float]:
