@@ -16,12 +16,12 @@ from noren.data.schema import Role
 from noren.descriptions import in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.protocols import Method
+from noren.methods.pseudonymize import HistoryMethod
 
 _DAY = pl.duration(days=1)
 
 
-class MethodByPeriod(Method):
+class MethodByPeriod(HistoryMethod):
     """A method that works period by period: months, weeks, quarters, or periods of the steward's own."""
 
     period: Literal["month", "week", "quarter", "custom"] = Field(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from noren.data.fits import rows_without_customer
 from noren.data.frames import History
-from noren.data.release import Release, Statement
+from noren.data.release import Release
 from noren.data.schema import Role
 from noren.descriptions import MONTHS
 from noren.i18n import N_, _
@@ -50,6 +48,10 @@ class MonthlyPseudonyms(MethodByPeriod):
     source = "S3"
     roles = (Role.DATE,)
     promises = MONTHS
+    promise = N_(
+        "names are hidden and change with each period; inside a period histories are not hidden: whoever knows some"
+        " purchases finds the pseudonym of that period"
+    )
     good_for = N_("Analyses within a month, and releases month after month.")
     offered_next = 3
     wrong_for = N_("Analyses that follow a customer over months, or customers with strong habits.")
@@ -67,11 +69,3 @@ class MonthlyPseudonyms(MethodByPeriod):
         progress(0.5, _("putting the rows in an order that tells nothing"))
         aligned = edited(original, [names.alias(customer.name)])
         return Release.of_aligned(original, aligned, statement, seed=seed, periods=periods)
-
-    def statement(self, notes: dict[str, Any]) -> Statement:
-        """Return what a release says of itself."""
-        promise = N_(
-            "names are hidden and change with each period; inside a period histories are not hidden: whoever knows some"
-            " purchases finds the pseudonym of that period"
-        )
-        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from pydantic import Field
 from noren.data.arrays import exact_values, numbers
 from noren.data.fits import columns_not_there, of_one_item, rows_without_customer
 from noren.data.frames import History
-from noren.data.release import Release, Statement
+from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.descriptions import HARDER, in_form
 from noren.errors import ParameterError
@@ -66,6 +65,10 @@ class Perturb(MethodByPeriod):
     summary = N_("Moves dates inside their period, prices by a factor, quantities by packs; hides names.")
     source = "S3"
     promises = HARDER
+    promise = N_(
+        "names are hidden; dates moved inside their period, prices by a small factor, quantities by whole packs;"
+        " items stay, and the nearest history may still be the right one"
+    )
     prominence = 4
     good_for = N_("Monthly sums must stay near the truth.")
     wrong_for = N_("Somebody may compare whole histories: many rows average the noise away.")
@@ -107,7 +110,13 @@ class Perturb(MethodByPeriod):
         self.stop_if_nothing_moves(original.schema)
         progress(0.1, _("moving dates"))
         days = self.days_of(original) if self.moves_dates(original.schema) else None
-        basket = _first_of_basket(original, days) if days is not None and self.whole_baskets else None
+        basket = None
+        if days is not None and self.whole_baskets:
+            # the first row of each row's basket: same customer, same day, same invoice where there is one
+            invoice = [original.frame[c.name].alias("invoice") for c in original.schema.with_role(Role.INVOICE)]
+            rows = pl.DataFrame([original[Role.CUSTOMER].alias("customer"), days.alias("day"), *invoice])
+            first = pl.col("row").min().over(rows.columns)
+            basket = rows.with_row_index("row").select(first).to_series().cast(pl.Int64).to_numpy()
         (sold,) = of_one_item(original)
         packs = {
             column.name: usual_packs(exact_values(sold, sold.schema.role(Role.ITEM)), exact_values(original, column))
@@ -165,7 +174,10 @@ class Perturb(MethodByPeriod):
             columns.append(self._dates(rows, uniform, last_day))
         if self.price:
             uniform = _uniform(places, seed, _PRICE)
-            columns += [self._prices(rows, column, uniform) for column in rows.schema.with_role(Role.PRICE)]
+            for column in rows.schema.with_role(Role.PRICE):
+                values = exact_values(rows, column)
+                scaled = scaled_prices(numbers(values), self.price, column.grid, *_bounds(column), uniform)
+                columns.append(_like(values, scaled))
         for column in self.moved_by_packs(rows.schema):
             values = exact_values(rows, column)
             least, _most = _bounds(column)
@@ -175,28 +187,21 @@ class Perturb(MethodByPeriod):
             )
         return columns
 
-    def statement(self, notes: dict[str, Any]) -> Statement:
-        """Return what a release says of itself."""
-        promise = N_(
-            "names are hidden; dates moved inside their period, prices by a small factor, quantities by whole packs;"
-            " items stay, and the nearest history may still be the right one"
-        )
-        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
-
     def _dates(self, rows: History, uniform: Real, last_day: dt.date | None) -> pl.Series:
         column = rows.schema.role(Role.DATE)
         values = rows.frame[column.name]
-        first, last = _within(*self.spans(rows, last_day), column)
-        shift = day_shifts(_whole(self.days_of(rows)), _whole(first), _whole(last), self.days, uniform)
+        first, last = self.spans(rows, last_day)
+        # the days that a row may move between, cut to the column's own bounds
+        least, most = (b.date() if isinstance(b, dt.datetime) else b for b in (column.minimum, column.maximum))
+        ends = pl.DataFrame({"first": first, "last": last}).select(
+            first=pl.max_horizontal("first", pl.lit(least, dtype=pl.Date)),
+            last=pl.min_horizontal("last", pl.lit(most, dtype=pl.Date)),
+        )
+        shift = day_shifts(_whole(self.days_of(rows)), _whole(ends["first"]), _whole(ends["last"]), self.days, uniform)
         moved = pl.DataFrame({"value": values, "shift": shift}).select(
             (pl.col("value") + pl.duration(days="shift")).alias(column.name)
         )
         return moved[column.name].cast(values.dtype)
-
-    def _prices(self, rows: History, column: Column, uniform: Real) -> pl.Series:
-        values = exact_values(rows, column)
-        least, most = _bounds(column)
-        return _like(values, scaled_prices(numbers(values), self.price, column.grid, least, most, uniform))
 
 
 def _uniform(places: Whole, seed: int, stream: int) -> Real:
@@ -218,28 +223,10 @@ def usual_packs(item: pl.Series, quantity: pl.Series) -> NDArray[np.float64]:
     return placed["pack"].cast(pl.Float64).fill_null(1.0).to_numpy()
 
 
-def _first_of_basket(original: History, days: pl.Series) -> NDArray[np.int64]:
-    """Return for each row the first row of its basket: same customer, same day, same invoice where there is one."""
-    invoice = [original.frame[c.name].alias("invoice") for c in original.schema.with_role(Role.INVOICE)]
-    rows = pl.DataFrame([original[Role.CUSTOMER].alias("customer"), days.alias("day"), *invoice])
-    first = pl.col("row").min().over(rows.columns)
-    return rows.with_row_index("row").select(first).to_series().cast(pl.Int64).to_numpy()
-
-
 def _bounds(column: Column) -> tuple[float, float]:
     """Return what a column's sizes lie between: its own bounds, else from one step of its grid on."""
     least = column.minimum if isinstance(column.minimum, float) and column.minimum > 0 else column.grid
     return least, column.maximum if isinstance(column.maximum, float) else np.inf
-
-
-def _within(first: pl.Series, last: pl.Series, column: Column) -> tuple[pl.Series, pl.Series]:
-    """Return the days that a row may move between, cut to the column's own bounds."""
-    least, most = (b.date() if isinstance(b, dt.datetime) else b for b in (column.minimum, column.maximum))
-    ends = pl.DataFrame({"first": first, "last": last}).select(
-        first=pl.max_horizontal("first", pl.lit(least, dtype=pl.Date)),
-        last=pl.min_horizontal("last", pl.lit(most, dtype=pl.Date)),
-    )
-    return ends["first"], ends["last"]
 
 
 def _like(values: pl.Series, moved: NDArray[np.float64]) -> pl.Series:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -27,7 +27,18 @@ def pseudonymous(customer: pl.Series, seed: int) -> pl.Series:
     return names.gather(pl.Series(codes, dtype=pl.Int64).replace(-1, None))
 
 
-class Pseudonymize(Method):
+class HistoryMethod(Method):
+    """A method for histories whose promise is one sentence, whatever its parameters."""
+
+    promise: ClassVar[str]
+    """What the statement of a release promises."""
+
+    def statement(self, notes: dict[str, Any]) -> Statement:
+        """Return what a release says of itself."""
+        return Statement(method=self.name, parameters=self.parameters(), promise=self.promise, notes=notes)
+
+
+class Pseudonymize(HistoryMethod):
     """Replace every customer's name by a random number, and change nothing else.
 
     The promise is small: names are hidden, histories are not. Anyone who knows some of a person's purchases finds the
@@ -50,6 +61,7 @@ class Pseudonymize(Method):
     summary = N_("Pseudonyms only: whoever knows some of a person's purchases re-identifies the person.")
     source = "S0"
     promises = NAMES
+    promise = N_("names are hidden, histories are not: whoever knows some purchases finds the customer")
     good_for = N_("Comparing, or a release to people bound by contract.")
     wrong_for = N_("Anybody outside may see it: a few known purchases lead to a person.")
 
@@ -59,11 +71,6 @@ class Pseudonymize(Method):
         aligned = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
         progress(0.5, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, aligned, self.statement(rows_without_customer(original)), seed=seed)
-
-    def statement(self, notes: dict[str, Any]) -> Statement:
-        """Return what a release says of itself."""
-        promise = N_("names are hidden, histories are not: whoever knows some purchases finds the customer")
-        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
 
 
 def edited(original: History, columns: Iterable[pl.Series]) -> History:

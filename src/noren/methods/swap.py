@@ -11,7 +11,7 @@ from pydantic import Field
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.fits import columns_not_there, of_one_item, rows_without_customer
 from noren.data.frames import History
-from noren.data.release import Release, Statement
+from noren.data.release import Release
 from noren.data.schema import Column, Role, Scale, Schema
 from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
@@ -69,6 +69,10 @@ class Swap(MethodByPeriod):
     source = "Dalenius and Reiss 1982"
     strength = Strength("share", "0.1, 0.3, 0.5")
     promises = HARDER
+    promise = N_(
+        "names are hidden, and some rows stand under a similar customer's name; what was sold in each period stays"
+        " exact, and rows that did not change hands lead to their customer"
+    )
     prominence = 3
     good_for = N_("What was sold, when and at what price must stay exact.")
     wrong_for = N_("Most rows stay with their customer, and whoever follows the majority finds the person.")
@@ -96,10 +100,12 @@ class Swap(MethodByPeriod):
         with_owner = [original.frame[c.name] for c in original.schema.with_role(*WITH_OWNER)]
         changed = [column.gather(owner) for column in (names, *with_owner)]
         behind = pl.DataFrame({"pseudonym": names, "customer": customer}).drop_nulls().unique(maintain_order=True)
-        notes = columns_not_there(original, (Role.ITEM, Role.DATE)) | rows_without_customer(original)
-        statement = self.statement(notes, pairs=len(picked), rows=len(original))
+        notes: dict[str, Any] = {"changed_hands": 2 * len(picked) / max(len(original), 1)}
+        notes |= columns_not_there(original, (Role.ITEM, Role.DATE)) | rows_without_customer(original)
         progress(0.6, _("putting the rows in an order that tells nothing"))
-        return Release.of_aligned(original, edited(original, changed), statement, seed=seed, pseudonyms=behind)
+        return Release.of_aligned(
+            original, edited(original, changed), self.statement(notes), seed=seed, pseudonyms=behind
+        )
 
     def pairs_wanted(self, rows: int) -> int:
         """Return how many pairs of rows of so many change hands, where there are enough."""
@@ -113,31 +119,19 @@ class Swap(MethodByPeriod):
         """Return a random order of so many items for each round of looking for partners."""
         return uniforms(_ROUNDS * items, seed=seed, draw=_DRAW, stream=_ITEMS).reshape(_ROUNDS, items)
 
-    def statement(self, notes: dict[str, Any], *, pairs: int, rows: int) -> Statement:
-        """Return what a release says of itself when so many pairs of so many rows changed hands."""
-        promise = N_(
-            "names are hidden, and some rows stand under a similar customer's name; what was sold in each period stays"
-            " exact, and rows that did not change hands lead to their customer"
-        )
-        told = {"changed_hands": 2 * pairs / max(rows, 1)} | notes
-        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=told)
-
-    def _pools(self, original: History) -> pl.Series:
-        """Return the period of each row as a number; the same for all where there are no dates."""
-        if not original.schema.with_role(Role.DATE):
-            return pl.Series("period", np.zeros(len(original), dtype=np.int64))
-        return self.periods(original).rank("dense").cast(pl.Int64).alias("period")
-
     def _pairs_of_rows(self, original: History, seed: int) -> tuple[Whole, Whole]:
         """Return rows of one partner and rows of the other that may be exchanged, as many of each."""
         (original,) = of_one_item(original)
         item = exact_values(original, original.schema.role(Role.ITEM)).rank("dense").cast(pl.Int64).fill_null(0)
         codes, _customers = people(original[Role.CUSTOMER])
         ordering = [numbers(exact_values(original, column)) for column in ordered_by(original.schema)]
+        period = pl.Series("period", np.zeros(len(original), dtype=np.int64))
+        if original.schema.with_role(Role.DATE):
+            period = self.periods(original).rank("dense").cast(pl.Int64).alias("period")
         rows = pl.DataFrame(
             [
                 pl.Series("who", codes).replace(-1, None),
-                self._pools(original),
+                period,
                 item.alias("item"),
                 *(pl.Series(str(at), values) for at, values in enumerate(ordering)),
             ]
@@ -149,8 +143,8 @@ class Swap(MethodByPeriod):
         unit = rows.select(pl.struct("period", "who").rle_id().cast(pl.Int64)).to_series().to_numpy()
         start = np.concatenate([[0], np.cumsum(np.bincount(unit))])
         items = int(rows["item"].max()) + 1  # type: ignore[arg-type]
-        period = rows["period"].to_numpy()[start[:-1]]
-        partner = like_partners(start, rows["item"].to_numpy(), period, self.orders_of_items(items, seed))[unit]
+        pool = rows["period"].to_numpy()[start[:-1]]
+        partner = like_partners(start, rows["item"].to_numpy(), pool, self.orders_of_items(items, seed))[unit]
         rows = rows.with_columns(unit=pl.Series(unit), partner=pl.Series(partner))
         rows = rows.filter(pl.col("partner") != NO_PARTNER)
         order = [name for name in rows.columns if name.isdigit()]

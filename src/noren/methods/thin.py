@@ -15,21 +15,20 @@ from pydantic import Field
 from noren.data.arrays import NOBODY, people
 from noren.data.fits import rows_without_customer
 from noren.data.frames import History
-from noren.data.release import Release, Statement
+from noren.data.release import Release
 from noren.data.schema import Role
 from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms_at
-from noren.methods.pseudonymize import edited, pseudonymous
+from noren.methods.pseudonymize import HistoryMethod, edited, pseudonymous
 from noren.progress import Progress, silent
-from noren.protocols import Method
 
 # draw 0 chooses the pseudonyms
 _DRAW, _ORDER = 1, 0
 
 
-class Thin(Method):
+class Thin(HistoryMethod):
     """Delete a share of the rows, at random or those first that give people away; hide names.
 
     An attacker who knows a purchase that is no longer there looks in vain, or finds another's. Rows are deleted until
@@ -61,6 +60,9 @@ class Thin(Method):
     source = "S3"
     strength = Strength("share", "0.1, 0.3, 0.5")
     promises = HARDER
+    promise = N_(
+        "names are hidden, some rows are gone; the others are exact: whoever knows one of them finds the customer"
+    )
     prominence = 2
     good_for = N_("Taking out what gives people away, before another method.")
     wrong_for = N_("Alone: the rows that stay are exact, and one of them may suffice.")
@@ -98,7 +100,8 @@ class Thin(Method):
             order = order[~_last_of_customer(codes[order])]
         gone = np.zeros(len(original), dtype=np.bool_)
         gone[order[:wanted]] = True
-        statement = self.statement(rows_without_customer(original), kept=max(wanted - len(order), 0))
+        kept_rows = max(wanted - len(order), 0)
+        statement = self.statement(rows_without_customer(original) | rows_kept(kept_rows))
         progress(0.5, _("putting the rows in an order that tells nothing"))
         named = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
         kept = pl.when(pl.lit(pl.Series(~gone)))
@@ -113,13 +116,10 @@ class Thin(Method):
         """Return the numbers that decide which rows go first, for rows at ``places`` of the original."""
         return uniforms_at(places, seed=seed, draw=_DRAW, stream=_ORDER)
 
-    def statement(self, notes: dict[str, Any], *, kept: int) -> Statement:
-        """Return what a release says of itself; ``kept`` rows stay so that nobody vanishes."""
-        promise = N_(
-            "names are hidden, some rows are gone; the others are exact: whoever knows one of them finds the customer"
-        )
-        told = notes | ({"rows_kept_so_that_nobody_vanishes": kept} if kept else {})
-        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=told)
+
+def rows_kept(count: int) -> dict[str, Any]:
+    """Return what a statement notes of rows that stay so that nobody vanishes."""
+    return {"rows_kept_so_that_nobody_vanishes": count} if count else {}
 
 
 def giveaway(history: History) -> NDArray[np.float64]:

@@ -40,7 +40,7 @@ from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.methods.perturb import MOVED, Perturb
 from noren.methods.swap import WITH_OWNER, Swap, ordered_by
-from noren.methods.thin import Thin, pairs_of_facts
+from noren.methods.thin import Thin, pairs_of_facts, rows_kept
 from noren.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
     exchanged = _exchanged(original, picked)
     notes = columns_not_there(nothing, (Role.ITEM, Role.DATE)) | nobodys_rows(original)
     moved = min(there, method.pairs_wanted(original.rows))
-    statement = method.statement(notes, pairs=moved, rows=original.rows)
+    statement = method.statement({"changed_hands": 2 * moved / max(original.rows, 1)} | notes)
     return under_names(original, exchanged, named(customers, count, seed), statement, seed=seed)
 
 
@@ -293,7 +293,7 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
         rows = original.with_frame(left)
     public = renamed(rows, names)
     pseudonyms = behind(names, public if method.allow_vanish else None)
-    statement = method.statement(nobodys, kept=max(wanted - there, 0))
+    statement = method.statement(nobodys | rows_kept(max(wanted - there, 0)))
     return ClusterRelease(original, public, pseudonyms, statement, seed, original.rows)
 
 
