@@ -142,8 +142,14 @@ def _generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cell
     every = pl.DataFrame({"row": row, "value": values}).filter(pl.col("row") != DELETED)
     known = every.filter(pl.col("value").is_not_null().all().over("row")) if values.null_count() else every
     cells = known.group_by("row", maintain_order=True).agg(said.alias(column.name))
-    if suppress_cells:
-        error = _errors(known, cells, column, values)
+    if suppress_cells:  # what each known value's cell costs it; an interval's error has no ceiling (S0)
+        both = known.join(cells, on="row", how="left", maintain_order="left")
+        if nominal:
+            error = 1 - 1 / both[column.name].list.len().cast(pl.Float64).to_numpy()
+        else:
+            lo, hi = (numbers(both[column.name].struct.field(end)) for end in ("lo", "hi"))
+            sd = population_sd(numbers(values))
+            error = interval_error(numbers(both["value"]), lo, hi, width=column.grid, sd=sd)
         at = known["row"].to_numpy()
         size = int(row.max(initial=-1)) + 1
         count = np.bincount(at, minlength=size)
@@ -152,16 +158,6 @@ def _generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cell
         cells = cells.filter(~pl.Series(costly).gather(cells["row"]))
     placed = pl.DataFrame({"row": row}).join(cells, on="row", how="left", maintain_order="left")
     return placed[column.name]
-
-
-def _errors(known: pl.DataFrame, cells: pl.DataFrame, column: Column, values: pl.Series) -> NDArray[np.float64]:
-    """Return what each known value's cell costs it; an interval's error has no ceiling (S0)."""
-    both = known.join(cells, on="row", how="left", maintain_order="left")
-    if column.scale == Scale.NOMINAL:
-        return 1 - 1 / both[column.name].list.len().cast(pl.Float64).to_numpy()
-    lo, hi = (numbers(both[column.name].struct.field(end)) for end in ("lo", "hi"))
-    sd = population_sd(numbers(values))
-    return interval_error(numbers(both["value"]), lo, hi, width=column.grid, sd=sd)
 
 
 # --- What rows that have become one say where one exact value stands for all: the median, or the mode -----------------
@@ -188,19 +184,14 @@ def middle_values(values: pl.Series, column: Column, row: Whole, *, suppress_cel
     ]
     """
     every = pl.DataFrame({"row": row, "value": values}).filter(pl.col("row") != DELETED)
-    if column.scale == Scale.NOMINAL:
-        cells = _modes(every)
+    if column.scale == Scale.NOMINAL:  # of several equally frequent ones the first by text, a blank the last
+        counted = every.group_by("row", "value").len("times").with_columns(text=pl.col("value").cast(pl.String))
+        order = counted.sort("row", "times", "text", descending=[False, True, False], nulls_last=True)
+        cells = order.unique("row", keep="first", maintain_order=True).select("row", "value")
     else:
         cells = _medians(every, population_sd(numbers(values)), suppress_cells=suppress_cells)
     placed = pl.DataFrame({"row": row}).join(cells, on="row", how="left", maintain_order="left")
     return placed["value"].alias(column.name)
-
-
-def _modes(every: pl.DataFrame) -> pl.DataFrame:
-    """Return the most frequent name of each shared row: of several the first by text, a blank the last."""
-    counted = every.group_by("row", "value").len("times").with_columns(text=pl.col("value").cast(pl.String))
-    order = counted.sort("row", "times", "text", descending=[False, True, False], nulls_last=True)
-    return order.unique("row", keep="first", maintain_order=True).select("row", "value")
 
 
 def _medians(every: pl.DataFrame, sd: float, *, suppress_cells: bool) -> pl.DataFrame:

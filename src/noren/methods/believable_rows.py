@@ -51,7 +51,9 @@ def believable_rows(
     """
     like, place = draws_of_added(len(who), seed)
     bought = one_of_each(np.where(customer >= 0, item, -1), what, like)
-    moment = _moments(released)
+    moment = np.zeros(len(released))  # when each row was bought, in days; 0 where that is not known
+    for column, unit in parts_of_a_moment(released.schema):
+        moment += np.nan_to_num(numbers(exact_values(released, column))) * unit
     visit = near_in_time(customer, moment, who, moment[bought], place)
     from_item = {
         c.name for c in released.schema.columns if c.role in OF_THE_ITEM or _follows_item(released, c.name, c.role)
@@ -74,14 +76,6 @@ def parts_of_a_moment(schema: Schema) -> list[tuple[Column, float]]:
     """Return the columns that say when a row was bought, and what a step of each is in days."""
     parts = ((Role.DATE, 1.0), (Role.TIME, 1.0 / 1440))
     return [(c, unit) for role, unit in parts for c in schema.with_role(role) if c.scale != Scale.NOMINAL]
-
-
-def _moments(history: History) -> Numbers:
-    """Return when each row was bought, in days; 0 where that is not known."""
-    moment = np.zeros(len(history))
-    for column, unit in parts_of_a_moment(history.schema):
-        moment += np.nan_to_num(numbers(exact_values(history, column))) * unit
-    return moment
 
 
 def _follows_item(history: History, name: str, role: Role) -> bool:

@@ -88,12 +88,6 @@ class GeneralizeByCount(Method):
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Make the histories of ``original`` alike, k by k; the seed decides the pseudonyms alone."""
-        aligned, notes = self._aligned(original, seed, progress)
-        progress(0.6, _("putting the rows in an order that tells nothing"))
-        return Release.of_aligned(original, aligned, self.statement(notes), seed=seed)
-
-    def _aligned(self, original: History, seed: int, progress: Progress) -> tuple[History, dict[str, Any]]:
-        """Return the rows made alike, in the original's order, and what a statement notes."""
         progress(0.0, _("grouping customers by their number of purchases"))
         codes, customers = people(original[Role.CUSTOMER])
         names = pseudonymous(original[Role.CUSTOMER], seed)
@@ -103,7 +97,8 @@ class GeneralizeByCount(Method):
         row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by(original.schema)])
         progress(0.2, _("generalising rows"))
         aligned, notes = alike(original, words, row, names, suppress_cells=self.suppress_cells)
-        return aligned, meaning | notes
+        progress(0.6, _("putting the rows in an order that tells nothing"))
+        return Release.of_aligned(original, aligned, self.statement(meaning | notes), seed=seed)
 
     def statement(self, notes: dict[str, Any]) -> Statement:
         """Return what a release says of itself."""

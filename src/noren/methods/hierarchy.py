@@ -65,27 +65,21 @@ class Levelled:
 
     def cells(self, table: Table) -> dict[str, pl.Series]:
         """Return the cells of the quasi columns: numbered labels, and values as they are on the lowest level."""
-        levels = zip(self.rungs, self.best.levels, strict=True)
-        return {one.column.name: self._cells(table, one, level) for one, level in levels}
-
-    def _cells(self, table: Table, one: Rungs, level: int) -> pl.Series:
-        if level == 0:
-            return _with_one_blank(table.frame[one.column.name], one.column)
-        cells = one.numbered_cells(level)
-        if len(cells) == len(table):
-            return cells
-        place = self.there.cum_sum().cast(pl.Int64) - 1
-        return cells.gather(
-            pl.DataFrame({"place": place, "there": self.there}).select(pl.when("there").then("place"))["place"]
-        )
-
-
-def _with_one_blank(values: pl.Series, column: Column) -> pl.Series:
-    """Return values as they are; where both empty cells and ? say that one is missing, all such cells are empty."""
-    if column.scale != Scale.NOMINAL or not values.null_count():
-        return values
-    said = pl.col(values.name).cast(pl.String) != MISSING_MARK
-    return values.to_frame().select(pl.when(said).then(values.name).alias(values.name))[values.name]
+        found = {}
+        for one, level in zip(self.rungs, self.best.levels, strict=True):
+            name = one.column.name
+            if level:
+                cells = one.numbered_cells(level)
+                if len(cells) < len(table):
+                    place = pl.DataFrame({"place": self.there.cum_sum().cast(pl.Int64) - 1, "there": self.there})
+                    cells = cells.gather(place.select(pl.when("there").then("place"))["place"])
+            else:
+                cells = table.frame[name]
+                if one.column.scale == Scale.NOMINAL and cells.null_count():  # both empty cells and ? are missing
+                    said = pl.col(name).cast(pl.String) != MISSING_MARK
+                    cells = cells.to_frame().select(pl.when(said).then(name).alias(name))[name]
+            found[name] = cells
+        return found
 
 
 class HierarchyMethod(AlikeRows):

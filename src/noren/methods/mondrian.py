@@ -24,6 +24,7 @@ from noren.kernels.lattice.search import Ladder, suppressed
 from noren.methods.table_parts import (
     AlikeRows,
     Share,
+    codes_in_order,
     released,
     rule_of,
     sensitive_codes,
@@ -196,9 +197,7 @@ def _placed(
             by[1:1] = [pl.col(str(level)) for level in reversed(range(1, hierarchy.depth))]
         ordered = counts.sort(by)["value"]
         places = np.arange(len(ordered)) / max(len(ordered) - 1, 1)
-    codes = pl.DataFrame({"value": ordered, "code": pl.int_range(len(ordered), eager=True)})
-    both = values.to_frame("value").join(codes, on="value", how="left", maintain_order="left", nulls_equal=True)
-    return both["code"].cast(pl.Int64).to_numpy(), places
+    return codes_in_order(values, ordered), places
 
 
 def _cells(values: pl.Series, column: Column, classes: pl.Series) -> pl.Series:

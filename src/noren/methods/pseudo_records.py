@@ -158,7 +158,8 @@ class PseudoRecords(Method):
         codes, customers = people(customer)
         least = self.least_size(len(customers))
         names = pseudonymous(customer, seed)
-        item, items = _item_codes(original[Role.ITEM])
+        item = original[Role.ITEM].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1  # below 0 for none
+        items = int(item.max(initial=-1)) + 1
         sets = item_sets(np.where(item >= 0, codes, NOBODY), item, len(customers), items)
         cluster, searched = self.clusters_of(sets, items, least, seed, progress)
         progress = silent if searched < 1 else progress  # who said enough need not be told more
@@ -201,8 +202,16 @@ class PseudoRecords(Method):
         """Return what a release says of itself, given the sizes of its clusters."""
         stopped = {"stopped": True, "searched": searched} if searched < 1 else {}
         promise = N_("customers of a cluster have equal item sets: by items, one guess in the cluster's size is right")
-        told = self._notes(sizes, added) | notes | stopped
-        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=told)
+        alone = int((sizes == 1).sum())
+        told: dict[str, Any] = {  # sizes and risks, and nothing of who is with whom
+            "clusters": self.clusters,
+            "added_rows": added,
+            "smallest_cluster": int(sizes.min()),
+            "largest_cluster": int(sizes.max()),
+            "reid_by_items": self.clusters / int(sizes.sum()),
+            "largest_risk": 1 / int(sizes.min()),
+        } | ({"customers_alone": alone} if alone else {})
+        return Statement(self.name, self.parameters(), promise, notes=told | notes | stopped)
 
     def clusters_of(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, float]:
         """Return the cluster of each customer, and how much of the search was done."""
@@ -227,21 +236,3 @@ class PseudoRecords(Method):
             progress(0.5, _("filling small clusters"))
             cluster = filled_up(rows, cluster, least)
         return cluster, 1.0
-
-    def _notes(self, sizes: Whole, added: int) -> dict[str, Any]:
-        """Return what the statement says: sizes and risks, and nothing of who is with whom."""
-        alone = int((sizes == 1).sum())
-        return {
-            "clusters": self.clusters,
-            "added_rows": added,
-            "smallest_cluster": int(sizes.min()),
-            "largest_cluster": int(sizes.max()),
-            "reid_by_items": self.clusters / int(sizes.sum()),
-            "largest_risk": 1 / int(sizes.min()),
-        } | ({"customers_alone": alone} if alone else {})
-
-
-def _item_codes(item: pl.Series) -> tuple[Whole, int]:
-    """Return each row's item as a code, below 0 for none, and how many items there are."""
-    codes = item.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
-    return codes, int(codes.max(initial=-1)) + 1

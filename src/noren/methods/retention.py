@@ -16,7 +16,7 @@ from noren.i18n import N_, _
 from noren.kernels.reconstruction.retention import keep_probabilities
 from noren.progress import Progress, silent
 from noren.protocols import Method
-from noren.retention.attributes import Attribute, attribute_of, class_ends
+from noren.retention.attributes import attribute_of, class_ends
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstruction import Model
 
@@ -165,7 +165,22 @@ class Retention(Method):
             raise ParameterError(
                 _("a table of {rows} rows hides nobody").format(rows=rows), _("give a table of at least 2 rows")
             )
-        attributes = self._attributes(schema, frame)
+        names = self.released_names(schema)
+        ends = dict(class_ends(said) for said in self.classes)
+        for name in ends:
+            if name not in names:
+                raise ParameterError(
+                    _("there are classes for {name!r}, which is not released").format(name=name),
+                    _("leave them out, or add it to --attributes"),
+                )
+        attributes = []
+        for name in names:
+            seen = frame[name] if frame is not None and self.domains == "data" else None
+            missing = self.missing == "category"
+            column = schema[name]
+            if "role" not in column.model_fields_set:
+                column = column.model_copy(update={"role": Role.QUASI})  # naming it was the answer
+            attributes.append(attribute_of(column, ends=ends.get(name, ()), missing=missing, seen=seen))
         sizes = [a.size for a in attributes]
         rhos = (
             keep_probabilities(self.k, sizes, rows, self.weights or None)
@@ -196,25 +211,6 @@ class Retention(Method):
                     _("leave it out of --attributes, or give it another role in the schema"),
                 )
         return names
-
-    def _attributes(self, schema: Schema, frame: pl.DataFrame | None) -> list[Attribute]:
-        names = self.released_names(schema)
-        ends = dict(class_ends(said) for said in self.classes)
-        for name in ends:
-            if name not in names:
-                raise ParameterError(
-                    _("there are classes for {name!r}, which is not released").format(name=name),
-                    _("leave them out, or add it to --attributes"),
-                )
-        made = []
-        for name in names:
-            seen = frame[name] if frame is not None and self.domains == "data" else None
-            missing = self.missing == "category"
-            column = schema[name]
-            if "role" not in column.model_fields_set:
-                column = column.model_copy(update={"role": Role.QUASI})  # naming it was the answer
-            made.append(attribute_of(column, ends=ends.get(name, ()), missing=missing, seen=seen))
-        return made
 
     def statement(self, plan: Perturbation, rows: int) -> Statement:
         """Return what a release says of itself: enough to reconstruct, and nothing of the data."""

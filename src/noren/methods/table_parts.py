@@ -106,11 +106,6 @@ class Promise:
         """Whether sensitive values matter."""
         return self.ell is not None or self.t is not None
 
-    @property
-    def counts_values_alone(self) -> bool:
-        """Whether only the number of distinct values matters, which can be asked of several columns at once."""
-        return self.t is None and self.diversity == "distinct"
-
     def words(self) -> str:
         """Return the promise in one sentence, for the statement."""
         if self.looks_at_sensitive:
@@ -180,7 +175,8 @@ def sensitive_columns(schema: Schema, promise: Promise, named: str | None, quasi
                 _("{column} is quasi, and cannot be the sensitive one too").format(column=named),
                 _("choose one of the two"),
             )
-    if not known or (len(known) > 1 and not promise.counts_values_alone):
+    # a number of distinct values can be asked of several columns at once
+    if not known or (len(known) > 1 and not (promise.t is None and promise.diversity == "distinct")):
         raise ParameterError(
             _("which column is the sensitive one?")
             if not known
@@ -194,19 +190,22 @@ def sensitive_codes(table: Table, known: Sequence[Column]) -> SensitiveCodes | N
     """Return the code of each row's value in the sensitive columns, where there are any."""
     if not known:
         return None
-    each = [_codes_of(table, column) for column in known]
+    each = []
+    for column in known:
+        values = exact_values(table, column)
+        ordered = values.unique().sort()
+        if column.domain is not None:
+            place = {value: i for i, value in enumerate(column.domain)}
+            ordered = pl.Series(sorted(ordered.to_list(), key=lambda v, at=place: at.get(v, -1)), dtype=values.dtype)
+        each.append(codes_in_order(values, ordered))
     if len(each) == 1:
         return SensitiveCodes(each[0], np.zeros((0, 0), dtype=np.int64))
     parts, combined = np.unique(np.stack(each), axis=1, return_inverse=True)
     return SensitiveCodes(combined.astype(np.int64), np.ascontiguousarray(parts))
 
 
-def _codes_of(table: Table, column: Column) -> Whole:
-    values = exact_values(table, column)
-    ordered = values.unique().sort()
-    if column.domain is not None:
-        place = {value: i for i, value in enumerate(column.domain)}
-        ordered = pl.Series(sorted(ordered.to_list(), key=lambda v: place.get(v, -1)), dtype=values.dtype)
+def codes_in_order(values: pl.Series, ordered: pl.Series) -> Whole:
+    """Return the place of each value among ``ordered``, which has every one once."""
     codes = pl.DataFrame({"value": ordered, "code": pl.int_range(len(ordered), eager=True)})
     both = values.to_frame("value").join(codes, on="value", how="left", maintain_order="left", nulls_equal=True)
     return both["code"].cast(pl.Int64).to_numpy()
@@ -281,25 +280,20 @@ def released_schema(schema: Schema, shown: Mapping[str, pl.DataType], identifier
     """Return the schema of a released table, of what type its quasi cells are and what becomes of identifiers."""
     columns = []
     for column in schema.columns:
-        if column.name in shown:
-            columns.append(_public_column(column, shown[column.name]))
+        if column.name in shown:  # quasi; text where it holds labels of values that were none
+            update: dict[str, Any] = {"role": Role.QUASI}
+            dtype = shown[column.name]
+            if dtype == pl.String or isinstance(dtype, pl.Enum):
+                # labels are no values: a domain, bounds or a grid of the values do not hold of them
+                update |= dict.fromkeys(("domain", "minimum", "maximum", "width", "format")) | {"type": ValueType.TEXT}
+            elif column.scale == Scale.NOMINAL:
+                update |= {"domain": None}
+            columns.append(column.model_copy(update=update))
         elif column.role == Role.IDENTIFIER and identifiers == "pseudonyms":
             columns.append(Column(name=column.name, role=Role.IDENTIFIER))
         elif column.role not in (Role.IDENTIFIER, Role.QUASI):
             columns.append(column)
     return schema.model_copy(update={"columns": tuple(columns)})
-
-
-def _public_column(column: Column, dtype: pl.DataType) -> Column:
-    """Return what a generalised column is: quasi; text where it holds labels of values that were none."""
-    update: dict[str, Any] = {"role": Role.QUASI}
-    if dtype == pl.String or isinstance(dtype, pl.Enum):
-        # labels are no values: a domain, bounds or a grid of the values do not hold of them
-        update |= {"type": ValueType.TEXT, "domain": None, "minimum": None, "maximum": None, "width": None}
-        update |= {"format": None}
-    elif column.scale == Scale.NOMINAL:
-        update |= {"domain": None}
-    return column.model_copy(update=update)
 
 
 class AlikeRows(Method):
