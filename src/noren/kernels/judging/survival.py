@@ -79,7 +79,7 @@ def least_needed(n: Whole, bound: Bound, p: Fraction, alpha: Fraction) -> Whole:
     The paper's sum is at least its first term, and both fall as s grows from where the first term is largest.
 
     >>> least_needed(np.array([7, 99]), "paper", Fraction(1, 3), Fraction(1, 2000)).tolist()
-    [7, 63]
+    [7, 64]
     >>> least_needed(np.array([7, 99]), "sharp", Fraction(1, 3), Fraction(1, 2000)).tolist()
     [7, 52]
     """
