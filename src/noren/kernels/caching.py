@@ -69,10 +69,19 @@ def keep_compiled(beside: Path) -> None:
         return
     if _writable(Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())):
         return
-    folder = str(_private_folder())
-    os.environ["NUMBA_CACHE_DIR"] = folder  # for Numba, which reads it once, and for the processes we start
+    # the user's own folder for this among the temporary files; one for this run alone if that is not theirs
+    user = os.getuid() if hasattr(os, "getuid") else None
+    folder = Path(tempfile.gettempdir()) / f"noren-kernels-{'own' if user is None else user}"
+    with contextlib.suppress(FileExistsError):  # it is there; whose it is shows below
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    own = user is None or (found.st_uid == user and not found.st_mode & 0o077)
+    if not (stat.S_ISDIR(found.st_mode) and own):
+        folder = Path(tempfile.mkdtemp(prefix="noren-kernels-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)  # for Numba, which reads it once, and for the processes we start
     if "numba" in sys.modules:
-        sys.modules["numba"].config.CACHE_DIR = folder
+        sys.modules["numba"].config.CACHE_DIR = str(folder)
 
 
 def _writable(folder: Path) -> bool:
@@ -82,17 +91,3 @@ def _writable(folder: Path) -> bool:
         return there is not None and there.is_dir() and os.access(there, os.W_OK | os.X_OK)
     except OSError:
         return False
-
-
-def _private_folder() -> Path:
-    """Return the user's own folder for this among the temporary files; one for this run alone if that is not theirs."""
-    user = os.getuid() if hasattr(os, "getuid") else None
-    folder = Path(tempfile.gettempdir()) / f"noren-kernels-{'own' if user is None else user}"
-    with contextlib.suppress(FileExistsError):  # it is there; whose it is shows below
-        folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    if stat.S_ISDIR(found.st_mode) and (user is None or (found.st_uid == user and not found.st_mode & 0o077)):
-        return folder
-    folder = Path(tempfile.mkdtemp(prefix="noren-kernels-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder

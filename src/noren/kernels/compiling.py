@@ -84,9 +84,13 @@ class KernelCache(FunctionCache):
         """Return the compiled kernel for these types, or None."""
         target_context.refresh()
         triple, *host = target_context.codegen().magic_tuple()
-        for processor in (baseline(), tuple(host)):
-            if processor is not None and (kept := _read(self._file(sig, triple, *processor))) is not None:
-                return self._impl.rebuild(target_context, kept)
+        for processor in filter(None, (baseline(), tuple(host))):
+            try:
+                file = self._file(sig, triple, *processor)
+                kept = pickle.loads(file.read_bytes())  # noqa: S301 (as trusted as the package it lies in)
+            except (OSError, EOFError, pickle.UnpicklingError):  # not there, or not whole
+                continue
+            return self._impl.rebuild(target_context, kept)
         return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -95,30 +99,18 @@ class KernelCache(FunctionCache):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         elif self._impl.check_cachable(data):
             reduced: bytes = dumps(self._impl.reduce(data))  # type: ignore[no-untyped-call]
-            _write(self._file(sig, *data.codegen.magic_tuple()), reduced)
+            file = self._file(sig, *data.codegen.magic_tuple())
+            file.parent.mkdir(parents=True, exist_ok=True)
+            handle, draft = tempfile.mkstemp(dir=file.parent)  # written in one step: others may be reading
+            with os.fdopen(handle, "wb") as open_file:
+                open_file.write(reduced)
+            Path(draft).chmod(0o644)
+            Path(draft).replace(file)
 
     def _file(self, sig: Any, *machine: str) -> Path:
         means = repr((self._source, makers(), str(sig), machine))
         name = f"{self._name_of}-{hashlib.sha256(means.encode()).hexdigest()[:32]}.bin"
         return Path(os.environ.get(ELSEWHERE) or OBJECTS) / name
-
-
-def _read(file: Path) -> Any:
-    """Return what a file holds; None where it is not there, or not whole."""
-    try:
-        return pickle.loads(file.read_bytes())  # noqa: S301 (as trusted as the package it lies in)
-    except (OSError, EOFError, pickle.UnpicklingError):
-        return None
-
-
-def _write(file: Path, data: bytes) -> None:
-    """Write a file in one step: others may be reading."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=file.parent)
-    with os.fdopen(handle, "wb") as open_file:
-        open_file.write(data)
-    Path(draft).chmod(0o644)
-    Path(draft).replace(file)
 
 
 # --- How kernels are compiled: those that Python calls, and parts that only kernels call ------------------------------
