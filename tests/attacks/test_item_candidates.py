@@ -18,10 +18,18 @@ from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.schema import Schema
-from noren.kernels.items.item_walk import narrowed, walk
+from noren.kernels.items.item_walk import Walk, _narrow, walk
 
 SCHEMA = Schema.preset("pwscup2018")
 VECTORS = ["random_final", "delete_final", "pair_final", "copy_final", "edge_final", "pair_preliminary", "edge_small"]
+
+
+def narrowed(about: Walk, customer: int, free: np.ndarray) -> np.ndarray:
+    """The free pseudonyms that a customer may have."""
+    room, stamp = np.empty((2, len(about.rows)), dtype=np.int64)
+    stamp[:] = 0
+    seen = about.bought, about.first, about.shows, about.shows_first, about.rows, about.counts
+    return room[: _narrow(*seen, customer, free, stamp, room, 0)[0]]
 
 
 def history(who: list[str], items: list[Any]) -> History:

@@ -15,13 +15,21 @@ from noren.errors import ParameterError
 from noren.kernels.judging.survival import (
     DEEPEST,
     ChanceBound,
+    Plan,
+    _search,
     best_plan,
     fixed_points,
     least_needed,
-    plans,
     satisfies_h0,
 )
-from noren.kernels.judging.threshold import Bound, threshold, thresholds
+from noren.kernels.judging.threshold import ALPHA, Bound, P, threshold, thresholds
+
+
+def plans(sizes: list[int], bound: Bound = "paper", p: Fraction = P, alpha: Fraction = ALPHA) -> list[Plan]:
+    """The best plan for each number of people named."""
+    found = _search(sorted(sizes), sum(sizes), bound, p, alpha, "any", None)
+    return [found[named] for named in sorted(found) if named]
+
 
 # --- the hits in one class -------------------------------------------------------------------------------------------
 
@@ -99,7 +107,7 @@ def test_nothing_published_nothing_lost() -> None:
 
 
 def test_one_plan_for_each_number_named() -> None:
-    found = list(plans([2, 3, 3]))
+    found = plans([2, 3, 3])
     assert [plan.named for plan in found] == list(range(1, 9))
     assert all(sum(members * classes for _size, members, classes in plan.depths) == plan.named for plan in found)
     assert all(plan.needed == thresholds(8)[plan.named] for plan in found)
@@ -281,7 +289,7 @@ def test_pairs_of_however_many(people: int) -> None:
 def test_the_bound_holds_for_every_plan_and_spares_none_that_is_best(
     sizes: list[int], bound: Bound, p: Fraction, alpha: Fraction
 ) -> None:
-    every = list(plans(sizes, bound, p, alpha))
+    every = plans(sizes, bound, p, alpha)
     limits = ChanceBound(sorted(sizes), bound, p, alpha, DEEPEST)
     assert all(plan.chance <= limits.greatest(plan.named, plan.named) for plan in every)
     best = best_plan(sizes, bound, p, alpha)

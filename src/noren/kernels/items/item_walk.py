@@ -37,28 +37,6 @@ class Walk:
     counts: Whole
 
 
-def narrowed(about: Walk, customer: int, free: Flags) -> Whole:
-    """Return the free pseudonyms that a customer may have.
-
-    Those with at most as many rows as the customer, then, purchase by purchase, those that show the item; as soon as
-    one is left or none, nothing more is asked.
-
-    Two pseudonyms, of which the second shows item 0; the customer bought items 0 and 1.
-
-    >>> bought, shows = np.array([0, 1]), np.array([1])
-    >>> about = Walk(bought, np.array([0, 2]), shows, np.array([0, 1, 1]), np.ones(2, dtype=int), np.array([2]))
-    >>> narrowed(about, 0, np.array([True, True])).tolist(), narrowed(about, 0, np.array([True, False])).tolist()
-    ([1], [0])
-    """
-    stamp = np.zeros(len(about.rows), dtype=np.int64)
-    room = np.empty(len(about.rows), dtype=np.int64)
-    left, _turn = _narrow(
-        *(read_only(about.bought), about.first, read_only(about.shows), about.shows_first, about.rows, about.counts),
-        *(customer, free, stamp, room, 0),
-    )
-    return room[:left].copy()
-
-
 def walk(about: Walk, order: Whole, draws: NDArray[np.float64]) -> tuple[Whole, Whole]:
     """Give each customer, in ``order``, one of the pseudonyms left to them; return it and among how many it was chosen.
 
@@ -80,7 +58,11 @@ def _narrow(
     bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, customer: int,
     free: Flags, stamp: Whole, room: Whole, turn: int,
 ) -> tuple[int, int]:  # fmt: skip  # pragma: no cover (compiled)
-    """Fill ``room`` with the candidates, in order; return how many there are, and the last stamp used."""
+    """Fill ``room`` with the free pseudonyms that a customer may have; return how many, and the last stamp used.
+
+    Those with at most as many rows as the customer, then, purchase by purchase, those that show the item; as soon as
+    one is left or none, nothing more is asked.
+    """
     left = 0
     for pseudonym in range(len(rows)):
         if free[pseudonym] and rows[pseudonym] <= counts[customer]:

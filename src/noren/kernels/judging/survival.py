@@ -274,7 +274,9 @@ def best_plan(
     >>> plan.depths, round(1 / plan.chance), round(1 / best_plan([3] * 300, naming="whole").chance)
     (((3, 1, 1), (3, 3, 2)), 108, 216)
     """
-    ordered = _in_order(sizes)
+    ordered = sorted(sizes)
+    if ordered and ordered[0] < 1:
+        raise ParameterError(_("a class has no members"), _("give sizes of 1 or more"))
     total = sum(ordered)
     limits = ChanceBound(ordered, bound, p, alpha, DEEPEST)
     most = min(total, MOST_NAMED)
@@ -294,31 +296,6 @@ def best_plan(
     return replace(chosen, at_most=max(chosen.chance, min(beyond, 1.0)))
 
 
-def plans(
-    sizes: Sequence[int],
-    bound: Bound = "paper",
-    p: Fraction = P,
-    alpha: Fraction = ALPHA,
-    naming: Naming = "any",
-) -> Iterator[Plan]:
-    """Yield the best plan for each number of people named, from 1 to their number or :data:`MOST_NAMED`.
-
-    The plans looked at: classes are named whole, the smallest first, up to any one of them; the members still to be
-    named are of one further class, or, where they are at most twelve, split in any way over the next classes, the
-    largest part in the smallest class; and the sure plans, again the smallest classes first.
-    """
-    ordered = _in_order(sizes)
-    found = _search(ordered, min(sum(ordered), MOST_NAMED), bound, p, alpha, naming, None)
-    yield from (found[named] for named in sorted(found) if named)
-
-
-def _in_order(sizes: Sequence[int]) -> list[int]:
-    ordered = sorted(sizes)
-    if ordered and ordered[0] < 1:
-        raise ParameterError(_("a class has no members"), _("give sizes of 1 or more"))
-    return ordered
-
-
 def _search(
     ordered: list[int],
     most: int,
@@ -330,7 +307,9 @@ def _search(
 ) -> dict[int, Plan]:
     """Return the best plan for each number of people named up to ``most``; with limits, only where it may be the best.
 
-    A sure plan is looked for whatever the number.
+    The plans looked at: classes are named whole, the smallest first, up to any one of them; the members still to be
+    named are of one further class, or, where they are at most twelve, split in any way over the next classes, the
+    largest part in the smallest class; and the sure plans, again the smallest classes first, whatever the number.
     """
     needed = thresholds(most, bound, p, alpha)
     found: dict[int, Plan] = {}
