@@ -91,8 +91,7 @@ def index_of(known: ItemSets, items: int) -> SetIndex:
     place = np.argsort(known.sizes, kind="stable").astype(np.int64)
     first = _starts(known.sizes[place])
     item = np.empty(len(known.item), dtype=np.int32)
-    _order_items(known.first, known.item, place, rank, first, item)
-    groups, words = _lengths(first, item, items)
+    groups, words = _order_items(known.first, known.item, place, rank, first, item)
     list_first, group_first, word_first = _starts(np.sort(frequency)), _starts(groups), _starts(words)
     many = int(group_first[-1])
     index = SetIndex(
@@ -144,27 +143,23 @@ def sketches(items: Codes) -> Sketches:  # pragma: no cover (compiled)
 @kernel()
 def _order_items(
     known_first: Whole, known_item: Codes, place: Whole, rank: Codes, first: Whole, item: Codes
-) -> None:  # pragma: no cover (compiled)
-    """Write each customer's items in the index's numbers and order."""
+) -> tuple[Whole, Whole]:  # pragma: no cover (compiled)
+    """Write each customer's items in the index's numbers and order.
+
+    Returns how many groups each item's list has, and how many words of sketches.
+    """
+    groups, words = np.zeros(len(rank), dtype=np.int64), np.zeros(len(rank), dtype=np.int64)
+    last = np.full(len(rank), -1, dtype=np.int64)
     for who in range(len(place)):
         start = known_first[place[who]]
         mine = item[first[who] : first[who + 1]]
         for at in range(len(mine)):
             mine[at] = rank[known_item[start + at]]
         sort_range(mine, 0, len(mine))
-
-
-@kernel()
-def _lengths(first: Whole, item: Codes, items: int) -> tuple[Whole, Whole]:  # pragma: no cover (compiled)
-    """Return how many groups each item's list has, and how many words of sketches."""
-    groups, words = np.zeros(items, dtype=np.int64), np.zeros(items, dtype=np.int64)
-    last = np.full(items, -1, dtype=np.int64)
-    for who in range(len(first) - 1):
-        size = first[who + 1] - first[who]
-        for at in range(first[who], first[who + 1]):
-            groups[item[at]] += last[item[at]] != size
-            last[item[at]] = size
-            words[item[at]] += sketch_words(size)
+        for one in mine:
+            groups[one] += last[one] != len(mine)
+            last[one] = len(mine)
+            words[one] += sketch_words(len(mine))
     return groups, words
 
 

@@ -156,7 +156,8 @@ def candidates(
     paths = _paths(without, channels, own, apart, int(generator.integers(1 << 62)))
     for at, path in enumerate(paths):
         for mark, tables in zip(path.marks, path.tables, strict=True):
-            found.append(judged(f"{path.name}, {mark}", path.freedom(mark), fitted(tables, own), parts, channels))
+            spent = sum(free * float(reached(rate, mark)) for free, rate in path.freedoms)
+            found.append(judged(f"{path.name}, {mark}", spent, fitted(tables, own), parts, channels))
         report((at + 1) / len(paths))
     return found
 
@@ -226,7 +227,8 @@ class _Path:
     name: str
     marks: tuple[int, ...]
     tables: Iterator[Real]
-    freedom: Callable[[int], float]
+    freedoms: Sequence[tuple[float, float]]
+    """Degrees of freedom: how many there are, and how fast each is reached."""
 
 
 def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart: Real, seed: int) -> list[_Path]:
@@ -237,25 +239,26 @@ def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart
     freedoms = [perplexity(one[-1]) - 1 for one in own]
     rates = [kept_share(c, m) ** 2 for c, m in zip(channels, shape, strict=True)]
 
-    def spent(interactions: Sequence[tuple[int, ...]]) -> Callable[[int], float]:
-        return _spent([(_product(freedoms, kept), _product(rates, kept)) for kept in interactions])
+    def spent(interactions: Sequence[tuple[int, ...]]) -> list[tuple[float, float]]:
+        return [(_product(freedoms, kept), _product(rates, kept)) for kept in interactions]
 
     every = [kept for count in range(2, size + 1) for kept in combinations(range(size), count)]
+    two_way = pairs(size)
     uniform = library_of(tables).ones_like(tables)
     found = [
         _Path("em", steps, em_path(tables, channels, uniform, steps), spent(every)),
         _Path("em from independence", steps, em_path(tables, channels, apart, steps), spent(every)),
     ]
     if size > 2:
-        chosen = {"two-way": pairs(size)} | {
-            f"two-way about {centre}": [pair for pair in pairs(size) if centre in pair] for centre in range(size)
+        chosen = {"two-way": two_way} | {
+            f"two-way about {centre}": [pair for pair in two_way if centre in pair] for centre in range(size)
         }
         found.append(
             _Path(
                 "two-way from uniform",
                 steps,
-                log_linear_path(tables, channels, uniform, steps, pairs(size)),
-                spent(pairs(size)),
+                log_linear_path(tables, channels, uniform, steps, two_way),
+                spent(two_way),
             )
         )
         found += [
@@ -267,18 +270,13 @@ def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart
         most = min(shape) if size == 2 else max(_CLASSES)
         starts = _STARTS if cells <= _LARGE else 1
         for classes in (c for c in _CLASSES if c <= most):
-            said = [((classes - 1) * sum(freedoms), float(np.mean([_product(rates, pair) for pair in pairs(size)])))]
+            said = [((classes - 1) * sum(freedoms), float(np.mean([_product(rates, pair) for pair in two_way])))]
             for start in range(starts):
                 draws = np.random.Generator(np.random.Philox(key=seed + 1000 * start + classes))
                 way = latent_path(tables, channels, classes, _LATENT_STEPS, draws, own)
                 name = f"{classes} latent classes, start {start}"
-                found.append(_Path(name, _LATENT_STEPS, way, _spent(said)))
+                found.append(_Path(name, _LATENT_STEPS, way, said))
     return found
-
-
-def _spent(said: Sequence[tuple[float, float]]) -> Callable[[int], float]:
-    """Return the degrees of freedom used after so many steps: how many there are, and how fast each is reached."""
-    return lambda mark: sum(free * float(reached(rate, mark)) for free, rate in said)
 
 
 def _product(values: Sequence[float], places: Sequence[int]) -> float:

@@ -368,9 +368,9 @@ def _paired(rows: LaidRows, means: _Means) -> Found:
     Of an even number nobody need be deleted: two who are deleted could as well be a pair that keeps nothing. Of an odd
     number one more customer is made up, who has no rows; whoever is paired with him is deleted.
     """
-    twins = _twins(rows, suppress=means.suppress)
-    if twins:
-        return _with_twins(rows, twins, means)
+    found = _with_twins(rows, means)
+    if found is not None:
+        return found
     if len(rows.counts) == 1:
         loss = float(rows.worth.sum())
         return Found([], loss, loss, proved=True, rounds=0)
@@ -394,48 +394,36 @@ def _paired(rows: LaidRows, means: _Means) -> Found:
     return _optimal_pairs(rows, whole, factor, means, 0.0 if pairs_alone else free.bound)
 
 
-def _twins(rows: LaidRows, *, suppress: bool) -> list[tuple[int, int]]:
-    """Return pairs of customers with equal histories, each customer once; they can be paired, and nothing is lost.
+def _with_twins(rows: LaidRows, means: _Means) -> Found | None:
+    """Return pairs of customers with equal histories, and those of all others as the search finds them; or None.
 
-    Pair costs are a distance, of histories as sets of points some of which are deleted: columns are distances of
-    numbers, cut off at what suppression costs, and of names; a row is no further from deletion than another and the way
-    to it. So where two equal ones u, u' went with x and y, ``c(u,x) + c(u',y) = c(x,u) + c(u,y) >= c(x,y)``, and to
-    pair u with u', which costs nothing, and x with y is no dearer. Without suppression a blank is nearer to two values
-    than they are to one another: no distance, and no twins.
+    Twins can be paired, and nothing is lost: pair costs are a distance, of histories as sets of points some of which
+    are deleted: columns are distances of numbers, cut off at what suppression costs, and of names; a row is no further
+    from deletion than another and the way to it. So where two equal ones u, u' went with x and y,
+    ``c(u,x) + c(u',y) = c(x,u) + c(u,y) >= c(x,y)``, and to pair u with u', which costs nothing, and x with y is no
+    dearer. Without suppression a blank is nearer to two values than they are to one another: no distance, and no twins.
+
+    What pairs of the others cost bounds what pairs of all cost, and not what anything else would: a third customer may
+    lie near two twins.
     """
-    if not suppress and rows.has_blanks:
-        return []
-    order = _sorted_rows(rows)
+    if not means.suppress and rows.has_blanks:
+        return None
+    who = np.repeat(np.arange(len(rows.counts)), rows.counts)
+    order = np.lexsort((*rows.point[::-1], rows.item, who)).astype(np.int64)
     lines = np.column_stack([rows.point.T, rows.item])[order]
     waiting: dict[bytes, int] = {}
-    twins = []
+    groups: list[Group] = []
     for customer in range(len(rows.counts)):
         key = lines[rows.start[customer] : rows.start[customer + 1]].tobytes()
         other = waiting.pop(key, None)
         if other is None:
             waiting[key] = customer
-        else:
-            twins.append((other, customer))
-    return twins
-
-
-def _sorted_rows(rows: LaidRows) -> Whole:
-    who = np.repeat(np.arange(len(rows.counts)), rows.counts)
-    return np.lexsort((*rows.point[::-1], rows.item, who)).astype(np.int64)
-
-
-def _with_twins(rows: LaidRows, twins: list[tuple[int, int]], means: _Means) -> Found:
-    """Return the pairs of twins, and those of all others as the search finds them.
-
-    What pairs of the others cost bounds what pairs of all cost, and not what anything else would: a third customer may
-    lie near two twins.
-    """
-    order = _sorted_rows(rows)
-    groups = []
-    for pair in twins:
-        table = np.stack([order[rows.start[u] : rows.start[u + 1]] for u in pair])
-        groups.append(Group(np.array(pair), table, 0.0))
-    others = np.setdiff1d(np.arange(len(rows.counts)), np.array(twins).ravel())
+            continue
+        table = np.stack([order[rows.start[u] : rows.start[u + 1]] for u in (other, customer)])
+        groups.append(Group(np.array([other, customer]), table, 0.0))
+    if not groups:
+        return None
+    others = np.array(sorted(waiting.values()), dtype=np.int64)
     if not len(others):
         return Found(groups, 0.0, 0.0, proved=True, rounds=0, anything=0.0)
     mine = rows.of(others)
