@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
@@ -94,14 +93,13 @@ class Effective(Measure):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return 1 if any guess is effective; the parts are each attack's named, right and needed numbers."""
         guesses, secret = guesses_of(evidence), secret_of(evidence)
-        judged = {}
+        judged: dict[str, tuple[int, int, int]] = {}
         for done, (attack, guess) in enumerate(guesses.items()):
             progress(done / len(guesses), attack)
             if self.best_prefix:  # its first n answers for the n that serves it best, which takes more hits
                 right = hits_by_rank(guess, secret)
                 needed = prefix_thresholds(len(right), self.bound, Fraction(self.p), Fraction(self.alpha))
-                best = best_try(right, needed)
-                judged[attack] = best.named, best.right, best.needed
+                judged[attack] = best_try(right, needed)
             else:
                 hit = hits(guess, secret)
                 judged[attack] = hit.named, hit.right, self.needed(hit.named)
@@ -120,8 +118,7 @@ class Effective(Measure):
         return threshold(named, self.bound, Fraction(self.p), Fraction(self.alpha))
 
 
-@dataclass(frozen=True)
-class Try:
+class Try(NamedTuple):
     """The number of surest answers that serves an attack best: how many, how many right, how many were needed."""
 
     named: int

@@ -6,7 +6,7 @@ from typing import Any
 
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import curve_of, windows_of
-from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matched
+from noren.measures.safety.matching import MatchingMeasure, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
@@ -42,33 +42,29 @@ class ExtendedMonthMatching(MatchingMeasure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses and moments; the parts are each attack's."""
-        return extended_score(matched(evidence).by_period())
-
-
-def extended_score(found: MatchedPeriods) -> Score:
-    """Return EMM of what each period comes to."""
-    periods = found.periods
-    curves = {name: curve_of(gain, found.live).tolist() for name, gain in found.gain.items()}
-    parts = {name: max(curve, default=0.0) for name, curve in curves.items()}
-    best = max(parts, key=lambda attack: parts[attack])
-    windows: dict[str, list[dict[str, Any]]] = {
-        name: [
-            {"from": periods[run.first], "to": periods[run.last], "value": run.value}
-            for run in windows_of(gain, found.live)
-        ]
-        for name, gain in found.gain.items()
-    }
-    notes = {
-        "best": best,
-        "at": periods[curves[best].index(parts[best])] if periods else None,
-        "customers": found.customers,
-        "periods": list(periods),
-        "curve": curves,
-        "worst_window": {  # of equals the longest
-            name: max(reversed(runs), key=lambda run: float(run["value"]), default=None)
-            for name, runs in windows.items()
-        },
-        "windows": windows,
-        "chance": max(found.chance_curve(), default=0.0),
-    }
-    return Score(parts[best], parts, notes)
+        found = matched(evidence).by_period()
+        periods = found.periods
+        curves = {name: curve_of(gain, found.live).tolist() for name, gain in found.gain.items()}
+        parts = {name: max(curve, default=0.0) for name, curve in curves.items()}
+        best = max(parts, key=lambda attack: parts[attack])
+        windows: dict[str, list[dict[str, Any]]] = {
+            name: [
+                {"from": periods[run.first], "to": periods[run.last], "value": run.value}
+                for run in windows_of(gain, found.live)
+            ]
+            for name, gain in found.gain.items()
+        }
+        notes = {
+            "best": best,
+            "at": periods[curves[best].index(parts[best])] if periods else None,
+            "customers": found.customers,
+            "periods": list(periods),
+            "curve": curves,
+            "worst_window": {  # of equals the longest
+                name: max(reversed(runs), key=lambda run: float(run["value"]), default=None)
+                for name, runs in windows.items()
+            },
+            "windows": windows,
+            "chance": max(found.chance_curve(), default=0.0),
+        }
+        return Score(parts[best], parts, notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import curve_of
-from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matched
+from noren.measures.safety.matching import MatchingMeasure, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
@@ -36,24 +36,20 @@ class MonthMatching(MatchingMeasure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses; the parts are each attack's, the notes those of single periods."""
-        return month_score(matched(evidence).by_period())
-
-
-def month_score(found: MatchedPeriods) -> Score:
-    """Return MM of what each period comes to."""
-    curves = {name: curve_of(gain, found.live) for name, gain in found.gain.items()}
-    parts = {name: float(curve[-1]) if len(curve) else 0.0 for name, curve in curves.items()}
-    best = max(parts, key=lambda attack: parts[attack])
-    single = {
-        name: [float(curve_of(gain[[i]], found.live[[i]])[0]) for i in range(len(found.periods))]
-        for name, gain in found.gain.items()
-    }
-    notes = {
-        "best": best,
-        "customers": found.customers,
-        "periods": list(found.periods),
-        "pseudonyms": int(found.live.sum()),
-        "by_period": single,
-        "chance": (found.chance_curve() or [0.0])[-1],
-    }
-    return Score(parts[best], parts, notes)
+        found = matched(evidence).by_period()
+        curves = {name: curve_of(gain, found.live) for name, gain in found.gain.items()}
+        parts = {name: float(curve[-1]) if len(curve) else 0.0 for name, curve in curves.items()}
+        best = max(parts, key=lambda attack: parts[attack])
+        single = {
+            name: [float(curve_of(gain[[i]], found.live[[i]])[0]) for i in range(len(found.periods))]
+            for name, gain in found.gain.items()
+        }
+        notes = {
+            "best": best,
+            "customers": found.customers,
+            "periods": list(found.periods),
+            "pseudonyms": int(found.live.sum()),
+            "by_period": single,
+            "chance": (found.chance_curve() or [0.0])[-1],
+        }
+        return Score(parts[best], parts, notes)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from typing import Any
 
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import user_matching
@@ -44,11 +43,7 @@ class UserMatching(MatchingMeasure):
         tables = matched(evidence)
         refused = {name: len(g.notes[UNLISTED]) for name, g in evidence.guesses.items() if g.notes.get(UNLISTED)}
         parts = {name: 0.0 if name in refused else user_matching(match) for name, match in tables.match.items()}
-        score = user_score(parts, len(tables.customers), len(tables.periods), tables.chance_of_users())
-        return replace(score, notes={**score.notes, "refused": refused}) if refused else score
-
-
-def user_score(parts: Mapping[str, float], customers: int, periods: int, chance: float) -> Score:
-    """Return UM of the shares that each guess follows through all periods."""
-    best = max(parts, key=lambda attack: parts[attack])
-    return Score(parts[best], parts, {"best": best, "customers": customers, "periods": periods, "chance": chance})
+        best = max(parts, key=lambda attack: parts[attack])
+        notes: dict[str, Any] = {"best": best, "customers": len(tables.customers), "periods": len(tables.periods)}
+        notes |= {"chance": tables.chance_of_users()} | ({"refused": refused} if refused else {})
+        return Score(parts[best], parts, notes)
