@@ -188,25 +188,20 @@ def middle_values(values: pl.Series, column: Column, row: Whole, *, suppress_cel
         counted = every.group_by("row", "value").len("times").with_columns(text=pl.col("value").cast(pl.String))
         order = counted.sort("row", "times", "text", descending=[False, True, False], nulls_last=True)
         cells = order.unique("row", keep="first", maintain_order=True).select("row", "value")
-    else:
-        cells = _medians(every, population_sd(numbers(values)), suppress_cells=suppress_cells)
+    else:  # the lower median of each shared row's known values, where saying it costs no more than saying nothing
+        known = every.drop_nulls("value").sort("row", "value")
+        counts = known.group_by("row", maintain_order=True).len("known")
+        begin = counts["known"].cast(pl.Int64).cum_sum() - counts["known"]
+        middle = known[begin + (counts["known"].cast(pl.Int64) - 1) // 2]
+        size = int(every["row"].max() or 0) + 1  # type: ignore[arg-type]
+        at, there = known["row"].to_numpy(), middle["row"].to_numpy()
+        said = np.zeros(size)
+        said[there] = numbers(middle["value"])
+        blank = np.bincount(every.filter(pl.col("value").is_null())["row"].to_numpy(), minlength=size)
+        error = np.abs(numbers(known["value"]) - said[at]) / (population_sd(numbers(values)) or 1.0)
+        saying = np.bincount(at, weights=error, minlength=size) + blank
+        nothing = np.bincount(at, minlength=size) * (1 + 1e-12)
+        unsaid = (saying > nothing) & (suppress_cells | (blank > 0))
+        cells = middle.filter(pl.Series(~unsaid[there]))
     placed = pl.DataFrame({"row": row}).join(cells, on="row", how="left", maintain_order="left")
     return placed["value"].alias(column.name)
-
-
-def _medians(every: pl.DataFrame, sd: float, *, suppress_cells: bool) -> pl.DataFrame:
-    """Return the lower median of each shared row's known values, where saying it costs no more than saying nothing."""
-    known = every.drop_nulls("value").sort("row", "value")
-    counts = known.group_by("row", maintain_order=True).len("known")
-    begin = counts["known"].cast(pl.Int64).cum_sum() - counts["known"]
-    middle = known[begin + (counts["known"].cast(pl.Int64) - 1) // 2]
-    size = int(every["row"].max() or 0) + 1  # type: ignore[arg-type]
-    at, there = known["row"].to_numpy(), middle["row"].to_numpy()
-    said = np.zeros(size)
-    said[there] = numbers(middle["value"])
-    blank = np.bincount(every.filter(pl.col("value").is_null())["row"].to_numpy(), minlength=size)
-    error = np.abs(numbers(known["value"]) - said[at]) / (sd or 1.0)
-    saying = np.bincount(at, weights=error, minlength=size) + blank
-    nothing = np.bincount(at, minlength=size) * (1 + 1e-12)
-    unsaid = (saying > nothing) & (suppress_cells | (blank > 0))
-    return middle.filter(pl.Series(~unsaid[there]))

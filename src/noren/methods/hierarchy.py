@@ -30,7 +30,6 @@ from noren.methods.table_parts import (
     SensitiveCodes,
     Share,
     released,
-    rule_of,
     sensitive_codes,
     stop_if_too_few_rows,
     stop_if_too_many_fail,
@@ -217,7 +216,20 @@ class HierarchyMethod(AlikeRows):
             Where the rows of ``table`` are combinations of values: how many rows of the original each stands for.
         """
         progress(0.0, _("reading hierarchies"))
-        hierarchies, without = self._hierarchies(table, quasi)
+        read = read_hierarchies(self.hierarchies, [column.name for column in quasi])
+        without = tuple(column.name for column in quasi if column.name not in read)
+        hierarchies = {
+            c.name: read.get(c.name) or Hierarchy.of_values(c.name, texts_of(table, c).drop_nulls().unique().to_list())
+            for c in quasi
+        }
+        nodes = math.prod(hierarchy.depth for hierarchy in hierarchies.values())
+        if nodes > _MOST_NODES:
+            raise ParameterError(
+                _("the hierarchies have {nodes:,} combinations of levels, more than {most:,}").format(
+                    nodes=nodes, most=_MOST_NODES
+                ),
+                _("name fewer columns with --quasi, or leave levels out of the files"),
+            )
         rows = np.ones(len(table), dtype=np.int64) if counts is None else counts
         there = pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
         if self.missing == "drop":
@@ -231,7 +243,7 @@ class HierarchyMethod(AlikeRows):
         deleted = np.ones(len(table), dtype=np.bool_)
         deleted[there.arg_true().to_numpy()] = lost
         incomplete = int(rows.sum() - own.sum())
-        return Levelled(tuple(rungs), best, there, pl.Series(deleted), tuple(without), incomplete)
+        return Levelled(tuple(rungs), best, there, pl.Series(deleted), without, incomplete)
 
     def statement(self, schema: Schema, chosen: Levelled) -> Statement:
         """Return what a release says of itself."""
@@ -247,32 +259,9 @@ class HierarchyMethod(AlikeRows):
             "columns_without_hierarchy": list(chosen.without),
             "columns_not_released": self._not_released(schema, {one.column.name for one in rungs}),
         } | ({"stopped": True, "searched": best.searched} if best.searched < 1 else {})
-        if self.search == "arx" and self._promise.looks_at_sensitive:
+        if self.search == "arx" and self.looks_at_sensitive:
             notes["chosen_by_sensitive_values"] = True
-        return Statement(
-            method=self.name,
-            parameters=self.parameters() | {"hierarchies": self.hierarchies.name},
-            promise=self._promise.words(),
-            notes=notes,
-        )
-
-    def _hierarchies(self, table: Table, quasi: Sequence[Column]) -> tuple[dict[str, Hierarchy], list[str]]:
-        """Return each quasi column's hierarchy, and the columns that have no file."""
-        read = read_hierarchies(self.hierarchies, [column.name for column in quasi])
-        without = [column.name for column in quasi if column.name not in read]
-        own = {
-            c.name: read.get(c.name) or Hierarchy.of_values(c.name, texts_of(table, c).drop_nulls().unique().to_list())
-            for c in quasi
-        }
-        nodes = math.prod(hierarchy.depth for hierarchy in own.values())
-        if nodes > _MOST_NODES:
-            raise ParameterError(
-                _("the hierarchies have {nodes:,} combinations of levels, more than {most:,}").format(
-                    nodes=nodes, most=_MOST_NODES
-                ),
-                _("name fewer columns with --quasi, or leave levels out of the files"),
-            )
-        return own, without
+        return self._stated(notes, self.hierarchies)
 
     def _best(
         self,
@@ -288,7 +277,7 @@ class HierarchyMethod(AlikeRows):
         shares = None if everybody is None else np.bincount(everybody, rows) / rows.sum()
         ladders, own_rows = [one.ladder for one in rungs], rows[there.to_numpy()]
         most = math.floor(self.suppression * int(own_rows.sum()) + 1e-9)
-        full = rule_of(self._promise, most, secrets)
+        full = self.rule(most, secrets)
         # What sensitive values are may not decide on the levels. A class of ℓ values has ℓ rows, so that much is known
         # without them; k may delete half of the limit, or little would be left of it for classes that fail ℓ or t.
         safe = self.search == "safe" and values is not None

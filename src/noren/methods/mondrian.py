@@ -26,7 +26,6 @@ from noren.methods.table_parts import (
     Share,
     codes_in_order,
     released,
-    rule_of,
     sensitive_codes,
     stop_if_too_few_rows,
     stop_if_too_many_fail,
@@ -137,7 +136,7 @@ class Mondrian(AlikeRows):
         orders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
         placed = [_placed(exact_values(table, column), column, orders.get(column.name), counts) for column in quasi]
         progress(0.2, _("cutting rows into classes"))
-        rule = rule_of(self._promise, 0, values)
+        rule = self.rule(0, values)
         class_of = classes_by_cuts(
             np.stack([codes for codes, _places in placed]),
             [places for _codes, places in placed],
@@ -166,13 +165,8 @@ class Mondrian(AlikeRows):
     def statement(self, schema: Schema, parted: Parted) -> Statement:
         """Return what a release says of itself."""
         left = self._not_released(schema, parted.cells.keys())
-        deleted = {"suppressed_rows": parted.suppressed} if self._promise.looks_at_sensitive else {}
-        return Statement(
-            method=self.name,
-            parameters=self.parameters() | {"hierarchies": self.hierarchies and self.hierarchies.name},
-            promise=self._promise.words(),
-            notes={"classes": parted.classes, "columns_not_released": left} | deleted,
-        )
+        deleted = {"suppressed_rows": parted.suppressed} if self.looks_at_sensitive else {}
+        return self._stated({"classes": parted.classes, "columns_not_released": left} | deleted, self.hierarchies)
 
 
 def _placed(

@@ -90,7 +90,13 @@ def protect_file(
     with writing_folder(target, replace=replace and RELEASE) as aside, TemporaryDirectory(dir=aside) as scratch:
         ordered = _counted(keys(), plan) if plan.cells <= LARGEST_TABLE else _sorted(keys(), plan, Path(scratch))
         released = published_schema(plan.released_schema(schema), statement)
-        _write_public(ordered, plan, released, aside / "public.parquet")
+        empty = pl.DataFrame(schema={c.name: c.dtype for c in released.columns}).to_arrow().schema
+        told = empty.with_metadata({b"noren.schema": released.to_toml().encode()})
+        with pq.ParquetWriter(aside / "public.parquet", told, compression="zstd") as writer:
+            for found in ordered:
+                codes = [np.asarray(c, dtype=np.int64) for c in np.unravel_index(found, plan.sizes)]
+                block: pa.Table = plan.frame(codes).to_arrow().cast(empty)
+                writer.write_table(block.replace_schema_metadata(told.metadata))
         said = json.dumps(published_statement(statement), ensure_ascii=False, indent=2, sort_keys=True)
         (aside / "statement.json").write_text(said + "\n", encoding="utf-8")
     return statement
@@ -145,13 +151,3 @@ def _sorted(keys: Iterable[Whole], plan: Perturbation, scratch: Path) -> Iterato
             ordered = np.sort(np.fromfile(path, dtype=np.int64))
             path.unlink()
             yield from np.array_split(ordered, max(1, len(ordered) // _ROWS_AT_ONCE))
-
-
-def _write_public(keys: Iterable[Whole], plan: Perturbation, schema: Schema, path: Path) -> None:
-    empty = pl.DataFrame(schema={c.name: c.dtype for c in schema.columns}).to_arrow().schema
-    told = empty.with_metadata({b"noren.schema": schema.to_toml().encode()})
-    with pq.ParquetWriter(path, told, compression="zstd") as writer:
-        for found in keys:
-            codes = [np.asarray(c, dtype=np.int64) for c in np.unravel_index(found, plan.sizes)]
-            block: pa.Table = plan.frame(codes).to_arrow().cast(empty)
-            writer.write_table(block.replace_schema_metadata(told.metadata))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -91,59 +92,6 @@ _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
 
 
 @dataclass(frozen=True)
-class Promise:
-    """What classes must keep, as a person gives it."""
-
-    k: int
-    ell: int | None = None
-    diversity: Diversity = "distinct"
-    c: float = 3.0
-    t: float | None = None
-    distance: Literal["equal", "ordered"] = "equal"
-
-    @property
-    def looks_at_sensitive(self) -> bool:
-        """Whether sensitive values matter."""
-        return self.ell is not None or self.t is not None
-
-    def words(self) -> str:
-        """Return the promise in one sentence, for the statement."""
-        if self.looks_at_sensitive:
-            return N_("each row is alike in all quasi columns to k - 1 others, whose sensitive values differ as stated")
-        return N_("each row is alike in all quasi columns to at least k - 1 others")
-
-
-def rule_of(promise: Promise, most_suppressed: int, values: SensitiveCodes | None = None) -> ClassRule:
-    """Return the promise as kernels take it."""
-    kind = NO_DIVERSITY if promise.ell is None else _KINDS[promise.diversity]
-    t = -1.0 if promise.t is None else float(promise.t)
-    rule = ClassRule(
-        promise.k, most_suppressed, kind, promise.ell or 1, float(promise.c), t, promise.distance == "ordered"
-    )
-    return rule if values is None or not len(values.parts) else rule._replace(diversity=EACH, parts=values.parts)
-
-
-def quasi_columns(schema: Schema, named: Sequence[str]) -> list[Column]:
-    """Return the quasi columns: those named, else those of the schema; every column must have been given a role."""
-    stop_at_unclassified(schema)
-    chosen = [schema[name] for name in named] if named else list(schema.with_role(Role.QUASI))
-    twice = {name for name in named if list(named).count(name) > 1}
-    if twice:
-        raise ParameterError(_("{column} is named twice").format(column=min(twice)), _("name each column once"))
-    for column in chosen:
-        if column.role == Role.IDENTIFIER:
-            raise ParameterError(
-                _("{column} identifies people").format(column=column.name),
-                _("leave it out of --quasi, or call it quasi in the schema"),
-            )
-    if not chosen:
-        raise ParameterError(
-            _("no column is quasi"), _('give columns role = "quasi" in the schema, or name them with --quasi')
-        )
-    return chosen
-
-
-@dataclass(frozen=True)
 class SensitiveCodes:
     """The sensitive values of a table as codes.
 
@@ -157,33 +105,6 @@ class SensitiveCodes:
 
     of_rows: Whole
     parts: Whole
-
-
-def sensitive_columns(schema: Schema, promise: Promise, named: str | None, quasi: Sequence[Column]) -> list[Column]:
-    """Return the sensitive columns that the promise looks at; none where it looks at k alone.
-
-    Where several columns are sensitive and none is named, a number of distinct values is asked of each of them.
-    """
-    if not promise.looks_at_sensitive:
-        return []
-    own = {column.name for column in quasi}
-    known = [c for c in schema.with_role(Role.SENSITIVE) if c.name not in own]
-    if named is not None:
-        known = [schema[named]]
-        if named in own:
-            raise ParameterError(
-                _("{column} is quasi, and cannot be the sensitive one too").format(column=named),
-                _("choose one of the two"),
-            )
-    # a number of distinct values can be asked of several columns at once
-    if not known or (len(known) > 1 and not (promise.t is None and promise.diversity == "distinct")):
-        raise ParameterError(
-            _("which column is the sensitive one?")
-            if not known
-            else _("which of {columns} is the sensitive one?").format(columns=listing([c.name for c in known])),
-            _("name it: --sensitive COLUMN"),
-        )
-    return known
 
 
 def sensitive_codes(table: Table, known: Sequence[Column]) -> SensitiveCodes | None:
@@ -354,18 +275,73 @@ class AlikeRows(Method):
     )
 
     @property
-    def _promise(self) -> Promise:
-        return Promise(self.k, self.l, self.diversity, self.c, self.t, self.distance)
+    def looks_at_sensitive(self) -> bool:
+        """Whether sensitive values matter."""
+        return self.l is not None or self.t is not None
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that make a difference, as plain data."""
-        idle = frozenset() if self._promise.looks_at_sensitive else self.only_with_l_or_t
+        idle = frozenset() if self.looks_at_sensitive else self.only_with_l_or_t
         return {name: value for name, value in super().parameters().items() if name not in idle}
 
     def looked_at(self, schema: Schema) -> tuple[list[Column], list[Column]]:
-        """Return the quasi columns, and the sensitive columns that the promise looks at."""
-        quasi = quasi_columns(schema, self.quasi)
-        return quasi, sensitive_columns(schema, self._promise, self.sensitive, quasi)
+        """Return the quasi columns, and the sensitive columns that the promise looks at; none where k is all.
+
+        Quasi are those named, else those of the schema; every column must have been given a role. Where several columns
+        are sensitive and none is named, a number of distinct values is asked of each of them.
+        """
+        stop_at_unclassified(schema)
+        quasi = [schema[name] for name in self.quasi] if self.quasi else list(schema.with_role(Role.QUASI))
+        twice = {name for name in self.quasi if self.quasi.count(name) > 1}
+        if twice:
+            raise ParameterError(_("{column} is named twice").format(column=min(twice)), _("name each column once"))
+        for column in quasi:
+            if column.role == Role.IDENTIFIER:
+                raise ParameterError(
+                    _("{column} identifies people").format(column=column.name),
+                    _("leave it out of --quasi, or call it quasi in the schema"),
+                )
+        if not quasi:
+            raise ParameterError(
+                _("no column is quasi"), _('give columns role = "quasi" in the schema, or name them with --quasi')
+            )
+        if not self.looks_at_sensitive:
+            return quasi, []
+        own = {column.name for column in quasi}
+        known = [c for c in schema.with_role(Role.SENSITIVE) if c.name not in own]
+        if self.sensitive is not None:
+            known = [schema[self.sensitive]]
+            if self.sensitive in own:
+                raise ParameterError(
+                    _("{column} is quasi, and cannot be the sensitive one too").format(column=self.sensitive),
+                    _("choose one of the two"),
+                )
+        # a number of distinct values can be asked of several columns at once
+        if not known or (len(known) > 1 and not (self.t is None and self.diversity == "distinct")):
+            raise ParameterError(
+                _("which column is the sensitive one?")
+                if not known
+                else _("which of {columns} is the sensitive one?").format(columns=listing([c.name for c in known])),
+                _("name it: --sensitive COLUMN"),
+            )
+        return quasi, known
+
+    def rule(self, most_suppressed: int, values: SensitiveCodes | None = None) -> ClassRule:
+        """Return what classes must keep, as kernels take it."""
+        kind = NO_DIVERSITY if self.l is None else _KINDS[self.diversity]
+        t = -1.0 if self.t is None else float(self.t)
+        rule = ClassRule(self.k, most_suppressed, kind, self.l or 1, float(self.c), t, self.distance == "ordered")
+        return rule if values is None or not len(values.parts) else rule._replace(diversity=EACH, parts=values.parts)
+
+    def _stated(self, notes: dict[str, Any], hierarchies: Path | None) -> Statement:
+        """Return what a release says of itself; of the folder of hierarchies, its name alone."""
+        promise = N_("each row is alike in all quasi columns to at least k - 1 others")
+        if self.looks_at_sensitive:
+            promise = N_(
+                "each row is alike in all quasi columns to k - 1 others, whose sensitive values differ as stated"
+            )
+        parameters = self.parameters() | {"hierarchies": hierarchies and hierarchies.name}
+        return Statement(self.name, parameters, promise, notes=notes)
 
     def _not_released(self, schema: Schema, quasi: Collection[str]) -> list[str]:
         left = [c.name for c in schema.with_role(Role.QUASI) if c.name not in quasi]
