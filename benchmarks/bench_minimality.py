@@ -30,7 +30,7 @@ from noren.kernels.lattice.scores import ClassRule
 from noren.kernels.lattice.search import Ladder, suppressed
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.mondrian import Mondrian, _placed
-from noren.methods.table_parts import rule_of, sensitive_codes
+from noren.methods.table_parts import sensitive_codes
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")
@@ -80,7 +80,7 @@ def failing_by_k(rows: Table, **given: Any) -> float:
     values = sensitive_codes(rows, sensitive)
     assert classes is not None
     assert values is not None
-    rule, ones = rule_of(method._promise, 0, values), np.ones(len(rows), np.int64)
+    rule, ones = method.rule(0, values), np.ones(len(rows), np.int64)
     failing = suppressed(classes[:, None], ones, [Ladder(int(classes.max()) + 1, ())], [0], rule, values.of_rows)
     return float(failing.mean())
 

@@ -25,7 +25,7 @@ from noren.kernels.items.pseudo_records import cosine_clusters, filled_up, tf_id
 from noren.kernels.items.union_clusters import added_records, union_clusters
 from noren.methods import methods
 from noren.methods.generalize_by_count import GeneralizeByCount
-from noren.methods.pseudo_records import STEPS, PseudoRecords, _item_codes
+from noren.methods.pseudo_records import STEPS, PseudoRecords
 from noren.methods.pseudonymize import Pseudonymize
 
 SCHEMA = Schema.preset("pwscup2016")
@@ -387,7 +387,8 @@ def contest(shared: Path) -> History:
 @pytest.fixture(scope="module")
 def contest_sets(contest: History) -> tuple[ItemSets, int]:
     codes, customers = people(contest.frame["customer"])
-    item, items = _item_codes(contest.frame["item"])
+    item = contest.frame["item"].rank("dense").cast(pl.Int64).to_numpy() - 1
+    items = int(item.max()) + 1
     assert (len(customers), items) == (400, 2781)
     return item_sets(codes, item, 400, items), items
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from noren.kernels.linkage.period_matching import matching_curve, matching_rate, user_matching
+from noren.kernels.linkage.period_matching import matching_curve, user_matching
 
 from .canvas import Canvas, Picture
 from .words import words_of
@@ -27,7 +27,8 @@ def rates() -> tuple[float, float, list[float]]:
     """
     cells = np.array([list(row) for row in FOUND.values()])
     match, live = cells != "o", cells != "."
-    return user_matching(match), matching_rate(match, live), [float(rate) for rate in matching_curve(match, live)]
+    curve = matching_curve(match, live).tolist()
+    return user_matching(match), curve[-1], curve
 
 
 def draw(language: str) -> Picture:
