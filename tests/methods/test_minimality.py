@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from noren import api
 from noren.data.frames import Table
+from noren.data.hierarchies import read_hierarchies
 from noren.data.release import Release
 from noren.data.rungs import on_rungs
 from noren.data.schema import Schema
@@ -80,7 +81,7 @@ def levels_of(method: HierarchyMethod, table: Table) -> Callable[[World], Classe
     """Return the classes that a method makes of a table's quasi columns, given its sensitive values."""
     quasi, _sensitive = method.looked_at(table.schema)
     ones, there = np.ones(len(table), np.int64), pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
-    rungs = on_rungs(table, method._hierarchies(table, quasi)[0], method.missing, ones)
+    rungs = on_rungs(table, read_hierarchies(method.hierarchies, [c.name for c in quasi]), method.missing, ones)
 
     def classes_of(world: World) -> Classes:
         try:

@@ -107,7 +107,9 @@ def test_the_tables_stay_true_step_by_step(seed: int, least: int, heat: float) -
     sets = random_sets(15, 12, seed)
     state = module._start(sets, 12, 4, seed)
     cost = int((state.size * state.union).sum())
-    first, buyers = module._turned(sets, 12)
+    order = np.argsort(sets.item, kind="stable")
+    buyers = np.repeat(np.arange(15, dtype=np.int32), sets.sizes)[order]
+    first = np.concatenate([[0], np.cumsum(np.bincount(sets.item, minlength=12))])
     for steps in (1, 2, 40, 400):
         cost += module._anneal(sets.first, sets.item, first, buyers, state, least, steps, heat, heat)
         assert cost == counted(sets, state.cluster.tolist()) + sets.sizes.sum()
