@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,8 +82,7 @@ class KnownRows:
         return np.diff(self.first)
 
 
-@dataclass(frozen=True)
-class PublicRows:
+class PublicRows(NamedTuple):
     """What public rows allow, pseudonym by pseudonym, in each the row with the rarest items first.
 
     Attributes
@@ -197,10 +196,9 @@ def candidate_blocks(
         stop = min(start + size, pseudonyms)
         begin = time.monotonic()
         first, customer = _search(
-            known.values, known.first, known.customer, known.by_item, known.item_first,
-            public.lo, public.hi, public.set_first, public.set_stop, public.members, public.first,
-            *lookup, len(known.counts) if enough is None else enough, start, stop,
-        )  # fmt: skip
+            *(known.values, known.first, known.customer, known.by_item, known.item_first, public, *lookup),
+            *(len(known.counts) if enough is None else enough, start, stop),
+        )
         took = time.monotonic() - begin
         size = size * 2 if took < _SOON else max(size // 2, 1) if took > _LATE else size
         yield stop / pseudonyms, Candidates(first, customer, len(known.counts))
@@ -242,35 +240,28 @@ def _lookups(known: KnownRows, public: PublicRows) -> tuple[Codes, Whole, Whole,
 
 
 @part()
-def _holds(x: float, lo: float, hi: float, first: int, stop: int, members: Real) -> bool:  # pragma: no cover (compiled)
-    """Tell whether one cell allows one value."""
-    if lo == -np.inf and hi == np.inf:
-        return True
-    if not (lo <= x <= hi):
-        return False
-    return stop - first <= 1 or bool(members[first_from(members, first, stop, x)] == x)
-
-
-@part()
-def fits(
-    values: Real, row: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, said: int, column: int
-) -> bool:  # pragma: no cover (compiled)
+def fits(values: Real, row: int, public: PublicRows, said: int, column: int) -> bool:  # pragma: no cover (compiled)
     """Tell whether a public row allows a known row, from ``column`` on."""
     for at in range(column, values.shape[1]):
-        if not _holds(values[row, at], lo[said, at], hi[said, at], set_first[said, at], set_stop[said, at], members):
+        x, lo, hi = values[row, at], public.lo[said, at], public.hi[said, at]
+        if lo == -np.inf and hi == np.inf:
+            continue
+        if not (lo <= x <= hi):
+            return False
+        first, stop = public.set_first[said, at], public.set_stop[said, at]
+        if stop - first > 1 and public.members[first_from(public.members, first, stop, x)] != x:
             return False
     return True
 
 
 @kernel()
 def _search(
-    values: Real, known_first: Whole, customer: Whole, by_item: Codes, item_first: Whole,
-    lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, public_first: Whole,
+    values: Real, known_first: Whole, customer: Whole, by_item: Codes, item_first: Whole, public: PublicRows,
     order: Codes, lookup_row: Whole, lookup_column: Whole, lookup_begin: Whole, lookup_end: Whole,
     enough: int, start: int, stop: int,
 ) -> tuple[Whole, NDArray[np.int32]]:  # fmt: skip  # pragma: no cover (compiled)
     """Return the candidates of the pseudonyms from ``start`` to ``stop``, at most ``enough`` of each."""
-    customers = len(known_first) - 1
+    customers, public_first, set_first = len(known_first) - 1, public.first, public.set_first
     first = np.zeros(stop - start + 1, dtype=np.int64)
     found = np.empty(max(customers, 16), dtype=np.int32)
     total = 0
@@ -293,7 +284,7 @@ def _search(
         # runs of rows: one of a sorted column, or one for each item that the rarest row lists
         runs = 1
         if through == _BY_ITEM:
-            runs = set_stop[rarest, 0] - set_first[rarest, 0]
+            runs = public.set_stop[rarest, 0] - set_first[rarest, 0]
         elif through == _NOTHING_SAID:
             runs = 0
             for who in range(customers):
@@ -305,7 +296,7 @@ def _search(
         for run in range(runs):
             begin, end = lookup_begin[pseudonym], lookup_end[pseudonym]
             if through == _BY_ITEM:
-                item = int(members[set_first[rarest, 0] + run])
+                item = int(public.members[set_first[rarest, 0] + run])
                 begin, end = item_first[item], item_first[item + 1]
             for place in range(begin, end):
                 if total - before == enough:
@@ -314,15 +305,13 @@ def _search(
                 who = customer[row]
                 if asked[who] == pseudonym or known_first[who + 1] - known_first[who] < p1 - p0:
                     continue
-                if not fits(values, row, lo, hi, set_first, set_stop, members, rarest, 0):
+                if not fits(values, row, public, rarest, 0):
                     continue
                 asked[who] = pseudonym
                 possible = p1 - p0 == 1
                 if not possible:
-                    possible, edges = _matches(
-                        values, known_first[who], known_first[who + 1], lo, hi, set_first, set_stop, members,
-                        p0, p1, edges, room, room_known,
-                    )  # fmt: skip
+                    k0, k1 = known_first[who], known_first[who + 1]
+                    possible, edges = _matches(values, k0, k1, public, p0, p1, edges, room, room_known)
                 if possible:
                     found[total] = who
                     total += 1
@@ -333,9 +322,8 @@ def _search(
 
 @part()
 def _matches(
-    values: Real, k0: int, k1: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
-    p0: int, p1: int, edges: Whole, room: Whole, room_known: Whole,
-) -> tuple[bool, Whole]:  # fmt: skip  # pragma: no cover (compiled)
+    values: Real, k0: int, k1: int, public: PublicRows, p0: int, p1: int, edges: Whole, room: Whole, room_known: Whole
+) -> tuple[bool, Whole]:  # pragma: no cover (compiled)
     """Tell whether the public rows p0…p1 can each have their own of the known rows k0…k1.
 
     ``edges``, ``room`` and ``room_known`` are room to work, kept from pair to pair.
@@ -350,16 +338,16 @@ def _matches(
         if used + (k1 - k0) > len(edges):
             edges = np.concatenate((edges, np.empty(len(edges) + k1 - k0, dtype=np.int64)))
         before = used
-        if lo[said, 0] == -np.inf and hi[said, 0] == np.inf:
+        if public.lo[said, 0] == -np.inf and public.hi[said, 0] == np.inf:
             for row in range(k0, k1):
-                if fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
+                if fits(values, row, public, said, 1):
                     edges[used] = row - k0
                     used += 1
         else:
-            for at in range(set_first[said, 0], set_stop[said, 0]):
-                row = first_from(items, k0, k1, members[at])  # missing items stand last
-                while row < k1 and values[row, 0] == members[at]:
-                    if fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
+            for at in range(public.set_first[said, 0], public.set_stop[said, 0]):
+                row = first_from(items, k0, k1, public.members[at])  # missing items stand last
+                while row < k1 and items[row] == public.members[at]:
+                    if fits(values, row, public, said, 1):
                         edges[used] = row - k0
                         used += 1
                     row += 1

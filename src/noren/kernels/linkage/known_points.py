@@ -177,10 +177,7 @@ def fitting_holders(points: Real, public: PublicRows, sharing: Whole) -> Holders
     row, begin, end, free = min(
         lookups, key=lambda found: int((found[2] - found[1]).sum()) + len(points) * len(found[3])
     )
-    first, holder = _fitting(
-        points, public.lo, public.hi, public.set_first, public.set_stop, public.members, history,
-        row, begin, end, free, len(public.counts),
-    )  # fmt: skip
+    first, holder = _fitting(points, public, history, row, begin, end, free)
     return Holders(first, holder, sharing)
 
 
@@ -211,9 +208,9 @@ def _looked_up(wanted: Real, public: PublicRows, at: int) -> tuple[Whole, Whole,
 
 @kernel()
 def _fitting(
-    points: Real, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, history: Whole,
-    row: Whole, begin: Whole, end: Whole, free: Whole, histories: int,
-) -> tuple[Whole, Codes]:  # fmt: skip  # pragma: no cover (compiled)
+    points: Real, public: PublicRows, history: Whole, row: Whole, begin: Whole, end: Whole, free: Whole
+) -> tuple[Whole, Codes]:  # pragma: no cover (compiled)
+    histories = len(public.first) - 1
     first = np.zeros(len(points) + 1, dtype=np.int64)
     found = np.empty(max(histories, 16), dtype=np.int32)
     seen = np.full(histories, -1, dtype=np.int64)
@@ -228,7 +225,7 @@ def _fitting(
             who = history[said]
             if seen[who] == point:
                 continue
-            if fits(points, point, lo, hi, set_first, set_stop, members, said, 0):
+            if fits(points, point, public, said, 0):
                 seen[who] = point
                 found[total] = who
                 total += 1
