@@ -261,9 +261,9 @@ def _nearness(table: PairTable, k: int, means: _Means) -> _Nearness | None:
         u, v = looked.T
         cost = _LOOSE * table.bound[u, v]
         if len(far := looked[~short]):  # about what long histories cost in a larger group: a share of a pair's cost
-            worth, own = rows.losses[far].sum(axis=1), rows.histories
+            worth, alone = rows.losses[far].sum(axis=1), rows.histories
             no_limit = np.full(len(far), 1e280)
-            found = joined_costs(rows, means.suppress, own, own, far, worth, no_limit, means.spread)
+            found = joined_costs(rows, means.suppress, alone, alone, far, worth, no_limit, means.spread)
             cost[~short] = table.tariff.item * found
         # a pair not looked at costs more than its bound in the measure of the others, and no less than its customers'
         # others do in the mean: it was further off than these

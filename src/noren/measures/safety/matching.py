@@ -175,7 +175,7 @@ def matched(evidence: Evidence) -> Matched:
     known = [months] if of_one_kind(months, true["period"].unique()) else []
     periods = in_order(name for one in (*named, *known) for name in one.unique())
     names = true["pseudonym"].unique()
-    known_names = {"customer": customers, "period": periods, "pseudonym": names}
+    known_names: dict[str, pl.Series | list[str]] = {"customer": customers, "period": periods, "pseudonym": names}
     cell = ["customer", "period"]
     truth = _table(true.unique(cell, keep="last", maintain_order=True), known_names)
     tables = {name: _table(pairs.unique(cell, keep="first"), known_names) for name, pairs in said.items()}
