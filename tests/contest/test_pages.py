@@ -440,8 +440,8 @@ def test_what_a_cluster_did_is_for_the_organiser_alone(served: Served, organiser
     jobs = served.arena.store.jobs
     claim = jobs.queue.claim(["judge"], "somebody")
     assert claim is not None
-    jobs.keep_stages(claim.id, "somebody", STEPS)
-    jobs.note(claim.id, "somebody", CLUSTER_LOST)
+    jobs.tell(claim.id, "somebody", stages=STEPS)
+    jobs.tell(claim.id, "somebody", notice=CLUSTER_LOST)
     shown = organiser.get(f"/contests/cup/files/{sent}").text
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", shown.partition('id="cluster-stages"')[2])
     assert cells[:12] == [

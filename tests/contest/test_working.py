@@ -361,8 +361,8 @@ def test_a_job_keeps_the_stages_of_its_cluster(cup: Cup, work: Work) -> None:
     claim = work.runner.queue.claim([JUDGE], work.runner.holder)
     assert claim is not None
     steps = [{"step": {"en": "s1"}, "stages": 2, "done": 3, "tasks": 4}]
-    cup.arena.store.jobs.keep_stages(claim.id, "another", [])
-    cup.arena.store.jobs.keep_stages(claim.id, work.runner.holder, steps)
+    cup.arena.store.jobs.tell(claim.id, "another", stages=[])
+    cup.arena.store.jobs.tell(claim.id, work.runner.holder, stages=steps)
     assert work.runner.do(claim) == State.DONE
     assert cup.arena.store.jobs.stages("cup", one.id) == steps
     assert cup.arena.store.jobs.stages("cup", "another") == []

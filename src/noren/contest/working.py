@@ -170,7 +170,7 @@ class Work:
             self._rests_until = time.monotonic() + _REST
         _log.warning("%s: %s (%s)", claim.id, CLUSTER_LOST, found.reason)
         with contextlib.suppress(SQLAlchemyError):  # it is only told
-            self.arena.store.jobs.note(claim.id, self.runner.holder, CLUSTER_LOST)
+            self._tell(claim, notice=CLUSTER_LOST)
         return None
 
     def _make_targets(
@@ -188,7 +188,7 @@ class Work:
                 if isinstance(found, Fault):
                     return found
                 contents.append(out.read_bytes())
-                self.arena.store.jobs.tell(claim.id, self.runner.holder, (number + 1) / len(order.targets), "")
+                self._tell(claim, done=(number + 1) / len(order.targets), words="")
         self.desk.targets_made(order, contents)
         return None
 
@@ -202,14 +202,17 @@ class Work:
             if time.monotonic() - told >= _TELL:
                 told = time.monotonic()
                 with contextlib.suppress(SQLAlchemyError):  # it is only told
-                    self.arena.store.jobs.tell(claim.id, self.runner.holder, done, words)
+                    self._tell(claim, done=done, words=words)
 
         def hear(stages: list[dict[str, Any]]) -> None:
             with contextlib.suppress(SQLAlchemyError):
-                self.arena.store.jobs.keep_stages(claim.id, self.runner.holder, stages)
+                self._tell(claim, stages=stages)
 
         limits = {"seconds": order.seconds, "megabytes": order.megabytes}
         return bench.do(given, **limits, stop=claim.gone, progress=progress, hear=hear)
+
+    def _tell(self, claim: Claim, **values: Any) -> None:
+        self.arena.store.jobs.tell(claim.id, self.runner.holder, **values)
 
     @contextlib.contextmanager
     def _bench(self) -> Any:

@@ -258,15 +258,6 @@ class Queue:
                 self._unwritten[job] = given
                 return True
 
-    def end_within(self, database: sa.Connection, job: str, state: State, holder: str, **values: Any) -> bool:
-        """End what is the holder's as a part of a transaction, so that a job and what came of it are written together.
-
-        Tell whether it was still the holder's; where it was not, the transaction must not be kept.
-        """
-        given = values | {"state": str(state), "ended": now()} | _NOBODYS
-        asked = self.table.update().where(self.table.c.id == job, self._held(holder)).values(**given)
-        return database.execute(asked).rowcount == 1
-
     def hand_back(self, job: str, holder: str, **values: Any) -> bool:
         """Let a job wait again where it stood; the attempt is not counted."""
         given = {"state": str(State.WAITING), "attempts": self.table.c.attempts - 1, "started": None} | values

@@ -1,8 +1,7 @@
 """The arena's database: the logs of contests, and beside them what is not of a contest alone.
 
 A log changes in one way: :meth:`ContestStore.changing` holds its head, so that one change at a time is decided on what
-is so, and the entries, the jobs they cause and the end of the job they come from are one transaction. Whoever is killed
-in between has changed nothing.
+is so, and the entries and the jobs they cause are one transaction. Whoever is killed in between has changed nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from noren.work.canonical import canonical
 from noren.work.chain import START, Entry
 from noren.work.ids import new_id
 from noren.work.migrations import migrate
-from noren.work.queue import State, clock_of, exclusive, now, open_database
+from noren.work.queue import clock_of, exclusive, now, open_database
 
 _LONGEST_HOLD = "60s"
 """How long one who holds a head may be silent in PostgreSQL before it is taken from them."""
@@ -38,10 +37,6 @@ _LONGEST_HOLD = "60s"
 
 class UnknownContestError(LookupError):
     """There is no contest of that name."""
-
-
-class LostJobError(Exception):
-    """A job is another's by now: what came of it here must not be kept."""
 
 
 class ContestStore:
@@ -72,7 +67,17 @@ class ContestStore:
         self.jobs = Jobs(self.engine, lease=lease)
         self.secrets, self.hooks = Secrets(self.engine, key), Hooks(self.engine, key)
         self.clock = Clock(self.engine, is_rehearsal=is_rehearsal)
-        self._must_be_ours(key)
+        check = hashlib.sha256(derived(key, "check")).hexdigest()
+        with self.engine.begin() as database:
+            database.execute(about.update().where(about.c.key_check == "").values(key_check=check))
+            kept = database.execute(sa.select(about.c.key_check)).scalar_one()
+        if kept != check:
+            self.close()
+            raise FileError(
+                _("these contests are sealed with another key"),
+                _("bring back secret.key, or set NOREN_CONTEST_KEY to the key of the other servers"),
+                file=str(self.engine.url),
+            )
 
     def close(self) -> None:
         """Let go of the database."""
@@ -90,11 +95,6 @@ class ContestStore:
         """Return a log, from an entry on; none for a contest that is not there."""
         with self.engine.connect() as database:
             return _entries(database, contest, start)
-
-    def head(self, contest: str) -> Entry:
-        """Return the last entry of a log."""
-        with self.engine.connect() as database:
-            return _head(database, contest)
 
     def create(
         self, contest: str, log: Sequence[Entry], *, organiser: str | None = None, secrets: Mapping[str, bytes] = {}
@@ -120,25 +120,13 @@ class ContestStore:
     def changing(self, contest: str) -> Iterator[Change]:
         """Yield what a log is and may become, while nobody else can change it; what was said counts at the end."""
         with exclusive(self.engine) as database:
-            asked = sa.select(contests.c.id).where(contests.c.id == contest).with_for_update()
+            asked = sa.select(contests.c.head_position).where(contests.c.id == contest).with_for_update()
             if self.engine.dialect.name == "postgresql":
                 database.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = '{_LONGEST_HOLD}'")
-            if database.execute(asked).first() is None:
+            last = database.execute(asked).scalar()
+            if last is None:
                 raise UnknownContestError(contest)
-            yield Change(self, database, contest, _head(database, contest))
-
-    def _must_be_ours(self, key: bytes) -> None:
-        check = hashlib.sha256(derived(key, "check")).hexdigest()
-        with self.engine.begin() as database:
-            database.execute(about.update().where(about.c.key_check == "").values(key_check=check))
-            kept = database.execute(sa.select(about.c.key_check)).scalar_one()
-        if kept != check:
-            self.close()
-            raise FileError(
-                _("these contests are sealed with another key"),
-                _("bring back secret.key, or set NOREN_CONTEST_KEY to the key of the other servers"),
-                file=str(self.engine.url),
-            )
+            yield Change(self, database, contest, _entries(database, contest, last)[0])
 
 
 class Change:
@@ -186,41 +174,24 @@ class Change:
         queue: str,
         submission: str | None = None,
         order: Mapping[str, Any] = {},
-        job: str | None = None,
         **values: Any,
     ) -> str:
         """Add a job, and return its name."""
-        job = job or new_id()
+        job = new_id()
         self._store.jobs.queue.add_within(
             self.connection, job, kind, queue=queue, contest=self.contest, submission=submission,
             order=canonical(order).decode(), words="", done=0.0, error="", created=now(), **values,
         )  # fmt: skip
         return job
 
-    def end(self, job: str, holder: str, state: State = State.DONE, **values: Any) -> None:
-        """End the job that this change comes from; where it is another's by now, nothing of the change is kept."""
-        well = {"done": 1.0, "error": ""} if state == State.DONE else {}
-        if not self._store.jobs.queue.end_within(self.connection, job, state, holder, **well | values):
-            raise LostJobError(job)
-
 
 def _entries(database: sa.Connection, contest: str, start: int) -> list[Entry]:
     at = entries.c
     asked = entries.select().where(at.contest == contest, at.position >= start).order_by(at.position)
-    return [_entry(row) for row in database.execute(asked)]
-
-
-def _head(database: sa.Connection, contest: str) -> Entry:
-    at = entries.c
-    last = sa.select(contests.c.head_position).where(contests.c.id == contest).scalar_subquery()
-    row = database.execute(entries.select().where(at.contest == contest, at.position == last)).first()
-    if row is None:
-        raise UnknownContestError(contest)
-    return _entry(row)
-
-
-def _entry(row: Any) -> Entry:
-    return Entry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)
+    return [
+        Entry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)
+        for row in database.execute(asked)
+    ]
 
 
 class Clock:

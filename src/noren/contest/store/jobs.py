@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -113,17 +113,18 @@ class Jobs:
             return False
         return self.queue.enqueue(job, found.queue, error="", done=0.0)
 
-    def tell(self, job: str, holder: str, done: float, words: str) -> None:
-        """Say how far a job is, for as long as it is the holder's."""
-        self._change(job, holder, done=done, words=words)
+    def tell(self, job: str, holder: str, **values: Any) -> None:
+        """Keep something of a job for as long as it is the holder's.
 
-    def note(self, job: str, holder: str, notice: str) -> None:
-        """Keep what the organiser should know of a job."""
-        self._change(job, holder, notice=notice)
-
-    def keep_stages(self, job: str, holder: str, stages: Sequence[Mapping[str, Any]]) -> None:
-        """Keep the stages of a cluster that does a job; they stay with it."""
-        self._change(job, holder, stages=json.dumps(list(stages), ensure_ascii=False))
+        That is how far it is (``done``, ``words``), what the organiser should know (``notice``), or the ``stages`` of
+        a cluster that does it, which stay with it.
+        """
+        at = jobs.c
+        asked = jobs.update().where(at.id == job, at.claimed_by == holder, at.state == State.RUNNING)
+        if "stages" in values:
+            values["stages"] = json.dumps(values["stages"], ensure_ascii=False)
+        with self._engine.begin() as database:
+            database.execute(asked.values(**values))
 
     def stages(self, contest: str, submission: str) -> list[dict[str, Any]]:
         """Return the stages of the cluster that judged a file last; none where no cluster did."""
@@ -134,20 +135,13 @@ class Jobs:
         found: list[dict[str, Any]] = json.loads(kept) if kept else []
         return found
 
-    def _change(self, job: str, holder: str, **values: Any) -> None:
-        """Change something of a job for as long as it is the holder's."""
-        at = jobs.c
-        asked = jobs.update().where(at.id == job, at.claimed_by == holder, at.state == State.RUNNING)
-        with self._engine.begin() as database:
-            database.execute(asked.values(**values))
-
     def _some(self, *conditions: sa.ColumnElement[bool]) -> list[Job]:
         asked = sa.select(*_LISTED).where(*conditions).order_by(jobs.c.enqueued, jobs.c.id)
+        found = []
         with self._engine.connect() as database:
-            return [self._job(row) for row in database.execute(asked)]
-
-    def _job(self, row: Any) -> Job:
-        given = {**row._mapping, **self.queue.unwritten(row.id)}
-        known = {name: given[name] for name in Job.__dataclass_fields__}
-        known |= {name: _(known[name]) if known[name] else "" for name in ("error", "notice")}
-        return Job(**known | {"order": json.loads(known["order"]), "state": State(known["state"])})
+            for row in database.execute(asked):
+                given = {**row._mapping, **self.queue.unwritten(row.id)}
+                known = {name: given[name] for name in Job.__dataclass_fields__}
+                known |= {name: _(known[name]) if known[name] else "" for name in ("error", "notice")}
+                found.append(Job(**known | {"order": json.loads(known["order"]), "state": State(known["state"])}))
+        return found

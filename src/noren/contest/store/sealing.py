@@ -14,7 +14,7 @@ import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
 from cryptography.exceptions import InvalidTag
@@ -118,14 +118,11 @@ class Secrets:
         kept = self._seal.close(content, f"{contest}/{name}")
         database.execute(sealed.insert().values(contest=contest, name=name, content=kept))
 
-    def get(self, contest: str, name: str, database: sa.Connection | None = None) -> bytes | None:
-        """Return a secret, as a part of a transaction where one is given."""
-        if database is None:
-            with self._engine.connect() as opened:
-                return self.get(contest, name, opened)
-        at = sealed.c
-        asked = sa.select(at.content).where(at.contest == contest, at.name == name)
-        kept: bytes | None = database.execute(asked).scalar()
+    def get(self, contest: str, name: str) -> bytes | None:
+        """Return a secret."""
+        asked = sa.select(sealed.c.content).where(sealed.c.contest == contest, sealed.c.name == name)
+        with self._engine.connect() as database:
+            kept: bytes | None = database.execute(asked).scalar()
         return None if kept is None else self._seal.open(kept, f"{contest}/{name}")
 
 
@@ -157,15 +154,11 @@ class Hooks:
 
     def of(self, contest: str) -> list[Hook]:
         """Return the addresses of a contest, the oldest first, those that are disabled too."""
-        asked = hooks.select().where(hooks.c.contest == contest).order_by(hooks.c.created)
-        with self._engine.connect() as database:
-            return [self._hook(row) for row in database.execute(asked)]
+        return self._some(hooks.c.contest == contest)
 
     def hook(self, hook: str) -> Hook | None:
         """Return an address."""
-        with self._engine.connect() as database:
-            row = database.execute(hooks.select().where(hooks.c.id == hook)).first()
-        return None if row is None else self._hook(row)
+        return next(iter(self._some(hooks.c.id == hook)), None)
 
     def disable(self, contest: str, hook: str) -> bool:
         """Tell an address no more; tell whether the contest had such a one."""
@@ -173,5 +166,7 @@ class Hooks:
         with self._engine.begin() as database:
             return database.execute(asked.values(disabled=now())).rowcount == 1
 
-    def _hook(self, row: Any) -> Hook:
-        return Hook(row.id, row.contest, row.url, self._seal.open(row.secret, row.id), row.created, row.disabled)
+    def _some(self, condition: sa.ColumnElement[bool]) -> list[Hook]:
+        with self._engine.connect() as database:
+            rows = database.execute(hooks.select().where(condition).order_by(hooks.c.created)).all()
+        return [Hook(**{**row._mapping, "secret": self._seal.open(row.secret, row.id)}) for row in rows]
