@@ -21,8 +21,9 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+from typing import Any, BinaryIO, Final, NamedTuple
 
+import fsspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -134,11 +135,12 @@ class Files:
     def as_kept(self, digest: str) -> tuple[bool, Iterator[bytes]]:
         """Return whether a file is sealed, and its bytes as they lie in the store: what a backup copies."""
         name = self._name(digest)
-        return name.endswith(_SEALED), self._raw(name)
 
-    def _raw(self, name: str) -> Iterator[bytes]:
-        with self._disk.open(name) as source:
-            yield from _framed(source)
+        def blocks() -> Iterator[bytes]:
+            with self._disk.open(name) as source:
+                yield from _framed(source)
+
+        return name.endswith(_SEALED), blocks()
 
     def put_as_kept(self, digest: str, blocks: Iterable[bytes], *, sealed: bool) -> None:
         """Keep a file as a store of the same key kept it; nothing is kept of what is not what it is called."""
@@ -316,26 +318,11 @@ def _name(digest: str, *, sealed: bool) -> str:
 # --- where they lie ------------------------------------------------------------------------------------------
 
 
-class _Disk(Protocol):
-    def create(self, name: str) -> BinaryIO: ...
-    def flush(self, out: BinaryIO) -> None: ...
-    def keep(self, aside: str, name: str) -> None: ...
-    def drop(self, name: str) -> None: ...
-    def open(self, name: str) -> BinaryIO: ...
-    def has(self, name: str) -> bool: ...
-    def size(self, name: str) -> int: ...
-    def local(self, name: str) -> Path | None: ...
-    def shown(self, name: str) -> str: ...
-    def saying_why(self) -> contextlib.AbstractContextManager[None]: ...
-
-
 def _disk(place: str | Path) -> _Disk:
     if isinstance(place, Path) or "://" not in place:
         return _Folder(Path(place))
     if place.startswith(("file://", "local://")):
         return _Folder(Path(place.partition("://")[2]))
-    import fsspec
-
     try:
         system, root = fsspec.core.url_to_fs(place)
     except (ImportError, ValueError) as error:
@@ -343,68 +330,10 @@ def _disk(place: str | Path) -> _Disk:
             _("files cannot be kept at {place} ({reason})").format(place=place, reason=reason_of(error)),
             _("install what it asks for, or name a folder"),
         ) from None
-    return _Remote(system, root)
+    return _Disk(system, root)
 
 
-class _Folder:
-    """A folder on a disk of this machine, for its owner alone."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        with self.saying_why():
-            (root / "aside").mkdir(parents=True, exist_ok=True, mode=0o700)
-            for left in (root / "aside").iterdir():  # of a process that was killed
-                with contextlib.suppress(FileNotFoundError):
-                    if left.stat().st_mtime < time.time() - _FORGOTTEN:
-                        left.unlink()
-
-    def create(self, name: str) -> BinaryIO:
-        return os.fdopen(os.open(self._root / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-
-    def flush(self, out: BinaryIO) -> None:
-        out.flush()
-        os.fsync(out.fileno())
-
-    def keep(self, aside: str, name: str) -> None:
-        target = self._root / name
-        if not target.parent.exists():
-            target.parent.mkdir(exist_ok=True, mode=0o700)
-            _to_disk(self._root)
-        (self._root / aside).replace(target)
-        _to_disk(target.parent)
-
-    def drop(self, name: str) -> None:
-        (self._root / name).unlink(missing_ok=True)
-
-    def open(self, name: str) -> BinaryIO:
-        return (self._root / name).open("rb")
-
-    def has(self, name: str) -> bool:
-        return (self._root / name).is_file()
-
-    def size(self, name: str) -> int:
-        return (self._root / name).stat().st_size
-
-    def local(self, name: str) -> Path | None:
-        return (self._root / name).resolve()
-
-    def shown(self, name: str) -> str:
-        return str(self._root / name)
-
-    def saying_why(self) -> contextlib.AbstractContextManager[None]:
-        return saying_why(self._root)
-
-
-def _to_disk(folder: Path) -> None:
-    """Let the names in a folder be on the disk."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-class _Remote:
+class _Disk:
     """A place that fsspec knows; what is closed there is kept."""
 
     def __init__(self, system: Any, root: str) -> None:
@@ -447,3 +376,47 @@ class _Remote:
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
+
+
+class _Folder(_Disk):
+    """A folder on a disk of this machine, for its owner alone."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(fsspec.filesystem("file"), str(root))
+        self._folder = root
+        with self.saying_why():
+            (root / "aside").mkdir(parents=True, exist_ok=True, mode=0o700)
+            for left in (root / "aside").iterdir():  # of a process that was killed
+                with contextlib.suppress(FileNotFoundError):
+                    if left.stat().st_mtime < time.time() - _FORGOTTEN:
+                        left.unlink()
+
+    def create(self, name: str) -> BinaryIO:
+        return os.fdopen(os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+    def flush(self, out: BinaryIO) -> None:
+        out.flush()
+        os.fsync(out.fileno())
+
+    def keep(self, aside: str, name: str) -> None:
+        target = self._folder / name
+        if not target.parent.exists():
+            target.parent.mkdir(exist_ok=True, mode=0o700)
+            _to_disk(self._folder)
+        (self._folder / aside).replace(target)
+        _to_disk(target.parent)
+
+    def local(self, name: str) -> Path | None:
+        return (self._folder / name).resolve()
+
+    def shown(self, name: str) -> str:
+        return str(self._folder / name)
+
+
+def _to_disk(folder: Path) -> None:
+    """Let the names in a folder be on the disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
