@@ -150,16 +150,12 @@ Address = Annotated[str, Argument(metavar="ADDRESS", help=_("The server, such as
 LoginName = Annotated[str, Option("--login", prompt=_("Login"), help=_("What you log in as."))]
 
 
-@app.command(
-    "signup",
-    help=_("Make an account on a server, and keep a token for it here."),
-    epilog=_("Example: noren contest signup https://cup.example --login mia"),
-)
+@app.command("signup")
 def signup(
     address: Address,
     login: LoginName,
-    name: Annotated[str | None, Option(help=_("What others see; the login where left out."))] = None,
-    code: Annotated[str, Option(help=_("The code that the server's terminal shows, for its first organiser."))] = "",
+    name: str | None = None,
+    code: str = "",
 ) -> Output:
     """Make an account and keep a token."""
     from noren.contest.client import sign_up
@@ -170,15 +166,11 @@ def signup(
     return _welcome(server, login, str(remember(made)))
 
 
-@app.command(
-    "login",
-    help=_("Log in to a server; a token is kept here, the password is not."),
-    epilog=_("Example: noren contest login https://cup.example --login mia"),
-)
+@app.command("login")
 def login(
     address: Address,
     login: LoginName,
-    program: Annotated[str, Option(help=_("What the new token is called."))] = "noren",
+    program: str = "noren",
 ) -> Output:
     """Log in and keep a token."""
     from noren.contest.client import enter
@@ -189,11 +181,7 @@ def login(
     return _welcome(server, login, str(remember(made)))
 
 
-@app.command(
-    "logout",
-    help=_("Forget the token of a server."),
-    epilog=_("Example: noren contest logout https://cup.example"),
-)
+@app.command("logout")
 def logout(address: Address) -> Output:
     """Forget a token."""
     from noren.contest.credentials import forget, server_address
@@ -204,17 +192,11 @@ def logout(address: Address) -> Output:
     return Output({"server": server, "forgotten": gone}, [words])
 
 
-@app.command(
-    "token",
-    help=_("List your tokens on a server, make one for a program, or revoke one."),
-    epilog=_("Example: noren contest token --make robot --scope team"),
-)
+@app.command("token")
 def token(
-    name: Annotated[str | None, Option("--make", metavar="NAME", help=_("Make a token of this name."))] = None,
-    scope: Annotated[
-        list[str] | None, Option(metavar="read|team|organiser", help=_("What it may do; may be given again."))
-    ] = None,
-    revoke: Annotated[str | None, Option(metavar="ID", help=_("Let this token open nothing any more."))] = None,
+    name: Annotated[str | None, Option("--make", metavar="NAME")] = None,
+    scope: Annotated[list[str] | None, Option(metavar="read|team|organiser")] = None,
+    revoke: Annotated[str | None, Option(metavar="ID")] = None,
     *,
     connection: Connection,
 ) -> Output:

@@ -49,44 +49,24 @@ EngineFrom = Annotated[
 ]
 
 
-@app.command(
-    "serve",
-    help=_("Serve contests: pages, the REST interface, the clock, and the judge."),
-    epilog=_("Example: noren contest serve --demo"),
-)
+@app.command("serve")
 def serve(
     data_dir: Folder = None,
-    host: Annotated[str, Option(help=_("Where to listen."))] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65_535, help=_("The port; 0 takes a free one."))] = 8322,
-    open_page: Annotated[bool, Option("--open/--no-open", help=_("Open the page in the browser."))] = False,
-    name: Annotated[
-        list[str] | None, Option("--allow-host", help=_("A further name it is reached by, such as cup.example."))
-    ] = None,
-    proxy: Annotated[
-        list[str] | None,
-        Option(help=_("The address or network of a proxy in front of it, whose word on clients is taken.")),
-    ] = None,
-    https: Annotated[
-        bool, Option("--https", help=_("People reach it over HTTPS alone: cookies never travel in the clear."))
-    ] = False,
+    host: str = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65_535)] = 8322,
+    open_page: Annotated[bool, Option("--open/--no-open")] = False,
+    name: Annotated[list[str] | None, Option("--allow-host")] = None,
+    proxy: list[str] | None = None,
+    https: Annotated[bool, Option("--https")] = False,
     database: Database = None,
     files: Files = None,
     rehearsal: Rehearsal = False,
-    works: Annotated[
-        bool, Option("--work/--no-work", help=_("Judge on this machine, too; else run noren contest work."))
-    ] = True,
-    workers: Annotated[int | None, Option(min=1, max=64, help=_("How many files are judged at once."))] = None,
+    works: Annotated[bool, Option("--work/--no-work")] = True,
+    workers: Annotated[int | None, Option(min=1, max=64)] = None,
     engine: Engine = "local",
     engine_from: EngineFrom = ENGINE_FROM,
-    private_hooks: Annotated[
-        bool,
-        Option(
-            "--allow-private-hooks", help=_("Send webhooks to addresses inside this network, too, such as 10.0.0.5.")
-        ),
-    ] = False,
-    demo: Annotated[
-        bool, Option("--demo", help=_("A contest with simulated teams in a temporary folder, to join at once."))
-    ] = False,
+    private_hooks: Annotated[bool, Option("--allow-private-hooks")] = False,
+    demo: Annotated[bool, Option("--demo")] = False,
 ) -> None:
     """Serve contests until Ctrl-C."""
     from noren.contest.app import ArenaSettings
@@ -137,21 +117,14 @@ def default_folder() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "share") / "noren" / "arena"
 
 
-@app.command(
-    "work",
-    help=_("Judge for a server: as many processes as you like, on several machines with one PostgreSQL."),
-    epilog=_("Example: noren contest work --data-dir /srv/arena --database postgresql+psycopg://noren@db/arena"),
-)
+@app.command("work")
 def work(
     data_dir: Folder = None,
     database: Database = None,
     files: Files = None,
-    workers: Annotated[int, Option(min=1, max=64, help=_("How many files are judged at once."))] = 1,
+    workers: Annotated[int, Option(min=1, max=64)] = 1,
     rehearsal: Rehearsal = False,
-    lease: Annotated[
-        float | None,
-        Option(min=1.0, help=_("Seconds after which the job of a worker that is not heard of is anybody's.")),
-    ] = None,
+    lease: Annotated[float | None, Option(min=1.0)] = None,
     engine: Engine = "local",
     engine_from: EngineFrom = ENGINE_FROM,
 ) -> None:

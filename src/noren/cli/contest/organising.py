@@ -27,49 +27,21 @@ app = App()
 _DAYS = "7,7,7,2,1"
 
 
-@app.command(
-    "create",
-    help=_("Create a contest from a rulebook, the data of each round and a plan."),
-    epilog=_("Example: noren contest create cup-2026 --rulebook pwscup2018 --data final=T.csv --zone Asia/Tokyo"),
-)
+@app.command("create")
 def create(
     contest: Contest,
-    data: Annotated[
-        list[str], Option(metavar="ROUND=FILE", help=_("The data of a round; may be given again for more rounds."))
-    ],
-    title: Annotated[str | None, Option(help=_("What it is called; its name where left out."))] = None,
-    rulebook: Annotated[
-        str, Option(help=_("pwscup2018, pwscup2017, pwscup2016, custom, or a TOML file."))
-    ] = "pwscup2018",
-    change: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help=_("What differs from the rulebook: bound=sharp, p=1/4; may be repeated."),
-        ),
-    ] = None,
-    phases: Annotated[
-        Path | None, Option(help=_("The plan: a TOML file of [[phases]] with id, kind, round, opens, closes."))
-    ] = None,
-    start: Annotated[
-        str | None, Option(help=_("When registration opens, such as 2026-04-01 09:00; now if not said."))
-    ] = None,
-    days: Annotated[
-        str,
-        Option(
-            metavar="R,P,A,B,E",
-            help=_("Days of registration, protecting, attacking, the break between rounds, evaluation."),
-        ),
-    ] = _DAYS,
-    zone: Annotated[str, Option(help=_("The time zone of all times, such as Asia/Tokyo."))] = "UTC",
-    team_size: Annotated[int, Option(min=1, help=_("The most members of a team."))] = 10,
-    invited: Annotated[bool, Option("--invited", help=_("Teams come in by invitation alone."))] = False,
-    members_only: Annotated[bool, Option("--members-only", help=_("Only who plays sees it."))] = False,
-    counting: Annotated[
-        Literal["last", "chosen"],
-        Option(help=_("Which release counts: the last valid one, or the one a team chooses.")),
-    ] = "last",
+    data: Annotated[list[str], Option(metavar="ROUND=FILE")],
+    title: str | None = None,
+    rulebook: str = "pwscup2018",
+    change: Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE")] = None,
+    phases: Path | None = None,
+    start: str | None = None,
+    days: Annotated[str, Option(metavar="R,P,A,B,E")] = _DAYS,
+    zone: str = "UTC",
+    team_size: Annotated[int, Option(min=1)] = 10,
+    invited: Annotated[bool, Option("--invited")] = False,
+    members_only: Annotated[bool, Option("--members-only")] = False,
+    counting: Literal["last", "chosen"] = "last",
     *,
     connection: Connection,
 ) -> Output:
@@ -183,18 +155,12 @@ def _phases_of(path: Path, zone: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-@app.command(
-    "open",
-    help=_("Open the page of a contest; with --now let its next phase begin, and all that follows as much earlier."),
-    epilog=_("Example: noren contest open cup-2026 --now --reason 'all teams are in'"),
-)
+@app.command("open")
 def open_(
     contest: Contest,
-    now: Annotated[
-        bool, Option("--now", help=_("Move the plan so that the next phase opens now; for the organiser."))
-    ] = False,
-    reason: Annotated[str, Option(help=_("Why the plan moves; it stands in the log."))] = "",
-    browser: Annotated[bool, Option("--browser/--no-browser", help=_("Open the page in the browser."))] = True,
+    now: Annotated[bool, Option("--now")] = False,
+    reason: str = "",
+    browser: Annotated[bool, Option("--browser/--no-browser")] = True,
     *,
     connection: Connection,
 ) -> Output:
@@ -232,15 +198,11 @@ add_action(acting, acts.pause, lambda _client, said, _answer: {"contest": said["
 add_action(acting, acts.resume, lambda _client, said, _answer: {"contest": said["contest"], "paused": None})
 
 
-@acting.command(
-    "extend",
-    help=_("Let a phase close later; what follows it moves with it."),
-    epilog=_("Example: noren contest extend cup-2026 final-protect --until '2026-05-01 18:00' --reason storm"),
-)
+@acting.command("extend")
 def extend(
     contest: Contest,
-    phase: Annotated[str, Argument(metavar="PHASE", help=_("The phase, such as final-protect."))],
-    until: Annotated[str, Option(help=_("When it closes, in the contest's time zone."))],
+    phase: Annotated[str, Argument(metavar="PHASE")],
+    until: str,
     reason: Reason,
     *,
     connection: Connection,
@@ -284,14 +246,10 @@ add_action(acting, acts.reinstate, lambda _client, said, _answer: {"team": said[
 add_action(acting, acts.rescore, lambda _client, said, _answer: {"scorer": said["scorer"]})
 
 
-@acting.command(
-    "jobs",
-    help=_("Show what waits for the judge, what is judged now and what failed and why; for the organiser."),
-    epilog=_("Example: noren contest jobs cup-2026 --retry k7m2p9x4q3wa"),
-)
+@acting.command("jobs")
 def jobs(
     contest: Contest,
-    retry: Annotated[str | None, Option(metavar="JOB", help=_("Let a job that was given up be tried again."))] = None,
+    retry: Annotated[str | None, Option(metavar="JOB")] = None,
     *,
     connection: Connection,
 ) -> Output:
@@ -307,11 +265,7 @@ def jobs(
     return Output({"jobs": listed}, [Table((_("job"), _("kind"), _("file"), _("state"), _("tries"), _("why")), rows)])
 
 
-@acting.command(
-    "flags",
-    help=_("Show files of different teams that are nearly the same; for the organiser."),
-    epilog=_("Example: noren contest flags cup-2026"),
-)
+@acting.command("flags")
 def flags(contest: Contest, connection: Connection) -> Output:
     """Show files of different teams that are nearly the same."""
     with connection.client() as asked:
@@ -323,20 +277,14 @@ def flags(contest: Contest, connection: Connection) -> Output:
 add_action(acting, acts.invite, lambda _client, said, answer: {"contest": said["contest"], "code": answer["code"]})
 
 
-@acting.command(
-    "simulate",
-    help=_("Play a whole contest on this machine with simulated teams, from registration to results."),
-    epilog=_("Example: noren contest simulate --rulebook pwscup2018 --teams 13 --seed 1 --out cup.zip"),
-)
+@acting.command("simulate")
 def simulate(
-    rulebook: Annotated[
-        str, Option(help=_("pwscup2018, pwscup2017, pwscup2016, custom, or a TOML file."))
-    ] = "pwscup2018",
-    teams: Annotated[int, Option(min=2, max=200, help=_("Number of simulated teams."))] = 13,
-    customers: Annotated[int, Option(min=6, help=_("How many customers the made-up data have."))] = 40,
-    rows: Annotated[int, Option(min=40, help=_("How many purchases the made-up data have."))] = 400,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same data, releases and guesses."))] = 1,
-    out: Annotated[Path | None, Option(help=_("Write the archive of the cup to this file."))] = None,
+    rulebook: str = "pwscup2018",
+    teams: Annotated[int, Option(min=2, max=200)] = 13,
+    customers: Annotated[int, Option(min=6)] = 40,
+    rows: Annotated[int, Option(min=40)] = 400,
+    seed: Annotated[int, Option(min=0)] = 1,
+    out: Path | None = None,
 ) -> Output:
     """Play a contest and show its final boards."""
     from noren.cli.contest.results import board_parts, rules

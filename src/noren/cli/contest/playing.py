@@ -45,14 +45,10 @@ add_action(app, acts.register, _registered)
 add_action(app, acts.join, lambda _client, _said, answer: {"team": answer})
 
 
-@app.command(
-    "data",
-    help=_("Fetch the data of a round, which are protected or attacked."),
-    epilog=_("Example: noren contest data cup-2026 --round final --out T.csv"),
-)
+@app.command("data")
 def data(
     contest: Contest,
-    out: Annotated[Path, Option(help=_("The file to write."))],
+    out: Path,
     round_: Round = None,
     *,
     connection: Connection,
@@ -66,18 +62,12 @@ def data(
     return Output({"round": chosen, "out": str(out), "bytes": size}, [words])
 
 
-@app.command(
-    "submit",
-    help=_("Hand in a release; keep its receipt, and see what the judge finds."),
-    epilog=_("Example: noren contest submit cup-2026 release/"),
-)
+@app.command("submit")
 def submit(
     contest: Contest,
-    release: Annotated[
-        Path, Argument(metavar="RELEASE", help=_("The release: a file in the original's row order, or a folder."))
-    ],
+    release: Annotated[Path, Argument(metavar="RELEASE")],
     phase: Phase = None,
-    out: Annotated[Path | None, Option(help=_("Also write the receipt to this file; one is kept in any case."))] = None,
+    out: Path | None = None,
     wait: Wait = True,
     *,
     connection: Connection,
@@ -118,14 +108,10 @@ def handed_in(release: Path) -> Iterator[Path]:
 add_action(app, acts.choose, _chosen)
 
 
-@app.command(
-    "targets",
-    help=_("List the releases that may be attacked, and fetch them."),
-    epilog=_("Example: noren contest targets cup-2026 --out targets/"),
-)
+@app.command("targets")
 def targets(
     contest: Contest,
-    out: Annotated[Path | None, Option(help=_("A folder to fetch them into, one file for each."))] = None,
+    out: Path | None = None,
     round_: Round = None,
     *,
     connection: Connection,
@@ -150,22 +136,14 @@ def targets(
     return Output({"round": chosen, "targets": told}, [table])
 
 
-@app.command(
-    "attack",
-    help=_("Hand in a guess against a target: a file, or what one of our attacks finds."),
-    epilog=_("Example: noren contest attack cup-2026 07 --with jaccard"),
-)
+@app.command("attack")
 def attack(
     contest: Contest,
     target: Target,
-    guess: Annotated[
-        Path | None, Argument(metavar="[GUESS]", help=_("The guess to hand in: lines pseudonym,customer."))
-    ] = None,
-    with_: Annotated[
-        str | None, Option("--with", metavar="ATTACK", help=_("Run this attack on the target, hand in its guess."))
-    ] = None,
-    original: Annotated[Path | None, Option(help=_("The data of the round; fetched where left out."))] = None,
-    out: Annotated[Path | None, Option(help=_("Keep the guess that --with made in this file."))] = None,
+    guess: Annotated[Path | None, Argument(metavar="[GUESS]")] = None,
+    with_: Annotated[str | None, Option("--with", metavar="ATTACK")] = None,
+    original: Path | None = None,
+    out: Path | None = None,
     round_: Round = None,
     phase: Phase = None,
     wait: Wait = True,
@@ -225,16 +203,10 @@ def _after(asked: Client, contest: str, got: ReceivedOut, out: Path | None, *, w
 # --- looking at one's own --------------------------------------------------------------------------------------------
 
 
-@app.command(
-    "status",
-    help=_("Tell how a contest stands, what your team handed in and what was found; or list contests."),
-    epilog=_("Example: noren contest status cup-2026"),
-)
+@app.command("status")
 def status(
-    contest: Annotated[
-        str | None, Argument(metavar="[CONTEST]", help=_("A contest; all that you may see where left out."))
-    ] = None,
-    submission: Annotated[str | None, Argument(metavar="[SUBMISSION]", help=_("A file that you handed in."))] = None,
+    contest: Annotated[str | None, Argument(metavar="[CONTEST]")] = None,
+    submission: Annotated[str | None, Argument(metavar="[SUBMISSION]")] = None,
     *,
     connection: Connection,
 ) -> Output:

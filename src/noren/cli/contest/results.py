@@ -32,25 +32,15 @@ if TYPE_CHECKING:
 app = App()
 
 
-@app.command(
-    "check",
-    help=_("Check a release or a guess by a contest's rules before you hand it in: the server's own check, at home."),
-    epilog=_("Example: noren contest check A.csv --original T.csv --rulebook pwscup2018"),
-)
+@app.command("check")
 def check(
-    release: Annotated[
-        Path, Argument(metavar="FILE", help=_("A release in the original's row order; with --against a guess."))
-    ],
-    original: Annotated[Path, Option(help=_("The data of the round."))],
-    rulebook: Annotated[
-        str, Option(help=_("A rulebook's name, or a TOML file; with --contest that of the contest."))
-    ] = "pwscup2018",
-    contest: Annotated[str | None, Option(help=_("Ask the server for the rules of this contest."))] = None,
-    against: Annotated[Path | None, Option(help=_("The target's file: what is checked is a guess against it."))] = None,
-    score: Annotated[
-        bool, Option("--score", help=_("Also measure a valid release, and run the house's attacks on it."))
-    ] = False,
-    limit: Annotated[int, Option(min=1, help=_("How many problems to list."))] = 20,
+    release: Annotated[Path, Argument(metavar="FILE")],
+    original: Path,
+    rulebook: str = "pwscup2018",
+    contest: str | None = None,
+    against: Path | None = None,
+    score: Annotated[bool, Option("--score")] = False,
+    limit: Annotated[int, Option(min=1)] = 20,
     master: Master = None,
     *,
     connection: Connection,
@@ -88,11 +78,7 @@ def rules(rulebook: str, contest: str | None, connection: Connection) -> Ruleboo
     return read_rulebook(rulebook if rulebook in PRESETS or not Path(rulebook).is_file() else Path(rulebook))
 
 
-@app.command(
-    "leaderboard",
-    help=_("Show the board of a round: live, frozen or final. What failed has no rank."),
-    epilog=_("Example: noren contest leaderboard cup-2026 --round final"),
-)
+@app.command("leaderboard")
 def leaderboard(contest: Contest, round_: Round = None, *, connection: Connection) -> Output:
     """Show the board of a round."""
     with connection.client() as asked:
@@ -132,14 +118,10 @@ def _verdict(one: dict[str, Any]) -> str:
     return word_text(Word(one["verdict"])) if one["verdict"] else ""
 
 
-@app.command(
-    "results",
-    help=_("Show the results of a contest, or fetch them as a page, a table or data."),
-    epilog=_("Example: noren contest results cup-2026 --out results.html"),
-)
+@app.command("results")
 def results(
     contest: Contest,
-    out: Annotated[Path | None, Option(help=_("Write them to this file: .html, .csv or .json."))] = None,
+    out: Path | None = None,
     *,
     connection: Connection,
 ) -> Output:
@@ -168,14 +150,10 @@ Folder = Annotated[
 ]
 
 
-@app.command(
-    "export",
-    help=_("Write a contest to one file: all of it once the results are out; with --data-dir a sealed backup before."),
-    epilog=_("Example: noren contest export cup-2026 --out cup.zip"),
-)
+@app.command("export")
 def export(
     contest: Contest,
-    out: Annotated[Path, Option(help=_("The file to write, such as cup.zip."))],
+    out: Path,
     data_dir: Folder = None,
     database: Database = None,
     files: Files = None,
@@ -196,14 +174,10 @@ def export(
     return Output({"contest": contest, "out": str(out), "bytes": out.stat().st_size}, [written])
 
 
-@app.command(
-    "import",
-    help=_("Put an exported contest into a server on this machine; its log is verified first."),
-    epilog=_("Example: noren contest import cup.zip --data-dir arena/"),
-)
+@app.command("import")
 def import_(
     file: Archive,
-    data_dir: Annotated[Path, Option(help=_("The folder of the server that is to have it."))],
+    data_dir: Path,
     database: Database = None,
     files: Files = None,
 ) -> Output:
@@ -215,19 +189,10 @@ def import_(
     return Output({"contest": contest}, [_("{contest} is here").format(contest=contest)])
 
 
-@app.command(
-    "audit",
-    help=_("Verify that the log of a contest is whole and that the receipts you kept are in it."),
-    epilog=_("Example: noren contest audit cup.zip --receipts receipts/"),
-)
+@app.command("audit")
 def audit(
-    archive: Annotated[
-        str, Argument(metavar="ARCHIVE|CONTEST", help=_("An archive, a log, or a contest on the server."))
-    ],
-    known: Annotated[
-        Path | None,
-        Option("--receipts", help=_("A folder of receipts; those that noren contest submit kept if not said.")),
-    ] = None,
+    archive: Annotated[str, Argument(metavar="ARCHIVE|CONTEST")],
+    known: Annotated[Path | None, Option("--receipts")] = None,
     *,
     connection: Connection,
 ) -> Output:
@@ -261,16 +226,10 @@ def _fetched(contest: str, connection: Connection, folder: Path, known: Path | N
     return path, known or (own if own.is_dir() else None)
 
 
-@app.command(
-    "replay",
-    help=_("Rebuild every score, table and rank of an archive from its files, and name the first that does not fit."),
-    epilog=_("Example: noren contest replay cup.zip --json"),
-)
+@app.command("replay")
 def replay(
     file: Archive,
-    workers: Annotated[
-        int | None, Option(min=1, max=64, help=_("How many processes score; one a core if not said."))
-    ] = None,
+    workers: Annotated[int | None, Option(min=1, max=64)] = None,
 ) -> Output:
     """Score everything again; leave with 1 at the first entry that does not fit."""
     from noren.contest.replay import replay as run
