@@ -137,12 +137,9 @@ class Clockwork:
     """The threads of one server."""
 
     def __init__(self, arena: Arena, *, private_hooks: bool = False) -> None:
-        desk, post = JudgesDesk(arena), Postman(arena, private=private_hooks)
+        tasks = {"clock": JudgesDesk(arena).tick, "post": Postman(arena, private=private_hooks).send_all}
         self._over = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._repeat, args=("clock", desk.tick), daemon=True),
-            threading.Thread(target=self._repeat, args=("post", lambda: _all(post.send_next)), daemon=True),
-        ]
+        self._threads = [threading.Thread(target=self._repeat, args=task, daemon=True) for task in tasks.items()]
 
     def start(self) -> None:
         """Begin."""
@@ -164,11 +161,6 @@ class Clockwork:
             except Exception as error:
                 if told != (told := type(error).__name__):
                     _log.exception("the arena's %s stumbled and goes on", name)
-
-
-def _all(do: Callable[[], bool]) -> None:
-    while do():
-        pass
 
 
 @contextlib.contextmanager

@@ -198,10 +198,6 @@ class Archive:
         """Return the names below a folder."""
         return sorted(name.removeprefix(folder) for name in self._zip.namelist() if name.startswith(folder))
 
-    def has(self, digest: str) -> bool:
-        """Tell whether a file is in the archive."""
-        return f"files/{digest}" in self._zip.NameToInfo or f"files/{digest}.sealed" in self._zip.NameToInfo
-
     def text(self, name: str) -> bytes:
         """Return a small part of the archive."""
         return b"".join(_bounded(self._zip, name, _LARGEST_TEXT, self.path))
@@ -301,8 +297,7 @@ def read_log(path: Path) -> tuple[Entry, ...]:
 
 def _entries(blocks: Iterable[bytes], path: Path) -> Iterator[Entry]:
     for number, line in enumerate(_lines(blocks, path), start=1):
-        said = _json(line, path, number)
-        entry = entry_of(said)
+        entry = entry_of(_json(line, path, number))
         if entry is None:
             raise _damaged(path, _("line {number:,} of its log is no entry").format(number=number))
         yield entry

@@ -357,7 +357,6 @@ class JudgesDesk:
 
     def _hooks(self, contest: Contest, made: Sequence[Entry]) -> Iterable[Order]:
         """Return what is to be sent to those who asked to hear of results."""
-
         return orders_for(self.arena.store.hooks.of(contest.id), made)
 
 

@@ -117,7 +117,13 @@ def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None)
     }
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = http.client.HTTPConnection(address, port, timeout=_SECONDS)
-    deadline = threading.Timer(_SECONDS, _cut, [connection])
+
+    def cut() -> None:
+        """End a connection that takes too long, however it drips."""
+        with contextlib.suppress(OSError, AttributeError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+    deadline = threading.Timer(_SECONDS, cut)
     deadline.start()
     try:
         connection.connect()
@@ -136,18 +142,17 @@ def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None)
         raise UndeliveredError(_("the address answers {status}").format(status=status))
 
 
-def _cut(connection: http.client.HTTPConnection) -> None:
-    """End a connection that takes too long, however it drips."""
-    with contextlib.suppress(OSError, AttributeError):
-        connection.sock.shutdown(socket.SHUT_RDWR)
-
-
 class Postman:
     """Sends what waits to be sent, from a thread of a server; several servers share the messages."""
 
     def __init__(self, arena: Arena, *, private: bool = False) -> None:
         self._arena, self._private = arena, private
         self._holder = f"post {secrets.token_hex(8)}"
+
+    def send_all(self) -> None:
+        """Send all messages that wait."""
+        while self.send_next():
+            pass
 
     def send_next(self) -> bool:
         """Send the message that waits longest; tell whether there was one."""

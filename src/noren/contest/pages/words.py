@@ -9,12 +9,11 @@ from typing import Any
 
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, open_phases, zone_named
-from noren.contest.rulebook import Condition, Rulebook, Term
+from noren.contest.rulebook import Rulebook
 from noren.contest.state import Contest, Settings
 from noren.i18n import _
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.sentences import rule_sentence
-from noren.protocols import Measure
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -132,51 +131,41 @@ class RuleLine:
 
 def rules(book: Rulebook, settings: Settings) -> dict[str, Any]:
     """Return a rulebook in words: terms, conditions, and sentences under headings."""
+    terms, conditions = [], []
+    for term in book.terms:
+        part = " × (1 − x)" if book.measured[term.key][0].goal == "higher" else ""
+        terms.append(_line(book, term.key, percent(term.weight) + part))
+    for one in book.conditions:
+        bound, limit = ("least", one.least or 0.0) if one.most is None else ("most", one.most)
+        limit_words = say(f"limit.{bound}", limit=number(limit))
+        more = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
+        conditions.append(_line(book, one.key, f"{limit_words} ({more})" if more else limit_words))
+    attacks = ", ".join(one.key for one in book.house.attacks)
     return {
-        "terms": [_term(book, one) for one in book.terms],
-        "conditions": [_condition(book, one) for one in book.conditions],
+        "terms": terms,
+        "conditions": conditions,
         "otherwise": say(f"otherwise.{book.otherwise}") if book.conditions else "",
-        "playing": _playing(book, settings),
-        "house": _house(book),
+        "playing": [
+            say("playing.members", settings.team_size, count=count(settings.team_size)),
+            say(f"counting.{settings.counting}"),
+            say("playing.quota", releases=count(book.quota.releases), guesses=count(book.quota.guesses)),
+            say("playing.files", files=count(book.quota.files_a_day)),
+            say(f"outcome.{book.outcome}"),
+            say("playing.names_hidden" if settings.names_hidden else "playing.names_shown"),
+            *([say("playing.inserted_rows")] if book.inserted_rows else []),
+            *([say("playing.exact_values")] if book.exact_values else []),
+        ],
+        "house": say("house.counts" if book.house.counts else "house.told", names=attacks)
+        if attacks
+        else say("house.none"),
         "verdict": rule_sentence(book.judged_by),
     }
 
 
-def _term(book: Rulebook, term: Term) -> RuleLine:
-    measure = book.measured[term.key][0]
-    return _line(term.key, measure, percent(term.weight) + (" × (1 − x)" if measure.goal == "higher" else ""))
-
-
-def _condition(book: Rulebook, one: Condition) -> RuleLine:
-    bound, limit = ("least", one.least or 0.0) if one.most is None else ("most", one.most)
-    limit_words = say(f"limit.{bound}", limit=number(limit))
-    more = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
-    return _line(one.key, book.measured[one.key][0], f"{limit_words} ({more})" if more else limit_words)
-
-
-def _line(key: str, measure: Measure, part: str) -> RuleLine:
+def _line(book: Rulebook, key: str, part: str) -> RuleLine:
+    measure = book.measured[key][0]
     direction = "higher" if measure.goal == "higher" else "lower"
     return RuleLine(key, part, _(measure.summary), _(measure.unit), direction, "guess" in measure.needs)
-
-
-def _playing(book: Rulebook, settings: Settings) -> list[str]:
-    return [
-        say("playing.members", settings.team_size, count=count(settings.team_size)),
-        say(f"counting.{settings.counting}"),
-        say("playing.quota", releases=count(book.quota.releases), guesses=count(book.quota.guesses)),
-        say("playing.files", files=count(book.quota.files_a_day)),
-        say(f"outcome.{book.outcome}"),
-        say("playing.names_hidden" if settings.names_hidden else "playing.names_shown"),
-        *([say("playing.inserted_rows")] if book.inserted_rows else []),
-        *([say("playing.exact_values")] if book.exact_values else []),
-    ]
-
-
-def _house(book: Rulebook) -> str:
-    if not book.house.attacks:
-        return say("house.none")
-    names = ", ".join(one.key for one in book.house.attacks)
-    return say("house.counts" if book.house.counts else "house.told", names=names)
 
 
 # --- waiting ---------------------------------------------------------------------------------------------------------

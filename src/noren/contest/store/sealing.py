@@ -50,26 +50,22 @@ def kept_key(folder: Path) -> bytes:
         return bytes.fromhex(given.strip())
     path = folder / KEY_FILE
     if not path.exists():
-        _make(path)
+        aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        with saying_why(path):
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                    file.write(secrets.token_bytes(_BYTES))
+                    file.flush()
+                    os.fsync(file.fileno())
+                with contextlib.suppress(FileExistsError):
+                    path.hardlink_to(aside)
+            finally:
+                aside.unlink(missing_ok=True)
     key = readable(path).read_bytes()
     if len(key) < _BYTES:
         raise FileError(_("the key of the contests is damaged"), _("bring it back from a backup"), file=path)
     return key
-
-
-def _make(path: Path) -> None:
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    with saying_why(path):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(secrets.token_bytes(_BYTES))
-                file.flush()
-                os.fsync(file.fileno())
-            with contextlib.suppress(FileExistsError):
-                path.hardlink_to(aside)
-        finally:
-            aside.unlink(missing_ok=True)
 
 
 def derived(key: bytes, use: str, salt: bytes = b"") -> bytes:

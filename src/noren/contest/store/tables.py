@@ -21,10 +21,6 @@ def _contest(**more: Any) -> sa.Column[Any]:
     return sa.Column("contest", sa.String(40), sa.ForeignKey("contests.id"), nullable=False, **more)
 
 
-def _account(**more: Any) -> sa.Column[Any]:
-    return sa.Column("account", sa.String(12), sa.ForeignKey("accounts.id"), nullable=False, **more)
-
-
 contests = sa.Table(
     "contests",
     tables,
@@ -48,7 +44,12 @@ entries = sa.Table(
 )
 accounts, sessions = account_tables(tables)
 tokens, rates = token_tables(tables)
-organisers = sa.Table("organisers", tables, _contest(primary_key=True), _account(primary_key=True, index=True))
+organisers = sa.Table(
+    "organisers",
+    tables,
+    _contest(primary_key=True),
+    sa.Column("account", sa.String(12), sa.ForeignKey("accounts.id"), nullable=False, primary_key=True, index=True),
+)
 jobs = sa.Table(
     "jobs",
     tables,
