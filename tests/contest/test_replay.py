@@ -93,11 +93,11 @@ def test_what_was_played_fits(cup: Path) -> None:
 def test_work_can_be_handed_to_other_processes(cup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
-    def look(plan: Any, *_rest: Any) -> int:
-        seen.extend(plan.units)
+    def look(again: Any, *_rest: Any) -> int:
+        seen.extend(again.units)
         return 0
 
-    monkeypatch.setattr(room, "_judge_again", look)
+    monkeypatch.setattr(room._Replay, "judge_again", look)
     replay(cup)
     units = [unit for _entry, _value, unit in seen]
     assert len(units) == 9

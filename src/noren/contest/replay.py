@@ -9,7 +9,7 @@ and works on a log without files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -202,23 +202,6 @@ def _wrong_receipt(receipt: Receipt, key: str, contest: str, entries: Sequence[E
 # --- replay ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Plan:
-    """What is to be done again, and what was found on the way."""
-
-    units: list[tuple[Entry, str, Unit]] = field(default_factory=list)
-    found: list[Misfit] = field(default_factory=list)
-    scores: int = 0
-    targets: int = 0
-    results: int = 0
-    receipts: int = 0
-    skipped: int = 0
-
-    def misfit(self, entry: Entry, why: str, value: str = "", ours: Any = "", theirs: Any = "") -> None:
-        """Write down that an entry does not fit."""
-        self.found.append(Misfit(entry.position, entry.kind, value, _short(ours), _short(theirs), why))
-
-
 def replay(path: Path, *, workers: int | None = None, progress: Progress = silent) -> Replayed:
     """Make every score, target, table and rank of an archive again, and name the first entry that does not fit.
 
@@ -229,227 +212,213 @@ def replay(path: Path, *, workers: int | None = None, progress: Progress = silen
     """
     with open_archive(path) as archive, TemporaryDirectory(prefix="noren-replay-") as folder:
         must_be_open(archive)
-        entries, plan = archive.entries, _Plan()
+        again = _Replay(archive, Path(folder))
         try:
-            verify(entries)
+            verify(archive.entries)
             if (why := archive.wrong_end()) is not None:
-                plan.misfit(entries[-1], why)
+                again.misfit(archive.entries[-1], why)
         except BrokenChainError as error:
-            plan.found.append(Misfit(error.place, entries[error.place].kind, "", "", "", reason_of(error)))
-        if not plan.found:
-            _walk(archive, _Files(archive, Path(folder)), plan, part_of(progress, 0.0, 0.1))
-            _check_other_files(archive, plan)
-            _judge_again(plan, Path(folder), workers or cores(), part_of(progress, 0.1, 1.0))
+            kind = archive.entries[error.place].kind
+            again.found.append(Misfit(error.place, kind, "", "", "", reason_of(error)))
+        if not again.found:
+            again.walk(part_of(progress, 0.0, 0.1))
+            again.check_other_files()
+            again.judge_again(workers or cores(), part_of(progress, 0.1, 1.0))
         return Replayed(
             contest=archive.contest,
-            entries=len(entries),
-            scores=plan.scores,
-            targets=plan.targets,
-            results=plan.results,
-            receipts=plan.receipts,
-            skipped=plan.skipped,
-            first_misfit=min(plan.found, key=lambda one: one.position, default=None),
+            entries=len(archive.entries),
+            scores=again.scores,
+            targets=again.targets,
+            results=again.results,
+            receipts=again.receipts,
+            skipped=again.skipped,
+            first_misfit=min(again.found, key=lambda one: one.position, default=None),
         )
 
 
-class _Files:
-    """The files of an archive in a folder, each written there once, when somebody asks for it."""
+class _Replay:
+    """What is to be done again of an archive, and what was found on the way."""
 
     def __init__(self, archive: Archive, folder: Path) -> None:
-        self._archive, self._folder = archive, folder / "files"
-        self._folder.mkdir()
-        self._there: dict[str, Path] = {}
+        self.archive, self._folder, self._paths = archive, folder, dict[str, str]()
+        (folder / "files").mkdir()
+        self._salt = next((str(one.body.get("salt", "")) for one in archive.entries if one.kind == "revealed"), "")
+        self.units: list[tuple[Entry, str, Unit]] = []
+        self.found: list[Misfit] = []
+        self.scores = self.targets = self.results = self.receipts = self.skipped = 0
 
-    def path(self, digest: str) -> str:
-        """Return where a file is; stop where the archive has it not, or another under its name."""
-        if digest not in self._there:
-            self._there[digest] = self._archive.extract(digest, self._folder)
-        return str(self._there[digest])
+    def misfit(self, entry: Entry, why: str, value: str = "", ours: Any = "", theirs: Any = "") -> None:
+        """Write down that an entry does not fit."""
+        self.found.append(Misfit(entry.position, entry.kind, value, _short(ours), _short(theirs), why))
 
+    def _compare(self, entry: Entry, ours: Any, theirs: Any, why: str, within: str = "") -> None:
+        """Write down where plain data first differ."""
+        different = _difference(ours, theirs)
+        if different is not None:
+            path, here, there = different
+            self.misfit(entry, why, ".".join(part for part in (within, path) if part), here, there)
 
-def _walk(archive: Archive, files: _Files, plan: _Plan, progress: Progress) -> None:
-    """Go through the log: check at once what follows from the log alone, and plan what needs files."""
-    entries = archive.entries
-    salt = next((str(one.body["salt"]) for one in entries if one.kind == "revealed"), "")
-    state = Contest()
-    for entry in entries:
-        progress(entry.position / len(entries))
-        step = _Step(state, entry, salt, files, plan)
-        try:
-            state = fold([entry], state)  # a kind that there is not stops here
-            _check(step)
-        except NorenError as error:
-            plan.misfit(entry, reason_of(error))
+    def _path(self, digest: str) -> str:
+        """Return where a file is, written there once; stop where the archive has it not, or another under its name."""
+        if digest not in self._paths:
+            self._paths[digest] = str(self.archive.extract(digest, self._folder / "files"))
+        return self._paths[digest]
+
+    # --- going through the log -------------------------------------------------------------------------------------
+
+    def walk(self, progress: Progress) -> None:
+        """Go through the log: check at once what follows from the log alone, and plan what needs files."""
+        state = Contest()
+        for entry in self.archive.entries:
+            progress(entry.position / len(self.archive.entries))
+            try:
+                before, state = state, fold([entry], state)  # a kind that there is not stops here
+                self._check(before, entry)
+            except NorenError as error:
+                self.misfit(entry, reason_of(error))
+                return
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+                self.misfit(entry, _("it cannot be read: {why}").format(why=reason_of(error)))
+                return
+        # scores of another scorer that a later one replaced are left out; those that stand are made again by ours
+        standing = {one.judged_at for one in state.submissions.values()}
+        replaced = {
+            entry.position
+            for entry, _value, _unit in self.units
+            if entry.body.get("scorer", SCORER) != SCORER and entry.position not in standing
+        }
+        self.units = [one for one in self.units if one[0].position not in replaced]
+        self.skipped += len(replaced)
+
+    def _check(self, contest: Contest, entry: Entry) -> None:
+        """Check what follows from the contest before an entry alone, and plan what needs files."""
+        said = entry.body
+        match entry.kind:
+            case "created":
+                ours = read_rulebook(said["rulebook"]).digest
+                if ours != said["rulebook_digest"]:
+                    theirs = said["rulebook_digest"]
+                    self.misfit(entry, _("the rulebook is another"), "rulebook_digest", ours, theirs)
+            case kind if kind in acts.DECIDED:  # phase, quota, team, what may be changed when
+                again = acts.decided_again(contest, entry)
+                if not again:
+                    self.misfit(entry, _("by the rules there was nothing to say"))
+                else:
+                    self._compare(entry, dict(again[0].body), dict(said), _("by the rules it says something else"))
+            case "registered" | "joined":
+                own = contest.team_of.get(said["account"])
+                if own is not None:
+                    self.misfit(entry, _("one person is in two teams"), "team", own, said["team"])
+            case "release-judged" | "guess-judged":
+                self._judged(contest, entry)
+            case "targets-published":
+                self._targets(contest, entry)
+            case "flagged":
+                one, other = (contest.submissions[name].judged or {} for name in said["submissions"])
+                share = round(similar(one["sketch"], other["sketch"]), 4)
+                if share != said["share"]:
+                    self.misfit(entry, _("the files have another share in common"), "share", share, said["share"])
+            case "revealed":
+                if not _salt_fits(contest.commitment, entry):
+                    why = _("the salt is not the committed one")
+                    self.misfit(entry, why, "salt", contest.commitment, said.get("salt"))
+                elif not acts.reveal(contest, entry.time, salt=self._salt):
+                    self.misfit(entry, _("it was revealed too early, or twice"))
+            case "results":
+                self.results += 1
+                ours = results_of(contest).digest
+                if ours != said["digest"]:
+                    self.misfit(entry, _("the results are others"), "digest", ours, said["digest"])
+
+    def _judged(self, contest: Contest, entry: Entry) -> None:
+        said = entry.body
+        result = {name: one for name, one in said.items() if name not in ("submission", "scorer")}
+        if not acts.judge(contest, submission=said["submission"], scorer=said["scorer"], result=result):
+            why = _("it was judged already, or by another scorer")
+            self.misfit(entry, why, "scorer", contest.scorer, said["scorer"])
             return
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            plan.misfit(entry, _("it cannot be read: {why}").format(why=reason_of(error)))
+        known = contest.submissions[said["submission"]]
+        if known.kind == "release":
+            self._plan(contest, entry, known.round, known.digest)
             return
-    # scores of another scorer that a later one replaced are left out; those that stand are made again by ours
-    standing = {one.judged_at for one in state.submissions.values()}
-    replaced = {
-        entry.position
-        for entry, _value, _unit in plan.units
-        if entry.body.get("scorer", SCORER) != SCORER and entry.position not in standing
-    }
-    plan.units[:] = [one for one in plan.units if one[0].position not in replaced]
-    plan.skipped += len(replaced)
+        attacked = contest.submissions[contest.targets[known.round][known.target or ""].submission]
+        label = target_label(contest, attacked)
+        self._plan(contest, entry, known.round, attacked.digest, label, guess=known.digest)
 
+    def _targets(self, contest: Contest, entry: Entry) -> None:
+        said, round_ = entry.body, entry.body["round"]
+        if not contest.protecting_over(round_, entry.time):
+            self.misfit(entry, _("protecting was not over"))
+            return
+        theirs = {one["target"]: one["submission"] for one in said["targets"]}
+        then = contest.copy()
+        for name in theirs.values():  # with the teams that were disqualified while their targets were being made
+            team = then.teams[then.submissions[name].team]
+            then.teams[team.id] = replace(team, out=None)
+        expected = {number: one.id for number, one in numbered(then, round_, bytes.fromhex(self._salt)).items()}
+        if expected != theirs:
+            self._compare(entry, expected, theirs, _("the lots give the targets other numbers"))
+            return
+        for at, one in enumerate(said["targets"]):
+            release = contest.submissions[one["submission"]]
+            self.targets += 1
+            self._path(one["digest"])
+            label = target_label(contest, release)
+            self._plan(contest, entry, round_, release.digest, label, value=f"targets.{at}.digest")
 
-@dataclass(frozen=True)
-class _Step:
-    """An entry, and the contest before it."""
-
-    contest: Contest
-    entry: Entry
-    salt: str
-    files: _Files
-    plan: _Plan
-
-    def misfit(self, value: str, ours: Any, theirs: Any, why: str) -> None:
-        """Write down that something does not fit."""
-        self.plan.misfit(self.entry, why, value, ours, theirs)
-
-    def unit(self, value: str, round_: str, submitted: str, label: str = "", guess: str = "") -> None:
+    def _plan(
+        self, contest: Contest, entry: Entry, round_: str, submitted: str, label: str = "", *,
+        guess: str = "", value: str = "",
+    ) -> None:  # fmt: skip
         """Plan to score a release, to score a guess on it, or to make its target: what the entry says of it."""
-        about, path = self.contest.rounds[round_], self.files.path
-        master = path(about.master) if about.master else ""
-        given = [self.contest.rulebook.to_toml(), path(about.data), master, path(submitted)]
-        if not label:
-            work: Callable[..., Any] = _release_again
-        else:
+        about = contest.rounds[round_]
+        master = self._path(about.master) if about.master else ""
+        given = [contest.rulebook.to_toml(), self._path(about.data), master, self._path(submitted)]
+        work: Callable[..., Any] = _release_again
+        if label:
             work = _guess_again if guess else _target_again
-            given += [self.salt, label, *([path(guess)] if guess else [])]
-        self.plan.units.append((self.entry, value, Unit(work, tuple(given), code="replay")))
+            given += [self._salt, label, *([self._path(guess)] if guess else [])]
+        self.units.append((entry, value, Unit(work, tuple(given), code="replay")))
 
+    def check_other_files(self) -> None:
+        """Compare tables and receipts in the archive with those that the log gives."""
+        archive = self.archive
+        if not self.found:
+            made = results_of(fold(archive.entries))
+            for name, write in RESULTS_FILES.items():
+                if name in archive.names("results/") and archive.text(f"results/{name}") != write(made).encode():
+                    why = _("{name} in the archive is not what the log gives").format(name=f"results/{name}")
+                    self.misfit(archive.entries[-1], why)
+        key = str(archive.entries[0].body.get("public_key", ""))
+        for receipt in archive.receipts():
+            self.receipts += 1
+            for why in _wrong_receipt(receipt, key, archive.contest, archive.entries)[:1]:
+                at = min(max(receipt.position, 0), len(archive.entries) - 1)
+                self.misfit(archive.entries[at], _("its receipt does not fit: {why}").format(why=why))
 
-def _check(step: _Step) -> None:
-    """Check what follows from the log alone, and plan what needs files."""
-    said, contest = step.entry.body, step.contest
-    match step.entry.kind:
-        case "created":
-            ours = read_rulebook(said["rulebook"]).digest
-            if ours != said["rulebook_digest"]:
-                step.misfit("rulebook_digest", ours, said["rulebook_digest"], _("the rulebook is another"))
-        case kind if kind in acts.DECIDED:  # phase, quota, team, what may be changed when
-            again = acts.decided_again(contest, step.entry)
-            if not again:
-                step.misfit("", "", "", _("by the rules there was nothing to say"))
+    def judge_again(self, workers: int, progress: Progress) -> None:
+        """Do the planned work on all cores, each once, and compare."""
+        units = list(dict.fromkeys(unit for _entry, _value, unit in self.units))
+        units.sort(key=lambda one: one.arguments[1:4])  # who reads one release reads it once for all guesses against it
+        done: dict[Unit, Any] = {}
+        for unit in run_units(units, done, PieceStore(self._folder / "pieces"), workers):
+            progress(len(done) / len(units), unit.work.__name__.strip("_").replace("_", " "))
+        for entry, value, unit in self.units:
+            self.scores += unit.work is not _target_again
+            ours, scorer = done[unit], entry.body.get("scorer", SCORER)
+            if value:
+                theirs: Any = entry.body["targets"][int(value.split(".")[1])]["digest"]
+                why = _("the target made again is another file")
             else:
-                _compare(step, dict(again[0].body), dict(said), _("by the rules it says something else"))
-        case "registered" | "joined":
-            own = contest.team_of.get(said["account"])
-            if own is not None:
-                step.misfit("team", own, said["team"], _("one person is in two teams"))
-        case "release-judged" | "guess-judged":
-            _judged(step)
-        case "targets-published":
-            _targets(step)
-        case "flagged":
-            one, other = (contest.submissions[name].judged or {} for name in said["submissions"])
-            share = round(similar(one["sketch"], other["sketch"]), 4)
-            if share != said["share"]:
-                step.misfit("share", share, said["share"], _("the files have another share in common"))
-        case "revealed":
-            if not _salt_fits(contest.commitment, step.entry):
-                step.misfit("salt", contest.commitment, said.get("salt"), _("the salt is not the committed one"))
-            elif not acts.reveal(contest, step.entry.time, salt=step.salt):
-                step.misfit("", "", "", _("it was revealed too early, or twice"))
-        case "results":
-            step.plan.results += 1
-            ours = results_of(contest).digest
-            if ours != said["digest"]:
-                step.misfit("digest", ours, said["digest"], _("the results are others"))
-
-
-def _judged(step: _Step) -> None:
-    said, contest = step.entry.body, step.contest
-    result = {name: one for name, one in said.items() if name not in ("submission", "scorer")}
-    if not acts.judge(contest, submission=said["submission"], scorer=said["scorer"], result=result):
-        step.misfit("scorer", contest.scorer, said["scorer"], _("it was judged already, or by another scorer"))
-        return
-    known = contest.submissions[said["submission"]]
-    if known.kind == "release":
-        step.unit("", known.round, known.digest)
-        return
-    attacked = contest.submissions[contest.targets[known.round][known.target or ""].submission]
-    step.unit("", known.round, attacked.digest, target_label(contest, attacked), known.digest)
-
-
-def _targets(step: _Step) -> None:
-    contest, said = step.contest, step.entry.body
-    if not contest.protecting_over(said["round"], step.entry.time):
-        step.misfit("", "", "", _("protecting was not over"))
-        return
-    theirs = {one["target"]: one["submission"] for one in said["targets"]}
-    then = contest.copy()
-    for name in theirs.values():  # with those teams in it that were disqualified while their targets were being made
-        team = then.teams[then.submissions[name].team]
-        then.teams[team.id] = replace(team, out=None)
-    expected = {number: one.id for number, one in numbered(then, said["round"], bytes.fromhex(step.salt)).items()}
-    if expected != theirs:
-        _compare(step, expected, theirs, _("the lots give the targets other numbers"))
-        return
-    for at, one in enumerate(said["targets"]):
-        release = contest.submissions[one["submission"]]
-        step.plan.targets += 1
-        step.files.path(one["digest"])
-        step.unit(f"targets.{at}.digest", said["round"], release.digest, target_label(contest, release))
-
-
-def _compare(step: _Step, ours: Any, theirs: Any, why: str) -> None:
-    different = _difference(ours, theirs)
-    if different is not None:
-        step.misfit(*different, why)
-
-
-def _check_other_files(archive: Archive, plan: _Plan) -> None:
-    """Compare tables and receipts in the archive with those that the log gives."""
-    if not plan.found:
-        made = results_of(fold(archive.entries))
-        for name, write in RESULTS_FILES.items():
-            if name in archive.names("results/") and archive.text(f"results/{name}") != write(made).encode():
-                why = _("{name} in the archive is not what the log gives").format(name=f"results/{name}")
-                plan.misfit(archive.entries[-1], why)
-    key = str(archive.entries[0].body.get("public_key", ""))
-    for receipt in archive.receipts():
-        plan.receipts += 1
-        for why in _wrong_receipt(receipt, key, archive.contest, archive.entries)[:1]:
-            at = min(max(receipt.position, 0), len(archive.entries) - 1)
-            plan.misfit(archive.entries[at], _("its receipt does not fit: {why}").format(why=why))
-
-
-# --- judging again ---------------------------------------------------------------------------------------------------
-
-
-def _judge_again(plan: _Plan, folder: Path, workers: int, progress: Progress) -> None:
-    """Do the planned work on all cores, each once, and compare."""
-    units = list(dict.fromkeys(unit for _entry, _value, unit in plan.units))
-    units.sort(key=lambda one: one.arguments[1:4])  # who reads one release reads it once for all guesses against it
-    done: dict[Unit, Any] = {}
-    for unit in run_units(units, done, PieceStore(folder / "pieces"), workers):
-        progress(len(done) / len(units), unit.work.__name__.strip("_").replace("_", " "))
-    for entry, value, unit in plan.units:
-        plan.scores += unit.work is not _target_again
-        _compare_with_entry(plan, entry, value, done[unit])
-
-
-def _compare_with_entry(plan: _Plan, entry: Entry, value: str, ours: Any) -> None:
-    if value:
-        theirs: Any = entry.body["targets"][int(value.split(".")[1])]["digest"]
-        why = _("the target made again is another file")
-    else:
-        theirs = {name: one for name, one in entry.body.items() if name not in ("submission", "scorer")}
-        why = _("the file judged again gives another result")
-        if entry.body["scorer"] != SCORER:
-            said = _("it was judged by {scorer}, and this is {installed}; replay it with that version")
-            why = said.format(scorer=entry.body["scorer"], installed=SCORER)
-    if isinstance(ours, dict) and set(ours) == {"fault"}:
-        plan.misfit(entry, ours["fault"])
-        return
-    different = _difference(ours, theirs)
-    if different is not None:
-        path, here, there = different
-        plan.misfit(entry, why, ".".join(part for part in (value, path) if part), here, there)
+                theirs = {name: one for name, one in entry.body.items() if name not in ("submission", "scorer")}
+                why = _("the file judged again gives another result")
+                if scorer != SCORER:
+                    said = _("it was judged by {scorer}, and this is {installed}; replay it with that version")
+                    why = said.format(scorer=scorer, installed=SCORER)
+            if isinstance(ours, dict) and set(ours) == {"fault"}:
+                self.misfit(entry, ours["fault"])
+            else:
+                self._compare(entry, ours, theirs, why, value)
 
 
 def _release_again(book: str, original: str, master: str, submitted: str) -> Any:
