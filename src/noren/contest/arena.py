@@ -24,8 +24,8 @@ from noren.contest.lots import order as by_lot
 from noren.contest.phases import moment
 from noren.contest.receipts import Receipt, SigningKey
 from noren.contest.results.model import results_of
-from noren.contest.state import Contest, Round, Submission, fold, fold_until
-from noren.contest.store.database import Change, ContestStore, UnknownContestError
+from noren.contest.state import Contest, Submission, fold, fold_until
+from noren.contest.store.database import ContestStore, UnknownContestError
 from noren.contest.store.files import Files
 from noren.contest.store.jobs import Job
 from noren.contest.store.sealing import Hook, derived, kept_key
@@ -141,30 +141,20 @@ class Arena:
         """Decide an act at the head of the log, and append what it says with the jobs that it causes."""
         try:
             with self.store.changing(contest) as change:
-                state = self._change(change, decide, orders)
+                known = self._states.get(contest)
+                new = change.entries(0 if known is None else known.position + 1)
+                state = known if known is not None and not new else fold(new, known)
+                now = moment(change.now())
+                said = list(decide(state, now))
+                if said:
+                    made = chained(change.head, now, said)
+                    change.append(made)
+                    state = fold(made, state)
+                    for order in orders(state, made) if orders is not None else ():
+                        change.enqueue(order.kind, queue=order.queue, submission=order.submission, order=order.order)
         except UnknownContestError:
             raise RefusedError(_("there is no such contest"), status=404) from None
         return self._keep(contest, state)
-
-    def _change(
-        self,
-        change: Change,
-        decide: Callable[[Contest, str], Iterable[Said]],
-        orders: Callable[[Contest, Sequence[Entry]], Iterable[Order]] | None,
-    ) -> Contest:
-        known = self._states.get(change.contest)
-        new = change.entries(0 if known is None else known.position + 1)
-        state = known if known is not None and not new else fold(new, known)
-        now = moment(change.now())
-        said = list(decide(state, now))
-        if not said:
-            return state
-        made = chained(change.head, now, said)
-        change.append(made)
-        state = fold(made, state)
-        for order in orders(state, made) if orders is not None else ():
-            change.enqueue(order.kind, queue=order.queue, submission=order.submission, order=order.order)
-        return state
 
 
 @dataclass(frozen=True)
@@ -193,7 +183,6 @@ class JudgesOrder:
     submission: str = ""
     submitted: str = ""
     guess: str = ""
-    target_file: str = ""
     label: str = ""
     salt: str = ""
     targets: tuple[tuple[str, str, str], ...] = ()
@@ -215,51 +204,35 @@ class JudgesDesk:
         contest = self.arena.state(job.contest)
         if contest is None:
             return None
+        given: dict[str, Any] = {"salt": self.salt(contest)}
         if job.kind == "targets":
-            return self._order_of_targets(contest, str(job.order["round"]))
-        known = contest.submissions.get(job.submission or "")
-        if known is None or known not in contest.unjudged():
-            return None
-        salt = self.salt(contest)
-        plain = self._plain(contest, contest.rounds[known.round], known.kind)
-        if known.kind == "release":
-            return JudgesOrder(
-                **plain, submission=known.id, submitted=known.digest, label=target_label(contest, known), salt=salt
-            )
-        target = contest.targets[known.round][known.target or ""]
-        attacked = contest.submissions[target.submission]
+            round_ = contest.rounds[str(job.order["round"])]
+            if round_.id in contest.targets:
+                return None
+            found = numbered(contest, round_.id, bytes.fromhex(given["salt"]))
+            given |= {"kind": "targets", "targets": tuple((n, one.id, one.digest) for n, one in found.items())}
+        else:
+            known = contest.submissions.get(job.submission or "")
+            if known is None or known not in contest.unjudged():
+                return None
+            round_, release = contest.rounds[known.round], known
+            if known.kind == "guess":
+                release = contest.submissions[contest.targets[known.round][known.target or ""].submission]
+                given["guess"] = known.digest
+            given |= {"submitted": release.digest, "label": target_label(contest, release)}
+            given |= {"kind": known.kind, "submission": known.id}
         return JudgesOrder(
-            **plain,
-            submission=known.id,
-            submitted=attacked.digest,
-            guess=known.digest,
-            target_file=target.digest,
-            label=target_label(contest, attacked),
-            salt=salt,
+            **given,
+            contest=contest.id,
+            scorer=contest.scorer,
+            rulebook=contest.rulebook.to_toml(),
+            original=round_.data,
+            master=round_.master,
+            round=round_.id,
+            rows=round_.rows,
+            seconds=contest.settings.seconds,
+            megabytes=contest.settings.megabytes,
         )
-
-    def _plain(self, contest: Contest, round_: Round, kind: str) -> dict[str, Any]:
-        return {
-            "kind": kind,
-            "contest": contest.id,
-            "scorer": contest.scorer,
-            "rulebook": contest.rulebook.to_toml(),
-            "original": round_.data,
-            "master": round_.master,
-            "round": round_.id,
-            "rows": round_.rows,
-            "seconds": contest.settings.seconds,
-            "megabytes": contest.settings.megabytes,
-        }
-
-    def _order_of_targets(self, contest: Contest, round_: str) -> JudgesOrder | None:
-        if round_ in contest.targets:
-            return None
-        salt = self.salt(contest)
-        found = numbered(contest, round_, bytes.fromhex(salt))
-        targets = tuple((number, one.id, one.digest) for number, one in found.items())
-        plain = self._plain(contest, contest.rounds[round_], "targets")
-        return JudgesOrder(**plain, salt=salt, targets=targets)
 
     def salt(self, contest: Contest) -> str:
         """Return the salt of a contest's lots, as hexadecimal digits; for judges alone."""

@@ -121,7 +121,8 @@ class Work:
             return Ending(State.WAITING, {"done": 0.0})
         except Exception as error:
             _log.exception("the work on %s failed", claim.id)
-            return self._again(job, claim, Fault(_reason(error)))
+            reason = UNREADABLE if isinstance(error, InputError | OSError) else UNEXPECTED
+            return self._again(job, claim, Fault(DISK_FULL if is_disk_full(error) else reason))
 
     def _judge(self, job: Job, claim: Claim) -> Fault | None:
         """Do what an order says; None where it is done, or there is nothing left to do."""
@@ -132,28 +133,24 @@ class Work:
             claim.gone.wait(_PATIENCE)  # who has that version may take it
             return Fault(OTHER_SCORER)
         with contextlib.ExitStack() as files:
-            plain: dict[str, Any] = {"rulebook": order.rulebook, "original": self._path(files, order.original)}
-            plain["master"] = self._path(files, order.master) if order.master else None
+            given: dict[str, Any] = {"rulebook": order.rulebook, "original": self._path(files, order.original)}
+            given["master"] = self._path(files, order.master) if order.master else None
             if order.kind == "targets":
                 with self._bench() as bench:
-                    return self._make_targets(order, plain, bench, claim)
-            given = {"kind": order.kind, "submitted": self._path(files, order.submitted)}
+                    return self._make_targets(order, given, bench, claim)
+            given |= {"kind": order.kind, "submitted": self._path(files, order.submitted)}
             if order.guess:
                 given |= {"guess": self._path(files, order.guess), "salt": order.salt, "label": order.label}
-            found = self._scored(order, plain | given, claim)
+            found = None
+            if self._cluster is not None and order.kind == "release" and order.rows >= self._engine_from:
+                found = self._by_cluster(self._cluster, order, given, claim)
+            if found is None:  # it is small, or the cluster was lost: it is judged here, whole
+                with self._bench() as bench:
+                    found = self._on(bench, order, given, claim)
         if isinstance(found, Fault):
             return found
         self.desk.judged(order, found)
         return None
-
-    def _scored(self, order: JudgesOrder, given: dict[str, Any], claim: Claim) -> dict[str, Any] | Fault:
-        """Score a file: on the cluster where it is large, and whole on this machine where the cluster was lost."""
-        if self._cluster is not None and order.kind == "release" and order.rows >= self._engine_from:
-            found = self._by_cluster(self._cluster, order, given, claim)
-            if found is not None:
-                return found
-        with self._bench() as bench:
-            return self._on(bench, order, given, claim)
 
     def _by_cluster(
         self, bench: ScorerProcess, order: JudgesOrder, given: dict[str, Any], claim: Claim
@@ -258,9 +255,3 @@ class Work:
             given_up = list(database.execute(asked).scalars())
         for job in given_up:
             waiting.enqueue(job, JUDGE, error=INTERRUPTED)
-
-
-def _reason(error: Exception) -> str:
-    if is_disk_full(error):
-        return DISK_FULL
-    return UNREADABLE if isinstance(error, InputError | OSError) else UNEXPECTED
