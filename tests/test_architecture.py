@@ -60,7 +60,7 @@ INSIDE = {
         ("__init__",),
     ),
     "contest": (
-        ("kinds", "lots", "engine", "credentials"),
+        ("kinds", "lots", "credentials"),
         ("phases", "rulebook"),
         ("state",),
         ("acts", "receipts", "schemas", "standings"),

@@ -10,8 +10,15 @@ import re
 import pytest
 from tests.contest.cups import Cup, finished, three_teams, tried
 
-from noren.contest.results.model import matrix_csv, neutral, results_json, results_of, stability_csv, standings_csv
-from noren.contest.results.page import results_html
+from noren.contest.results.model import (
+    matrix_csv,
+    neutral,
+    results_html,
+    results_json,
+    results_of,
+    stability_csv,
+    standings_csv,
+)
 from noren.contest.state import fold
 from noren.i18n import speaking
 from noren.work.canonical import canonical, digest_of

@@ -12,8 +12,17 @@ import pytest
 from tests.contest.judging_cases import LABEL, SALT, Case, made
 
 from noren.contest.judging import bench
-from noren.contest.judging.bench import ScorerProcess, resident
-from noren.contest.judging.faults import GONE, STOPPED, TOO_LARGE, TOO_LONG, UNEXPECTED, UNREADABLE, Fault
+from noren.contest.judging.bench import (
+    GONE,
+    STOPPED,
+    TOO_LARGE,
+    TOO_LONG,
+    UNEXPECTED,
+    UNREADABLE,
+    Fault,
+    ScorerProcess,
+    resident,
+)
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.work.canonical import canonical

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from tests.conftest import PATIENCE
 from tests.contest.test_store_database import begun, store
 
-from noren.contest.store.accounts import Account
-from noren.contest.store.database import ContestStore
+from noren.contest.store.database import Account, ContestStore
 from noren.errors import DuplicateNameError, ParameterError
 from noren.web import passwords
 from noren.web.accounts import digest_of

@@ -16,9 +16,7 @@ from tests.contest.judging_cases import Case, made
 from noren.contest import acts, working
 from noren.contest.arena import JUDGE, Arena, JudgesDesk
 from noren.contest.desk import Desk, NewContest, Who
-from noren.contest.engine import cluster_of
-from noren.contest.judging.bench import ScorerProcess
-from noren.contest.judging.faults import (
+from noren.contest.judging.bench import (
     CLUSTER_LOST,
     GONE,
     INTERRUPTED,
@@ -27,9 +25,11 @@ from noren.contest.judging.faults import (
     TOO_LONG,
     UNREADABLE,
     Fault,
+    ScorerProcess,
 )
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scorer import do
+from noren.contest.kinds import cluster_of
 from noren.contest.phases import Phase
 from noren.contest.state import Contest, Submission
 from noren.contest.working import Work

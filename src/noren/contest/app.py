@@ -27,8 +27,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from noren.contest.api import router as api
 from noren.contest.arena import Arena, JudgesDesk
 from noren.contest.desk import Desk
-from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.contest.entrance import Entrance
+from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.pages import FRAME, LoginNeededError, page
 from noren.contest.pages import router as pages
 from noren.contest.store.sealing import derived, kept_key

@@ -35,7 +35,7 @@ from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.contest.schemas import SubmissionOut
 from noren.contest.standings import Board, board
 from noren.contest.state import Contest, Settings, Submission, Target, Team
-from noren.contest.store.accounts import Account
+from noren.contest.store.database import Account
 from noren.contest.store.sealing import Hook
 from noren.contest.webhooks import check_address
 from noren.data.frames import History

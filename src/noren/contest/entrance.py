@@ -13,8 +13,7 @@ from typing import Final
 
 from noren.contest.acts import RefusedError
 from noren.contest.desk import NOBODY, Who
-from noren.contest.store.accounts import Account
-from noren.contest.store.database import ContestStore
+from noren.contest.store.database import Account, ContestStore
 from noren.i18n import _
 from noren.web.accounts import Token, digest_of
 from noren.web.passwords import folded, guesser

@@ -1,9 +1,11 @@
-"""The kinds of phases, and the roles of people: words that commands know without loading anything."""
+"""The kinds of phases, the roles of people, and where releases are judged: what commands know without loading more."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
+from noren.engines.choice import parse_engine
+from noren.errors import ParameterError
 from noren.i18n import N_, _
 
 
@@ -39,3 +41,21 @@ _WORDS = {
     PhaseKind.EVALUATION: N_("evaluation"),
     PhaseKind.RESULTS: N_("results"),
 }
+
+ENGINE_FROM = 1_000_000
+"""Rows from which a release is handed to a cluster; each attack and measure on Spark begins with seconds of its own."""
+
+
+def cluster_of(engine: str) -> str | None:
+    """Return the address of the cluster that somebody names to judge on; None for this machine alone.
+
+    >>> cluster_of("local[2]"), cluster_of("local")
+    ('local[2]', None)
+    """
+    found = parse_engine(engine)
+    if found.kind not in ("local", "spark"):
+        raise ParameterError(
+            _("contests are not judged on {engine}: every worker must find the same digits").format(engine=engine),
+            _("give local, spark://host:port or local[n]"),
+        )
+    return found.address

@@ -37,7 +37,7 @@ from noren.contest.phases import Phase, moment, planned_phases
 from noren.contest.rulebook import Rulebook, preset
 from noren.contest.standings import board
 from noren.contest.state import Contest
-from noren.contest.store.accounts import Account
+from noren.contest.store.database import Account
 from noren.data.reading import write
 from noren.errors import OutputError, ParameterError
 from noren.i18n import _

@@ -27,10 +27,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from noren.contest.arena import JUDGE, Arena, JudgesDesk, JudgesOrder
-from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.contest.judging import SCORER
-from noren.contest.judging.bench import ScorerProcess
-from noren.contest.judging.faults import (
+from noren.contest.judging.bench import (
     CLUSTER_LOST,
     DISK_FULL,
     INTERRUPTED,
@@ -39,7 +37,9 @@ from noren.contest.judging.faults import (
     UNEXPECTED,
     UNREADABLE,
     Fault,
+    ScorerProcess,
 )
+from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.store.jobs import Job
 from noren.errors import InputError
 from noren.web.refusals import is_disk_full

@@ -16,7 +16,7 @@ from noren.cli.contest.connecting import (
 from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import listening
 from noren.cli.parts.screen import say
-from noren.contest.engine import ENGINE_FROM, cluster_of
+from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.errors import ParameterError
 from noren.i18n import _
 

@@ -5,6 +5,10 @@ the next file gets a new one. Memory is watched, not limited: the libraries' thr
 of addresses that they never touch, so that a limit on those (RLIMIT_AS) would end honest work, and where one is met
 Rust and LLVM abort instead of saying so. What counts is what is resident beyond what the process had before, so that
 what it keeps at hand is not held against a file.
+
+Why a file was not judged although its team did nothing wrong is one short sentence (:class:`Fault`). A log keeps the
+English sentence, and pages show it by ``_()`` in the language of whoever reads it. Nothing of the machine is told; the
+judges' log in the data folder tells more.
 """
 
 from __future__ import annotations
@@ -15,11 +19,42 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from noren.contest.judging.faults import GONE, STOPPED, TOO_LARGE, TOO_LONG, Fault
+from noren.i18n import N_
 from noren.work.children import Child
+
+TOO_LONG: Final = N_("judging this file took longer than it may")
+TOO_LARGE: Final = N_("judging this file took more memory than it may")
+GONE: Final = N_("the process that judged this file was ended from outside")
+UNEXPECTED: Final = N_("the judge failed by a fault of its own")
+UNREADABLE: Final = N_("a file of the contest could not be read")
+DISK_FULL: Final = N_("the disk of the judge is full")
+STOPPED: Final = N_("the judge was stopped while it looked at this file")
+INTERRUPTED: Final = N_("the judge was stopped while it looked at this file; it is looked at again")
+CLUSTER_LOST: Final = N_("the cluster was lost in the middle of judging; this file was judged on this machine")
+OTHER_SCORER: Final = N_("this contest is judged by another version than this judge has")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of ours; the attempt is tried again, and given back where that does not help.
+
+    Attributes
+    ----------
+    reason
+        One of the sentences above.
+    """
+
+    reason: str
+
+    @property
+    def tries(self) -> int:
+        """How often it is tried in all: what was too large or too long once will be so again."""
+        return 2 if self.reason in (TOO_LONG, TOO_LARGE) else 3
+
 
 _LOOK_EVERY = 0.1
 _MOST_ORDERS = 2_000

@@ -20,7 +20,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noren.contest.judging.faults import CLUSTER_LOST, DISK_FULL, TOO_LARGE, UNEXPECTED, UNREADABLE
+from noren.contest.judging.bench import CLUSTER_LOST, DISK_FULL, TOO_LARGE, UNEXPECTED, UNREADABLE
 from noren.work.children import Line, Parent, become_child
 
 if TYPE_CHECKING:

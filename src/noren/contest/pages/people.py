@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from noren.contest.desk import Who
 from noren.contest.entrance import Entrance
 from noren.contest.pages.frame import Person, TheEntrance, page, status_of
-from noren.contest.store.accounts import SCOPES
+from noren.contest.store.database import SCOPES
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.web.guard import drop_session, redirect_in

@@ -1,4 +1,7 @@
-"""What the results of a contest are made of."""
+"""What the results of a contest are made of, and how they are written: as data, tables, and one page.
+
+The page is self-contained, without scripts, in the language now spoken.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,26 @@ import numpy as np
 
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import Stability, TeamStability, stability_of
-from noren.contest.standings import Board, Matrix, Standing, board, counting_entry, guesses_against, matrix_of
+from noren.contest.standings import (
+    ERROR,
+    Board,
+    Cell,
+    Matrix,
+    Standing,
+    below_chance,
+    board,
+    counting_entry,
+    guesses_against,
+    matrix_of,
+)
 from noren.contest.state import Contest
-from noren.i18n import _, speaking
+from noren.drawing.templating import house_styles, template
+from noren.i18n import _, active_language, ngettext, speaking
 from noren.judgement.evidence import Facts, Tried
-from noren.judgement.numbers import count
+from noren.judgement.numbers import count, decimal, percent
+from noren.judgement.sentences import rule_sentence, word_text
 from noren.kernels.judging.statistics import correlation_interval, spearman
+from noren.version import __version__
 from noren.work.canonical import canonical, digest_of, rounded
 
 MANY_UNIQUE = 0.25
@@ -364,6 +381,54 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer.writerow(header)
     writer.writerows([cell(one) for one in row] for row in rows)
     return out.getvalue()
+
+
+def results_html(results: Results) -> str:
+    """Return the page as text; the same results give the same bytes."""
+    book, headline = results.rulebook, results.title
+    if results.rounds:  # who won the last round
+        first = [one.name for one in results.rounds[-1].board.standings if one.rank == 1]
+        headline = _("{title}: nobody has a rank")
+        if first:
+            headline = ngettext("{title}: {names} wins", "{title}: {names} share the first place", len(first))
+        headline = headline.format(title=results.title, names=", ".join(first))
+    return template("noren.contest.results", "results.html.jinja").render(
+        language=active_language(),
+        css=house_styles("noren.contest.results", "results.css"),
+        results=results,
+        _=_,
+        count=count,
+        decimal=decimal,
+        percent=percent,
+        word_text=word_text,
+        shown_cell=_shown_cell,
+        below_chance=below_chance,
+        error=percent(ERROR),
+        headline=headline,
+        rule=rule_sentence(book.judged_by),
+        scoring=" + ".join(f"{one.weight:g} · {one.key}" for one in book.terms),
+        conditions=[
+            (_("{measure} is at least {limit}") if one.most is None else _("{measure} is at most {limit}")).format(
+                measure=one.key, limit=f"{one.least if one.most is None else one.most:g}"
+            )
+            for one in book.conditions
+        ],
+        version=__version__,
+    )
+
+
+def _shown_cell(cell: Cell) -> dict[str, Any]:
+    """Return what a cell of the matrix shows."""
+    one = cell.found
+    mark = "▲" if cell.breaks or one.exceeds else "▽" if cell.side == "below" else ""
+    return {
+        "text": f"{count(one.right)}/{count(one.named)}",
+        "more": _("needed {needed}; {low} to {high}; chance {chance}").format(
+            needed=count(one.needed), low=percent(one.low), high=percent(one.high), chance=percent(one.chance)
+        ),
+        "mark": mark,
+        "style": {"▲": "breaks", "▽": "below", "": ""}[mark],
+    }
 
 
 RESULTS_FILES: Mapping[str, Callable[[Results], str]] = {

@@ -13,17 +13,18 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from noren.contest.store.accounts import SCOPES, Accounts, Organisers
 from noren.contest.store.jobs import Jobs
 from noren.contest.store.sealing import Hooks, Secrets, derived
 from noren.contest.store.tables import about, contests, entries, organisers, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import _
+from noren.web.accounts import Account as AnyAccount
+from noren.web.accounts import Accounts as AnyAccounts
 from noren.web.accounts import Rates, Tokens
 from noren.work.canonical import canonical
 from noren.work.chain import START, Entry
@@ -37,6 +38,50 @@ _LONGEST_HOLD = "60s"
 
 class UnknownContestError(LookupError):
     """There is no contest of that name."""
+
+
+SCOPES: Final = ("read", "team", "organiser")
+"""What a token may be for: to look, to play in one's team, to organise."""
+_PERSON, _ORGANISER = "person", "organiser"
+
+
+class Account(AnyAccount):
+    """A person of the arena."""
+
+    @property
+    def is_organiser(self) -> bool:
+        """Whether she may create contests."""
+        return self.role == _ORGANISER
+
+
+class Accounts(AnyAccounts[Account]):
+    """The people that the arena knows."""
+
+    kind = Account
+
+    def add(self, login: str, name: str, password: str, *, is_organiser: bool = False) -> Account:
+        """Add a person."""
+        return self.add_account(login, name, password, _ORGANISER if is_organiser else _PERSON)
+
+
+class Organisers:
+    """Who organises which contest."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, contest: str, account: str) -> None:
+        """Let a person organise a contest; who does already goes on."""
+        if not self.has(contest, account):
+            with self._engine.begin() as database:
+                database.execute(organisers.insert().values(contest=contest, account=account))
+
+    def has(self, contest: str, account: str) -> bool:
+        """Tell whether a person organises a contest."""
+        at = organisers.c
+        with self._engine.connect() as database:
+            asked = organisers.select().where(at.contest == contest, at.account == account)
+            return database.execute(asked).first() is not None
 
 
 class ContestStore:
