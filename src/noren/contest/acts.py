@@ -11,7 +11,7 @@ import datetime as dt
 import hmac
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from noren.contest.kinds import PhaseKind
 from noren.errors import InputError
@@ -23,7 +23,7 @@ from noren.work.chain import Entry, Said
 
 if TYPE_CHECKING:  # commands are made of these functions, and start without pydantic
     from noren.contest.phases import Phase
-    from noren.contest.state import Contest, Settings, Submission, Team
+    from noren.contest.state import Contest, Settings, Team
 
 say = Texts(__name__)
 _LONGEST_NAME = 60
@@ -589,15 +589,3 @@ def decided_again(contest: Contest, entry: Entry) -> list[Said]:
         given["settings"] = Settings.model_validate(said["settings"])
     taken = inspect.signature(act.function if isinstance(act, Action) else act).parameters
     return act(contest, entry.time, **{name: given[name] for name in taken if name in given})
-
-
-# --- who sees what ---------------------------------------------------------------------------------------------------
-
-
-def outcome_shown(
-    contest: Contest, now: str, submission: Submission
-) -> Literal["waiting", "valid", "effect", "counts"]:
-    """Return how much of what the judge found of a guess its own team may see."""
-    if submission.judged is None:
-        return "waiting"
-    return "counts" if contest.has_results(now) else contest.rulebook.outcome

@@ -12,6 +12,7 @@ import contextlib
 import datetime as dt
 import email.utils
 import hashlib
+import itertools
 import json
 import os
 import time
@@ -179,7 +180,8 @@ class Connection:
     def _patiently(self, once: Callable[[], httpx.Response]) -> httpx.Response:
         until = time.monotonic() + self.patience
         last: Exception | None = None
-        for wait in _waits():
+        for attempt in itertools.count():
+            wait = min(0.1 * 2 ** min(attempt, 10), _LONGEST_WAIT)
             try:
                 answer = self._heard(once())
                 pause = None  # the seconds that a server wants us to wait before we ask again
@@ -235,13 +237,6 @@ def path_of(*parts: str) -> str:
     '/api/v1/contests/a%2Fb/log'
     """
     return "/api/v1/" + "/".join(quote(part, safe="") for part in parts)
-
-
-def _waits() -> Iterator[float]:
-    wait = 0.1
-    while True:
-        yield wait
-        wait = min(2 * wait, _LONGEST_WAIT)
 
 
 def _said(answer: httpx.Response) -> Any:

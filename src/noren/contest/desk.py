@@ -63,18 +63,18 @@ class Who:
         """The account; empty for a visitor."""
         return "" if self.account is None else self.account.id
 
-    def somebody(self) -> str:
+    def somebody(self) -> Account:
         """Return the account of whoever is logged in."""
         if self.account is None:
             raise RefusedError(_("log in first"), status=401)
-        return self.id
+        return self.account
 
     def player(self) -> str:
         """Return the account of somebody who may do something for a team."""
         account = self.somebody()
         if "team" not in self.scopes:
             raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
-        return account
+        return account.id
 
 
 NOBODY = Who()
@@ -148,9 +148,9 @@ class Desk:
     def may_create(self, who: Who) -> str:
         """Return the account of somebody who may create contests."""
         account = who.somebody()
-        if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
+        if not account.is_organiser or "organiser" not in who.scopes:
             raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
-        return account
+        return account.id
 
     def create(self, who: Who, asked: NewContest, data: Mapping[str, tuple[str, BinaryIO]]) -> Contest:
         """Create a contest; ``data`` are a name and a file for each round."""
@@ -306,7 +306,7 @@ class Visit:
         """Return their team, to look at what is its own."""
         if self.who.account is not None and not self.who.scopes & {"read", "team"}:
             raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
-        return acts.team_of(self.contest, self.who.somebody())
+        return acts.team_of(self.contest, self.who.somebody().id)
 
     def team(self) -> Team:
         """Return their team, to do something for it."""

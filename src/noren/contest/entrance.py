@@ -103,7 +103,7 @@ class Entrance:
 
     def change_password(self, who: Who, old: str, new: str, address: str) -> str:
         """Set another password and return a new session; all others end."""
-        account = _somebody(who)
+        account = who.somebody()
         if self._proved(account.login, old, address) is None:
             raise RefusedError(_("that is not your password"), _("write the one that you log in with"), status=403)
         self._store.accounts.change_password(account, new)
@@ -117,11 +117,11 @@ class Entrance:
 
     def tokens(self, who: Who) -> list[Token]:
         """Return somebody's tokens that open something."""
-        return [token for token in self._store.tokens.of(_somebody(who).id) if token.revoked is None]
+        return [token for token in self._store.tokens.of(who.somebody().id) if token.revoked is None]
 
     def make_token(self, who: Who, name: str, scopes: Collection[str]) -> tuple[Token, str]:
         """Return a new token and its text; a token makes none that may do more than itself."""
-        account = _somebody(who)
+        account = who.somebody()
         if not {*scopes} <= {*who.scopes, "read"}:
             raise RefusedError(_("this token may not do so itself"), _("log in, and make it there"), status=403)
         if len(self.tokens(who)) >= _MOST_TOKENS:
@@ -132,7 +132,7 @@ class Entrance:
 
     def revoke(self, who: Who, token: str) -> None:
         """Let a token of one's own open nothing any more."""
-        if not self._store.tokens.revoke(token, _somebody(who).id):
+        if not self._store.tokens.revoke(token, who.somebody().id):
             raise RefusedError(_("there is no such token"), status=404)
 
 
@@ -140,9 +140,3 @@ def first_code(settings: Settings) -> str:
     """Return the code by which the first organiser signs up; whoever may read the server's key can say it."""
     made = hmac.new(settings.key, b"first organiser", hashlib.sha256).digest()
     return "".join(_LETTERS[byte % len(_LETTERS)] for byte in made[:12])
-
-
-def _somebody(who: Who) -> Account:
-    if who.account is None:
-        raise RefusedError(_("log in first"), status=401)
-    return who.account

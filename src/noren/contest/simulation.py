@@ -123,14 +123,12 @@ class Simulation:
             self._desk.create(Who(organiser), new, files)
         styles = _STYLES.get(plan.rulebook.data_schema, _OTHER_STYLES)
         self._styles = [styles[number % len(styles)] for number in range(plan.teams)]
-        self._teams = [self._team(number) for number in range(plan.teams)]
-
-    def _team(self, number: int) -> Who:
-        again, place = divmod(number, len(_NAMES))
-        name = _NAMES[place] + (f" {again + 1}" if again else "")
-        who = Who(self.arena.store.accounts.add(f"team-{number + 1}", name, new_id()))
-        self._desk.do(who, self.contest, acts.register, name=name)
-        return who
+        self._teams = []
+        for number in range(plan.teams):
+            again, place = divmod(number, len(_NAMES))
+            name = _NAMES[place] + (f" {again + 1}" if again else "")
+            self._teams.append(Who(arena.store.accounts.add(f"team-{number + 1}", name, new_id())))
+            self._desk.do(self._teams[-1], contest, acts.register, name=name)
 
     @property
     def state(self) -> Contest:

@@ -133,7 +133,7 @@ class TeamCodeOut(BaseModel):
 def _few_codes(desk: Desk, who: Who, asked: Mapping[str, Any]) -> None:
     """Refuse whoever tries many codes: of teams, or of invitations."""
     if "code" in asked or asked["invitation"]:
-        not_too_often(desk, f"code/{who.somebody()}", _CODES, _HOUR)
+        not_too_often(desk, f"code/{who.somebody().id}", _CODES, _HOUR)
 
 
 add_action(

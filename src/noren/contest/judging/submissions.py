@@ -25,7 +25,7 @@ from noren.data.formats.render import cell_text, file_text, lines_of
 from noren.data.formats.source import Source
 from noren.data.formats.text_files import arrangement, column_names, text_blocks
 from noren.data.frames import History, Records
-from noren.data.release import Release, Secret
+from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema, TextLayout
 from noren.errors import FileError, SchemaError
 from noren.i18n import _
@@ -58,26 +58,22 @@ def read_texts(path: Path, schema: Schema) -> Texts:
         names = list(schema.names)
     else:
         names = column_names(form)
-        _stop_at_columns(names, schema)
+        needed = [c.name for c in schema.columns if schema.kind == Kind.HISTORY or c.role != Role.IDENTIFIER]
+        for name in needed:
+            if name not in names:
+                raise SchemaError(
+                    _("the file has no column {name!r}").format(name=name),
+                    _("write a header with the columns of the original: {names}").format(names=listing(needed)),
+                )
+        for name in names:
+            if name not in schema.names:
+                raise SchemaError(_("the original has no such column"), _("take it out"), column=name)
     blocks = [block for _row, block in text_blocks(source, form, quoting=not official)]
     if not blocks:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
     cells = pl.concat(blocks).rename({str(place): name for place, name in enumerate(names)})
     wanted = [name for name in schema.names if name in names]
     return Texts(cells.select(wanted), 1 + form.skipped_lines + form.header)
-
-
-def _stop_at_columns(names: list[str], schema: Schema) -> None:
-    needed = [c.name for c in schema.columns if schema.kind == Kind.HISTORY or c.role != Role.IDENTIFIER]
-    for name in needed:
-        if name not in names:
-            raise SchemaError(
-                _("the file has no column {name!r}").format(name=name),
-                _("write a header with the columns of the original: {names}").format(names=listing(needed)),
-            )
-    for name in names:
-        if name not in schema.names:
-            raise SchemaError(_("the original has no such column"), _("take it out"), column=name)
 
 
 def text_file(texts: pl.DataFrame, schema: Schema) -> bytes:
@@ -98,32 +94,19 @@ def submission_of(release: Release) -> bytes:
     if len(inserted):
         every.append(release.public.take(inserted))
     schema = release.public.schema
-    texts = pl.concat(_with_deleted_rows(rows) for rows in every)
+    if schema.official in ("pwscup2016", "pwscup2017"):
+        customer = pl.col(schema.role(Role.CUSTOMER).name)
+        texts = pl.concat(rows.texts("") for rows in every).with_columns(customer.replace("", DELETED))
+    else:
+        texts = pl.concat(spelled_as_original(rows, SUPPRESSED) for rows in every)
     if isinstance(release.public, History) and schema.official != "pwscup2018":
-        name = schema.role(Role.CUSTOMER).name
-        letters = _letters(release.secret)
+        name, pseudonyms = schema.role(Role.CUSTOMER).name, release.secret.pseudonyms.cast(pl.String)
+        customers, names, letters = pseudonyms["customer"].unique().implode(), pseudonyms["pseudonym"].unique(), ""
+        while (letters + names).is_in(customers).any():
+            letters += "p"
         marked = texts[name].is_in([DELETED, SUPPRESSED])
         texts = texts.with_columns(pl.when(marked).then(pl.col(name)).otherwise(pl.lit(letters) + pl.col(name)))
     return text_file(texts, schema)
-
-
-def _letters(secret: Secret) -> str:
-    """Return the letters before pseudonyms that make none of them a customer's name; mostly none are needed."""
-    customers = secret.pseudonyms["customer"].cast(pl.String).unique().implode()
-    names, letters = secret.pseudonyms["pseudonym"].cast(pl.String).unique(), ""
-    while (letters + names).is_in(customers).any():
-        letters += "p"
-    return letters
-
-
-def _with_deleted_rows(rows: Records) -> pl.DataFrame:
-    """Return the texts of rows, deleted ones as their format has them."""
-    schema = rows.schema
-    if schema.official in ("pwscup2016", "pwscup2017"):
-        customer = schema.role(Role.CUSTOMER).name
-        texts = rows.texts("")
-        return texts.with_columns(pl.col(customer).replace("", DELETED))
-    return spelled_as_original(rows, SUPPRESSED)
 
 
 def spelled_as_original(rows: Records, suppressed: str) -> pl.DataFrame:

@@ -50,30 +50,27 @@ def show_home(request: Request, who: Asker, desk: TheDesk, entrance: TheEntrance
         own = contest.teams.get(contest.team_of.get(who.id, ""))
         role = desk.role(who, contest)
         lines.append(ContestLine(contest, finding_now(contest, now), bool(open_), str(role), own, closes))
+    open_lines = [line for line in lines if line.is_open]
+    if not lines:
+        title = _("No contest yet that you may see")
+    elif len(open_lines) == 1:
+        title = f"{open_lines[0].contest.title}: {open_lines[0].finding}"
+    elif open_lines:
+        title = ngettext("{count} contest is open now", "{count} contests are open now", len(open_lines))
+        title = title.format(count=len(open_lines))
+    else:
+        title = ngettext(
+            "{count} contest, and nothing is open now", "{count} contests, and nothing is open now", len(lines)
+        ).format(count=len(lines))
     return page(
         request,
         "home.html.jinja",
-        title=_title(lines),
+        title=title,
         place="contests",
         lines=lines,
         may_create=who.account is not None and who.account.is_organiser,
         organiser=str(Role.ORGANISER),
     )
-
-
-def _title(lines: list[ContestLine]) -> str:
-    if not lines:
-        return _("No contest yet that you may see")
-    open_ = [line for line in lines if line.is_open]
-    if len(open_) == 1:
-        return f"{open_[0].contest.title}: {open_[0].finding}"
-    if open_:
-        return ngettext("{count} contest is open now", "{count} contests are open now", len(open_)).format(
-            count=len(open_)
-        )
-    return ngettext(
-        "{count} contest, and nothing is open now", "{count} contests, and nothing is open now", len(lines)
-    ).format(count=len(lines))
 
 
 @router.get("/contests/{contest}")

@@ -97,7 +97,7 @@ class Files:
             out = self._disk.create(aside)
             try:
                 with out:
-                    incoming = _Sealing(out, largest, self._key) if sealed else Incoming(out, largest)
+                    incoming = Incoming(out, largest, self._key if sealed else None)
                     yield incoming
                     incoming.finish()
                     self._disk.flush(out)
@@ -200,11 +200,17 @@ class Files:
 
 
 class Incoming:
-    """A file that comes in, block by block."""
+    """A file that comes in, block by block; with a key, each frame is encrypted once it is known not to be the last."""
 
-    def __init__(self, out: BinaryIO, largest: int | None) -> None:
+    def __init__(self, out: BinaryIO, largest: int | None, key: bytes | None = None) -> None:
         self._out, self._largest = out, largest
         self._sha, self._size = hashlib.sha256(), 0
+        self._cipher: AESGCM | None = None
+        self._number, self._waiting = 0, bytearray()
+        if key is not None:
+            salt = secrets.token_bytes(_SALT)
+            self._cipher = AESGCM(derived(key, "file", salt))
+            out.write(_MAGIC + salt)
 
     def write(self, block: bytes) -> None:
         """Take the next bytes."""
@@ -214,41 +220,27 @@ class Incoming:
                 _("the file holds more than {largest:,} bytes").format(largest=self._largest), _("send a smaller one")
             )
         self._sha.update(block)
-        self._take(block)
-
-    def _take(self, block: bytes) -> None:
-        self._out.write(block)
+        if self._cipher is None:
+            self._out.write(block)
+            return
+        self._waiting += block
+        while len(self._waiting) > FRAME:
+            self._frame(self._cipher, bytes(self._waiting[:FRAME]), last=False)
+            del self._waiting[:FRAME]
 
     def finish(self) -> None:
         """Take note that this was all."""
+        if self._cipher is not None:
+            self._frame(self._cipher, bytes(self._waiting), last=True)
+
+    def _frame(self, cipher: AESGCM, plain: bytes, *, last: bool) -> None:
+        self._out.write(cipher.encrypt(_nonce(self._number, last=last), plain, _MAGIC))
+        self._number += 1
 
     @property
     def kept(self) -> Kept:
         """What came in so far."""
         return Kept(self._sha.hexdigest(), self._size)
-
-
-class _Sealing(Incoming):
-    """A file that is encrypted as it comes in; a frame is written once it is known not to be the last."""
-
-    def __init__(self, out: BinaryIO, largest: int | None, key: bytes) -> None:
-        super().__init__(out, largest)
-        salt = secrets.token_bytes(_SALT)
-        self._cipher, self._number, self._waiting = AESGCM(derived(key, "file", salt)), 0, bytearray()
-        out.write(_MAGIC + salt)
-
-    def _take(self, block: bytes) -> None:
-        self._waiting += block
-        while len(self._waiting) > FRAME:
-            self._frame(bytes(self._waiting[:FRAME]), last=False)
-            del self._waiting[:FRAME]
-
-    def finish(self) -> None:
-        self._frame(bytes(self._waiting), last=True)
-
-    def _frame(self, plain: bytes, *, last: bool) -> None:
-        self._out.write(self._cipher.encrypt(_nonce(self._number, last=last), plain, _MAGIC))
-        self._number += 1
 
 
 def _nonce(number: int, *, last: bool) -> bytes:
