@@ -11,8 +11,9 @@ import pytest
 from tests.conftest import Command
 
 from noren.cli.contest.connecting import round_of
-from noren.cli.contest.organising import _moved, _plan, _push
+from noren.cli.contest.organising import _phases, _plan
 from noren.contest.client import Client
+from noren.contest.phases import extended, opened_now
 from noren.errors import ParameterError
 
 pytestmark = pytest.mark.usefixtures("_nobody")
@@ -136,22 +137,20 @@ class TestPlans:
                 "frozen_from": at(24),
             },
         ]
-        moved = _moved({"phases": phases, "now": at(5)})
-        assert [(one["opens"], one["closes"]) for one in moved] == [(at(0), at(5)), (at(5), at(13)), (at(13), at(18))]
-        assert moved[2]["frozen_from"] == at(17)
+        moved = opened_now(_phases({"phases": phases}), at(5))
+        assert [(one.opens, one.closes) for one in moved] == [(at(0), at(5)), (at(5), at(13)), (at(13), at(18))]
+        assert moved[2].frozen_from == at(17)
         with pytest.raises(ParameterError, match="every phase of this contest has begun"):
-            _moved({"phases": phases, "now": at(30)})
+            opened_now(_phases({"phases": phases}), at(30))
 
     def test_what_follows_an_extended_phase_moves_with_it(self) -> None:
         phases = [
-            {"id": "protect", "opens": at(0), "closes": at(10)},
-            {"id": "attack", "opens": at(10), "closes": at(20)},
-            {"id": "results", "opens": at(20)},
+            {"id": "protect", "kind": "protect", "opens": at(0), "closes": at(10)},
+            {"id": "attack", "kind": "attack", "opens": at(10), "closes": at(20)},
+            {"id": "results", "kind": "results", "opens": at(20)},
         ]
-        _push(phases, phases[0], at(13))
-        assert phases[0] == {"id": "protect", "opens": at(0), "closes": at(13)}
-        assert phases[1] == {"id": "attack", "opens": at(13), "closes": at(23)}
-        assert phases[2] == {"id": "results", "opens": at(23)}
+        moved = extended(_phases({"phases": phases}), "protect", at(13))
+        assert [(one.opens, one.closes) for one in moved] == [(at(0), at(13)), (at(13), at(23)), (at(23), None)]
 
     def test_the_round_that_is_played_is_meant(self) -> None:
         about: dict[str, Any] = {

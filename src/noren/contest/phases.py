@@ -162,19 +162,31 @@ def opened_now(phases: Sequence[Phase], now: str) -> list[Phase]:
     coming = [one.opens for one in phases if one.opens > now]
     if not coming:
         raise ParameterError(_("every phase of this contest has begun"), _("let one close later instead"))
-    sooner = dt.datetime.fromisoformat(min(coming)) - dt.datetime.fromisoformat(now)
-
-    def moved(at: str | None) -> str | None:
-        return None if at is None else moment(dt.datetime.fromisoformat(at) - sooner)
-
+    by = dt.datetime.fromisoformat(now) - dt.datetime.fromisoformat(min(coming))
     made = []
     for one in phases:
-        if one.opens > now:
-            times = {name: moved(getattr(one, name)) for name in ("opens", "closes", "frozen_from")}
-        else:
-            times = {"closes": now} if one.closes is not None and one.closes > now else {}
-        made.append(one.model_copy(update=times))
+        is_open = one.opens <= now and one.closes is not None and one.closes > now
+        moved = one.model_copy(update={"closes": now}) if is_open else one
+        made.append(_shifted(one, by) if one.opens > now else moved)
     return made
+
+
+def extended(phases: Sequence[Phase], name: str, closes: str) -> list[Phase]:
+    """Return the phases with one that closes at another moment; all that opens when it did or later moves by as much.
+
+    >>> plan = planned_phases("2026-04-01", (1, 1, 1, 0, 0), ["final"])
+    >>> [one.opens[8:13] for one in extended(plan, "final-protect", moment("2026-04-04"))]
+    ['01T00', '02T00', '04T00', '05T00']
+    """
+    old = next(one.closes for one in phases if one.id == name) or closes
+    by = dt.datetime.fromisoformat(closes) - dt.datetime.fromisoformat(old)
+    others = [_shifted(one, by) if one.opens >= old else one for one in phases]
+    return [one.model_copy(update={"closes": closes}) if one.id == name else one for one in others]
+
+
+def _shifted(phase: Phase, by: dt.timedelta) -> Phase:
+    times = {name: at for name in ("opens", "closes", "frozen_from") if (at := getattr(phase, name)) is not None}
+    return phase.model_copy(update={name: moment(dt.datetime.fromisoformat(at) + by) for name, at in times.items()})
 
 
 def planned_phases(start: str, days: Sequence[float], rounds: Sequence[str] = ("preliminary", "final")) -> list[Phase]:

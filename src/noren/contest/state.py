@@ -7,6 +7,7 @@ frozen board is the fold of the entries up to then, and replaying is folding aga
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -226,18 +227,8 @@ class Contest:
 
     def copy(self) -> Contest:
         """Return a contest to fold more entries into."""
-        return replace(
-            self,
-            rounds=dict(self.rounds),
-            teams=dict(self.teams),
-            team_of=dict(self.team_of),
-            invitations=set(self.invitations),
-            submissions=dict(self.submissions),
-            chosen=dict(self.chosen),
-            targets={name: dict(found) for name, found in self.targets.items()},
-            flags=list(self.flags),
-            rescorings=list(self.rescorings),
-        )
+        mutable: dict[str, Any] = {name: one for name, one in vars(self).items() if isinstance(one, dict | list | set)}
+        return replace(self, **{name: copy(one) for name, one in mutable.items()})
 
 
 def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -21,6 +21,9 @@ from noren.cli.parts.screen import progress_bar, situation
 from noren.contest import acts
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.contest.phases import Phase
 
 app = App()
 
@@ -165,12 +168,14 @@ def open_(
     connection: Connection,
 ) -> Output:
     """Open a contest's page, or its next phase."""
+    from noren.contest.phases import opened_now
+
     with connection.client() as asked:
         about = asked.contest(contest)
         address = f"{asked.connection.address}/contests/{contest}"
         moved: list[dict[str, Any]] = []
         if now:
-            moved = _moved(about)
+            moved = [one.as_dict() for one in opened_now(_phases(about), about["now"])]
             about = asked.do(acts.reschedule, contest, phases=moved, reason=reason or _("opened by hand"))
     parts: list[Part] = [_plan_table(about, about["settings"]["zone"]), address] if moved else [address]
     if browser and not moved and not situation.json:
@@ -181,12 +186,12 @@ def open_(
     return Output({"address": address, "moved": bool(moved), "phases": about["phases"]}, parts)
 
 
-def _moved(about: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the phases with all that is to come moved by the same time, so that the first of it begins now."""
-    from noren.contest.phases import Phase, opened_now
+def _phases(about: dict[str, Any]) -> list[Phase]:
+    """Return the phases that a server tells of."""
+    from noren.contest.phases import Phase
 
     said = [{name: one[name] for name in Phase.model_fields if one.get(name)} for one in about["phases"]]
-    return [one.as_dict() for one in opened_now([Phase.model_validate(one) for one in said], about["now"])]
+    return [Phase.model_validate(one) for one in said]
 
 
 acting = App()
@@ -208,37 +213,21 @@ def extend(
     connection: Connection,
 ) -> Output:
     """Let a phase close later; what follows it opens as much later."""
-    from noren.contest.phases import moment
+    from noren.contest.phases import extended, moment
 
-    fields = ("id", "kind", "round", "opens", "closes", "frozen_from", "title")
     with connection.client() as asked:
         about = asked.contest(contest)
-        zone, phases = about["settings"]["zone"], about["phases"]
-        known = {one["id"]: {name: one[name] for name in fields if one.get(name)} for one in phases}
-        if phase not in known or "closes" not in known[phase]:
+        zone, known = about["settings"]["zone"], {one.id: one for one in _phases(about)}
+        if phase not in known or known[phase].closes is None:
             raise ParameterError(
                 _("there is no phase {name!r} that closes").format(name=phase[:40]),
                 _("phases are {names}").format(names=", ".join(known)),
             )
         closes = moment(until, zone)
-        _push(list(known.values()), known[phase], closes)
-        asked.do(acts.reschedule, contest, phases=list(known.values()), reason=reason)
+        moved = [one.as_dict() for one in extended(list(known.values()), phase, closes)]
+        asked.do(acts.reschedule, contest, phases=moved, reason=reason)
     told = _("{phase} closes {moment} ({zone})").format(phase=phase, moment=shown_time(closes, zone), zone=zone)
-    return Output({"contest": contest, "phases": list(known.values())}, [told])
-
-
-def _push(phases: list[dict[str, Any]], extended: dict[str, Any], closes: str) -> None:
-    """Let a phase close at another moment, and move all that opens when it did or later by as much."""
-    import datetime as dt
-
-    old = extended["closes"]
-    by = dt.datetime.fromisoformat(closes) - dt.datetime.fromisoformat(old)
-    for one in phases:
-        if one is not extended and one["opens"] >= old:
-            for name in ("opens", "closes", "frozen_from"):
-                if name in one:
-                    one[name] = (dt.datetime.fromisoformat(one[name]) + by).isoformat(timespec="microseconds")
-    extended["closes"] = closes
+    return Output({"contest": contest, "phases": moved}, [told])
 
 
 add_action(acting, acts.disqualify, lambda _client, said, _answer: {"team": said["team"], "out": said["reason"]})
