@@ -6,7 +6,10 @@ from enum import StrEnum
 
 from noren.engines.choice import parse_engine
 from noren.errors import ParameterError
-from noren.i18n import N_, _
+from noren.i18n import _
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 
 class Role(StrEnum):
@@ -30,17 +33,8 @@ class PhaseKind(StrEnum):
     @property
     def words(self) -> str:
         """What it is called, in the language now spoken."""
-        return _(_WORDS[self])
+        return say(self.value)
 
-
-_WORDS = {
-    PhaseKind.REGISTRATION: N_("registration"),
-    PhaseKind.PROTECT: N_("protect"),
-    PhaseKind.ATTACK: N_("attack"),
-    PhaseKind.BREAK: N_("break"),
-    PhaseKind.EVALUATION: N_("evaluation"),
-    PhaseKind.RESULTS: N_("results"),
-}
 
 ENGINE_FROM = 1_000_000
 """Rows from which a release is handed to a cluster; each attack and measure on Spark begins with seconds of its own."""

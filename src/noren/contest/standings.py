@@ -27,7 +27,9 @@ from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
 from noren.judgement.verdict import Exhibit, Verdict
 from noren.kernels.judging.shares import share_interval
+from noren.tables import Texts
 
+say = Texts(__name__)
 BoardKind = Literal["live", "frozen", "final"]
 
 
@@ -45,15 +47,7 @@ class Status(StrEnum):
     @property
     def words(self) -> str:
         """Why a team has no rank, in the language now spoken; nothing where it has one."""
-        return {
-            Status.RANKED: "",
-            Status.DISQUALIFIED: _("disqualified"),
-            Status.NOTHING: _("nothing handed in"),
-            Status.WAITING: _("not judged yet"),
-            Status.INVALID: _("no valid release"),
-            Status.UNSCORED: _("without a score"),
-            Status.CONDITION: _("breaks a condition"),
-        }[self]
+        return "" if self == Status.RANKED else say(f"status.{self}")
 
 
 @dataclass(frozen=True)
@@ -146,9 +140,7 @@ class Board:
         """What the board does not tell yet, in the language now spoken."""
         if self.attacks_over:
             return ""
-        if self.withheld:
-            return _("Attacks are not over: what teams found is kept back until then, so ranks may change.")
-        return _("Attacks are not over: values that judge attacks are those found so far, so ranks may change.")
+        return say("note.withheld" if self.withheld else "note.so_far")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the board as plain data."""

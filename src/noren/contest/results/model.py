@@ -31,14 +31,16 @@ from noren.contest.standings import (
 )
 from noren.contest.state import Contest
 from noren.drawing.templating import house_styles, template
-from noren.i18n import _, active_language, ngettext, speaking
+from noren.i18n import _, active_language, speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.sentences import rule_sentence, word_text
 from noren.kernels.judging.statistics import correlation_interval, spearman
+from noren.tables import Texts
 from noren.version import __version__
 from noren.work.canonical import canonical, digest_of, rounded
 
+say = Texts(__name__)
 MANY_UNIQUE = 0.25
 """From which share of pseudonyms with a history of their own on a release counts as one with too many unique."""
 _FEWEST = 4
@@ -67,11 +69,7 @@ class ReleaseKind:
     @property
     def words(self) -> str:
         """What the kind is called, in the language now spoken."""
-        if self.unique == "many" or self.k is None:
-            return _("too many unique (a quarter of the pseudonyms or more)")
-        if self.unique == "some":
-            return _("some unique, else {k}-anonymous").format(k=count(self.k))
-        return _("{k}-anonymous").format(k=count(self.k))
+        return say(f"unique.{self.unique}", k=count(self.k or 0))
 
 
 @dataclass(frozen=True)
@@ -94,18 +92,9 @@ class Prediction:
     def sentence(self) -> str:
         """The finding, in the language now spoken."""
         if self.r is None or self.low is None or self.high is None:
-            return _(
-                "Whether the house’s attacks predict the teams’ cannot be said: {releases} releases were attacked by "
-                "both, and their ranks must differ."
-            ).format(releases=count(self.releases))
-        return _(
-            "How the house’s best attack fares against a release and how the best team does correlate by r = {r} "
-            "(Spearman; {low} to {high} with 95 per cent confidence; {releases} releases)."
-        ).format(r=_signed(self.r), low=_signed(self.low), high=_signed(self.high), releases=count(self.releases))
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+            return say("prediction.unknown", releases=count(self.releases))
+        r, low, high = (f"{value:.2f}".replace("-", "−") for value in (self.r, self.low, self.high))
+        return say("prediction.known", r=r, low=low, high=high, releases=count(self.releases))
 
 
 @dataclass(frozen=True)
@@ -388,10 +377,9 @@ def results_html(results: Results) -> str:
     book, headline = results.rulebook, results.title
     if results.rounds:  # who won the last round
         first = [one.name for one in results.rounds[-1].board.standings if one.rank == 1]
-        headline = _("{title}: nobody has a rank")
+        headline = say("page.nobody", title=results.title)
         if first:
-            headline = ngettext("{title}: {names} wins", "{title}: {names} share the first place", len(first))
-        headline = headline.format(title=results.title, names=", ".join(first))
+            headline = say("page.wins", len(first), title=results.title, names=", ".join(first))
     return template("noren.contest.results", "results.html.jinja").render(
         language=active_language(),
         css=house_styles("noren.contest.results", "results.css"),
@@ -408,9 +396,9 @@ def results_html(results: Results) -> str:
         rule=rule_sentence(book.judged_by),
         scoring=" + ".join(f"{one.weight:g} · {one.key}" for one in book.terms),
         conditions=[
-            (_("{measure} is at least {limit}") if one.most is None else _("{measure} is at most {limit}")).format(
-                measure=one.key, limit=f"{one.least if one.most is None else one.most:g}"
-            )
+            say("page.least", measure=one.key, limit=f"{one.least:g}")
+            if one.most is None
+            else say("page.most", measure=one.key, limit=f"{one.most:g}")
             for one in book.conditions
         ],
         version=__version__,
@@ -420,12 +408,11 @@ def results_html(results: Results) -> str:
 def _shown_cell(cell: Cell) -> dict[str, Any]:
     """Return what a cell of the matrix shows."""
     one = cell.found
+    shares = {name: percent(getattr(one, name)) for name in ("low", "high", "chance")}
     mark = "▲" if cell.breaks or one.exceeds else "▽" if cell.side == "below" else ""
     return {
         "text": f"{count(one.right)}/{count(one.named)}",
-        "more": _("needed {needed}; {low} to {high}; chance {chance}").format(
-            needed=count(one.needed), low=percent(one.low), high=percent(one.high), chance=percent(one.chance)
-        ),
+        "more": say("page.needed", needed=count(one.needed), **shares),
         "mark": mark,
         "style": {"▲": "breaks", "▽": "below", "": ""}[mark],
     }
