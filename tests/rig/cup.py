@@ -221,7 +221,7 @@ class _Cup:
     def _until(self, so: Callable[[], bool]) -> None:
         until = time.monotonic() + PATIENCE
         while not so():
-            assert time.monotonic() < until, f"the cup is stuck: {self.organiser.jobs(self.contest)}"
+            assert time.monotonic() < until, f"the cup is stuck: {self.organiser.get('contests', self.contest, 'jobs')}"
             time.sleep(0.2)
 
     # --- looking at what came of it ------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class _Cup:
         played.replay = replay(self.archive, workers=self.plan.workers).as_dict()
         for round_ in self.plan.rounds:
             played.tables[round_] = self._table(contest, round_)
-            board = self.organiser.leaderboard(self.contest, round_)
+            board = self.organiser.get("contests", self.contest, "rounds", round_, "leaderboard")
             played.problems += disagreements(board, played.tables[round_])
         played.names = {bot.team: bot.name for bot in self.bots}
         if sum(bot.refusals for bot in self.bots) != len(self.bots) * len(self.plan.rounds):

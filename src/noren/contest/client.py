@@ -323,31 +323,23 @@ class Client:
 
     def session(self) -> Session:
         """Return who one is, and the server's time."""
-        return _read(Session, self.connection.get(path_of("session")))
+        return _read(Session, self.get("session"))
+
+    def get(self, *parts: str, **params: Any) -> Any:
+        """Return what an address below ``/api/v1`` says: ``client.get("contests", "cup", "teams")``."""
+        return self.connection.get(path_of(*parts), **params)
 
     def contests(self) -> list[dict[str, Any]]:
         """Return the contests that one may see."""
-        return list(self.connection.get(path_of("contests")))
+        return list(self.get("contests"))
 
     def contest(self, contest: str) -> dict[str, Any]:
         """Return how a contest stands."""
-        return dict(self.connection.get(path_of("contests", contest)))
+        return dict(self.get("contests", contest))
 
     def rulebook(self, contest: str) -> str:
         """Return the rules, as TOML."""
         return self.connection.text(path_of("contests", contest, "rulebook.toml"))
-
-    def teams(self, contest: str) -> list[dict[str, Any]]:
-        """Return the teams."""
-        return list(self.connection.get(path_of("contests", contest, "teams")))
-
-    def leaderboard(self, contest: str, round_: str) -> dict[str, Any]:
-        """Return the board of a round, as far as one may see it."""
-        return dict(self.connection.get(path_of("contests", contest, "rounds", round_, "leaderboard")))
-
-    def results(self, contest: str) -> dict[str, Any]:
-        """Return the results."""
-        return dict(self.connection.get(path_of("contests", contest, "results.json")))
 
     def log(self, contest: str, start: int = 0) -> list[dict[str, Any]]:
         """Return the entries of the log, from a position on."""
@@ -402,16 +394,16 @@ class Client:
 
     def submissions(self, contest: str, *, kind: str | None = None, round_: str | None = None) -> list[Submitted]:
         """Return what one's team handed in, the newest first."""
-        said = self.connection.get(path_of("contests", contest, "submissions"), kind=kind, round=round_)
+        said = self.get("contests", contest, "submissions", kind=kind, round=round_)
         return [_read(Submitted, one) for one in said]
 
     def submission(self, contest: str, submission: str) -> Submitted:
         """Return how far the judging of a file is, and what was found."""
-        return _read(Submitted, self.connection.get(path_of("contests", contest, "submissions", submission)))
+        return _read(Submitted, self.get("contests", contest, "submissions", submission))
 
     def receipt(self, contest: str, submission: str) -> dict[str, Any]:
         """Return the receipt of a file of one's own."""
-        return dict(self.connection.get(path_of("contests", contest, "submissions", submission, "receipt")))
+        return dict(self.get("contests", contest, "submissions", submission, "receipt"))
 
     def judged(
         self, contest: str, submission: str, progress: Progress = silent, *, patience: float | None = None
@@ -429,7 +421,7 @@ class Client:
 
     def targets(self, contest: str, round_: str) -> list[TargetOut]:
         """Return what may be attacked."""
-        said = self.connection.get(path_of("contests", contest, "rounds", round_, "targets"))
+        said = self.get("contests", contest, "rounds", round_, "targets")
         return [_read(TargetOut, one) for one in said]
 
     def target(self, contest: str, round_: str, target: str, out: Path, progress: Progress = silent) -> int:
@@ -449,23 +441,11 @@ class Client:
             fields = {"contest": json.dumps(contest)}
             return dict(self.connection.send("POST", path_of("contests"), data=fields, files=parts))
 
-    def jobs(self, contest: str) -> list[dict[str, Any]]:
-        """Return the jobs of a contest."""
-        return list(self.connection.get(path_of("contests", contest, "jobs")))
-
     def retry(self, contest: str, job: str) -> None:
         """Let a job that was given up be tried again."""
         self.connection.send("POST", path_of("contests", contest, "jobs", job, "retry"), {})
 
-    def flags(self, contest: str) -> list[dict[str, Any]]:
-        """Return files of different teams that are nearly the same."""
-        return list(self.connection.get(path_of("contests", contest, "flags")))
-
     # --- tokens --------------------------------------------------------------------------------------------------
-
-    def tokens(self) -> list[dict[str, Any]]:
-        """Return one's tokens, without their texts."""
-        return list(self.connection.get(path_of("account", "tokens")))
 
     def make_token(self, name: str, scopes: Sequence[str]) -> str:
         """Return the text of a new token, which nobody can look up later."""

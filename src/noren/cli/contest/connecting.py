@@ -87,7 +87,7 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
     ) -> None:
         situation.json = as_json
         with Connection(server, token).client() as connected:
-            team = _team(connected.teams(contest), asked["team"]) if "team" in asked else {}
+            team = _team(connected.get("contests", contest, "teams"), asked["team"]) if "team" in asked else {}
             asked |= {"team": team["id"]} if team else {}
             answer = connected.do(act, contest, **asked)
             said = {"contest": contest} | asked
@@ -209,7 +209,7 @@ def token(
             return Output({"token": text}, [text], remarks=[_("keep it: it is shown this once")])
         if revoke is not None:
             asked.revoke(revoke)
-        listed = asked.tokens()
+        listed = asked.get("account", "tokens")
     rows = [(one["id"], one["name"], ", ".join(one["scopes"]), str(one.get("last_used") or "")) for one in listed]
     return Output({"tokens": listed}, [Table((_("token"), _("name"), _("may"), _("last used")), rows)])
 

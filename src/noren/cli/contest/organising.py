@@ -246,7 +246,7 @@ def jobs(
     with connection.client() as asked:
         if retry is not None:
             asked.retry(contest, retry)
-        listed = [one for one in asked.jobs(contest) if one["state"] != "done"]
+        listed = [one for one in asked.get("contests", contest, "jobs") if one["state"] != "done"]
     rows = [
         (one["id"], one["kind"], one["submission"] or "", one["state"], str(one["attempts"]), one["error"] or "")
         for one in listed
@@ -258,7 +258,7 @@ def jobs(
 def flags(contest: Contest, connection: Connection) -> Output:
     """Show files of different teams that are nearly the same."""
     with connection.client() as asked:
-        listed = asked.flags(contest)
+        listed = asked.get("contests", contest, "flags")
     rows = [(*(str(name) for name in one["teams"]), *one["submissions"], f"{one['share']:.1%}") for one in listed]
     return Output({"flags": listed}, [Table((_("team"), _("team"), _("file"), _("file"), _("alike")), rows)])
 

@@ -84,7 +84,7 @@ def leaderboard(contest: Contest, round_: Round = None, *, connection: Connectio
     with connection.client() as asked:
         about = asked.contest(contest)
         chosen = round_of(about, round_)
-        board = asked.leaderboard(contest, chosen)
+        board = asked.get("contests", contest, "rounds", chosen, "leaderboard")
     return Output(board, board_parts(board, about["settings"]["zone"]))
 
 
@@ -138,8 +138,9 @@ def results(
                 size = asked.save(contest, f"results{out.suffix.lower()}", out, progress)
             written = _("results written to {out}").format(out=out)
             return Output({"out": str(out), "bytes": size}, [written])
-        about, found = asked.contest(contest), asked.results(contest)
-        boards = [] if situation.json else [asked.leaderboard(contest, one["id"]) for one in about["rounds"]]
+        about, found = asked.contest(contest), asked.get("contests", contest, "results.json")
+        rounds = [] if situation.json else [one["id"] for one in about["rounds"]]
+        boards = [asked.get("contests", contest, "rounds", name, "leaderboard") for name in rounds]
     zone = about["settings"]["zone"]
     return Output(found, [part for board in boards for part in board_parts(board, zone)])
 
