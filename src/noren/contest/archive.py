@@ -81,7 +81,7 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
     if not sealed and state.results is None:
         raise RefusedError(*say.problem("results_not_out"))
     kind: Kind = "sealed" if sealed else "open"
-    parts = [*_common(arena, state, entries, kind), *(_backup(arena, contest) if sealed else _published(state))]
+    parts = [*_common(arena, state, entries, kind), *(_backup(arena, state) if sealed else _published(state))]
     files = sorted(needed_files(state))
     with writing_file(path, private=True) as aside, zipfile.ZipFile(aside, "w") as archive:
         for name, content in sorted(parts):
@@ -128,17 +128,15 @@ def _published(state: Contest) -> Iterator[tuple[str, bytes]]:
             yield f"results/results.{language}.html", results_html(results).encode()
 
 
-def _backup(arena: Arena, contest: str) -> Iterator[tuple[str, bytes]]:
+def _backup(arena: Arena, state: Contest) -> Iterator[tuple[str, bytes]]:
     """Yield the people who play or organise, and what is secret, as the server keeps it."""
-    state = arena.state(contest)
-    playing = set() if state is None else {name for team in state.teams.values() for name in team.members}
+    playing = {name for team in state.teams.values() for name in team.members}
     with arena.store.engine.connect() as database:
-        organising = list(
-            database.execute(sa.select(organisers.c.account).where(organisers.c.contest == contest)).scalars()
-        )
+        asked = sa.select(organisers.c.account).where(organisers.c.contest == state.id)
+        organising = list(database.execute(asked).scalars())
         wanted = accounts.c.id.in_(sorted(playing | set(organising)))
         people = [dict(row._mapping) for row in database.execute(accounts.select().where(wanted))]
-        secret = database.execute(sealed_table.select().where(sealed_table.c.contest == contest)).all()
+        secret = database.execute(sealed_table.select().where(sealed_table.c.contest == state.id)).all()
     said = {"accounts": sorted(people, key=lambda one: str(one["id"])), "organisers": sorted(organising)}
     yield "accounts.json", canonical(said) + b"\n"
     for row in secret:
@@ -254,20 +252,16 @@ def open_archive(path: Path) -> Iterator[Archive]:
         raise _damaged(path, _("it is no ZIP file")) from None
     with opened:
         _check_members(opened, path)
-        yield _archive(opened, path)
-
-
-def _archive(opened: zipfile.ZipFile, path: Path) -> Archive:
-    manifest = _json(b"".join(_bounded(opened, "manifest.json", _LARGEST_TEXT, path)), path)
-    kind = manifest.get("kind")
-    if manifest.get("form") != _FORM or kind not in ("open", "sealed"):
-        raise _damaged(path, _("it does not say {form}").format(form=_FORM))
-    entries = tuple(_entries(_bounded(opened, "log.jsonl", _LARGEST_LOG, path), path))
-    if not entries or entries[0].kind != "created":
-        raise _damaged(path, _("its log does not begin with a contest"))
-    created = entries[0].body
-    public_key = b"".join(_bounded(opened, "public_key", _LARGEST_TEXT, path)).decode("ascii", "replace").strip()
-    return Archive(path, kind, str(created.get("contest")), entries, public_key, manifest, opened)
+        manifest = _json(b"".join(_bounded(opened, "manifest.json", _LARGEST_TEXT, path)), path)
+        kind = manifest.get("kind")
+        if manifest.get("form") != _FORM or kind not in ("open", "sealed"):
+            raise _damaged(path, _("it does not say {form}").format(form=_FORM))
+        entries = tuple(_entries(_bounded(opened, "log.jsonl", _LARGEST_LOG, path), path))
+        if not entries or entries[0].kind != "created":
+            raise _damaged(path, _("its log does not begin with a contest"))
+        contest = str(entries[0].body.get("contest"))
+        key = b"".join(_bounded(opened, "public_key", _LARGEST_TEXT, path)).decode("ascii", "replace").strip()
+        yield Archive(path, kind, contest, entries, key, manifest, opened)
 
 
 def _check_members(opened: zipfile.ZipFile, path: Path) -> None:

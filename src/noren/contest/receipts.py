@@ -88,19 +88,9 @@ class SigningKey:
 
     def receipt(self, contest: str, submission: Submission) -> Receipt:
         """Return the receipt for a file that was received; it is the same whenever it is made."""
-        return self.sign(
-            Receipt(
-                contest=contest,
-                team=submission.team,
-                submission=submission.id,
-                kind=submission.kind,
-                time=submission.time,
-                digest=submission.digest,
-                bytes=submission.bytes,
-                position=submission.position,
-                entry=submission.entry,
-            )
-        )
+        names = ("team", "kind", "time", "digest", "bytes", "position", "entry")
+        said = {name: getattr(submission, name) for name in names}
+        return self.sign(Receipt(contest=contest, submission=submission.id, **said))
 
 
 def _content(receipt: Receipt) -> bytes:

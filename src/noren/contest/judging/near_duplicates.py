@@ -49,7 +49,12 @@ def sketch_of(cells: pl.DataFrame, places: NDArray[np.int64] | None = None) -> S
     """
     drawn = np.zeros(len(cells), np.uint64) if places is None else places.astype(np.uint64)
     for name in cells.columns:
-        drawn = _stirred(drawn * _ODD + _drawn(cells[name]))
+        texts = cells[name].fill_null("")
+        values = texts.unique()  # each different text is looked at once; its number is the same on every machine
+        numbers = b"".join(hashlib.blake2b(value.encode(), digest_size=8).digest() for value in values)
+        table = pl.Series(np.frombuffer(numbers, ">u8").astype(np.uint64))
+        number = texts.replace_strict(values, table, return_dtype=pl.UInt64).to_numpy()
+        drawn = _stirred(drawn * _ODD + number)
     rows = np.unique(drawn >> np.uint64(64 - 8 * _BYTES))
     least = rows[:_KEPT].astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - _BYTES :]
     return {"rows": len(rows), "least": base64.b64encode(least.tobytes()).decode()}
@@ -81,14 +86,6 @@ def _least(sketch: Mapping[str, Any]) -> NDArray[np.uint64]:
     whole = np.zeros((len(kept), 8), np.uint8)
     whole[:, 8 - _BYTES :] = kept
     return whole.view(">u8").ravel().astype(np.uint64)
-
-
-def _drawn(texts: pl.Series) -> NDArray[np.uint64]:
-    """Return a number for each text, the same on every machine; each different text is looked at once."""
-    values = texts.fill_null("").unique()
-    numbers = b"".join(hashlib.blake2b(value.encode(), digest_size=8).digest() for value in values)
-    table = pl.Series(np.frombuffer(numbers, ">u8").astype(np.uint64))
-    return texts.fill_null("").replace_strict(values, table, return_dtype=pl.UInt64).to_numpy()
 
 
 def _stirred(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

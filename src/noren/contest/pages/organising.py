@@ -165,10 +165,21 @@ def _organise_page(request: Request, visit: Visit, status: int = 200, **told: An
         kinds = Counter(one.kind for one in found.of_team(team.id))
         refunded = sum(one.refunded is not None for one in found.of_team(team.id))
         teams.append({"team": team, "releases": kinds["release"], "guesses": kinds["guess"], "refunded": refunded})
+    title = ngettext(
+        "{teams} team, {files} files handed in, {active} with the judge",
+        "{teams} teams, {files} files handed in, {active} with the judge",
+        len(teams),
+    ).format(teams=count(len(teams)), files=count(len(found.submissions)), active=count(len(active)))
+    if found.paused is not None:
+        title = _("Paused. {said}").format(said=title)
+    if stuck:
+        title += "; " + ngettext("{count} job is stuck", "{count} jobs are stuck", len(stuck)).format(
+            count=count(len(stuck))
+        )
     return page(
         request,
         "organise.html.jinja",
-        title=_title(found, len(active), len(stuck)),
+        title=title,
         place="organise",
         visit=visit,
         status=status,
@@ -183,20 +194,6 @@ def _organise_page(request: Request, visit: Visit, status: int = 200, **told: An
         clock=local_time(now, zone),
         **told,
     )
-
-
-def _title(contest: Contest, active: int, stuck: int) -> str:
-    teams = len(contest.teams)
-    said = ngettext(
-        "{teams} team, {files} files handed in, {active} with the judge",
-        "{teams} teams, {files} files handed in, {active} with the judge",
-        teams,
-    ).format(teams=count(teams), files=count(len(contest.submissions)), active=count(active))
-    if contest.paused is not None:
-        said = _("Paused. {said}").format(said=said)
-    if stuck:
-        said += "; " + ngettext("{count} job is stuck", "{count} jobs are stuck", stuck).format(count=count(stuck))
-    return said
 
 
 _WHOLE = 2 * 2**30
