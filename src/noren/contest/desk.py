@@ -11,10 +11,10 @@ import datetime as dt
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -36,6 +36,7 @@ from noren.contest.schemas import SubmissionOut
 from noren.contest.standings import Board, board
 from noren.contest.state import Contest, Settings, Submission, Target, Team
 from noren.contest.store.database import Account
+from noren.contest.store.files import FRAME
 from noren.contest.store.sealing import Hook
 from noren.contest.webhooks import check_address
 from noren.data.frames import History
@@ -197,7 +198,7 @@ class Desk:
         """Keep the data of each round; where the rulebook names no format, that of the first is guessed for all."""
         rounds: dict[str, dict[str, Any]] = {}
         for name, (file_name, content) in data.items():
-            kept = self.arena.files.put(content, sealed=False)
+            kept = self.arena.files.put(iter(partial(content.read, FRAME), b""), sealed=False)
             with self.arena.files.path(kept.digest, suffix="".join(Path(file_name).suffixes[-2:])) as path:
                 try:
                     found = original_of(book, path)
@@ -357,7 +358,7 @@ class Visit:
         return known.name, self.arena.files.path(known.data)
 
     def submit(
-        self, content: BinaryIO | bytes, *, target: str | None = None, phase: str | None = None
+        self, content: bytes | Iterator[bytes], *, target: str | None = None, phase: str | None = None
     ) -> tuple[Submission, Receipt]:
         """Take a release in, or a guess against a target, and return its receipt."""
         self.team()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal, cast
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
@@ -79,8 +78,7 @@ async def _taken_in(
         return visit.contest.settings.largest_file
 
     def keep(blocks: Iterator[bytes]) -> tuple[Submission, Receipt]:
-        content = cast("BinaryIO", io.BufferedReader(_Arriving(blocks), _BLOCK))
-        return desk.visit(who, contest).submit(content, target=target, phase=phase)
+        return desk.visit(who, contest).submit(blocks, target=target, phase=phase)
 
     most = await run_in_threadpool(may_send)
     if told_length(request) > most:
@@ -88,25 +86,6 @@ async def _taken_in(
     with files_of_ours():
         submission, receipt = await received(request, _("your file"), keep)
     return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
-
-
-class _Arriving(io.RawIOBase):
-    """Blocks that arrive, to be read as a file."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        super().__init__()
-        self._blocks, self._rest = blocks, b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            self._rest = next(self._blocks, b"")
-        taken = self._rest[: len(buffer)]
-        buffer[: len(taken)] = taken
-        self._rest = self._rest[len(taken) :]
-        return len(taken)
 
 
 # --- what was handed in ----------------------------------------------------------------------------------------------

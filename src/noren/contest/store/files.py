@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 import re
 import secrets
@@ -81,11 +80,10 @@ class Files:
         self._key = derived(key, "files")
         _sweep()
 
-    def put(self, content: bytes | BinaryIO, *, sealed: bool, largest: int | None = None) -> Kept:
-        """Keep a content; what is there already is written anew, which mends it if it was damaged."""
-        source = io.BytesIO(content) if isinstance(content, bytes) else content
+    def put(self, content: bytes | Iterable[bytes], *, sealed: bool, largest: int | None = None) -> Kept:
+        """Keep bytes, or blocks as they come in; what is there already is written anew, which mends damage."""
         with self.writing(sealed=sealed, largest=largest) as incoming:
-            while block := source.read(FRAME):
+            for block in [content] if isinstance(content, bytes) else content:
                 incoming.write(block)
         return incoming.kept
 
