@@ -59,8 +59,6 @@ def test_a_measure_that_is_better_the_higher_counts_from_one_down() -> None:
     assert book.measured["survival"][0].goal == "higher"
     assert book.score({"cell-error": 0.2, "survival": 0.7}) == 0.25  # (0.2 + 1 - 0.7) / 2
     assert book.score({"cell-error": 0.2}) is None
-    assert book.worse("cell-error", 0.1, 0.2) == 0.2
-    assert book.worse("survival", 0.1, 0.2) == 0.1
 
 
 @pytest.mark.parametrize(

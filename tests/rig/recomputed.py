@@ -79,7 +79,8 @@ def _worst(rulebook: Rulebook, counted: Sequence[Mapping[str, float]]) -> dict[s
     worst: dict[str, float] = {}
     for values in counted:
         for key, value in values.items():
-            worst[key] = rulebook.worse(key, worst[key], value) if key in worst else value
+            worse = min if rulebook.measured[key][0].goal == "higher" else max
+            worst[key] = worse(worst[key], value) if key in worst else value
     return worst
 
 

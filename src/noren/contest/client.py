@@ -14,7 +14,6 @@ import email.utils
 import hashlib
 import itertools
 import json
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -145,8 +144,6 @@ class Connection:
                         file.write(piece)
                         got += len(piece)
                         progress(min(1.0, got / size) if size else 0.0)
-                    file.flush()
-                    os.fsync(file.fileno())
             return answer
 
         answer = self._patiently(once)

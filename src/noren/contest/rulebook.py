@@ -11,8 +11,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -28,7 +27,7 @@ from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures
 from noren.naming import suggestion
 from noren.protocols import Attack, Measure
-from noren.tables import Texts
+from noren.tables import Texts, table_of
 from noren.work.canonical import digest_of
 
 say = Texts(__name__)
@@ -189,10 +188,6 @@ class Rulebook(_Part):
         """Return the conditions that values do not keep; one whose value is missing counts as kept."""
         return [one.key for one in self.conditions if one.key in values and not one.kept(values[one.key])]
 
-    def worse(self, key: str, one: float, other: float) -> float:
-        """Return the worse of two values of a measure."""
-        return min(one, other) if self.measured[key][0].goal == "higher" else max(one, other)
-
     def to_toml(self) -> str:
         """Return the rulebook as its file."""
         return tomli_w.dumps(self.model_dump(mode="json", by_alias=True, exclude_none=True))
@@ -219,8 +214,7 @@ def preset(name: str, **changes: Any) -> Rulebook:
         raise ParameterError(
             *say.problem("no_such_rulebook", name=name, hint=suggestion(name, list(PRESETS)), names=", ".join(PRESETS))
         )
-    said = tomllib.loads(_preset_text(name))
-    return _built(_changed(said, changes), None)
+    return _built(_changed(table_of(f"noren.contest.rulebooks.{name}"), changes), None)
 
 
 def read_rulebook(given: str | Path, **changes: Any) -> Rulebook:
@@ -239,11 +233,6 @@ def read_rulebook(given: str | Path, **changes: Any) -> Rulebook:
     return _built(_changed(_parsed(text, path), changes), path)
 
 
-@cache
-def _preset_text(name: str) -> str:
-    return (files("noren.contest") / "rulebooks" / f"{name}.toml").read_text(encoding="utf-8")
-
-
 def _parsed(text: str, path: Path | None) -> dict[str, Any]:
     if len(text) > _LARGEST:
         raise FileError(_("the rulebook is too large"), _("a rulebook has a few dozen lines"), file=path)
@@ -256,7 +245,7 @@ def _parsed(text: str, path: Path | None) -> dict[str, Any]:
 _OF_TEST = ("bound", "p", "alpha")
 
 
-def _changed(said: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(said: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a rulebook with some of them replaced."""
     said = {**said, **{key: value for key, value in changes.items() if key not in (*_OF_TEST, "risk")}}
     tested = {key: changes[key] for key in _OF_TEST if changes.get(key) is not None}

@@ -271,10 +271,9 @@ def worst_values(
     if house and book.house.counts:
         attacks += [one.get("values") or {} for one in ((entry.judged or {}).get("house") or {}).values()]
     for key, (measure, _part) in book.of_guess().items():
-        values[key] = float(measure.bounds[0] if measure.goal == "lower" else measure.bounds[1] or 0.0)
-        for one in attacks:
-            if key in one:
-                values[key] = book.worse(key, values[key], one[key])
+        nothing = float(measure.bounds[0] if measure.goal == "lower" else measure.bounds[1] or 0.0)
+        worst = min if measure.goal == "higher" else max
+        values[key] = worst([nothing, *(one[key] for one in attacks if key in one)])
     return values
 
 
