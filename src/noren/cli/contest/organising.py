@@ -54,7 +54,14 @@ def create(
     from noren.data.formats.source import read_all_bytes
 
     zone_named(zone)  # what is wrong is said before anything is sent
-    files = _rounds(data)
+    files: dict[str, Path] = {}
+    for word in data:
+        name, sign, path = word.partition("=")
+        if not sign or not name or not path or name in files:
+            raise ParameterError(
+                _("--data {word} names no round").format(word=word), _("write each round once, like final=T.csv")
+            )
+        files[name] = Path(path)
     if rulebook not in PRESETS and not rulebook.endswith(".toml") and not Path(rulebook).exists():
         read_rulebook(rulebook)  # says which there are
     text = rulebook if rulebook in PRESETS else _text(read_all_bytes(rulebook, largest=2**18), Path(rulebook))
@@ -81,18 +88,6 @@ def create(
 def _plan_table(about: dict[str, Any], zone: str) -> Table:
     rows = [(one["id"], shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)) for one in about["phases"]]
     return Table((_("phase"), _("opens"), _("closes")), rows, f"{about['title']} ({zone})")
-
-
-def _rounds(given: list[str]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for word in given:
-        name, sign, path = word.partition("=")
-        if not sign or not name or not path or name in found:
-            raise ParameterError(
-                _("--data {word} names no round").format(word=word), _("write each round once, like final=T.csv")
-            )
-        found[name] = Path(path)
-    return found
 
 
 def _changes(given: list[str]) -> dict[str, Any]:

@@ -79,11 +79,6 @@ def submit(
         return _after(asked, contest, got, out, wait=wait)
 
 
-def _chosen(client: Client, said: dict[str, Any], _answer: None) -> Output:
-    """Show the release that was chosen to count."""
-    return _handed(client.submission(said["contest"], said["submission"]))
-
-
 @contextlib.contextmanager
 def handed_in(release: Path) -> Iterator[Path]:
     """Yield the file that is handed in: of a release folder, its rows in the original's order, then those inserted."""
@@ -105,7 +100,9 @@ def handed_in(release: Path) -> Iterator[Path]:
         yield file
 
 
-add_action(app, acts.choose, _chosen)
+add_action(
+    app, acts.choose, lambda client, said, _none: _handed(client.submission(said["contest"], said["submission"]))
+)
 
 
 @app.command("targets")

@@ -30,8 +30,9 @@ from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
 from noren.contest.state import Contest, Settings
 from noren.data.schema import Kind
 from noren.errors import NorenError, ParameterError
-from noren.i18n import N_, _, ngettext
+from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
+from noren.tables import table_of
 from noren.web.actions import Action
 from noren.web.uploads import shown_name, told_length
 from noren.work.chain import Said
@@ -198,24 +199,14 @@ def _organise_page(request: Request, visit: Visit, status: int = 200, **told: An
 
 _WHOLE = 2 * 2**30
 _ROUNDS = {"one": ("final",), "two": ("preliminary", "final")}
-_USUAL = {
-    "title": "", "id": "", "book": "pwscup2018", "toml": "", "bound": "paper", "risk": "emm", "rounds": "two",
-    "zone": "Asia/Tokyo", "start": "", "days_registration": "14", "days_protect": "14", "days_attack": "7",
-    "days_break": "7", "days_evaluation": "2", "team_size": "10", "registration": "open", "visibility": "public",
-    "counting": "last", "largest": "64", "data": "sample", "customers": "400", "rows": "12000", "seed": "1",
-    "releases": "", "guesses": "", "files_a_day": "",
-}  # fmt: skip
+_NEW = table_of(__name__)
+_USUAL: Mapping[str, str] = _NEW["usual"]
+"""What the form of a new contest says before anybody typed."""
+_BOOKS: Mapping[str, str] = _NEW["books"]
 _LASTING = (
     PhaseKind.REGISTRATION, PhaseKind.PROTECT, PhaseKind.ATTACK, PhaseKind.BREAK, PhaseKind.EVALUATION
 )  # fmt: skip
 """The kinds of phases for which the form asks how many days they take."""
-_ZONES = ("Asia/Tokyo", "UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles")
-_BOOKS = {
-    "pwscup2018": N_("PWS Cup 2018: one generalised release; the least error that no attacker breaks"),
-    "pwscup2017": N_("PWS Cup 2017: a pseudonym a month; use and re-identification together"),
-    "pwscup2016": N_("PWS Cup 2016: pseudo records; use and Jaccard"),
-    "custom": N_("of your own: any measures with weights and conditions"),
-}
 
 
 @dataclass(frozen=True)
@@ -405,7 +396,7 @@ def _new_page(request: Request, who: Who, typed: Typed, wrong: str = "", status:
         typed={name: typed[name] for name in _USUAL},
         wrong=wrong,
         books=[(name, _(_BOOKS[name])) for name in PRESETS],
-        zones=[(zone, zone) for zone in dict.fromkeys((typed["zone"], *_ZONES)) if zone],
+        zones=[(zone, zone) for zone in dict.fromkeys((typed["zone"], *_NEW["zones"])) if zone],
         times=times,
         played=typed.rounds,
         example=example,
