@@ -3,6 +3,7 @@
 Every function takes the contest and the moment, and returns what the log is to say. They change nothing and read
 nothing else, so the server's decision can be made again from the log alone. What teams and organisers do is declared
 here once (:mod:`noren.web.actions`): the REST interface, the client, commands and forms follow from the signatures.
+What the help page of a command says is in ``commands.toml``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from noren.contest.kinds import PhaseKind
 from noren.errors import InputError
 from noren.i18n import N_, _
-from noren.tables import Texts
+from noren.tables import Texts, table_of
 from noren.web.actions import Action, Asked, action
 from noren.work.canonical import digest_of
 from noren.work.chain import Entry, Said
@@ -40,6 +41,7 @@ Reason = Annotated[
 ]
 TeamId = Annotated[str, Asked(N_("The name or the identifier of a team."), "TEAM", _IDENT)]
 """A team; commands take its name as well."""
+_COMMANDS = table_of("noren.contest.commands")
 _BY_REASON = {"body": "ReasonIn", "body_text": "Why something is done."}
 
 
@@ -77,9 +79,7 @@ def has_code(contest: Contest, code: str) -> bool:
     status=201,
     body="TeamIn",
     body_text="A new team; ``invitation`` is the organiser's code, where the contest is by invitation.",
-    help=N_("Found a team in a contest; the code that is printed lets others join."),
-    example=N_("Example: noren contest register cup-2026 --name Fujiwara"),
-    done=N_("the team {name} is in; its code is {code}"),
+    **_COMMANDS["register"],
 )
 def register(
     contest: Contest,
@@ -115,9 +115,7 @@ def register(
     again=True,
     body="CodeIn",
     body_text="The code of a team.",
-    help=N_("Join a team by its code: one account, one team."),
-    example=N_("Example: noren contest join cup-2026 --code k7m2p9x4q3wa"),
-    done=N_("you are in the team {name}"),
+    **_COMMANDS["join"],
 )
 def join(
     contest: Contest,
@@ -235,12 +233,7 @@ def receive_guess(
 
 
 @action(
-    "member",
-    "POST /contests/{contest}/submissions/{submission}/choose",
-    status=204,
-    again=True,
-    help=N_("Say which of your valid releases counts, where the rules leave that to teams."),
-    example=N_("Example: noren contest choose cup-2026 k7m2p9x4q3wa"),
+    "member", "POST /contests/{contest}/submissions/{submission}/choose", status=204, again=True, **_COMMANDS["choose"]
 )
 def choose(
     contest: Contest,
@@ -379,27 +372,14 @@ def publish_results(contest: Contest, *, digest: str) -> list[Said]:
 # --- the organiser ---------------------------------------------------------------------------------------------------
 
 
-@action(
-    "organiser",
-    "POST /contests/{contest}/pause",
-    **_BY_REASON,
-    help=N_("Let nothing be handed in until the contest is resumed; for its organiser."),
-    example=N_("Example: noren contest pause cup-2026 --reason 'the data are wrong'"),
-    done=N_("the contest is paused"),
-)
+@action("organiser", "POST /contests/{contest}/pause", **_BY_REASON, **_COMMANDS["pause"])
 def pause(contest: Contest, _now: str, *, account: str, reason: Reason) -> list[Said]:
     """Let nothing be handed in until the contest is resumed."""
     _not_paused(contest)
     return [_by(account, "paused", {"reason": _reason(reason)})]
 
 
-@action(
-    "organiser",
-    "POST /contests/{contest}/resume",
-    help=N_("Let a paused contest go on."),
-    example=N_("Example: noren contest resume cup-2026"),
-    done=N_("the contest goes on"),
-)
+@action("organiser", "POST /contests/{contest}/resume", **_COMMANDS["resume"])
 def resume(contest: Contest, _now: str, *, account: str) -> list[Said]:
     """Go on.
 
@@ -465,27 +445,13 @@ def change_settings(
     return [_by(account, "settings-changed", body)]
 
 
-@action(
-    "organiser",
-    "POST /contests/{contest}/invitations",
-    status=201,
-    help=N_("Make a code that lets one team into a contest by invitation."),
-    example=N_("Example: noren contest invite cup-2026"),
-    done="{code}",
-)
+@action("organiser", "POST /contests/{contest}/invitations", status=201, done="{code}", **_COMMANDS["invite"])
 def invite(_contest: Contest, _now: str, *, account: str, code: str) -> list[Said]:
     """Make a code that lets one team in."""
     return [_by(account, "invited", {"code_digest": code_digest(code)})]
 
 
-@action(
-    "organiser",
-    "POST /contests/{contest}/teams/{team}/disqualify",
-    **_BY_REASON,
-    help=N_("Take a team out of the ranking, with a reason that everybody reads."),
-    example=N_("Example: noren contest disqualify cup-2026 Fujiwara --reason 'two accounts of one person'"),
-    done=N_("{name} has no rank any more"),
-)
+@action("organiser", "POST /contests/{contest}/teams/{team}/disqualify", **_BY_REASON, **_COMMANDS["disqualify"])
 def disqualify(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[Said]:
     """Take a team out of the ranking.
 
@@ -497,14 +463,7 @@ def disqualify(contest: Contest, _now: str, *, account: str, team: TeamId, reaso
     return [_by(account, "disqualified", {"team": team, "reason": _reason(reason)})]
 
 
-@action(
-    "organiser",
-    "POST /contests/{contest}/teams/{team}/reinstate",
-    **_BY_REASON,
-    help=N_("Let a disqualified team back into the ranking."),
-    example=N_("Example: noren contest reinstate cup-2026 Fujiwara --reason 'it was a mistake'"),
-    done=N_("{name} is ranked again"),
-)
+@action("organiser", "POST /contests/{contest}/teams/{team}/reinstate", **_BY_REASON, **_COMMANDS["reinstate"])
 def reinstate(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[Said]:
     """Let a team back in."""
     if _team(contest, team).out is None:
@@ -517,9 +476,7 @@ def reinstate(contest: Contest, _now: str, *, account: str, team: TeamId, reason
     "POST /contests/{contest}/rescore",
     body="RescoreIn",
     body_text="By which scorer all is judged again.",
-    help=N_("Judge everything again by the scorer that is installed now."),
-    example=N_("Example: noren contest rescore cup-2026 noren-scorer-2 --reason 'a fault in E3'"),
-    done=N_("everything is judged again by {scorer}"),
+    **_COMMANDS["rescore"],
 )
 def rescore(
     contest: Contest,
