@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from noren.contest.judging.prepared import LARGEST, Prepared, has_official_checker, original_of, prepare
-from noren.contest.judging.submissions import DELETED, SUPPRESSED, Texts, numbered, pair_findings, read_texts
+from noren.contest.judging.submissions import DELETED, SUPPRESSED, FileCells, numbered, pair_findings, read_texts
 from noren.contest.rulebook import Rulebook
 from noren.data import checks
 from noren.data.checks.pwscup2018 import one_to_one
@@ -35,7 +35,9 @@ from noren.data.frames import History, Records
 from noren.data.schema import Column, Role, Scale
 from noren.errors import FormatError, InputError, Problem
 from noren.i18n import LANGUAGES, _, said_again, speaking
+from noren.tables import Texts
 
+say = Texts(__name__)
 SHOWN = 20
 """Problems that a report tells; all are counted."""
 _LONGEST = 200
@@ -109,7 +111,7 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
 def _answered(file: Path, rules: Callable[[], Report]) -> Report:
     try:
         if Source.open(file).kind != "text":  # what a checker of lines says of a workbook helps nobody
-            raise FormatError(_("this is no text file"), _("write it as CSV, such as with noren convert"))
+            raise FormatError(*say.problem("no_text"))
         stop_at_large(file, LARGEST)
         return rules()
     except InputError as error:
@@ -155,7 +157,7 @@ _SET = r"^\{(.*)\}$"
 class _Check:
     rulebook: Rulebook
     original: Records
-    texts: Texts
+    texts: FileCells
 
     def findings(self) -> Iterator[Finding]:
         """Find every broken rule of a release."""
@@ -209,25 +211,19 @@ class _Check:
         found, expected, first = len(self.texts.cells), len(self.original), self.texts.first_row
         count = _("the file has {found:,} rows, the original has {expected:,}").format(found=found, expected=expected)
         if found < expected:
-            cure = _("write one row for each row of the original, in its order; {row} deletes a row").format(
-                row=self._deleted_row()
-            )
+            cure = say("too_few", row=self._deleted_row())
             yield Finding.once(Problem(found - 1 + first, None, None, count, cure))
         if found > expected and not self.rulebook.inserted_rows:
-            cure = _("remove what follows row {expected:,}; this contest allows no inserted rows").format(
-                expected=expected - 1 + first
-            )
+            cure = say("too_many", expected=expected - 1 + first)
             yield Finding.once(Problem(expected + first, None, None, count, cure))
         rows = self.rows
         beyond = pl.col("\0deleted") & (pl.col("\0place") >= expected)
-        rule = _("deleted rows follow the last row of the original")
-        yield Finding(broken_rows(rows, beyond), 0, self._told(None, rule, _("remove them")))
+        yield Finding(broken_rows(rows, beyond), 0, self._told(None, *say.problem("deleted_beyond")))
         if isinstance(self.original, History):
             others = [name for name in self.texts.cells.columns if name != self._customer]
             speaks = pl.any_horizontal(~pl.col(others).is_in([SUPPRESSED, ""]))
-            rule = _("a row without a pseudonym is deleted and says nothing")
-            cure = _("write {row}, or give the row a pseudonym").format(row=self._deleted_row())
-            yield Finding(broken_rows(rows, pl.col("\0deleted") & speaks), 0, self._told(self._customer, rule, cure))
+            told = self._told(self._customer, *say.problem("deleted_speaks", row=self._deleted_row()))
+            yield Finding(broken_rows(rows, pl.col("\0deleted") & speaks), 0, told)
 
     def _deleted_row(self) -> str:
         names = self.texts.cells.columns
@@ -244,20 +240,16 @@ class _Check:
         rows = self._live.select("row", "\0place", pseudonym=column)
         pseudonym = pl.col("pseudonym")
         empty, named = pseudonym == "", pseudonym.is_in(customers.drop_nulls().unique().implode())
-        cure = _("choose a pseudonym, or delete the row with {row}").format(row=self._deleted_row())
-        yield Finding(broken_rows(rows, empty), rank, self._told(column, _("the cell is empty"), cure))
-        rule = _("a pseudonym must not be a customer of the original")
-        cure = _("choose a pseudonym that is no customer's name")
-        yield Finding(broken_rows(rows, named), rank, self._told(column, rule, cure))
+        told = self._told(column, *say.problem("no_pseudonym", row=self._deleted_row()))
+        yield Finding(broken_rows(rows, empty), rank, told)
+        yield Finding(broken_rows(rows, named), rank, self._told(column, *say.problem("customers_name")))
         known = rows.filter(~empty & ~named)
         kept = known.filter(pl.col("\0place") < len(self.original))
         whose = kept.with_columns(customers.gather(kept["\0place"]).alias("customer"))
         yield from one_to_one(whose.drop_nulls("customer").select("row", "customer", "pseudonym"), column, rank)
         inserted = known.filter(pl.col("\0place") >= len(self.original))
         strange = ~pseudonym.is_in(kept["pseudonym"].unique().implode())
-        rule = _("an inserted row stands under the pseudonym of a customer who has rows")
-        cure = _("write a pseudonym of the rows above")
-        yield Finding(broken_rows(inserted, strange), rank, self._told(column, rule, cure))
+        yield Finding(broken_rows(inserted, strange), rank, self._told(column, *say.problem("inserted_stranger")))
 
     # --- cells -------------------------------------------------------------------------------------------------
 
@@ -267,8 +259,8 @@ class _Check:
         live = self._live.select("row", cell=column.name)
         rank, exact = self._rank(column.name), self.rulebook.exact_values
         if exact and not column.optional:
-            rule, cure = _("the value is missing"), _("fill it in, or delete the whole row")
-            yield Finding(broken_rows(live, cell.is_in([SUPPRESSED, ""])), rank, self._told(column.name, rule, cure))
+            told = self._told(column.name, *say.problem("missing"))
+            yield Finding(broken_rows(live, cell.is_in([SUPPRESSED, ""])), rank, told)
         said = live.filter(~cell.is_in([SUPPRESSED, ""]))
         if said.is_empty():
             return
@@ -297,7 +289,7 @@ class _Check:
         values = typed[column.name]
         if len(ends) > count:
             turned = (values[:count] > values[count:]).fill_null(value=False)
-            yield turned, _("a range starts with its smaller end"), _("swap the two ends")
+            yield turned, *say.problem("turned_range")
         rules = column_rules(column.model_copy(update={"optional": True}), guessed=self.original.schema.guessed)
         judged = typed.select(bad.fill_null(value=False).alias(str(n)) for n, (bad, _rule, _cure) in enumerate(rules))
         for number, (_bad, rule, _cure) in enumerate(rules):
@@ -310,15 +302,9 @@ class _Check:
         members = said.select(pl.when(braced).then(split).otherwise(pl.concat_list(cell)).alias("members"))
         lists = members["members"]
         bad_set = (lists.list.contains("") | (lists.list.n_unique() != lists.list.len())).fill_null(value=False)
-        yield (
-            bad_set,
-            _("a set lists different items, none of them empty"),
-            _("write one item like a, a set like {a;b}, or * to delete the cell"),
-        )
+        yield bad_set, *say.problem("bad_set")
         if column.role in (Role.ITEM, Role.QUASI, Role.SENSITIVE):
-            words = _("the value must occur in this column of the original"), _("write a value of the original, or *")
-            if column.role == Role.ITEM:
-                words = _("the item must occur in the original table"), _("write an item of the original")
+            words = say.problem("foreign_item" if column.role == Role.ITEM else "foreign_value")
             known = self.original.frame[column.name].cast(pl.String).drop_nulls().unique()
             if column.domain is not None:
                 known = pl.concat([known, pl.Series(column.domain)]).unique()

@@ -29,7 +29,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.api import attack as run
-from noren.contest.judging.submissions import SUPPRESSED, Texts, numbered, read_texts, spelled_as_original, text_file
+from noren.contest.judging.submissions import (
+    SUPPRESSED,
+    FileCells,
+    numbered,
+    read_texts,
+    spelled_as_original,
+    text_file,
+)
 from noren.contest.lots import order
 from noren.contest.rulebook import Rulebook
 from noren.data.checks import CHECKERS
@@ -45,7 +52,9 @@ from noren.data.schema import PRESETS, Kind, Role, Schema
 from noren.errors import FileError, SchemaError
 from noren.i18n import _
 from noren.progress import Progress, silent
+from noren.tables import Texts
 
+say = Texts(__name__)
 LARGEST = 256 * 2**20
 """Bytes of a submitted file: the final data of 2018 take 3 MB, and 20 MB with sets of 50 items in every row."""
 _MOST_KEPT = 2**29
@@ -121,12 +130,7 @@ def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> R
         kind = rulebook.kind if schema is None else None
         data = read(path, schema, master=master, kind=kind, stop_at=_stop_at_questions).data
         if data.schema.kind != rulebook.kind:
-            raise SchemaError(
-                _("the rulebook is about a {wanted}, and the data are a {given}").format(
-                    wanted=rulebook.kind, given=data.schema.kind
-                ),
-                _("choose other data, or write kind = … into the rulebook"),
-            )
+            raise SchemaError(*say.problem("kind_of_data", wanted=rulebook.kind, given=data.schema.kind))
         return data, int(data.frame.estimated_size())
 
     keys = (rulebook.digest, _digest(path), "" if master is None else _digest(master))
@@ -170,12 +174,7 @@ def _read_rows(original: Records, path: Path) -> Records:
         return _read_at(path, schema, len(original))
     rows = read(path, schema).data if schema.official else records_of(read_texts(path, schema), schema)
     if len(rows) < len(original):
-        raise FileError(
-            _("the file has {found:,} rows, the original has {expected:,}").format(
-                found=len(rows), expected=len(original)
-            ),
-            _("write one row for each row of the original, in its order"),
-        )
+        raise FileError(*say.problem("too_few_rows", found=len(rows), expected=len(original)))
     return rows
 
 
@@ -197,7 +196,7 @@ def _read_at(path: Path, schema: Schema, count: int) -> Records:
     return replace(rows, schema=schema)
 
 
-def records_of(texts: Texts, schema: Schema) -> Records:
+def records_of(texts: FileCells, schema: Schema) -> Records:
     """Return the rows that a file of no contest's format holds; a table may lack the columns that identify."""
     kept = schema.without([name for name in schema.names if name not in texts.cells.columns])
     build = History if schema.kind == Kind.HISTORY else Table

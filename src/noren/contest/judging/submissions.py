@@ -30,7 +30,9 @@ from noren.data.schema import Kind, Role, Schema, TextLayout
 from noren.errors import FileError, SchemaError
 from noren.i18n import _
 from noren.naming import listing
+from noren.tables import Texts
 
+say = Texts(__name__)
 SUPPRESSED: Final = "*"
 DELETED: Final = "DEL"
 """What stands in the customer's place of a deleted row, in the formats of 2016 and 2017."""
@@ -38,14 +40,14 @@ _LAYOUT: Final = TextLayout(delimiter=",", header=True, encoding="utf-8")
 
 
 @dataclass(frozen=True)
-class Texts:
+class FileCells:
     """The cells of a file as they are written, by column, and the line of its first row."""
 
     cells: pl.DataFrame
     first_row: int
 
 
-def read_texts(path: Path, schema: Schema) -> Texts:
+def read_texts(path: Path, schema: Schema) -> FileCells:
     """Read the cells of a submitted file; stop where its columns are not those of the original.
 
     A table may leave out columns that identify people.
@@ -61,10 +63,7 @@ def read_texts(path: Path, schema: Schema) -> Texts:
         needed = [c.name for c in schema.columns if schema.kind == Kind.HISTORY or c.role != Role.IDENTIFIER]
         for name in needed:
             if name not in names:
-                raise SchemaError(
-                    _("the file has no column {name!r}").format(name=name),
-                    _("write a header with the columns of the original: {names}").format(names=listing(needed)),
-                )
+                raise SchemaError(*say.problem("no_column", name=name, names=listing(needed)))
         for name in names:
             if name not in schema.names:
                 raise SchemaError(_("the original has no such column"), _("take it out"), column=name)
@@ -73,7 +72,7 @@ def read_texts(path: Path, schema: Schema) -> Texts:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
     cells = pl.concat(blocks).rename({str(place): name for place, name in enumerate(names)})
     wanted = [name for name in schema.names if name in names]
-    return Texts(cells.select(wanted), 1 + form.skipped_lines + form.header)
+    return FileCells(cells.select(wanted), 1 + form.skipped_lines + form.header)
 
 
 def text_file(texts: pl.DataFrame, schema: Schema) -> bytes:
@@ -138,35 +137,13 @@ def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Se
     name, who = sheet.columns
     whole = pl.col("cells") == len(sheet.columns)
     rows = sheet.rows.with_columns(again=pl.col("row") != pl.col("row").min().over(name))
-    is_table = original.schema.kind == Kind.TABLE
+    kind = "row" if original.schema.kind == Kind.TABLE else "name"
     yield from sheet.findings(
         rows,
-        SheetRule(
-            None,
-            ~whole,
-            _("a row has two cells: {columns}").format(columns=", ".join(sheet.columns)),
-            _("write one comma between the two, without header or blank lines"),
-        ),
-        SheetRule(
-            name,
-            whole & ~pl.col(name).is_in(known.implode()),
-            _("the target has no such row") if is_table else _("the pseudonym must occur in the target"),
-            _("name a row of the target, the first being 1") if is_table else _("name a pseudonym of the target"),
-        ),
-        SheetRule(
-            who,
-            whole & ~pl.col(who).is_in(people.implode()),
-            _("the original has no such row") if is_table else _("the customer must occur in the original table"),
-            _("name a row of the original, the first being 1")
-            if is_table
-            else _("name a customer of the original, or remove the row"),
-        ),
-        SheetRule(
-            name,
-            whole & pl.col("again"),
-            _("each is named once; a row before this one names it already"),
-            _("keep one of the two rows"),
-        ),
+        SheetRule(None, ~whole, *say.problem("two_cells", columns=", ".join(sheet.columns))),
+        SheetRule(name, whole & ~pl.col(name).is_in(known.implode()), *say.problem(f"{kind}_of_target")),
+        SheetRule(who, whole & ~pl.col(who).is_in(people.implode()), *say.problem(f"{kind}_of_original")),
+        SheetRule(name, whole & pl.col("again"), *say.problem("twice")),
     )
 
 
