@@ -204,10 +204,8 @@ def receive_release(
     """Take a release in; it is judged later."""
     team = _may_play(contest, account)
     at = _phase_for(contest, now, PhaseKind.PROTECT, phase)
-    used, most = contest.used(team.id, at.id), contest.rulebook.quota.releases
-    _within_quota(contest, now, team, used, most)
-    body = _body(contest, team, at, submission, digest, size, account)
-    return [Said("release-received", f"team:{team.id}", body)]
+    body = {"submission": submission, "account": account, "digest": digest, "bytes": size}
+    return [_received(contest, now, "release", team, at, body)]
 
 
 def receive_guess(
@@ -226,10 +224,8 @@ def receive_guess(
         )
     if targets[target].team == team.id:
         raise RefusedError(*say.problem("own_target", target=target), status=422)
-    used, most = contest.used(team.id, at.id, target), contest.rulebook.quota.guesses
-    _within_quota(contest, now, team, used, most)
-    body = _body(contest, team, at, submission, digest, size, account) | {"target": target}
-    return [Said("guess-received", f"team:{team.id}", body)]
+    body = {"submission": submission, "account": account, "digest": digest, "bytes": size, "target": target}
+    return [_received(contest, now, "guess", team, at, body)]
 
 
 @action(
@@ -258,21 +254,20 @@ def choose(
     return [Said("release-chosen", f"team:{team.id}", body)]
 
 
-def _body(
-    contest: Contest, team: Team, phase: Phase, submission: str, digest: str, size: int, account: str
-) -> dict[str, Any]:
-    if size > contest.settings.largest_file:
-        most = contest.settings.largest_file
-        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), _("send less"), status=413)
-    return {
-        "submission": submission,
-        "team": team.id,
-        "account": account,
-        "phase": phase.id,
-        "round": phase.round,
-        "digest": digest,
-        "bytes": size,
-    }
+def _received(contest: Contest, now: str, kind: str, team: Team, phase: Phase, body: dict[str, Any]) -> Said:
+    """Say that a file was received, if the team may hand in one more, and so large a one."""
+    quota, largest = contest.rulebook.quota, contest.settings.largest_file
+    most = quota.releases if kind == "release" else quota.guesses
+    if contest.used(team.id, phase.id, body.get("target")) >= most:
+        raise RefusedError(*say.problem("no_tries_left", most=most), status=429)
+    since = (dt.datetime.fromisoformat(now) - _DAY).isoformat(timespec="microseconds")
+    today = sum(1 for one in contest.of_team(team.id) if one.time >= since and one.refunded is None)
+    if today >= quota.files_a_day:
+        raise RefusedError(*say.problem("too_many_files", count=today), status=429)
+    if body["bytes"] > largest:
+        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=largest), _("send less"), status=413)
+    about = {"team": team.id, "phase": phase.id, "round": phase.round}
+    return Said(f"{kind}-received", f"team:{team.id}", body | about)
 
 
 def _may_play(contest: Contest, account: str) -> Team:
@@ -315,15 +310,6 @@ def shown_moment(moment: str) -> str:
 def _not_paused(contest: Contest) -> None:
     if contest.paused is not None:
         raise RefusedError(*say.problem("paused", reason=contest.paused))
-
-
-def _within_quota(contest: Contest, now: str, team: Team, used: int, most: int) -> None:
-    if used >= most:
-        raise RefusedError(*say.problem("no_tries_left", most=most), status=429)
-    since = (dt.datetime.fromisoformat(now) - _DAY).isoformat(timespec="microseconds")
-    today = sum(1 for one in contest.of_team(team.id) if one.time >= since and one.refunded is None)
-    if today >= contest.rulebook.quota.files_a_day:
-        raise RefusedError(*say.problem("too_many_files", count=today), status=429)
 
 
 # --- the judge -------------------------------------------------------------------------------------------------------
