@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from noren.contest.dependencies import TheDesk, TheEntrance, desk_of, entrance_of
+from noren.contest.dependencies import TheDesk, desk_of, entrance_of
 from noren.contest.desk import NOBODY, Visit, Who
 from noren.contest.kinds import Role
 from noren.contest.pages import words
@@ -16,11 +16,6 @@ from noren.errors import NorenError
 from noren.i18n import N_
 from noren.judgement.numbers import size
 from noren.web.frame import Frame, PagePlace
-
-__all__ = [
-    "FRAME", "Asker", "LoginNeededError", "Person", "TheDesk", "TheEntrance", "Visited", "VisitedByPerson",
-    "page", "status_of", "to_page",
-]  # fmt: skip
 
 FRAME = Frame("noren.contest", home=N_("To the contests"))
 FRAME.surroundings.globals |= {

@@ -9,9 +9,10 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.contest import acts
+from noren.contest.dependencies import TheDesk, TheEntrance
 from noren.contest.desk import Desk, Visit, Who
 from noren.contest.kinds import PhaseKind, Role
-from noren.contest.pages.frame import Asker, Person, TheDesk, TheEntrance, Visited, page, status_of, to_page
+from noren.contest.pages.frame import Asker, Person, Visited, page, status_of, to_page
 from noren.contest.pages.words import finding_now, rules
 from noren.contest.phases import open_phases
 from noren.contest.state import Contest, Team

@@ -19,11 +19,11 @@ from starlette.datastructures import UploadFile
 
 from noren.contest import acts
 from noren.contest.acts import RefusedError
-from noren.contest.dependencies import saying_which_rule
+from noren.contest.dependencies import TheDesk, saying_which_rule
 from noren.contest.desk import Desk, NewContest, Visit, Who
 from noren.contest.judging import SCORER
 from noren.contest.kinds import PhaseKind
-from noren.contest.pages.frame import Asker, Person, TheDesk, VisitedByPerson, page, status_of, to_page
+from noren.contest.pages.frame import Asker, Person, VisitedByPerson, page, status_of, to_page
 from noren.contest.pages.words import round_words
 from noren.contest.phases import Phase, moment, opened_now, planned_phases, zone_named
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from noren.contest.dependencies import TheEntrance
 from noren.contest.desk import Who
 from noren.contest.entrance import Entrance
-from noren.contest.pages.frame import Person, TheEntrance, page, status_of
+from noren.contest.pages.frame import Person, page, status_of
 from noren.contest.store.database import SCOPES
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
