@@ -42,10 +42,12 @@ from noren.contest.webhooks import check_address
 from noren.data.frames import History
 from noren.errors import InputError, ParameterError, ValueInCellError
 from noren.i18n import _
+from noren.tables import Texts
 from noren.web.actions import Action
 from noren.work.chain import Entry, Said, next_entry
 from noren.work.ids import new_id
 
+say = Texts(__name__)
 FARTHEST = 50 * 366 * 86_400
 """Seconds by which the clock of a rehearsal moves at most."""
 _MOST_HOOKS = 10
@@ -157,11 +159,7 @@ class Desk:
         """Create a contest; ``data`` are a name and a file for each round."""
         account = self.may_create(who)
         if not _SLUG.fullmatch(asked.id):
-            raise RefusedError(
-                _("{name!r} is no name for an address").format(name=asked.id[:40]),
-                _("use 3 to 40 small letters, digits and hyphens, such as cup-2026"),
-                status=422,
-            )
+            raise RefusedError(*say.problem("no_address", name=asked.id[:40]), status=422)
         if self.arena.state(asked.id) is not None:
             raise RefusedError(_("there is a contest {name} already").format(name=asked.id), _("choose another name"))
         zone_named(asked.settings.zone)
@@ -351,10 +349,7 @@ class Visit:
             self.own_team()
             opens = min((one.opens for one in self.contest.phases if one.round == round_), default="")
             if self.now < opens:
-                raise RefusedError(
-                    _("the data of this round are handed out {moment}").format(moment=acts.shown_moment(opens)),
-                    _("come back then"),
-                )
+                raise RefusedError(*say.problem("data_later", moment=acts.shown_moment(opens)))
         return known.name, self.arena.files.path(known.data)
 
     def submit(
@@ -488,9 +483,7 @@ class Visit:
     def log(self, start: int = 0) -> Sequence[Entry]:
         """Return the log: to the organiser at any time, to everybody once the lots are revealed."""
         if not self.has_all:
-            raise RefusedError(
-                _("the log is open when the results are"), _("its last digest is on every page"), status=403
-            )
+            raise RefusedError(*say.problem("log_later"), status=403)
         return self.arena.store.entries(self.contest.id, start)
 
     def with_results(self) -> Self:

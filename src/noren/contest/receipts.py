@@ -19,9 +19,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from noren.contest.state import Submission
 from noren.errors import FileError, InputError, shown
 from noren.i18n import _
+from noren.tables import Texts
 from noren.work.canonical import canonical
 from noren.work.chain import Entry
 
+say = Texts(__name__)
 _FORM = "noren-receipt-1"
 _LARGEST = 2**16
 
@@ -106,22 +108,13 @@ def verify(receipt: Receipt, public_key: str) -> None:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(receipt.signature), _content(receipt))
     except (InvalidSignature, ValueError):
-        raise BadReceiptError(
-            _(
-                "the receipt of {submission} does not fit its signature: it was changed, or another server wrote it"
-            ).format(submission=shown(receipt.submission)),
-            _("use the receipt as it was given"),
-        ) from None
+        raise BadReceiptError(*say.problem("wrong_signature", submission=shown(receipt.submission))) from None
 
 
 def misfits(receipt: Receipt, contest: str, entries: Sequence[Entry]) -> list[str]:
     """Return what a receipt says otherwise than the log does; nothing where they agree."""
     if not 0 <= receipt.position < len(entries):
-        return [
-            _("the receipt names entry {position:,}, and the log has {count:,}").format(
-                position=receipt.position, count=len(entries)
-            )
-        ]
+        return [say("no_entry", position=receipt.position, count=len(entries))]
     entry = entries[receipt.position]
     if not entry.kind.endswith("-received"):
         return [_("entry {position:,} of the log is about no file").format(position=receipt.position)]
@@ -133,9 +126,7 @@ def misfits(receipt: Receipt, contest: str, entries: Sequence[Entry]) -> list[st
         "entry": entry.digest,
     }
     return [
-        _("{field} is {ours} in the receipt and {theirs} in the log").format(
-            field=name, ours=shown(getattr(receipt, name)), theirs=shown(value)
-        )
+        say("misfit", field=name, ours=shown(getattr(receipt, name)), theirs=shown(value))
         for name, value in theirs.items()
         if getattr(receipt, name) != value
     ]

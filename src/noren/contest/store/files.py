@@ -30,7 +30,9 @@ from noren.contest.store.sealing import derived
 from noren.data.formats.files import saying_why
 from noren.errors import FileError, ParameterError, reason_of
 from noren.i18n import _
+from noren.tables import Texts
 
+say = Texts(__name__)
 FRAME: Final = 2**20
 _TAG, _SALT = 16, 32
 _MAGIC: Final = b"noren sealed 1\n"
@@ -166,9 +168,7 @@ class Files:
     def _name(self, digest: str) -> str:
         name = self._found(digest)
         if name is None:
-            raise FileError(
-                _("a file of the contest is not there"), _("bring it back from a backup"), file=self._disk.shown(digest)
-            )
+            raise FileError(*say.problem("not_there"), file=self._disk.shown(digest))
         return name
 
     def _blocks(self, digest: str, name: str | None = None, *, sealed: bool | None = None) -> Iterator[bytes]:
@@ -190,11 +190,7 @@ class Files:
         yield held
 
     def _damaged(self, name: str) -> FileError:
-        return FileError(
-            _("this file is not what was put in: it is damaged, or sealed with another key"),
-            _("bring it back from a backup, or use the key of then"),
-            file=self._disk.shown(name),
-        )
+        return FileError(*say.problem("damaged"), file=self._disk.shown(name))
 
 
 class Incoming:
@@ -316,10 +312,7 @@ def _disk(place: str | Path) -> _Disk:
     try:
         system, root = fsspec.core.url_to_fs(place)
     except (ImportError, ValueError) as error:
-        raise ParameterError(
-            _("files cannot be kept at {place} ({reason})").format(place=place, reason=reason_of(error)),
-            _("install what it asks for, or name a folder"),
-        ) from None
+        raise ParameterError(*say.problem("no_place", place=place, reason=reason_of(error))) from None
     return _Disk(system, root)
 
 
