@@ -132,13 +132,10 @@ def test_a_token_opens_nothing_once_its_person_is_revoked(store: ContestStore, a
 
 
 def test_who_organises_what(store: ContestStore, ann: Account) -> None:
-    begun(store)
+    begun(store, organised_by=[ann.id])
     begun(store, "other")
-    assert not store.organisers.has("cup", ann.id)
-    for _ in range(2):
-        store.organisers.add("cup", ann.id)
-    assert store.organisers.has("cup", ann.id)
-    assert not store.organisers.has("other", ann.id)
+    assert store.organises(ann.id, "cup")
+    assert not store.organises(ann.id, "other")
 
 
 # --- rates ---------------------------------------------------------------------------------------------------

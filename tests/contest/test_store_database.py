@@ -6,7 +6,7 @@ import datetime as dt
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 import sqlalchemy as sa
@@ -31,9 +31,9 @@ def store(address: str) -> Iterator[ContestStore]:
     store.close()
 
 
-def begun(store: ContestStore, contest: str = "cup") -> list[Entry]:
+def begun(store: ContestStore, contest: str = "cup", organised_by: Sequence[str] = ()) -> list[Entry]:
     log = chained(None, EARLY, [Said("created", "clock", {"contest": contest, "title": "茶\u0000会"})])
-    store.create(contest, log)
+    store.create(contest, log, organised_by=organised_by)
     return log
 
 
@@ -197,10 +197,10 @@ def test_secrets_are_kept_encrypted_under_one_key(store: ContestStore, address: 
     salt = b"the salt of the lots of this cup"
     log = chained(None, EARLY, [Said("created", "clock", {})])
     person = store.accounts.add("ann", "Ann", "open sesame")
-    store.create("cup", log, organiser=person.id, secrets={"lots": salt})
+    store.create("cup", log, organised_by=[person.id], secrets={"lots": salt})
     assert store.secrets.get("cup", "lots") == salt
     assert store.secrets.get("cup", "other") is None
-    assert store.organisers.has("cup", person.id)
+    assert store.organises(person.id, "cup")
     hook = store.hooks.add("cup", "https://example.org/x", salt)
     assert store.hooks.of("cup") == [hook]
     assert store.hooks.hook(hook.id) == hook

@@ -369,9 +369,8 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
             new = [dict(one) for one in ([] if backup is None else backup["accounts"]) if one["id"] not in known]
             if new:
                 database.execute(accounts.insert(), new)
-        arena.store.create(state.id, archive.entries, secrets=secrets)
-        for account in [] if backup is None else backup["organisers"]:
-            arena.store.organisers.add(state.id, account)
+        organising = [] if backup is None else dict.fromkeys(backup["organisers"])
+        arena.store.create(state.id, archive.entries, organised_by=organising, secrets=secrets)
         with arena.store.changing(state.id) as change:
             for one in state.unjudged():
                 change.enqueue(one.kind, queue=JUDGE, submission=one.id)

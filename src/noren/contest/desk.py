@@ -124,7 +124,7 @@ class Desk:
         """Return what somebody is in a contest."""
         if who.account is None:
             return Role.VISITOR
-        if "organiser" in who.scopes and self.arena.store.organisers.has(contest.id, who.id):
+        if "organiser" in who.scopes and self.arena.store.organises(who.id, contest.id):
             return Role.ORGANISER
         return Role.MEMBER if who.id in contest.team_of else Role.VISITOR
 
@@ -184,7 +184,7 @@ class Desk:
             "rehearsal": self.arena.rehearsal,
         }
         entry = next_entry(None, self.arena.now(), Said("created", f"organiser:{account}", body))
-        self.arena.store.create(asked.id, [entry], organiser=account, secrets={"salt": salt})
+        self.arena.store.create(asked.id, [entry], organised_by=[account], secrets={"salt": salt})
         found = self.arena.state(asked.id)
         if found is None:
             raise RefusedError(_("there is no such contest"), status=404)
@@ -244,7 +244,7 @@ class Desk:
             code = asked.get("code") or asked.get("invitation") or ""
             if found is None or not acts.has_code(found, code):  # whoever knows a code may see the contest
                 found = self.visit(who, contest).contest
-            if self.arena.store.organisers.has(found.id, who.player()):  # they know too much to play
+            if self.arena.store.organises(who.player(), found.id):  # they know too much to play
                 raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
             return found
         visit = self.visit(who, contest)

@@ -11,7 +11,7 @@ import datetime as dt
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,26 +64,6 @@ class Accounts(AnyAccounts[Account]):
         return self.add_account(login, name, password, _ORGANISER if is_organiser else _PERSON)
 
 
-class Organisers:
-    """Who organises which contest."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
-
-    def add(self, contest: str, account: str) -> None:
-        """Let a person organise a contest; who does already goes on."""
-        if not self.has(contest, account):
-            with self._engine.begin() as database:
-                database.execute(organisers.insert().values(contest=contest, account=account))
-
-    def has(self, contest: str, account: str) -> bool:
-        """Tell whether a person organises a contest."""
-        at = organisers.c
-        with self._engine.connect() as database:
-            asked = organisers.select().where(at.contest == contest, at.account == account)
-            return database.execute(asked).first() is not None
-
-
 class ContestStore:
     """The database of an arena.
 
@@ -100,14 +80,14 @@ class ContestStore:
 
     Attributes
     ----------
-    accounts, tokens, organisers, jobs, rates, secrets, hooks, clock
+    accounts, tokens, jobs, rates, secrets, hooks, clock
         What else it keeps.
     """
 
     def __init__(self, url: str, key: bytes, *, is_rehearsal: bool = False, lease: float | None = None) -> None:
         self.engine = open_database(url)
         migrate(self.engine, tables, Path(__file__).with_name("migrations"), version_table="contest_version")
-        self.accounts, self.organisers = Accounts(self.engine, tables), Organisers(self.engine)
+        self.accounts = Accounts(self.engine, tables)
         self.tokens, self.rates = Tokens(self.accounts, tables, SCOPES), Rates(self.engine, tables)
         self.jobs = Jobs(self.engine, lease=lease)
         self.secrets, self.hooks = Secrets(self.engine, key), Hooks(self.engine, key)
@@ -128,6 +108,12 @@ class ContestStore:
         """Let go of the database."""
         self.engine.dispose()
 
+    def organises(self, account: str, contest: str) -> bool:
+        """Tell whether a person organises a contest."""
+        asked = organisers.select().where(organisers.c.contest == contest, organisers.c.account == account)
+        with self.engine.connect() as database:
+            return database.execute(asked).first() is not None
+
     # --- logs ------------------------------------------------------------------------------------------------
 
     def contests(self) -> list[str]:
@@ -142,7 +128,12 @@ class ContestStore:
             return _entries(database, contest, start)
 
     def create(
-        self, contest: str, log: Sequence[Entry], *, organiser: str | None = None, secrets: Mapping[str, bytes] = {}
+        self,
+        contest: str,
+        log: Sequence[Entry],
+        *,
+        organised_by: Iterable[str] = (),
+        secrets: Mapping[str, bytes] = {},
     ) -> None:
         """Add a contest with the entries it begins with, its secrets, and who organises it."""
         values = {"created": now(), "head_position": -1, "head_digest": START}
@@ -152,8 +143,8 @@ class ContestStore:
                 Change(self, database, contest, None).append(log)
                 for name, content in secrets.items():
                     self.secrets.put_within(database, contest, name, content)
-                if organiser is not None:
-                    database.execute(organisers.insert().values(contest=contest, account=organiser))
+                for account in organised_by:
+                    database.execute(organisers.insert().values(contest=contest, account=account))
         except IntegrityError as error:
             if contest not in self.contests():
                 raise
