@@ -17,7 +17,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import Any, BinaryIO, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -300,17 +300,6 @@ class Client:
 
     def __init__(self, address: str, token: str | None = None, **how: Any) -> None:
         self.connection = Connection(address, token, **how)
-
-    @classmethod
-    def of(cls, login: Login, tell: Callable[[str], None] | None = None) -> Self:
-        """Return the client of a login."""
-        return cls(login.server, login.token, tell=tell)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -71,7 +71,8 @@ class Connection:
         from noren.contest.client import Client
         from noren.contest.credentials import login_for
 
-        with Client.of(login_for(self.server, self.token), tell=say) as found:
+        login = login_for(self.server, self.token)
+        with contextlib.closing(Client(login.server, login.token, tell=say)) as found:
             yield found
 
 
