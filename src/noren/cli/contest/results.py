@@ -211,8 +211,6 @@ def audit(
 
 def _fetched(contest: str, connection: Connection, folder: Path, known: Path | None) -> tuple[Path, Path | None]:
     """Fetch the log of a contest, and find one's own receipts."""
-    import json
-
     from noren.contest.credentials import receipts_folder
 
     if "/" in contest or "." in contest:
@@ -221,8 +219,7 @@ def _fetched(contest: str, connection: Connection, folder: Path, known: Path | N
         )
     with connection.client() as asked:
         path = folder / "log.jsonl"
-        lines = (json.dumps(one, ensure_ascii=False) for one in asked.log(contest))
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        asked.save(contest, "log", path)
         own = receipts_folder(asked.connection.address, contest)
     return path, known or (own if own.is_dir() else None)
 
