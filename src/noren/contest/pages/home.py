@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
@@ -15,7 +14,6 @@ from noren.contest.kinds import PhaseKind, Role
 from noren.contest.pages.frame import Asker, Person, Visited, page, status_of, to_page
 from noren.contest.pages.words import finding_now, rules
 from noren.contest.phases import open_phases
-from noren.contest.state import Contest, Team
 from noren.errors import NorenError
 from noren.i18n import _, ngettext
 from noren.web.actions import Action
@@ -26,36 +24,31 @@ router = APIRouter()
 _PLAYED = (PhaseKind.REGISTRATION, PhaseKind.PROTECT, PhaseKind.ATTACK)
 
 
-@dataclass(frozen=True)
-class ContestLine:
-    """What the first page tells of a contest."""
-
-    contest: Contest
-    finding: str
-    is_open: bool
-    role: str
-    team: Team | None
-    closes: str | None
-
-
 @router.get("/")
 def show_home(request: Request, who: Asker, desk: TheDesk, entrance: TheEntrance) -> Response:
     """Show all contests; a server without an organiser asks for one first."""
     found, now = desk.contests(who), desk.arena.now()
     if who.account is None and not found and entrance.is_new:
         return RedirectResponse("/sign-up", 303)
-    lines = []
+    lines: list[dict[str, Any]] = []
     for contest in found:
         open_ = [] if contest.paused else [one for one in open_phases(contest.phases, now) if one.kind in _PLAYED]
-        closes = min((one.closes for one in open_ if one.closes), default=None)
-        own = contest.teams.get(contest.team_of.get(who.id, ""))
-        role = desk.role(who, contest)
-        lines.append(ContestLine(contest, finding_now(contest, now), bool(open_), str(role), own, closes))
-    open_lines = [line for line in lines if line.is_open]
+        visit = Visit(desk, who, contest)
+        lines.append(
+            {
+                "contest": contest,
+                "finding": finding_now(contest, now),
+                "is_open": bool(open_),
+                "role": str(visit.role),
+                "team": visit.own,
+                "closes": min((one.closes for one in open_ if one.closes), default=None),
+            }
+        )
+    open_lines = [line for line in lines if line["is_open"]]
     if not lines:
         title = _("No contest yet that you may see")
     elif len(open_lines) == 1:
-        title = f"{open_lines[0].contest.title}: {open_lines[0].finding}"
+        title = f"{open_lines[0]['contest'].title}: {open_lines[0]['finding']}"
     elif open_lines:
         title = ngettext("{count} contest is open now", "{count} contests are open now", len(open_lines))
         title = title.format(count=len(open_lines))
