@@ -16,7 +16,7 @@ from tests.contest.played import CUP, Played, once_played
 from noren.contest.acts import RefusedError
 from noren.contest.archive import export, import_archive, open_archive, read_log
 from noren.contest.arena import Arena
-from noren.contest.desk import Desk, Who
+from noren.contest.desk import Desk, Visit, Who
 from noren.contest.kinds import Role
 from noren.contest.state import fold
 from noren.errors import FileError, NorenError
@@ -138,9 +138,9 @@ def test_a_contest_moves_to_a_server_with_its_key(played: Played, tmp_path: Path
         account = moved.store.accounts.enter("ann", "ann correct horse")
         assert account is not None
         desk = Desk(moved)
-        assert desk.role(Who(account), state) == Role.MEMBER
+        assert Visit(desk, Who(account), state).role == Role.MEMBER
         organiser = moved.store.accounts.enter("olga", "correct horse battery")
-        assert desk.role(Who(organiser), state) == Role.ORGANISER
+        assert Visit(desk, Who(organiser), state).role == Role.ORGANISER
         # what waited for the judge waits there
         assert [job.submission for job in unfinished(moved.store, CUP)] == [one.id for one in state.unjudged()]
         assert len(state.unjudged()) == 1

@@ -120,31 +120,17 @@ class Desk:
 
     # --- who sees what -------------------------------------------------------------------------------------------
 
-    def role(self, who: Who, contest: Contest) -> Role:
-        """Return what somebody is in a contest."""
-        if who.account is None:
-            return Role.VISITOR
-        if "organiser" in who.scopes and self.arena.store.organises(who.id, contest.id):
-            return Role.ORGANISER
-        return Role.MEMBER if who.id in contest.team_of else Role.VISITOR
-
-    def contests(self, who: Who) -> list[Contest]:
+    def visits(self, who: Who) -> list[Visit]:
         """Return the contests that somebody may see, the newest first."""
         found = (self.arena.state(name) for name in self.arena.store.contests())
-        return [one for one in found if one is not None and self._may_see(who, one)]
+        return [visit for one in found if one is not None and (visit := Visit(self, who, one)).may_see]
 
     def visit(self, who: Who, contest: str) -> Visit:
         """Return a contest that somebody may see."""
         found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-        if found is None or not self._may_see(who, found):
+        if found is None or not (visit := Visit(self, who, found)).may_see:
             raise RefusedError(_("there is no such contest"), status=404)
-        return Visit(self, who, found)
-
-    def _may_see(self, who: Who, contest: Contest) -> bool:
-        if contest.settings.visibility == "public" or self.role(who, contest) != Role.VISITOR:
-            return True
-        # whoever has an account may register where that is open
-        return who.account is not None and contest.settings.registration == "open"
+        return visit
 
     # --- creating ------------------------------------------------------------------------------------------------
 
@@ -284,7 +270,18 @@ class Visit:
     @cached_property
     def role(self) -> Role:
         """What they are in the contest."""
-        return self.desk.role(self.who, self.contest)
+        if self.who.account is None:
+            return Role.VISITOR
+        if "organiser" in self.who.scopes and self.arena.store.organises(self.who.id, self.contest.id):
+            return Role.ORGANISER
+        return Role.MEMBER if self.who.id in self.contest.team_of else Role.VISITOR
+
+    @property
+    def may_see(self) -> bool:
+        """Whether they may see the contest: whoever has an account may register where that is open."""
+        settings, has_account = self.contest.settings, self.who.account is not None
+        is_open = settings.visibility == "public" or (has_account and settings.registration == "open")
+        return is_open or self.role != Role.VISITOR
 
     @cached_property
     def now(self) -> str:

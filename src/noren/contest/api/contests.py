@@ -15,7 +15,7 @@ from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_
 from noren.contest.desk import Desk, Done, NewContest, Visit, Who
 from noren.contest.kinds import Role
 from noren.contest.schemas import ContestOut, Described, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
-from noren.contest.state import Contest, Team
+from noren.contest.state import Team
 from noren.errors import ParameterError
 from noren.i18n import _
 
@@ -57,19 +57,18 @@ class ContestSummary(BaseModel):
 @contests.get("/contests")
 def list_contests(who: Asking, desk: TheDesk) -> list[ContestSummary]:
     """Return the contests that one may see."""
-    now = desk.arena.now()
     return [
         ContestSummary(
-            id=one.id,
-            title=one.title,
-            rulebook=one.rulebook.name,
-            phases=phases_out(one, now),
-            paused=one.paused,
-            teams=len(one.teams),
-            role=desk.role(who, one),
-            has_results=one.has_results(now),
+            id=visit.contest.id,
+            title=visit.contest.title,
+            rulebook=visit.contest.rulebook.name,
+            phases=phases_out(visit),
+            paused=visit.contest.paused,
+            teams=len(visit.contest.teams),
+            role=visit.role,
+            has_results=visit.contest.has_results(visit.now),
         )
-        for one in desk.contests(who)
+        for visit in desk.visits(who)
     ]
 
 
@@ -297,7 +296,7 @@ def contest_out(visit: Visit) -> ContestOut:
     ]
     told = {
         "rulebook_digest": contest.rulebook.digest,
-        "phases": phases_out(contest, now),
+        "phases": phases_out(visit),
         "rounds": rounds,
         "teams": len(contest.teams),
         "head": HeadOut(position=contest.position, digest=contest.digest, time=contest.time),
@@ -310,7 +309,9 @@ def contest_out(visit: Visit) -> ContestOut:
     return ContestOut(**vars(contest) | told)
 
 
-def phases_out(contest: Contest, now: str) -> list[PhaseOut]:
+def phases_out(visit: Visit) -> list[PhaseOut]:
     """Describe the phases of a contest."""
-    paused = contest.paused is not None
-    return [PhaseOut(**one.model_dump(), open=one.is_open(now) and not paused) for one in contest.phases]
+    contest = visit.contest
+    return [
+        PhaseOut(**one.model_dump(), open=one.is_open(visit.now) and contest.paused is None) for one in contest.phases
+    ]

@@ -27,13 +27,13 @@ _PLAYED = (PhaseKind.REGISTRATION, PhaseKind.PROTECT, PhaseKind.ATTACK)
 @router.get("/")
 def show_home(request: Request, who: Asker, desk: TheDesk, entrance: TheEntrance) -> Response:
     """Show all contests; a server without an organiser asks for one first."""
-    found, now = desk.contests(who), desk.arena.now()
+    found, now = desk.visits(who), desk.arena.now()
     if who.account is None and not found and entrance.is_new:
         return RedirectResponse("/sign-up", 303)
     lines: list[dict[str, Any]] = []
-    for contest in found:
+    for visit in found:
+        contest = visit.contest
         open_ = [] if contest.paused else [one for one in open_phases(contest.phases, now) if one.kind in _PLAYED]
-        visit = Visit(desk, who, contest)
         lines.append(
             {
                 "contest": contest,
