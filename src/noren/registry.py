@@ -18,7 +18,7 @@ import tomllib
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
@@ -41,7 +41,9 @@ from noren.errors import (
 from noren.i18n import _, translated
 from noren.naming import suggestion
 from noren.protocols import Attack, Component, Measure, Method, Side
+from noren.tables import Texts
 
+say = Texts(__name__)
 Kind = TypeVar("Kind", bound=Component)
 _RANGE = re.compile(r"^(-?\d+)\.\.(-?\d+)$")
 
@@ -60,11 +62,7 @@ class Registry(Generic[Kind]):
         places: dict[str, str | EntryPoint] = dict(self._built_in)
         for point in entry_points(group=self.group):
             if point.name in places:
-                raise DuplicateNameError(
-                    _("{name} is already taken in {group}; {package} must use another name").format(
-                        name=point.name, group=self.group, package=point.value
-                    )
-                )
+                raise DuplicateNameError(say("taken_by", name=point.name, group=self.group, package=point.value))
             places[point.name] = point
         return places
 
@@ -97,36 +95,24 @@ class Registry(Generic[Kind]):
         """Return the class called ``name``."""
         place = self._places.get(name)
         if place is None:
-            raise UnknownNameError(
-                _("there is no {name!r} in {group}{hint}; there are {names}").format(
-                    name=name, group=self.group, hint=suggestion(name, self), names=", ".join(self)
-                )
-            )
+            hint = suggestion(name, self)
+            raise UnknownNameError(say("unknown", name=name, group=self.group, hint=hint, names=", ".join(self)))
         if isinstance(place, EntryPoint):
             found = _loaded(place)
         else:
             module, _colon, attribute = place.partition(":")
             found = getattr(importlib.import_module(module), attribute)
         if not (isinstance(found, type) and issubclass(found, self.base)):
-            raise SchemaError(
-                _("{name} in {group} is not a {base}").format(name=name, group=self.group, base=self.base.__name__),
-                _("let its class inherit from noren.{base}").format(base=self.base.__name__),
-            )
+            raise SchemaError(*say.problem("wrong_base", name=name, group=self.group, base=self.base.__name__))
         _stop_at_gap(found, name, self.group)
         if found.name != name:
-            raise DuplicateNameError(
-                _("{group} lists {name}, but its class calls itself {own}; use one name").format(
-                    group=self.group, name=name, own=found.name
-                )
-            )
+            raise DuplicateNameError(say("two_names", group=self.group, name=name, own=found.name))
         return found
 
     def register(self, name: str, place: str) -> None:
         """Add a component for this process."""
         if name in self._places:
-            raise DuplicateNameError(
-                _("{name} is already taken in {group}; use another name").format(name=name, group=self.group)
-            )
+            raise DuplicateNameError(say("taken", name=name, group=self.group))
         self._places[name] = place
 
     def create(self, name: str, **parameters: Any) -> Kind:
@@ -143,34 +129,17 @@ def _stop_at_gap(found: type[Component], name: str, group: str) -> None:
     if not isinstance(getattr(found, "runtime", None), Runtime):
         missing.append("runtime")
     if missing:
-        raise SchemaError(
-            _("{name} in {group} does not say its {what}").format(name=name, group=group, what=", ".join(missing)),
-            _('give its class side = "safety" or side = "utility"')
-            if "side" in missing
-            else _("give its class a value for each"),
-        )
-    taken = sorted(found.model_fields.keys() & _words_of_ours())
+        gap = "without_side" if "side" in missing else "without_facts"
+        raise SchemaError(*say.problem(gap, name=name, group=group, what=", ".join(missing)))
+    ours = {name for kind in (Component, Method, Attack, Measure) for name in kind.__class_vars__}
+    taken = sorted(found.model_fields.keys() & ours)
     if taken:
-        raise SchemaError(
-            _("{name} in {group} has the parameter {taken}, which has a meaning of its own here").format(
-                name=name, group=group, taken=", ".join(taken)
-            ),
-            _("give it another name"),
-        )
+        raise SchemaError(*say.problem("reserved_parameter", name=name, group=group, taken=", ".join(taken)))
     strength = found.strength if issubclass(found, Method) else None
     if strength is not None and strength.parameter not in found.model_fields:
-        raise SchemaError(
-            _("{name} in {group} calls {parameter} its strength, and has no such parameter").format(
-                name=name, group=group, parameter=strength.parameter
-            ),
-            _("its parameters are {names}").format(names=", ".join(found.model_fields) or _("none")),
-        )
-
-
-@cache
-def _words_of_ours() -> frozenset[str]:
-    """Return the names that no parameter may have: they say what a component is."""
-    return frozenset(name for kind in (Component, Method, Attack, Measure) for name in kind.__class_vars__)
+        names = ", ".join(found.model_fields) or _("none")
+        problem = say.problem("no_strength", name=name, group=group, parameter=strength.parameter, names=names)
+        raise SchemaError(*problem)
 
 
 def _loaded(point: EntryPoint) -> Any:
@@ -179,11 +148,7 @@ def _loaded(point: EntryPoint) -> Any:
         return point.load()
     except (Exception, SystemExit) as error:
         package = point.dist.name if point.dist is not None else point.value
-        raise PluginError(
-            _("{name} of the package {package} cannot be used ({reason}); mend or uninstall {package}").format(
-                name=point.name, package=package, reason=reason_of(error)
-            )
-        ) from error
+        raise PluginError(say("plugin", name=point.name, package=package, reason=reason_of(error))) from error
 
 
 def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:
@@ -194,27 +159,18 @@ def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:
         first = error.errors(include_url=False)[0]
         field = str(first["loc"][0]) if first["loc"] else ""
         if first["type"] == "extra_forbidden":
-            raise ParameterError(
-                _("{component} has no parameter {name}{hint}").format(
-                    component=component.name, name=field, hint=suggestion(field, component.model_fields)
-                ),
-                _("its parameters are {names}").format(names=", ".join(component.model_fields) or _("none")),
-            ) from None
+            names, hint = ", ".join(component.model_fields) or _("none"), suggestion(field, component.model_fields)
+            problem = say.problem("no_parameter", component=component.name, name=field, hint=hint, names=names)
+            raise ParameterError(*problem) from None
         if first["type"] == "missing":
-            raise ParameterError(
-                _("{component} needs the parameter {name}").format(component=component.name, name=field),
-                _("add --{flag}").format(flag=field.replace("_", "-")),
-            ) from None
+            flag = field.replace("_", "-")
+            raise ParameterError(*say.problem("needed", component=component.name, name=field, flag=flag)) from None
         said = translated(str(first["msg"]).removeprefix("Value error, "))
         if first["type"] == "value_error":
             raise ParameterError(said) from None
         described = component.model_fields[field].description if field in component.model_fields else None
-        raise ParameterError(
-            _("{name} = {value} does not fit {component}: {said}").format(
-                name=field, value=first["input"], component=component.name, said=said
-            ),
-            _(described) if described else "",
-        ) from None
+        misfit = say("misfit", name=field, value=first["input"], component=component.name, said=said)
+        raise ParameterError(misfit, _(described) if described else "") from None
 
 
 # --- flags -----------------------------------------------------------------------------------------------------------
@@ -262,13 +218,11 @@ def _flag(name: str, about: FieldInfo) -> Flag:
 def _without_none(annotation: Any) -> tuple[Any, bool]:
     if get_origin(annotation) in (Union, types.UnionType):
         kept = [a for a in get_args(annotation) if a is not type(None)]
-        return (_bare(kept[0]) if len(kept) == 1 else annotation), len(kept) < len(get_args(annotation))
+        optional = len(kept) < len(get_args(annotation))
+        if len(kept) == 1:  # without what pydantic is told beside it
+            return (get_args(kept[0])[0] if get_origin(kept[0]) is Annotated else kept[0]), optional
+        return annotation, optional
     return annotation, False
-
-
-def _bare(annotation: Any) -> Any:
-    """Return a type without what pydantic is told beside it."""
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _type_name(annotation: Any, choices: tuple[str, ...], *, is_list: bool) -> str:
@@ -323,13 +277,10 @@ def _shared(components: Sequence[type[Component]], given: Sequence[str]) -> list
         off = "--" + flag[5:] if flag.startswith("--no-") else ""
         takers = [i for i, k in enumerate(known) if flag in k or (off in k and k[off].is_switch)]
         if not takers:
-            names = sorted({name for k in known for name in k})
-            raise ParameterError(
-                _("{component} has no parameter {flag}{hint}").format(
-                    component=", ".join(c.name for c in components), flag=flag, hint=suggestion(flag, names)
-                ),
-                _("its parameters are {names}").format(names=", ".join(names) or _("none")),
-            )
+            every = sorted({name for k in known for name in k})
+            hint, names = suggestion(flag, every), ", ".join(every) or _("none")
+            component = ", ".join(c.name for c in components)
+            raise ParameterError(*say.problem("no_flag", component=component, flag=flag, hint=hint, names=names))
         about = known[takers[0]].get(flag) or known[takers[0]][off]
         answer: Any
         if about.flag != flag:
@@ -381,9 +332,7 @@ def spread(value: Any) -> list[Any]:
         return [value]
     first, last = int(span[1]), int(span[2])
     if last < first or last - first > 100_000:
-        raise ParameterError(
-            _("the range {value} is empty or too long").format(value=value), _("write the smaller end first")
-        )
+        raise ParameterError(*say.problem("range", value=value))
     return list(range(first, last + 1))
 
 
@@ -393,9 +342,7 @@ def read_sweep_file(path: str | Path) -> dict[str, Any]:
         with Path(path).open("rb") as file:
             return tomllib.load(file)
     except (OSError, ValueError, RecursionError) as error:
-        raise FileError(
-            _("the sweep cannot be read ({reason})").format(reason=str(error)[:160]), _("give a TOML file"), file=path
-        ) from None
+        raise FileError(*say.problem("unreadable_sweep", reason=str(error)[:160]), file=path) from None
 
 
 def runs_of(
@@ -405,9 +352,7 @@ def runs_of(
     runs = content.get("run", [])
     listed = isinstance(runs, list) and all(isinstance(run, dict) and isinstance(run.get(key), str) for run in runs)
     if not runs or not listed:
-        raise FileError(
-            _("the sweep lists no runs"), _('write [[run]] tables, each with {key} = "…"').format(key=key), file=file
-        )
+        raise FileError(*say.problem("no_runs", key=key), file=file)
     return [one for run in runs for one in expand(registry[run[key]], {k: v for k, v in run.items() if k != key})]
 
 
@@ -426,7 +371,13 @@ def describe(component: type[Component]) -> dict[str, Any]:
         "schema": component.model_json_schema(),
     }
     if issubclass(component, Method):
-        said |= {"promise": _(component.promises.promise), "strength": _strength(component)}
+        strength = component.strength
+        said["promise"] = _(component.promises.promise)
+        said["strength"] = strength and {
+            "parameter": strength.parameter,
+            "safer": strength.safer,
+            "values": component.usual_values(),
+        }
     if issubclass(component, Measure):
         said |= {
             "side": component.side,
@@ -436,11 +387,6 @@ def describe(component: type[Component]) -> dict[str, Any]:
             "needs": sorted(component.needs),
         }
     return said
-
-
-def _strength(method: type[Method]) -> dict[str, str] | None:
-    told = method.strength
-    return None if told is None else {"parameter": told.parameter, "safer": told.safer, "values": method.usual_values()}
 
 
 def _method_facts(method: type[Method]) -> list[tuple[str, str]]:
