@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from noren.data.categories import Categories
 from noren.data.formats.files import writing_file
@@ -33,7 +32,29 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
     """Return the page as text, largest category first; ``names`` says what items are called, as far as is known."""
     groups = sorted(categories.groups().items(), key=lambda group: (-len(group[1]), group[0]))
     total = sum(len(items) for _category, items in groups)
-    parts = [_part(number, c, items, total, categories, names) for number, (c, items) in enumerate(groups, start=1)]
+    parts = []
+    for number, (category, items) in enumerate(groups, start=1):
+        # examples from the whole of the category, not its first codes alone: neighbouring codes are alike
+        shown = items[:: max(1, len(items) // EXAMPLES)][:EXAMPLES]
+        name, left = printable(categories.name(category), _LONGEST), len(items) - len(shown)
+        title = ngettext("{name}: {items} item", "{name}: {items} items", len(items))
+        parts.append(
+            {
+                "anchor": f"category-{number}",
+                "code": printable(category, _LONGEST),
+                "name": name,
+                "size": count(len(items)),
+                "share": percent(len(items) / total),
+                "title": title.format(name=name, items=count(len(items))),
+                "examples": [
+                    {"item": printable(item, _LONGEST), "name": printable(names.get(item, ""), _LONGEST)}
+                    for item in shown
+                ],
+                "more": ngettext("and {count} more", "and {count} more", left).format(count=count(left))
+                if left
+                else "",
+            }
+        )
     largest = parts[0]["share"] if parts else percent(0)
     said = ngettext(
         "{items} items in {categories} category; the largest holds {share}",
@@ -48,27 +69,3 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
         css=house_styles(),
         _=_,
     )
-
-
-def _part(
-    number: int, category: str, items: list[str], total: int, categories: Categories, names: Mapping[str, str]
-) -> dict[str, Any]:
-    # examples from the whole of the category, not its first codes alone: neighbouring codes are alike
-    step = max(1, len(items) // EXAMPLES)
-    shown = items[::step][:EXAMPLES]
-    name = printable(categories.name(category), _LONGEST)
-    title = ngettext("{name}: {items} item", "{name}: {items} items", len(items))
-    left = len(items) - len(shown)
-    more = ngettext("and {count} more", "and {count} more", left).format(count=count(left)) if left else ""
-    return {
-        "anchor": f"category-{number}",
-        "code": printable(category, _LONGEST),
-        "name": name,
-        "size": count(len(items)),
-        "share": percent(len(items) / total),
-        "title": title.format(name=name, items=count(len(items))),
-        "examples": [
-            {"item": printable(item, _LONGEST), "name": printable(names.get(item, ""), _LONGEST)} for item in shown
-        ],
-        "more": more,
-    }

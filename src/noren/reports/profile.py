@@ -103,46 +103,26 @@ def _history(history: History) -> dict[str, Any]:
     """Return how much customers buy; None of days and things where no column tells them."""
     customer = history.schema.role(Role.CUSTOMER).name
     by_customer = history.frame.select(who=pl.col(customer)).drop_nulls().group_by("who").len("rows")
+    when: dict[str, Any] = {"first": None, "last": None, "months_active": None}
+    for date in history.schema.with_role(Role.DATE)[:1]:
+        days = history.frame[date.name]
+        first, last = _texts(pl.Series("x", [days.min(), days.max()], dtype=days.dtype), date)
+        month = pl.col("day").dt.year().cast(pl.Int32) * 12 + pl.col("day").dt.month()
+        rows = history.frame.select(who=pl.col(customer), day=pl.col(date.name)).drop_nulls("who")
+        months = rows.group_by("who").agg(months=month.drop_nulls().n_unique())["months"]
+        when = {"first": first, "last": last, "months_active": count_bars(months.cast(pl.Int64).to_numpy())}
+    what: dict[str, Any] = {"items": None, "shape": None}
+    for item in (column.name for column in history.schema.with_role(Role.ITEM)[:1]):
+        found = shape(history.frame.select(customer, item).drop_nulls(), customer, item)
+        facts = ("n", "m", "b", "mu", "h", "mu_is_exact", "mu_error")
+        what = {
+            "items": history.frame[item].drop_nulls().n_unique(),
+            "shape": {name: getattr(found, name) for name in facts},
+        }
     return {
         "customers": len(by_customer),
         "rows_per_customer": count_bars(by_customer["rows"].cast(pl.Int64).to_numpy()),
-        **_days(history, customer),
-        **_things(history, customer),
+        **when,
+        **what,
         "unicity": unicity_facts(history),
-    }
-
-
-def _days(history: History, customer: str) -> dict[str, Any]:
-    dates = history.schema.with_role(Role.DATE)
-    if not dates:
-        return {"first": None, "last": None, "months_active": None}
-    days = history.frame[dates[0].name]
-    first, last = _texts(pl.Series("x", [days.min(), days.max()], dtype=days.dtype), dates[0])
-    month = pl.col("day").dt.year().cast(pl.Int32) * 12 + pl.col("day").dt.month()
-    rows = history.frame.select(who=pl.col(customer), day=pl.col(dates[0].name)).drop_nulls("who")
-    active = rows.group_by("who").agg(months=month.drop_nulls().n_unique())
-    return {
-        "first": first,
-        "last": last,
-        "months_active": count_bars(active["months"].cast(pl.Int64).to_numpy()),
-    }
-
-
-def _things(history: History, customer: str) -> dict[str, Any]:
-    items = history.schema.with_role(Role.ITEM)
-    if not items:
-        return {"items": None, "shape": None}
-    item = items[0].name
-    found = shape(history.frame.select(customer, item).drop_nulls(), customer, item)
-    return {
-        "items": history.frame[item].drop_nulls().n_unique(),
-        "shape": {
-            "n": found.n,
-            "m": found.m,
-            "b": found.b,
-            "mu": found.mu,
-            "h": found.h,
-            "mu_is_exact": found.mu_is_exact,
-            "mu_error": found.mu_error,
-        },
     }

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from markupsafe import Markup, escape
 
 from noren.attacks import attacks
@@ -22,7 +21,7 @@ from noren.data.frames import Records
 from noren.data.release import Statement
 from noren.drawing.bars import histogram
 from noren.drawing.ground import Spec, picture
-from noren.drawing.histograms import Axis, axis_of, charted_columns, meant_by, net_shift, spread
+from noren.drawing.histograms import axis_of, charted_columns, meant_by, net_shift, spread
 from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
 from noren.drawing.templating import house_styles, template
 from noren.errors import ParameterError
@@ -99,6 +98,11 @@ def report_html(
         _part(number, outcome, judge(outcome, by), original, pairs, pseudonyms=pseudonyms)
         for number, (outcome, pairs) in enumerate(zip(shown, _pairs(original, shown), strict=True), start=1)
     ]
+    if len(parts) > 1:
+        headline = finding([part["place"] for part in parts])
+    else:
+        words = headline_sentence(parts[0]["verdict"])
+        headline = _("{label}: {finding}").format(label=parts[0]["label"], finding=words)
     about = ngettext(
         "{releases} release of {rows} rows about {people} people",
         "{releases} releases of {rows} rows about {people} people",
@@ -107,7 +111,7 @@ def report_html(
     return template("noren.reports", "report.html.jinja").render(
         language=active_language(),
         title=printable(title) if title else "",
-        headline=_headline(parts),
+        headline=headline,
         about=about.format(releases=count(len(shown)), rows=count(len(original)), people=count(people)),
         rule=rule_sentence(by),
         pseudonyms=pseudonyms,
@@ -121,24 +125,13 @@ def report_html(
         decimal=decimal,
         percent=percent,
         written=written,
-        breakable=_breakable,
+        # text may break after each semicolon, as long sets and intervals must
+        breakable=lambda text: Markup(";<wbr>").join(escape(piece) for piece in text.split(";")),
         version=__version__,
         css=house_styles(),
         _=_,
         ngettext=ngettext,
     )
-
-
-def _headline(parts: Sequence[Mapping[str, Any]]) -> str:
-    """Return the finding of the whole page."""
-    if len(parts) > 1:
-        return finding([part["place"] for part in parts])
-    return _("{label}: {finding}").format(label=parts[0]["label"], finding=headline_sentence(parts[0]["verdict"]))
-
-
-def _breakable(text: str) -> Markup:
-    """Return escaped text that may break after each semicolon, as long sets and intervals must."""
-    return Markup(";<wbr>").join(escape(piece) for piece in text.split(";"))
 
 
 # --- one release -----------------------------------------------------------------------------------------------------
@@ -152,6 +145,10 @@ def _part(
     ``unjudged`` tells how many people each attack names of which nobody knows how many are right.
     """
     release, error = outcome.release, outcome.scores.get("cell-error")
+    errors: Mapping[str, float] = {} if error is None else error.parts
+    columns: dict[str, str] = {}  # the first of each role: what a part of U is about
+    for column in original.schema.columns:
+        columns.setdefault(column.role, column.name)
     judged = {one.attack for one in verdict.evidence}
     return {
         "anchor": f"release-{number}",
@@ -166,7 +163,7 @@ def _part(
         "summaries": {name: _(attacks[name].summary) for name in outcome.guesses if name in attacks},
         "unjudged": [(name, len(guess)) for name, guess in sorted(outcome.guesses.items()) if name not in judged],
         "error": None if error is None else error.value,
-        "errors": [] if error is None else [(_column_of(original, role), u) for role, u in error.parts.items()],
+        "errors": [(printable(columns.get(role, role), 60), u) for role, u in errors.items()],
         "deleted": release.deleted_rows if release.has_secret else None,
         "others": [one for one in measure_views(outcome.scores) if one.name not in _OWN_MEASURES],
         "pairs": pairs,
@@ -175,11 +172,6 @@ def _part(
         "statement": _statement(release.statement),
         "commands": commands(ScriptOrder.of(original, outcome)),
     }
-
-
-def _column_of(original: Records, role: str) -> str:
-    """Return the name of the column that a part of U is about."""
-    return printable(next((c.name for c in original.schema.columns if c.role == role), role), 60)
 
 
 def _statement(statement: Statement) -> list[tuple[str, str]]:
@@ -217,18 +209,26 @@ def _pairs(original: Records, outcomes: Sequence[Outcome]) -> list[list[dict[str
         if axis is None:
             continue
         before = spread(original.frame[column.name], axis, rows)
-        cells = [_released(original, outcome, axis) for outcome in outcomes]
-        after = [None if one is None else spread(one, axis, rows) for one in cells]
+        after = []
+        for release in (outcome.release for outcome in outcomes):
+            public, cells = release.public.frame, None
+            if column.name in public.columns:
+                cells = meant_by(original.frame[column.name], public[column.name], column, release)
+            after.append(None if cells is None else spread(cells, axis, rows))
         top = max(float(s.weights[: axis.shown].max()) for s in (before, *after) if s is not None)
         left = _picture(histogram(axis, before, top=top, released=False))
         for pairs, released in zip(every, after, strict=True):
             if released is None:
                 continue
             shift, unsaid = net_shift(before, released, rows), released.unsaid / max(rows, 1)
+            found = _("every bar keeps its height")
+            if shift >= 1e-9 or unsaid >= 1e-9:
+                moved = percent(shift) if shift >= 1e-9 else percent(0.0)
+                found = _("net shift {shift}, not said {unsaid}").format(shift=moved, unsaid=percent(unsaid))
             pairs.append(
                 {
                     "column": printable(column.name, 60),
-                    "finding": _finding(shift, unsaid),
+                    "finding": found,
                     "top_of": len(axis.labels) if axis.nominal and axis.shown < len(axis.labels) else None,
                     "shift": shift,
                     "unsaid": unsaid,
@@ -239,24 +239,8 @@ def _pairs(original: Records, outcomes: Sequence[Outcome]) -> list[list[dict[str
     return every
 
 
-def _released(original: Records, outcome: Outcome, axis: Axis) -> pl.Series | None:
-    """Return the released cells of a column, labels as what stands under them; None where nobody can say."""
-    name, public = axis.column.name, outcome.release.public.frame
-    if name not in public.columns:
-        return None
-    return meant_by(original.frame[name], public[name], axis.column, outcome.release)
-
-
 def _picture(chart: Spec) -> Markup:
     return Markup(picture(chart))  # noqa: S704 - the drawer escapes texts
-
-
-def _finding(shift: float, unsaid: float) -> str:
-    if shift < 1e-9 and unsaid < 1e-9:
-        return _("every bar keeps its height")
-    return _("net shift {shift}, not said {unsaid}").format(
-        shift=percent(shift) if shift >= 1e-9 else percent(0.0), unsaid=percent(unsaid)
-    )
 
 
 # --- the map ---------------------------------------------------------------------------------------------------------

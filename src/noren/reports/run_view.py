@@ -207,27 +207,25 @@ def written(value: float | None) -> str:
 
 def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
     """Return the bars of every column worth a look, before and after; of retention also what was reconstructed."""
-    found = []
+    found, rows = [], len(original)
     for beside in side_by_side(original, release):
         bars = bars_of(beside.original, beside.column, attribute=beside.attribute)
-        if bars is not None:
-            found.append(_pair(beside, bars, len(original), release))
+        if bars is None:
+            continue
+        before, after = (spread(cells, bars.axis, rows) for cells in (beside.original, beside.released))
+        rebuilt = _reconstructed(beside, bars, rows, release)
+        shown = [one for one in (before, after, rebuilt) if one is not None]
+        others = bars.axis.nominal and any(_rest(one, bars) > 10**-_DIGITS for one in shown)
+        about = {
+            "original": _heights(before, bars, others=others),
+            "released": _heights(after, bars, others=others),
+            "reconstructed": None if rebuilt is None else _heights(rebuilt, bars, others=others),
+            "shift": net_shift(before, after, rows),
+            "shift_reconstructed": None if rebuilt is None else net_shift(before, rebuilt, rows),
+            "unsaid": after.unsaid / max(rows, 1),
+        }
+        found.append(bars.facts(others=others) | about)
     return found
-
-
-def _pair(beside: Beside, bars: Bars, rows: int, release: Release) -> dict[str, Any]:
-    before, after = (spread(cells, bars.axis, rows) for cells in (beside.original, beside.released))
-    rebuilt = _reconstructed(beside, bars, rows, release)
-    shown = [one for one in (before, after, rebuilt) if one is not None]
-    others = bars.axis.nominal and any(_rest(one, bars) > 10**-_DIGITS for one in shown)
-    return bars.facts(others=others) | {
-        "original": _heights(before, bars, others=others),
-        "released": _heights(after, bars, others=others),
-        "reconstructed": None if rebuilt is None else _heights(rebuilt, bars, others=others),
-        "shift": net_shift(before, after, rows),
-        "shift_reconstructed": None if rebuilt is None else net_shift(before, rebuilt, rows),
-        "unsaid": after.unsaid / max(rows, 1),
-    }
 
 
 def _rest(found: Spread, bars: Bars) -> float:

@@ -102,7 +102,8 @@ def as_commands(order: ScriptOrder, *, seed: int | None = None) -> str:
     lines = ["#!/usr/bin/env bash", *(f"# {said}" for said in _remarks(order)), "set -euo pipefail", ""]
     if seed is None:
         asked = _("set SEED to the seed of the release; it is a secret").replace("}", ")")
-        lines.append(f': "${{SEED:?{_in_double_quotes(asked)}}}"')
+        quoted = "".join(f"\\{c}" if c in '\\"$`' else c for c in asked)
+        lines.append(f': "${{SEED:?{quoted}}}"')
     else:
         lines.append(f"SEED={seed}  # {_('a secret: it rebuilds the pseudonyms')}")
     if not _is_preset(order.schema):
@@ -133,10 +134,6 @@ def _here_document(name: str, text: str) -> list[str]:
     while end in text.splitlines():
         end += "_"
     return ["", f"cat > {name} <<'{end}'", text.rstrip("\n"), end]
-
-
-def _in_double_quotes(text: str) -> str:
-    return "".join(f"\\{c}" if c in '\\"$`' else c for c in text)
 
 
 def _flags(parameters: Mapping[str, Any]) -> list[str]:
@@ -185,7 +182,13 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
         lines.append(f"schema = noren.Schema.from_toml({_long(order.schema.to_toml())})")
         schema = "schema"
     lines.append(f"original = noren.read({order.original!r}, {schema}).data")
-    lines += _protecting(order.statement)
+    statement, said = order.statement, _said(order.statement.parameters)
+    if _is_chain(statement):
+        steps = [_as_table(step) for step in statement.steps]
+        lines += [f"steps = {_long(steps)}", "release = noren.protect(original, steps, seed=seed)"]
+    else:
+        parameters = f", **{_long(said)}" if said else ""
+        lines.append(f"release = noren.protect(original, {statement.method!r}, seed=seed{parameters})")
     lines.append(f"release.save({order.out!r})")
     if order.attacks or order.measures:
         lines += ["", "guesses = {}"]
@@ -202,15 +205,6 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
     if order.report is not None:
         lines += ["", f"write_report(original, [examine(original, release)], {order.report!r})"]
     return "\n".join([*lines, ""])
-
-
-def _protecting(statement: Statement) -> list[str]:
-    if _is_chain(statement):
-        steps = [_as_table(step) for step in statement.steps]
-        return [f"steps = {_long(steps)}", "release = noren.protect(original, steps, seed=seed)"]
-    said = _said(statement.parameters)
-    parameters = f", **{_long(said)}" if said else ""
-    return [f"release = noren.protect(original, {statement.method!r}, seed=seed{parameters})"]
 
 
 def _long(content: Any) -> str:
