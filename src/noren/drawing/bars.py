@@ -232,11 +232,14 @@ def shaded(
     """
     down, across = labels
     signed = len(domain) == 3
-    rows = [
-        {"a": a, "b": b, "value": short(value)} | ({"sign": _sign(value, domain[2])} if signed else {})
+    rows: list[Spec] = [
+        {"a": a, "b": b, "value": short(value)}
         for a, line in zip(down, table, strict=True)
         for b, value in zip(across, line, strict=True)
     ]
+    if signed:  # a mark for a change worth looking at, so that colour is not its only carrier
+        for row, value in zip(rows, (value for line in table for value in line), strict=True):
+            row["sign"] = "" if abs(value) < domain[2] / 5 else "+" if value > 0 else "−"
     quiet: Spec = {"grid": False, "ticks": False, "domain": False, "labelOverlap": "greedy", "labelLimit": 90}
     turned = quiet | {"title": titles[1], "labelAngle": -45}
     encoding: Spec = {
@@ -268,8 +271,3 @@ def shaded(
         )
     size = {"width": _CELL * len(across), "height": _CELL * len(down)}
     return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "title": title} | size
-
-
-def _sign(value: float, far: float) -> str:
-    """Return a mark for a change worth looking at, so that colour is not its only carrier."""
-    return "" if abs(value) < far / 5 else "+" if value > 0 else "−"

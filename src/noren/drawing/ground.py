@@ -130,13 +130,11 @@ def _coloured(part: Any) -> Any:
     if isinstance(part, str):
         return _ON_PAPER.get(part[1:], part) if part.startswith("$") else part
     if isinstance(part, Mapping):
-        return {key: one if _is_said(key, one) else _coloured(one) for key, one in part.items()}
+        # texts of data are no colours, whatever they look like
+        texts = {key for key in ("title", "text") if not isinstance(part.get(key), Mapping)}
+        texts |= {"data", "values", "sort", "domain"}
+        return {key: one if key in texts else _coloured(one) for key, one in part.items()}
     return [_coloured(one) for one in part] if isinstance(part, list | tuple) else part
-
-
-def _is_said(key: str, part: Any) -> bool:
-    """Tell whether a part holds texts of data, which are no colours whatever they look like."""
-    return key in ("data", "values", "sort", "domain") or (key in ("title", "text") and not isinstance(part, Mapping))
 
 
 def mark_count(spec: Mapping[str, Any]) -> int:

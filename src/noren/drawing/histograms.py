@@ -196,15 +196,11 @@ def _step(span: float, bars: int, said: Real, grid: float) -> float:
     if span <= bars * grid:
         return grid
     unit = max(int(np.gcd.reduce(np.unique(np.abs(np.round(said / grid))).astype(np.int64))), 1) * grid
-    return _nice(span / bars / unit) * unit
-
-
-def _nice(at_least: float) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, 50 … that is not below ``at_least``."""
+    at_least = span / bars / unit
     if at_least <= 1:
-        return 1
-    power = int(10 ** math.floor(math.log10(at_least)))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= at_least)
+        return unit
+    power = int(10 ** math.floor(math.log10(at_least)))  # the next of 1, 2, 5, 10, 20, 50 … units
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= at_least) * unit
 
 
 def _plain(number: float) -> str:
@@ -219,32 +215,23 @@ def spread(cells: pl.Series, axis: Axis, rows: int) -> Spread:
     Spread(weights=array([0.5, 0.5, 0. , 1. ]), elsewhere=0.0, unsaid=2.0)
     """
     if axis.nominal:
-        weights, elsewhere = _spread_values(cells, axis)
+        said = pl.DataFrame({"value": cells}).drop_nulls()
+        if is_set(cells.dtype):
+            said = said.filter(pl.col("value").list.len() > 0)
+            said = said.with_columns(weight=1 / pl.col("value").list.len()).explode("value")
+        else:
+            said = said.with_columns(weight=pl.lit(1.0))
+        total = said.group_by(pl.col("value").cast(pl.String)).agg(pl.col("weight").sum())
+        bars = pl.DataFrame({"value": list(axis.labels)}, schema={"value": pl.String})
+        weights = bars.join(total, on="value", how="left", maintain_order="left")["weight"].fill_null(0.0).to_numpy()
+        elsewhere = max(0.0, float(total["weight"].sum() - weights.sum()))
     else:
-        weights, elsewhere = _spread_ranges(cells, axis), 0.0
+        alike = _ends(cells).drop_nulls().group_by("lo", "hi").len().sort("lo", "hi")
+        times = alike["len"].to_numpy()
+        # one pass per cut, not a matrix of rows by bars: memory stays that of the column
+        below = (float(np.dot(times, share)) for share in _shares_below(alike, axis))
+        weights, elsewhere = np.diff(np.array([0.0, *below, float(times.sum())])), 0.0
     return Spread(weights, elsewhere, max(0.0, rows - float(weights.sum()) - elsewhere))
-
-
-def _spread_values(cells: pl.Series, axis: Axis) -> tuple[Real, float]:
-    said = pl.DataFrame({"value": cells}).drop_nulls()
-    if is_set(cells.dtype):
-        said = said.filter(pl.col("value").list.len() > 0)
-        said = said.with_columns(weight=1 / pl.col("value").list.len()).explode("value")
-    else:
-        said = said.with_columns(weight=pl.lit(1.0))
-    total = said.group_by(pl.col("value").cast(pl.String)).agg(pl.col("weight").sum())
-    bars = pl.DataFrame({"value": list(axis.labels)}, schema={"value": pl.String})
-    weights = bars.join(total, on="value", how="left", maintain_order="left")["weight"].fill_null(0.0).to_numpy()
-    return weights, max(0.0, float(total["weight"].sum() - weights.sum()))
-
-
-def _spread_ranges(cells: pl.Series, axis: Axis) -> Real:
-    alike = _ends(cells).drop_nulls().group_by("lo", "hi").len().sort("lo", "hi")
-    rows = alike["len"].to_numpy()
-    # one pass per cut, not a matrix of rows by bars: memory stays that of the column
-    below = _shares_below(alike, axis)
-    upto = [0.0, *(float(np.dot(rows, share)) for share in below), float(rows.sum())]
-    return np.diff(np.array(upto))
 
 
 def _ends(cells: pl.Series) -> pl.DataFrame:
@@ -276,18 +263,12 @@ def shares(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
     >>> numbers_of.tolist(), of_bars.tolist()
     ([0, -1, 1], [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     """
-    return _shares_of_values(cells, axis) if axis.nominal else _shares_of_ranges(cells, axis)
-
-
-def _shares_of_ranges(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
-    ends = _ends(cells)
-    alike = ends.drop_nulls().unique(maintain_order=True).with_row_index("number")
-    number = ends.join(alike, on=["lo", "hi"], how="left", maintain_order="left")["number"]
-    below = np.array([np.zeros(len(alike)), *_shares_below(alike, axis), np.ones(len(alike))])
-    return number.cast(pl.Int64).fill_null(-1).to_numpy(), np.diff(below, axis=0).T
-
-
-def _shares_of_values(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
+    if not axis.nominal:
+        ends = _ends(cells)
+        alike = ends.drop_nulls().unique(maintain_order=True).with_row_index("number")
+        number = ends.join(alike, on=["lo", "hi"], how="left", maintain_order="left")["number"]
+        below = np.array([np.zeros(len(alike)), *_shares_below(alike, axis), np.ones(len(alike))])
+        return number.cast(pl.Int64).fill_null(-1).to_numpy(), np.diff(below, axis=0).T
     one = is_set(cells.dtype)
     texts = cells.cast(pl.List(pl.String)).list.join("\0") if one else cells.cast(pl.String)
     given = pl.DataFrame({"text": texts, "said": (cells.list.len() > 0) if one else cells.is_not_null()})

@@ -44,7 +44,9 @@ def place_labels(
     [Label(left=61.0, top=42.5, near=(61.0, 50.0), far=False)]
     """
     points = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in spots]
-    lines = _line_boxes(steps)
+    lines: list[Box] = []  # the upright and the level piece between each two points of a line that rises first
+    for (x0, y0), (x1, y1) in pairwise(steps):
+        lines += [(x0 - 2, min(y0, y1), x0 + 2, max(y0, y1)), (min(x0, x1), y1 - 2, max(x0, x1), y1 + 2)]
     placed: list[Box] = []
     answer: list[Label | None] = []
     for own, ((x, y), text) in enumerate(zip(spots, texts, strict=True)):
@@ -95,14 +97,6 @@ def _box(label: Label, wide: float) -> Box:
 
 def _meets(box: Box, others: Sequence[Box]) -> bool:
     return any(box[0] - _GAP < o[2] and box[2] + _GAP > o[0] and box[1] < o[3] and box[3] > o[1] for o in others)
-
-
-def _line_boxes(steps: Sequence[Spot]) -> list[Box]:
-    """Return the upright and the level piece between each two points of a line that rises first."""
-    pieces = []
-    for (x0, y0), (x1, y1) in pairwise(steps):
-        pieces += [(x0 - 2, min(y0, y1), x0 + 2, max(y0, y1)), (min(x0, x1), y1 - 2, max(x0, x1), y1 + 2)]
-    return pieces
 
 
 def heading_lines(text: str) -> list[str]:

@@ -273,17 +273,23 @@ def risk_lines(
             if (some := [row for row in rows if row["proposed"] != filled])
         ),
     ]
+    where = {name: place[name] for name in ("x", "y")}
     ends = [row | {"said": f"{name} {row['share']:.3f}"} for name, row in lasts.items()]
     if sure:
         mark = {"type": "line", "color": "$teal", "strokeWidth": 2, "point": {"color": "$teal", "filled": True}}
-        where = {name: place[name] for name in ("x", "y")}
         layers.append({"data": {"values": sure}, "mark": mark, "encoding": where})
         last = sure[-1]["share"]
         ends.append({"share": last, "said": _("certified {share}").format(share=f"{last:.3f}"), "sure": True})
     if limit is not None:
         rule = {"type": "rule", "color": "$ochre", "strokeWidth": 2, "strokeDash": [3, 3]}
         layers.append({"data": {"values": [{"share": limit}]}, "mark": rule, "encoding": {"y": place["y"]}})
-        layers += _beyond(sure or rows, limit, place)
+        tops: dict[str, Spec] = {}  # what is found most at each release where that is above the budget
+        for row in sure or rows:
+            if row["share"] > tops.get(row["period"], {"share": limit})["share"]:
+                tops[row["period"]] = row
+        ring = {"type": "point", "shape": "circle", "filled": False, "color": "$persimmon", "size": 260}
+        ring |= {"strokeWidth": 2, "opacity": 1}
+        layers += [{"data": {"values": list(tops.values())}, "mark": ring, "encoding": where}] if tops else []
         ends.append({"share": limit, "said": _("budget {name}").format(name=f"{measure.upper()} {percent(limit)}")})
     layers += _names_beside(ends, top, place)
     spec: Spec = {"data": {"values": rows}, "layer": layers, "width": _SIZE[0], "height": _SIZE[1]}
@@ -332,14 +338,3 @@ def _spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:
         places[at] = min(places[at], limit)
         limit = places[at] - gap
     return places
-
-
-def _beyond(rows: Sequence[Spec], limit: float, place: Spec) -> list[Spec]:
-    """Return rings about what the best attack finds at each release where it is above the budget."""
-    tops: dict[str, Spec] = {}
-    for row in rows:
-        if row["share"] > tops.get(row["period"], {"share": limit})["share"]:
-            tops[row["period"]] = row
-    ring = {"type": "point", "shape": "circle", "filled": False, "color": "$persimmon", "size": 260, "strokeWidth": 2}
-    where = {name: place[name] for name in ("x", "y")}
-    return [{"data": {"values": list(tops.values())}, "mark": ring | {"opacity": 1}, "encoding": where}] if tops else []

@@ -103,7 +103,10 @@ def risk_utility_map(
         The risk that a rule allows, drawn as a line.
     """
     risks = [p.risk or 0.0 for p in places] + ([] if allowed is None else [allowed])
-    across, up = _across([p.use or 0.0 for p in places], near=near), _upwards(risks)
+    high = max(risks, default=1.0)
+    ceiling = 1.0 if high > 0.5 else max(0.05, high * 1.25)
+    up = -0.06 * ceiling, 1.04 * ceiling  # with room below for marks of no risk at all
+    across = _across([p.use or 0.0 for p in places], near=near)
     use_words, risk_words = titles or (use_title(places), risk_title(places))
     channels = {
         "x": scaled("use", _("{use} (right is more useful)").format(use=use_words), across, ".2~f" if near else ".1f"),
@@ -135,7 +138,12 @@ def risk_utility_map(
         said["href"] = {"field": "address"}
     if methods:
         rows = [row | {"method": method} for row, method in zip(rows, methods, strict=True)]
-    marks = _mark_layers(rows, places, channels | said, filled_alone=not methods)
+    mark: Spec = {"type": "point", "filled": True, "size": 110, "opacity": 1}
+    marks = [] if methods else [_layer(rows, mark, channels | said)]
+    for safe in (False, True) if methods else ():  # what may not be taken is hollow, where shapes do not tell it
+        some = [row for row, place in zip(rows, places, strict=True) if place.word.is_safe == safe]
+        look = mark if safe else mark | {"filled": False, "strokeWidth": 2}
+        marks += [_layer(some, look, channels | said)] if some else []
 
     def spot(place: Place) -> Spot:
         left = ((place.use or 0.0) - across[0]) / (across[1] - across[0])
@@ -146,7 +154,14 @@ def risk_utility_map(
     # labels are placed for one line; where there are several, what they are about lies apart
     labels = place_labels(spots, shown, size, [spots[i] for best in joined for i in best])
     leads, words = _label_layers(rows, spots, shown, labels, channels)
-    layers += [*([] if allowed is None else _allowed_layers(allowed, channels)), *leads, *marks, *words]
+    if allowed is not None:  # a level line, and what it is
+        row = [{"risk": allowed, "said": _("allowed: {risk}").format(risk=percent(allowed))}]
+        level = {"y": channels["y"]}
+        rule = {"type": "rule", "color": "$persimmon", "strokeDash": [2, 3], "strokeWidth": 1.5}
+        text = {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -3}
+        beside = level | {"x": {"value": "width"}, "text": {"field": "said"}}
+        layers += [_layer(row, rule, level), _layer(row, text | {"fontSize": 12, "color": "$ink"}, beside)]
+    layers += [*leads, *marks, *words]
     if taken:
         ring = {"type": "point", "shape": "circle", "filled": False, "color": "$indigo", "strokeWidth": 2, "opacity": 1}
         layers.append(_layer([rows[i] for i in taken], ring | {"size": 420}, channels))
@@ -170,28 +185,6 @@ def _looks(methods: Sequence[str]) -> Spec:
         drawn = {"domain": list(shapes), "range": list(shapes.values())}
         shape = {"field": "method", "type": "nominal", "scale": drawn, "legend": None}
     return {"shape": shape, "color": colour}
-
-
-def _mark_layers(rows: Sequence[Spec], places: Sequence[Place], encoding: Spec, *, filled_alone: bool) -> list[Spec]:
-    """Return the marks; those that may not be taken are hollow, where shapes do not tell it."""
-    mark = {"type": "point", "filled": True, "size": 110, "opacity": 1}
-    if filled_alone:
-        return [_layer(rows, mark, encoding)]
-    apart = {
-        safe: [row for row, place in zip(rows, places, strict=True) if place.word.is_safe == safe]
-        for safe in (False, True)
-    }
-    hollow = mark | {"filled": False, "strokeWidth": 2}
-    return [_layer(some, mark if safe else hollow, encoding) for safe, some in apart.items() if some]
-
-
-def _allowed_layers(allowed: float, channels: Spec) -> list[Spec]:
-    """Return a level line at the risk that is allowed, and what it is."""
-    row = [{"risk": allowed, "said": _("allowed: {risk}").format(risk=percent(allowed))}]
-    level = {"y": channels["y"]}
-    rule = {"type": "rule", "color": "$persimmon", "strokeDash": [2, 3], "strokeWidth": 1.5}
-    text = {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -3, "fontSize": 12, "color": "$ink"}
-    return [_layer(row, rule, level), _layer(row, text, level | {"x": {"value": "width"}, "text": {"field": "said"}})]
 
 
 def lines_of(places: Sequence[Place], best: Sequence[int]) -> list[list[int]]:
@@ -261,10 +254,3 @@ def _across(uses: Sequence[float], *, near: bool) -> tuple[float, float]:
     spare = max(0.2 - (max(uses) - min(uses)), 0.0) / 2
     low, high = min(uses) - spare, max(uses) + spare
     return low - 0.2 * (high - low), max(min(high + 0.3 * (high - low), 1.04), high + 0.06 * (high - low))
-
-
-def _upwards(risks: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the axis of risk, with room below for marks of no risk at all."""
-    high = max(risks, default=1.0)
-    ceiling = 1.0 if high > 0.5 else max(0.05, high * 1.25)
-    return -0.06 * ceiling, 1.04 * ceiling

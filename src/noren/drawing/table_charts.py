@@ -85,8 +85,10 @@ def view(
 
 def histogram(shown: View) -> Spec:
     """Return the bars of one attribute, panel beside panel, on one scale."""
-    heights = {panel: _few_bars(table) for panel, table in shown.tables.items()}
-    labels = _labels(shown.labels[0], len(next(iter(heights.values()))))
+    length = len(next(iter(shown.tables.values())))
+    per = -(-length // _MOST_BARS)  # a long grid has bars of equal width
+    heights = {panel: np.add.reduceat(table, np.arange(0, length, per)) for panel, table in shown.tables.items()}
+    labels = _labels(shown.labels[0], per)
     top = max(float(h.max()) for h in heights.values())
     panels = []
     for panel, height in heights.items():
@@ -110,7 +112,7 @@ def crosstab(shown: View) -> Spec:
     """Return two attributes as shaded tables, panel beside panel, on one scale."""
     if len(shown.names) != 2:
         raise ParameterError(_("a cross tabulation has two attributes"), _("name two"))
-    labels = [_labels(some, len(some)) for some in shown.labels]
+    labels = [_labels(some) for some in shown.labels]
     titles = [printable(name, 40) for name in shown.names]
     top = max(float(t.max()) for t in shown.tables.values()) or 1.0
     panels = [
@@ -132,9 +134,8 @@ def _title(shown: View, panel: str) -> str:
 def _heading(shown: View) -> str:
     """Return the finding, or without an original what is shown."""
     names = " × ".join(printable(name, 40) for name in shown.names)
-    before, after = shown.precision("perturbed"), None
-    if "reconstructed" in shown.tables:
-        after = shown.precision("reconstructed")
+    before = shown.precision("perturbed")
+    after = shown.precision("reconstructed") if "reconstructed" in shown.tables else None
     if before is None or after is None:
         return names
     return _("{names}: reconstruction puts {after:.1%} of the records right, perturbation left {before:.1%}").format(
@@ -142,14 +143,7 @@ def _heading(shown: View) -> str:
     )
 
 
-def _few_bars(table: Real) -> Real:
-    """Return a long grid in at most so many bars of equal width."""
-    per = -(-len(table) // _MOST_BARS)
-    return np.add.reduceat(table, np.arange(0, len(table), per))
-
-
-def _labels(labels: Sequence[str], bars: int) -> list[str]:
-    per = -(-len(labels) // bars)
+def _labels(labels: Sequence[str], per: int = 1) -> list[str]:
     shown: list[str] = []
     for at in range(0, len(labels), per):
         last = labels[min(at + per, len(labels)) - 1]

@@ -37,6 +37,7 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
         # examples from the whole of the category, not its first codes alone: neighbouring codes are alike
         shown = items[:: max(1, len(items) // EXAMPLES)][:EXAMPLES]
         name, left = printable(categories.name(category), _LONGEST), len(items) - len(shown)
+        more = ngettext("and {count} more", "and {count} more", left)
         title = ngettext("{name}: {items} item", "{name}: {items} items", len(items))
         parts.append(
             {
@@ -50,9 +51,7 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
                     {"item": printable(item, _LONGEST), "name": printable(names.get(item, ""), _LONGEST)}
                     for item in shown
                 ],
-                "more": ngettext("and {count} more", "and {count} more", left).format(count=count(left))
-                if left
-                else "",
+                "more": more.format(count=count(left)) if left else "",
             }
         )
     largest = parts[0]["share"] if parts else percent(0)
