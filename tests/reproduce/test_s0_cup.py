@@ -24,6 +24,7 @@ from noren.reproduce.frame import Comparison, Extent, Findings
 from noren.reproduce.s0 import cup, cup_work
 from noren.reproduce.s0.cup_work import ENTRIES, draw_lots, found_classes, left_alone
 from noren.reproduce.s0.printed import KINDS
+from noren.tables import table_of
 
 FULL = Extent(wanted_seeds=2)
 
@@ -155,7 +156,7 @@ def test_chances_to_win_are_those_of_all_outcomes(scores: list[float], survival:
 def test_the_entries_are_of_table_5s_kinds() -> None:
     assert Counter(entry.kind for entry in ENTRIES.values()) == {kind: count for kind, (count, _alive) in KINDS.items()}
     assert len(ENTRIES) == 13
-    assert set(cup.WORDS) == set(ENTRIES)
+    assert set(table_of(cup.__name__)["words"]) == set(ENTRIES)
 
 
 def made_up(effective: dict[str, dict[str, int]]) -> Findings:

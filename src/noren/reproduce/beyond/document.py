@@ -18,7 +18,9 @@ from noren.reproduce.s0.printed import KINDS, TABLE_3
 from noren.reproduce.s4 import adult
 from noren.reproduce.s4.printed import KS as S4_KS
 from noren.reproduce.s4.printed import TABLE_5
+from noren.tables import Texts
 
+say = Texts(__name__)
 NAMED = (7, 10, 17, 18, 24, 49, 60, 99, 126, 200, 300, 500, 999)
 SIZES = (2, 3, 4, 5, 6, 7, 10)
 KS = (2, 3, 4, 6, 10)
@@ -55,11 +57,7 @@ def bound(_found: Findings) -> Comparison:
         )
 
     first = next(n for n in range(7, 1_000) if paper[n] != sharp[n])
-    says = [
-        _("The two agree up to n' = {n}; for all 999 named the sharp bound asks for {sharp}, S0's for {paper}.").format(
-            n=first - 1, sharp=sharp[999], paper=paper[999]
-        )
-    ]
+    says = [say("bounds_agree", n=first - 1, sharp=sharp[999], paper=paper[999])]
     return Comparison(cells, says, [Chart(_("How many right answers are proof"), draw)])
 
 
@@ -85,20 +83,7 @@ def classes(found: Findings) -> Comparison:
             ]
     count, survived = KINDS["pairs"]
     pairs = found[_plan(2, "paper")]["survival"]
-    return Comparison(
-        cells,
-        [
-            _(
-                "Of {count} releases by pairs in 2018 {survived} were never found out. By S0's bound that may be luck: "
-                "one survives 13 independent attackers at their best with {pairs:.2f}. By the sharp bound none need "
-                "have survived: whoever names one customer for both of a pair is right once in each, surely."
-            ).format(count=count, survived=survived, pairs=pairs),
-            _(
-                "From k = 3 on both bounds say the same: the best attack names seven people and must have all right. "
-                "Only from k = 7 on does H0 hold."
-            ),
-        ],
-    )
+    return Comparison(cells, [say("pairs", count=count, survived=survived, pairs=pairs), say("larger_classes")])
 
 
 # --- groups ----------------------------------------------------------------------------------------------------------
@@ -140,17 +125,8 @@ def frontier(found: Findings) -> Comparison:
     for team, (u, hit) in TABLE_3.items():
         points.append({"kind": _("team, found out") if hit else _("team, never found out"), "U": u,
                        "safe": 0.0 if hit else 1.0, "name": team})  # fmt: skip
-    return Comparison(
-        cells,
-        [
-            _("A team stands at 1 if nobody found its release out, at 0 if somebody did: that is what happened once."),
-            _(
-                "Ours stand at the chance to survive 13 independent attackers who do the best they can and are judged "
-                "sharply. The groups of 3 and more that generalize finds are those of one seed."
-            ),
-        ],
-        [Chart(_("Error and survival on the final data of 2018"), lambda: _map(points))],
-    )
+    chart = Chart(_("Error and survival on the final data of 2018"), lambda: _map(points))
+    return Comparison(cells, [say("teams_stand"), say("ours_stand")], [chart])
 
 
 def _map(points: list[dict[str, Any]]) -> str:
@@ -223,10 +199,7 @@ def gains(found: Findings) -> Comparison:
 
     says = []
     if gained:
-        told = _(
-            "auto gains {gain:+.1f} points in the mean of {cells} cells, at best {best:+.1f}, at worst {worst:+.1f}."
-        )
-        says.append(told.format(gain=fmean(gained), cells=len(gained), best=max(gained), worst=min(gained)))
+        says.append(say("gained", gain=fmean(gained), cells=len(gained), best=max(gained), worst=min(gained)))
     return Comparison(cells, says, [Chart(_("What is left of the truth, by table and k"), draw)])
 
 
@@ -279,7 +252,9 @@ def year(found: Findings) -> Comparison:
             if book and name in CERTIFIED:
                 certified = book
             elif book:
-                says += [_refusal(row, book, book["emm"]), _interval(row, book)]
+                low, high = book["interval"][-1]
+                says += [_refusal(row, book, book["emm"])]
+                says += [say("after_the_year", case=row, mean=book["mm"][-1], low=low, high=high)]
         if name in CERTIFIED:
             row = _("{chain}, certified").format(chain=_(words))
             cells += [
@@ -295,19 +270,9 @@ def _book(found: Findings, name: str, attack: str) -> dict[str, Any] | None:
 
 def _refusal(case: str, book: dict[str, Any], values: list[float]) -> str:
     over = [month for month, value in zip(book["months"], values, strict=True) if value > BUDGET]
-    told = (
-        _("{case}: with a budget of {budget} the ledger says no in {month}.")
-        if over
-        else _("{case}: a budget of {budget} is enough for the whole year.")
-    )
-    return told.format(case=case, budget=BUDGET, month=over[0] if over else "")
-
-
-def _interval(case: str, book: dict[str, Any]) -> str:
-    low, high = book["interval"][-1]
-    return _(
-        "{case}: MM after the year is {mean:.3f}, from {low:.3f} to {high:.3f} with 95 per cent over draws."
-    ).format(case=case, mean=book["mm"][-1], low=low, high=high)
+    if over:
+        return say("over_budget", case=case, budget=BUDGET, month=over[0])
+    return say("within_budget", case=case, budget=BUDGET)
 
 
 def _after(months: int) -> str:
@@ -349,16 +314,7 @@ def monthly(found: Findings) -> Comparison:
             Datum.over(_(words), "U", [book["U"] for book in books], digits=4),
             Datum.over(_(words), _("rows deleted"), [book["deleted"] for book in books], digits=0),
         ]
-    return Comparison(
-        cells,
-        [
-            _("generalize, k = {k}, quick search, on the data of 2017; U is the mean error of a cell.").format(k=K),
-            _(
-                "In each of them no pseudonym is re-identified with a probability above 1/{k}. Of one name for a "
-                "year a right guess tells the whole year, of fresh names a month."
-            ).format(k=K),
-        ],
-    )
+    return Comparison(cells, [say("monthly_search", k=K), say("monthly_promise", k=K)])
 
 
 # --- What releases tell of who is in the data and of what was not known, beside what they tell of people outside ------
@@ -415,7 +371,20 @@ def inferences(found: Findings) -> Comparison:
                 low, high = mean_low(values, 0.025), min(mean_high(values, 0.025), 1.0)
                 note = _("95 %: {low:.3f} to {high:.3f}").format(low=low, high=high)
             cells.append(Datum.over(row, _(column), values, note=note))
-    return Comparison(cells, _says(found, seeds), [Chart(_("TPR at FPR 0.1, by k"), lambda: _curve(found, seeds))])
+    everybody = _means(found, seeds, "tpr at 0.1")
+    known = [(k, mean) for k, mean in zip(INFERRED_KS, everybody, strict=True) if mean]
+
+    def draw() -> str:
+        drawn = [
+            ChartLine(_("everybody"), everybody, "ours"),
+            ChartLine(_("rarest tenth"), _means(found, seeds, "rare tpr at 0.1"), "better"),
+            ChartLine(_("chance"), [0.1] * len(INFERRED_KS), "chance"),
+        ]
+        names = [str(k) for k in INFERRED_KS]
+        return lines(names, {"": drawn}, across_title="k", up_title=_("TPR at FPR 0.1"), up=(0.0, 1.0), height=220)
+
+    says = [say("members_found", k=k, rate=mean) for k, mean in known[-1:]]
+    return Comparison(cells, says, [Chart(_("TPR at FPR 0.1, by k"), draw)])
 
 
 def _means(found: Findings, seeds: Sequence[int], key: str) -> list[float | None]:
@@ -425,27 +394,6 @@ def _means(found: Findings, seeds: Sequence[int], key: str) -> list[float | None
         values = [run[key] for run in found.of([unit for unit in units if unit in found])]
         means.append(sum(values) / len(values) if values else None)
     return means
-
-
-def _says(found: Findings, seeds: Sequence[int]) -> list[str]:
-    known = [(k, mean) for k, mean in zip(INFERRED_KS, _means(found, seeds, "tpr at 0.1"), strict=True) if mean]
-    if not known:
-        return []
-    told = _(
-        "Groups of k hide which record is whose, not who is in the data: at k = {k}, {rate:.0%} of the people in the "
-        "data are found where one in ten of others is taken for one."
-    )
-    return [told.format(k=k, rate=mean) for k, mean in (known[-1],)]
-
-
-def _curve(found: Findings, seeds: Sequence[int]) -> str:
-    drawn = [
-        ChartLine(_("everybody"), _means(found, seeds, "tpr at 0.1"), "ours"),
-        ChartLine(_("rarest tenth"), _means(found, seeds, "rare tpr at 0.1"), "better"),
-        ChartLine(_("chance"), [0.1] * len(INFERRED_KS), "chance"),
-    ]
-    names = [str(k) for k in INFERRED_KS]
-    return lines(names, {"": drawn}, across_title="k", up_title=_("TPR at FPR 0.1"), up=(0.0, 1.0), height=220)
 
 
 # --- the document -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from noren.contest.standings import ranks
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.threshold import Bound
 from noren.reproduce.charts import ChartLine, lines
@@ -19,27 +19,14 @@ from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Un
 from noren.reproduce.s0 import cup_work
 from noren.reproduce.s0.cup_work import DATA, ENTRIES
 from noren.reproduce.s0.printed import KINDS
+from noren.tables import Texts
 
+say = Texts(__name__)
 QUICK = ("A", "J", "M")
 """One team each without a group, of pairs and of triples, whose releases take a second to make."""
 REGISTERED = ("consistency", "item-candidates", "jaccard", "nearest")
 """Attacks of ours that purchase histories can be attacked with as they stand; two are the rulebook's own."""
 QUICK_ATTACKS = ("consistency", "jaccard")
-WORDS = {
-    "A": N_("names alone"),
-    "B": N_("a fifth of the rows deleted"),
-    "C": N_("100 customers alone, best pairs"),
-    "D": N_("2 customers alone, best pairs"),
-    "E": N_("2 customers alone, pairs by count"),
-    "F": N_("best pairs"),
-    "G": N_("best pairs"),
-    "H": N_("best pairs"),
-    "I": N_("best pairs among 50 at a time"),
-    "J": N_("pairs by count, cells suppressed"),
-    "K": N_("pairs by count"),
-    "L": N_("triples"),
-    "M": N_("triples by count, cells suppressed"),
-}
 SELDOM = 0.005
 """Chances below that are in the table alone."""
 TEAM_10 = (0.193, 1_912)
@@ -173,9 +160,14 @@ def _u(entry: Mapping[str, Any]) -> float:
 
 
 def _of_team(team: str, found: Findings, entries: Mapping[str, Any], outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
-    row, entry = f"{team}: {_(WORDS[team])}", entries.get(team)
+    row, entry = f"{team}: {say(f'words.{team}')}", entries.get(team)
     sizes = "" if entry is None else ", ".join(f"{count:,} × {size}" for size, count in entry["classes"].items())
     cells = [Datum(row, "U", ours=entry and _u(entry), note=_("classes: {sizes}").format(sizes=sizes) if entry else "")]
+    tries = found.of([_registered(_same(team), *one) for one in product(REGISTERED, found.asked.seeds(full=2))])
+    effective = {
+        bound: _("{some} of {all}").format(some=sum(one["effective"][bound] for one in tries), all=len(tries))
+        for bound in outcomes
+    }
     paper = _("survives, S0's bound"), _("wins, S0's bound"), _("won, S0's bound"), _("registered attacks, S0's bound")
     sharp = (
         *(_("survives, sharp bound"), _("wins, sharp bound")),
@@ -187,17 +179,9 @@ def _of_team(team: str, found: Findings, entries: Mapping[str, Any], outcomes: M
             Datum(row, survives, ours=outcome.survival().get(team)),
             Datum(row, wins, ours=outcome.wins().get(team)),
             Datum.over(row, won, outcome.first[:, :, at].mean(axis=1).tolist() if outcome.whole else []),
-            Datum(row, attacked, ours=_tries(found, team, bound)),
+            Datum(row, attacked, ours=effective[bound] if tries else None),
         ]
     return cells
-
-
-def _tries(found: Findings, team: str, bound: Bound) -> str | None:
-    """Return how many tries of registered attacks were effective."""
-    done = found.of([_registered(_same(team), *one) for one in product(REGISTERED, found.asked.seeds(full=2))])
-    if not done:
-        return None
-    return _("{some} of {all}").format(some=sum(one["effective"][bound] for one in done), all=len(done))
 
 
 def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
@@ -226,45 +210,18 @@ def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
 
 
 def _says(found: Findings, entries: Mapping[str, Any], outcomes: Mapping[Bound, _Outcome]) -> list[str]:
-    says = [
-        _(
-            "Thirteen teams of Table 5's kinds, made with our methods on the data of the final, attack each other. "
-            "Each hands in one guess against each of the 12 others: as many names as the best plan says, who is who "
-            "inside a class drawn by lot, independently. The least U among those that no guess is effective against "
-            "wins; equals share."
-        ),
-        _(
-            "*survives* and *wins* are exact chances, *won* is the share of cups played ({cups} for each seed). Of "
-            "survivors ours is the mean and the standard deviation over single cups; S0's is the one cup there was."
-        ).format(cups=cup_work.CUPS),
-    ]
+    says = [say("cup"), say("chances", cups=cup_work.CUPS)]
     if "D" in entries:
-        says.append(
-            _(
-                "Two customers alone beside the best pairs: U = {u:.3f} with {rows:,} rows deleted. S0 prints {said} "
-                "and {printed:,} for its team 10, whose kind it does not name."
-            ).format(
-                u=_u(entries["D"]),
-                rows=entries["D"]["deleted"],
-                said=TEAM_10[0],
-                printed=TEAM_10[1],
-            )
-        )
+        u, rows = _u(entries["D"]), entries["D"]["deleted"]
+        says.append(say("team_10", u=u, rows=rows, said=TEAM_10[0], printed=TEAM_10[1]))
     for bound, outcome in outcomes.items():
         if outcome.whole:
             says += _verdicts(bound, outcome)
     if all(outcome.whole for outcome in outcomes.values()):
         nobody = {bound: prod(1 - one for one in outcome.survival().values()) for bound, outcome in outcomes.items()}
-        says.append(
-            _(
-                "Where nobody survives, nobody wins: {paper:.1%} of cups by S0's bound, {sharp:.1%} by the sharp one. "
-                'By a rulebook with otherwise = "after" U alone would decide then, and {words} would win.'
-            ).format(words=_(WORDS[min(entries, key=lambda team: _u(entries[team]))]), **nobody)
-        )
-    says.append(
-        _("Registered attacks hand in all their names, and that takes more right ones than a plan of few names does.")
-    )
-    return says
+        least = min(entries, key=lambda team: _u(entries[team]))
+        says.append(say("nobody", words=say(f"words.{least}"), **nobody))
+    return [*says, say("registered")]
 
 
 def _verdicts(bound: Bound, outcome: _Outcome) -> list[str]:
@@ -275,34 +232,19 @@ def _verdicts(bound: Bound, outcome: _Outcome) -> list[str]:
     for words, members, chance in _likeliest(outcome):
         won = int(outcome.first[:, :, [teams.index(team) for team in members]].any(axis=2).sum())
         low, high = share_interval(won, cups)
-        rows.append(
-            _("{words} {chance:.1%} (played: {won:.1%}, 95 per cent interval {low:.1%} to {high:.1%})").format(
-                words=words, chance=chance, won=won / cups, low=low, high=high
-            )
-        )
-    said = {
-        "paper": _("By S0's bound the title goes to: {rows}."),
-        "sharp": _("By the sharp bound the title goes to: {rows}."),
-    }[bound]
+        rows.append(say("winner", words=words, chance=chance, won=won / cups, low=low, high=high))
     quota = cup_work.rules(bound).quota.guesses
-    more = _("With {guesses} independent guesses against each team, the arena's quota: {rows}.").format(
-        guesses=quota, rows="; ".join(f"{words} {chance:.1%}" for words, _who, chance in _likeliest(outcome, quota))
-    )
-    return [said.format(rows="; ".join(rows)), more]
+    more = "; ".join(f"{words} {chance:.1%}" for words, _who, chance in _likeliest(outcome, quota))
+    return [say(f"title.{bound}", rows="; ".join(rows)), say("quota", guesses=quota, rows=more)]
 
 
 def _likeliest(outcome: _Outcome, guesses: int = 1) -> list[tuple[str, list[str], float]]:
     """Return what is handed in, by whom, and how likely it wins, the likeliest first; what hardly ever does is not."""
-    groups = [(words, who, _together(outcome, who, guesses)) for words, who in _by_words(list(outcome.entries)).items()]
+    teams: dict[str, list[str]] = {}
+    for team in outcome.entries:
+        teams.setdefault(say(f"words.{team}"), []).append(team)
+    groups = [(words, who, _together(outcome, who, guesses)) for words, who in teams.items()]
     return sorted((one for one in groups if one[2] >= SELDOM), key=lambda one: -one[2])
-
-
-def _by_words(teams: Sequence[str]) -> dict[str, list[str]]:
-    """Return the teams by what they hand in."""
-    groups: dict[str, list[str]] = {}
-    for team in teams:
-        groups.setdefault(_(WORDS[team]), []).append(team)
-    return groups
 
 
 def _together(outcome: _Outcome, members: Sequence[str], guesses: int = 1) -> float:
