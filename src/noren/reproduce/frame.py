@@ -56,6 +56,10 @@ class Findings:
     def __contains__(self, unit: object) -> bool:
         return unit in self.results
 
+    def get(self, unit: Unit) -> Any:
+        """Return the result of a unit; none where it was not run."""
+        return self.results.get(unit)
+
     def of(self, units: Sequence[Unit]) -> list[Any]:
         """Return the results of those of ``units`` that were run."""
         return [self.results[unit] for unit in units if unit in self.results]

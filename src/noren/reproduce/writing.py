@@ -56,7 +56,10 @@ def grid(cells: Sequence[Datum]) -> PageGrid:
     asked = {column: ("paper", "ours", "difference") if column in printed else ("ours",) for column in columns}
     for column in columns:
         headings += [(column, words[name]) for name in asked[column]]
-    notes = {row: _notes(list(inside.values())) for row, inside in rows.items()}
+    notes = {}
+    for row, inside in rows.items():
+        errata = [_("erratum {key}").format(key=c.erratum) for c in inside.values() if c.erratum and c.ok is False]
+        notes[row] = "; ".join(dict.fromkeys((*(c.note for c in inside.values() if c.note), *errata)))
     noted = any(notes.values())
     lines = [
         (
@@ -101,12 +104,6 @@ def _difference(cell: Datum) -> str:
     if float(away.replace(",", "")) == 0:
         away = f"{0:.{cell.digits}f}"
     return f"{away} {mark}".rstrip()
-
-
-def _notes(cells: Sequence[Datum]) -> str:
-    notes = [cell.note for cell in cells if cell.note]
-    errata = [_("erratum {key}").format(key=cell.erratum) for cell in cells if cell.erratum and cell.ok is False]
-    return "; ".join(dict.fromkeys((*notes, *errata)))
 
 
 def before_table(result: PartResult) -> list[str]:
@@ -291,20 +288,15 @@ def overview(report: Reproduction, measured: str) -> str:
         blocks.append(f"### {title}")
         if kind != "random":
             count = sum(unexplained is (kind == "unexplained") for (_key, unexplained), _result in told)
-            blocks.append(_many(count, len(cells)))
+            # one erratum may show in several numbers
+            in_numbers = ngettext("{count} number", "{count} numbers", len(cells)).format(count=len(cells))
+            errata = ngettext("{lines}, of {count} erratum.", "{lines}, of {count} errata.", count)
+            blocks.append(errata.format(lines=in_numbers, count=count))
         blocks.append(markdown_table(long_grid(cells)))
     if not differing:
         blocks.append(_("There is none."))
     blocks.append(_("Run on {measured}.").format(measured=measured))
     return "\n\n".join(blocks) + "\n"
-
-
-def _many(errata: int, numbers: int) -> str:
-    """Return how many errata the lines of a list come from: one may show in several numbers."""
-    lines = ngettext("{count} number", "{count} numbers", numbers).format(count=numbers)
-    return ngettext("{lines}, of {count} erratum.", "{lines}, of {count} errata.", errata).format(
-        lines=lines, count=errata
-    )
 
 
 def part_title(part: PartResult) -> str:

@@ -109,7 +109,7 @@ def frontier(found: Findings) -> Comparison:
     for k in KS:
         row = f"k = {k}"
         plain, suppressed = found[_by_count(k, False)], found[_by_count(k, True)]
-        best: dict[str, Any] | None = next(iter(found.of([_grouped(k)])), None)
+        best: dict[str, Any] | None = found.get(_grouped(k))
         survival = found[_plan(k, "sharp")]["survival"]
         note = _("no groups of {k} are better").format(k=k) if best and best["optimal"] else ""
         cells += [
@@ -246,7 +246,7 @@ def year(found: Findings) -> Comparison:
     for name, (words, _look) in CHAINS.items():
         certified = None
         for attack in ATTACKS:
-            book = _book(found, name, attack)
+            book = found.get(_unit(name, attack))
             row = _("{chain}, by {attack}").format(chain=_(words), attack="S1–S8" if attack == "s1-s8" else attack)
             cells += [Datum(row, _after(at + 1), ours=book["mm"][at] if book else None) for at in SHOWN]
             if book and name in CERTIFIED:
@@ -264,10 +264,6 @@ def year(found: Findings) -> Comparison:
     return Comparison(cells, says, [Chart(_("MM after each month"), lambda: _curves(found))])
 
 
-def _book(found: Findings, name: str, attack: str) -> dict[str, Any] | None:
-    return next(iter(found.of([_unit(name, attack)])), None)
-
-
 def _refusal(case: str, book: dict[str, Any], values: list[float]) -> str:
     over = [month for month, value in zip(book["months"], values, strict=True) if value > BUDGET]
     if over:
@@ -283,7 +279,7 @@ def _curves(found: Findings) -> str:
     """Return MM over the months, a panel for each attacker, a line for each way to protect them, and the budget."""
     panels = {}
     for attack, title in (("s1-s8", _("S1 to S8")), ("linkage", "linkage")):
-        books = {name: book for name in CHAINS if (book := _book(found, name, attack))}
+        books = {name: book for name in CHAINS if (book := found.get(_unit(name, attack)))}
         if books:
             months = next(iter(books.values()))["months"]
             looks = {name: look for name, (_words, look) in CHAINS.items() if look}

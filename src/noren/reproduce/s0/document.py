@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from math import factorial
 from typing import Any
 
@@ -33,7 +32,7 @@ def _surviving(alone: int, size: int, bound: str) -> Unit:
 
 def results(found: Findings) -> Comparison:
     """Set U of the best pairs that there are beside the teams'; the teams' own releases are not public."""
-    ours = next(iter(found.of([BEST])), None)
+    ours = found.get(BEST)
     cells = []
     for team, (u, hit) in TABLE_3.items():
         same = u == 0.206
@@ -224,17 +223,18 @@ def table(number: int) -> Callable[[Findings], Comparison]:
         team_01 = found[TEAM_01]
         cells = []
         for team, printed in TABLES[number].items():
-            for part, said in zip(COLUMNS[number], printed, strict=True):
-                cells.append(_of_team(team, part, said, team_01, ours.get(WINNER), words[part]))
+            for part, value in zip(COLUMNS[number], printed, strict=True):
+                cells.append(_of_team(team, part, value, team_01, ours.get(WINNER), words[part]))
         for name, result in ours.items():
             row = f"{name} (U {result['U']:.3f})"
-            cells += [
-                Datum(
-                    row, words[part], ours=result["errors"][part], spread=result["spread"][part], seeds=result["draws"]
-                )
-                for part in COLUMNS[number]
-            ]
-        cells += [cell for part in COLUMNS[number] for cell in _correlated(part, number, ours, words[part])]
+            for part in COLUMNS[number]:
+                error, spread = result["errors"][part], result["spread"][part]
+                cells.append(Datum(row, words[part], ours=error, spread=spread, seeds=result["draws"]))
+        printed_r, our_r = _("correlation with U, printed lines"), _("correlation with U, our releases")
+        for part in COLUMNS[number]:
+            said, column, r = CORRELATIONS[part], words[part], _of_lines(part, number)
+            cells.append(Datum.exactly(printed_r, column, said, r, tolerance=FROM_DIGITS))
+            cells.append(Datum(our_r, column, said, _of_ours(part, ours)))
         says = [
             _("Team 01 is judged by the five draws that are published, beside the mean of S0's 100."),
             _("The other teams' releases are not public; below them stand releases of ours, by U."),
@@ -252,34 +252,16 @@ def _of_team(
     team: str, part: str, said: float | None, drawn: dict[str, Any], best: dict[str, Any] | None, column: str
 ) -> Datum:
     row = _("team {team} (U {u:.3f})").format(team=team, u=TABLE_3[team][0])
+    own = drawn if team == "01" else best if team == "14" else None
+    facts: dict[str, Any] = {"paper": said, "digits": 0 if part == "rows" else 3}
+    if own is not None:
+        facts |= {"ours": own["errors"][part], "spread": own["spread"][part], "seeds": own["draws"]}
+        facts["note"] = _("published draws") if team == "01" else _("ours: the best groups of two")
     if team == "01":
         # four standard errors of the difference between a mean of five and one of a hundred
-        near = 4 * drawn["spread"][part] * math.sqrt(1 / drawn["draws"] + 1 / 100) + 0.0005
-        return Datum(
-            row,
-            column,
-            said,
-            drawn["errors"][part],
-            drawn["spread"][part],
-            drawn["draws"],
-            tolerance=near,
-            erratum=UNEXPLAINED.get(part, ""),
-            unexplained=part in UNEXPLAINED,
-            note=_("published draws"),
-            digits=_digits(part),
-        )
-    if team == "14" and best is not None:
-        return replace(_of_release(row, column, best, part), paper=said, note=_("ours: the best groups of two"))
-    return Datum(row, column, said, digits=_digits(part))
-
-
-def _of_release(row: str, column: str, result: dict[str, Any], part: str) -> Datum:
-    error, spread = result["errors"][part], result["spread"][part]
-    return Datum(row, column, ours=error, spread=spread, seeds=result["draws"], digits=_digits(part))
-
-
-def _digits(part: str) -> int:
-    return 0 if part == "rows" else 3
+        facts["tolerance"] = 4 * drawn["spread"][part] * math.sqrt(1 / drawn["draws"] + 1 / 100) + 0.0005
+        facts |= {"erratum": UNEXPLAINED.get(part, ""), "unexplained": part in UNEXPLAINED}
+    return Datum(row, column, **facts)
 
 
 def _of_lines(part: str, number: int, without: Sequence[str] = ()) -> float | None:
@@ -295,16 +277,6 @@ def _of_ours(part: str, ours: dict[str, dict[str, Any]]) -> float | None:
         return None
     u, values = ([float(one["U"]) for one in ours.values()], [one["errors"][part] for one in ours.values()])
     return pearson(np.array(u), np.array(values))
-
-
-def _correlated(part: str, number: int, ours: dict[str, dict[str, Any]], column: str) -> list[Datum]:
-    said = CORRELATIONS[part]
-    return [
-        Datum.exactly(
-            _("correlation with U, printed lines"), column, said, _of_lines(part, number), tolerance=FROM_DIGITS
-        ),
-        Datum(_("correlation with U, our releases"), column, said, _of_ours(part, ours)),
-    ]
 
 
 def correlations(found: Findings) -> Comparison:

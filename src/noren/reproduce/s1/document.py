@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from noren.i18n import N_, _
 from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
 from noren.reproduce.s1 import work
@@ -117,6 +115,7 @@ def listed(found: Findings) -> Comparison:
     ours = found[LISTED]
     gains = [items - categories for items, categories, *_rest in TABLE.values()]
     share = max(COUNTED.values()) / ITEMS
+    words = _("S1 lists {listed} of its {kinds} categories, with {items:,} items: they cannot be used as they were.")
     return Comparison(
         [
             Datum.exactly(_("items"), "", ITEMS, ours["items"], digits=0, erratum="items", unexplained=True),
@@ -124,11 +123,7 @@ def listed(found: Findings) -> Comparison:
             Datum.exactly(_("least gain by categories"), "", GAINS[0], min(gains), aim="at-least"),
             Datum.exactly(_("largest gain by categories"), "", GAINS[1], max(gains), aim="at-most"),
         ],
-        [
-            _(
-                "S1 lists {listed} of its {kinds} categories, with {items:,} items: they cannot be used as they were."
-            ).format(listed=len(COUNTED), kinds=KINDS, items=sum(COUNTED.values()))
-        ],
+        [words.format(listed=len(COUNTED), kinds=KINDS, items=sum(COUNTED.values()))],
     )
 
 
@@ -162,37 +157,24 @@ def table_units(asked: Extent) -> list[Unit]:
     return [*of_items, LISTED, *(unit(k, "categories") for k in (QUICK if asked.quick else KS))]
 
 
-def _result(found: Findings, wanted: Unit) -> Any:
-    """Return what a unit found; nothing where it was not run."""
-    return next(iter(found.of([wanted])), None)
-
-
 def table(found: Findings) -> Comparison:
     """Set U and U + 1/k beside the paper's: of items exactly, of categories as near as other categories come."""
     cells, sums = [], {}
     for k, (items, categories, safety, with_items, with_categories) in TABLE.items():
         row = f"k = {k}"
-        raw, sorted_ = _result(found, unit(k, "items")), _result(found, unit(k, "categories"))
-        left = CUSTOMERS % k
+        raw, sorted_ = found.get(unit(k, "items")), found.get(unit(k, "categories"))
+        both = [None if u is None else u + 1 / k for u in (raw, sorted_)]
+        left, erratum = CUSTOMERS % k, "sum" if k == 20 else ""
         note = _("customers left over: {left}").format(left=left) if left else ""
         cells.append(Datum.exactly(row, _("U of items"), items, raw, tolerance=HALF_UP, note=note))
         if left:
-            without = _result(found, deleted_unit(k))
+            without = found.get(deleted_unit(k))
             cells.append(Datum.exactly(row, _("U of items, rest deleted"), items, without, tolerance=HALF_UP))
         cells += [
             Datum(row, _("U of categories"), categories, sorted_, tolerance=NEAR),
             Datum.exactly(row, "1/k", safety, 1 / k, tolerance=HALF_UP),
-            Datum.exactly(
-                row,
-                _("items, sum"),
-                with_items,
-                None if raw is None else raw + 1 / k,
-                tolerance=HALF_UP,
-                erratum="sum" if k == 20 else "",
-            ),
-            Datum(
-                row, _("categories, sum"), with_categories, None if sorted_ is None else sorted_ + 1 / k, tolerance=NEAR
-            ),
+            Datum.exactly(row, _("items, sum"), with_items, both[0], tolerance=HALF_UP, erratum=erratum),
+            Datum(row, _("categories, sum"), with_categories, both[1], tolerance=NEAR),
         ]
         if raw is not None:
             sums[k] = raw + 1 / k
@@ -217,7 +199,7 @@ def figure(found: Findings) -> Comparison:
         from noren.reproduce.charts import ChartLine, lines
 
         def panel(at: int, words: work.Words, add: float) -> list[ChartLine]:
-            ours = [_result(found, unit(k, words)) for k in KS]
+            ours = [found.get(unit(k, words)) for k in KS]
             both = [None if u is None else round(u + add / k, 4) for k, u in zip(KS, ours, strict=True)]
             return [
                 ChartLine(_("paper"), [said[at] for said in TABLE.values()], "paper"),
@@ -263,8 +245,8 @@ def beyond(found: Findings) -> Comparison:
     cells = []
     for k, (items, categories, *_rest) in TABLE.items():
         row = f"k = {k}"
-        joined, suppressed = (_result(found, count_unit(k, suppress)) for suppress in (False, True))
-        best = _result(found, best_unit(k))
+        joined, suppressed = (found.get(count_unit(k, suppress)) for suppress in (False, True))
+        best = found.get(best_unit(k))
         bound = "" if best is None or not best["optimal"] else _("the best groups of {k}").format(k=k)
         cells += [
             Datum(row, _("k kept for all"), items, joined, tolerance=0.002),
