@@ -12,6 +12,7 @@ from typer import Argument, Option
 from noren.cli.parts.screen import say, situation
 from noren.errors import OutputError, ParameterError, SchemaError
 from noren.i18n import _
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     import socket
@@ -24,76 +25,24 @@ if TYPE_CHECKING:
     from noren.execution.engine import Dataset, Engine
     from noren.registry import Kind, Registry
 
-Original = Annotated[
-    Path, Argument(metavar="ORIGINAL", help=_("The original data: CSV, Parquet, Excel or an official text file."))
-]
-ReleasePath = Annotated[
-    Path, Argument(metavar="RELEASE", help=_("A release folder, or a released file in the original's row order."))
-]
-SchemaName = Annotated[
-    str | None, Option("--schema", help=_("A preset's name or a TOML file; guessed where left out."))
-]
-Rows = Annotated[
-    Literal["purchases", "people"] | None,
-    Option("--rows", help=_("What rows are, where the schema is guessed: purchases, or people, one row each.")),
-]
-CustomerColumn = Annotated[
-    str | None,
-    Option("--customer", metavar="COLUMN", help=_("The column that tells who bought, where the schema is guessed.")),
-]
-Master = Annotated[Path | None, Option("--master", help=_("The contest's customer file M."))]
-Keep = Annotated[
-    list[str] | None,
-    Option("--keep", metavar="COLUMN", help=_("Release a column although it identifies people; repeatable.")),
-]
-Seed = Annotated[
-    int | None,
-    Option(
-        "--seed",
-        min=0,
-        help=_("Same seed, same bytes. Drawn at random where left out. Keep it secret: it rebuilds the pseudonyms."),
-    ),
-]
-Known = Annotated[
-    Path | None, Option("--known", help=_("What the attacker knows, if not all of the original: rows in its columns."))
-]
-KnowledgeShare = Annotated[
-    float, Option("--knowledge", help=_("The share of rows that the attacker knows; the seed chooses which."))
-]
-ItemPrefix = Annotated[
-    int | None,
-    Option("--item-prefix", help=_("How many first characters of an item the attacker knows; all if not said.")),
-]
-Control = Annotated[
-    Path | None, Option("--control", help=_("People who are not in the data, in the original's columns."))
-]
-RuleName = Annotated[
-    str | None,
-    Option(
-        "--rule",
-        metavar="RULE",
-        help=_(
-            "The rule to judge by: sensitive, public, partner, inside, pwscup2018, a tolerance such as 0.2, or a "
-            "TOML file; partner where left out."
-        ),
-    ),
-]
-EngineName = Annotated[
-    str,
-    Option(
-        "--engine",
-        metavar="ENGINE",
-        help=_(
-            "Where the work runs: local, gpu, auto (the better of both), local[n] (Spark with n threads here), or the "
-            "address of a Spark master."
-        ),
-    ),
-]
-Json = Annotated[bool, Option("--json", help=_("Print one JSON object and nothing else."))]
-Force = Annotated[
-    bool, Option("--force", help=_("Replace what this command wrote there before; nothing else ever is."))
-]
+text = Texts(__name__)
 
+Original = Annotated[Path, Argument(metavar="ORIGINAL", help=text("original"))]
+ReleasePath = Annotated[Path, Argument(metavar="RELEASE", help=text("release_path"))]
+SchemaName = Annotated[str | None, Option("--schema", help=text("schema_name"))]
+Rows = Annotated[Literal["purchases", "people"] | None, Option("--rows", help=text("rows"))]
+CustomerColumn = Annotated[str | None, Option("--customer", metavar="COLUMN", help=text("customer_column"))]
+Master = Annotated[Path | None, Option("--master", help=text("master"))]
+Keep = Annotated[list[str] | None, Option("--keep", metavar="COLUMN", help=text("keep"))]
+Seed = Annotated[int | None, Option("--seed", min=0, help=text("seed"))]
+Known = Annotated[Path | None, Option("--known", help=text("known"))]
+KnowledgeShare = Annotated[float, Option("--knowledge", help=text("knowledge_share"))]
+ItemPrefix = Annotated[int | None, Option("--item-prefix", help=text("item_prefix"))]
+Control = Annotated[Path | None, Option("--control", help=text("control"))]
+RuleName = Annotated[str | None, Option("--rule", metavar="RULE", help=text("rule_name"))]
+EngineName = Annotated[str, Option("--engine", metavar="ENGINE", help=text("engine_name"))]
+Json = Annotated[bool, Option("--json", help=text("json"))]
+Force = Annotated[bool, Option("--force", help=text("force"))]
 
 _KINDS = {"purchases": "history", "people": "table"}
 
