@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 from typer import Argument, Option
@@ -14,10 +13,6 @@ from noren.cli.parts.commands import Note, Output, Table, app
 from noren.cli.parts.inputs import CustomerColumn, Original, Reading, Rows, SchemaName, answers, guessed
 from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _
-
-if TYPE_CHECKING:
-    from noren.data.guessing.column_types import Understanding
-    from noren.data.guessing.questions import Question
 
 _PURCHASES, _PEOPLE = 38_000, 4_000
 
@@ -172,6 +167,8 @@ def guess(
     customer: CustomerColumn = None,
 ) -> Output:
     """Guess a schema and say what was chosen."""
+    from rich.cells import cell_len, set_cell_size
+
     from noren.data.formats.files import writing_file
 
     found = guessed(file, rows=rows_are, customer=customer, stop=False)
@@ -187,35 +184,24 @@ def guess(
         "questions": [asdict(question) for question in found.questions],
         "understood": [asdict(column) for column in found.understood],
     }
-    notes = map(Note, (*found.said, *_understood_lines(found.understood), *map(_asked, found.questions)))
+    # what was made of each column, as a small table: its type, how it is written, an example
+    rows = [(c.column, c.type, c.written, f"{c.example} → {c.value}" if c.example else "–") for c in found.understood]
+    widths = [min(40, max((cell_len(row[i]) for row in rows), default=0)) for i in range(3)]
+    lines = [*found.said]
+    for row in rows:
+        cells = [set_cell_size(cell, width) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  " + "  ".join([*cells, row[3]]))
+    for question in found.questions:
+        flags = answers(question)
+        lines.append(_("{question} ({flags})").format(question=question, flags=flags) if flags else str(question))
     written = found.schema.to_toml().removesuffix("\n")
     if out is not None:
         written = _("written to {out}; look at it, then use --schema {out}").format(out=out)
-    return Output(answer, [*notes, written])
-
-
-def _understood_lines(understood: Sequence[Understanding]) -> list[str]:
-    """Return what was made of each column as the lines of a small table: its type, how it is written, an example."""
-    from rich.cells import cell_len, set_cell_size
-
-    rows = [(c.column, c.type, c.written, f"{c.example} → {c.value}" if c.example else "–") for c in understood]
-    widths = [min(40, max((cell_len(row[i]) for row in rows), default=0)) for i in range(3)]
-    return [
-        "  " + "  ".join([*(set_cell_size(cell, width) for cell, width in zip(row, widths, strict=False)), row[3]])
-        for row in rows
-    ]
-
-
-def _asked(question: Question) -> str:
-    """Return a question as one line, with the flags that answer it."""
-    flags = answers(question)
-    return _("{question} ({flags})").format(question=question, flags=flags) if flags else str(question)
+    return Output(answer, [*map(Note, lines), written])
 
 
 @schema_commands.command("show")
-def show(
-    name: Annotated[str, Argument(metavar="NAME")],
-) -> Output:
+def show(name: Annotated[str, Argument(metavar="NAME")]) -> Output:
     """Print a schema."""
     from noren.data.schema import Schema
 
@@ -277,9 +263,7 @@ def datasets(context: typer.Context) -> Output | None:
 
 
 @datasets_commands.command("fetch")
-def fetch(
-    name: Annotated[str, Argument(metavar="NAME")],
-) -> Output:
+def fetch(name: Annotated[str, Argument(metavar="NAME")]) -> Output:
     """Fetch a data set."""
     from noren.data.catalog import fetch as run
 

@@ -15,10 +15,8 @@ from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from noren.inference.findings import Inferred
-    from noren.inference.identifiers import ColumnSet
     from noren.inference.unicity import Unicity
 
 
@@ -70,23 +68,18 @@ def infer(
             progress=progress,
         )
     sentences = inferred_sentences(study.inferred, by)
-    parts = [*_inferred_parts(study.inferred)]
+    threats = {"membership": _("membership"), "attribute": _("attribute")}
+    parts: list[Part] = []
+    for one in study.inferred:
+        what = f"{threats[one.threat]}, {one.about}" if one.about else threats[one.threat]
+        words = _("{what}, by {by}: {members:,} members, {controls:,} controls")
+        parts.append(words.format(what=what, by=one.by, members=one.members, controls=one.controls))
+        rows = [(name, f"{said.value:.3f}", f"{said.low:.3f} … {said.high:.3f}") for name, said in one.numbers.items()]
+        parts.append(Table((_("number"), _("value"), "95 %"), rows))
     for name, reason in study.not_tried.items():
         parts.append(Note(_("{name} was not tried: {reason}").format(name=name, reason=reason)))
     parts += [*sentences, Note(rule_sentence(by))]
     return Output(study.as_dict() | {"sentences": sentences, "rule": by.as_dict()}, parts)
-
-
-def _inferred_parts(inferred: Iterable[Inferred]) -> Iterator[Part]:
-    """Yield what inferences got, each number with its interval."""
-    threats = {"membership": _("membership"), "attribute": _("attribute")}
-    for one in inferred:
-        what = f"{threats[one.threat]}, {one.about}" if one.about else threats[one.threat]
-        yield _("{what}, by {by}: {members:,} members, {controls:,} controls").format(
-            what=what, by=one.by, members=one.members, controls=one.controls
-        )
-        rows = [(name, f"{said.value:.3f}", f"{said.low:.3f} … {said.high:.3f}") for name, said in one.numbers.items()]
-        yield Table((_("number"), _("value"), "95 %"), rows)
 
 
 @app.command("unicity")
@@ -178,31 +171,28 @@ def identifiers(
 ) -> Output:
     """Find quasi-identifiers."""
     from noren.inference.identifiers import identifiers as search
+    from noren.judgement.numbers import percent
 
     data = load_people(table, schema)
     with progress_bar(_("Searching")) as progress:
         found = search(
             data, columns=comma_separated(columns), largest=largest, shown=shown, seed=seed, progress=progress
         )
+    rows = []
+    for one in (*found.columns, *found.sets):
+        interval = f" ({percent(one.low)}–{percent(one.high)})" if one.low < one.high else ""
+        names, share = " + ".join(one.columns), percent(one.separation) + interval
+        rows.append((names, percent(one.alone), share, percent(one.distinction)))
     headings = (_("columns"), _("alone"), _("separation"), _("distinction"))
     meaning = _(
         "alone: people whose combination nobody else has; separation: pairs of people that differ; "
         "distinction: different combinations, over people"
     )
-    parts: list[Part] = [Table(headings, [_row(one) for one in (*found.columns, *found.sets)]), Note(meaning)]
+    parts: list[Part] = [Table(headings, rows), Note(meaning)]
     if found.searched < found.possible:
         searched = _("{searched:,} of {possible:,} combinations were searched: those that add a column to a strong one")
         parts.append(Note(searched.format(searched=found.searched, possible=found.possible)))
     return Output(found.as_dict(), parts)
-
-
-def _row(one: ColumnSet) -> tuple[str, ...]:
-    from noren.judgement.numbers import percent
-
-    share = percent(one.separation)
-    if one.low < one.high:
-        share += f" ({percent(one.low)}–{percent(one.high)})"
-    return " + ".join(one.columns), percent(one.alone), share, percent(one.distinction)
 
 
 @app.command("population")

@@ -21,7 +21,6 @@ from noren.i18n import _, ngettext
 if TYPE_CHECKING:
     from noren.studio.store import Store
     from noren.studio.users import User
-    from noren.web.settings import Settings
 
 HELP = _("Open the web workbench on this machine: protect, attack and judge data in the browser.")
 EXAMPLE = _("Example: noren studio --data-dir ~/noren --port 8321")
@@ -67,7 +66,15 @@ def studio(
 
     folder = default_folder() if data_dir is None else data_dir
     if set_password:
-        _set_password(Settings(folder))
+        from noren.data.formats.files import writing_file
+        from noren.web.passwords import hashed
+
+        kept = Settings(folder)
+        kept.make_folder()
+        secret = hashed(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True))
+        with writing_file(kept.password_file, private=True) as aside:
+            aside.write_text(secret, encoding="ascii")
+        say(_("the password is set"))
         return
     taken = listening(host, port)
     port = taken.getsockname()[1]
@@ -105,25 +112,10 @@ def _has_users(folder: Path, database: str | None) -> bool:
     from noren.studio.store import Store
     from noren.web.settings import Settings
 
-    kept = Settings(folder, database=database)
     if database is None and not (folder / "studio.sqlite").is_file():
         return False
-    store = Store(kept.database_url)
-    try:
+    with contextlib.closing(Store(Settings(folder, database=database).database_url)) as store:
         return store.users.exist()
-    finally:
-        store.close()
-
-
-def _set_password(settings: Settings) -> None:
-    from noren.data.formats.files import writing_file
-    from noren.web.passwords import hashed
-
-    settings.make_folder()
-    kept = hashed(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True))
-    with writing_file(settings.password_file, private=True) as aside:
-        aside.write_text(kept, encoding="ascii")
-    say(_("the password is set"))
 
 
 # --- who may use a studio --------------------------------------------------------------------------------------------
@@ -152,12 +144,8 @@ class StudioPlace:
                 _("name it with --data-dir, or open it once"),
                 file=settings.folder,
             )
-        store = Store(settings.database_url)
-        try:
-            with acting_as(TERMINAL):
-                yield store
-        finally:
-            store.close()
+        with contextlib.closing(Store(settings.database_url)) as store, acting_as(TERMINAL):
+            yield store
 
 
 @user.command("add")
@@ -223,9 +211,8 @@ def _plain(one: User) -> dict[str, str | None]:
 
 
 def _told(one: User) -> Output:
-    if one.revoked is not None:
-        return Output(_plain(one), [_("{login} is revoked").format(login=one.login)])
-    return Output(_plain(one), [_("{login} is a {role}").format(login=one.login, role=one.role.words)])
+    words = _("{login} is a {role}") if one.revoked is None else _("{login} is revoked")
+    return Output(_plain(one), [words.format(login=one.login, role=one.role.words)])
 
 
 # --- what they did ---------------------------------------------------------------------------------------------------
@@ -241,7 +228,7 @@ def trail(out: Path, place: StudioPlace) -> Output:
             file.writelines(store.trail.lines())
         head = store.trail.head()
     count, digest = (0, "") if head is None else (head.position + 1, head.digest)
-    return Output({"entries": count, "last": digest}, _about_trail(_entries(count), digest))
+    return Output({"entries": count, "last": digest}, _about_trail("{told}", count, digest))
 
 
 @app.command("verify")
@@ -257,13 +244,10 @@ def verify(
         count, digest = check_file(file, expect)
     except BrokenChainError as error:
         return Output({"holds": False, "entry": error.place, "message": str(error)}, [Note(str(error))], exit_code=1)
-    holds = _("the chain holds: {told}").format(told=_entries(count))
-    return Output({"entries": count, "last": digest, "holds": True}, _about_trail(holds, digest))
+    parts = _about_trail(_("the chain holds: {told}"), count, digest)
+    return Output({"entries": count, "last": digest, "holds": True}, parts)
 
 
-def _entries(count: int) -> str:
-    return ngettext("{count} entry", "{count} entries", count).format(count=f"{count:,}")
-
-
-def _about_trail(first: str, digest: str) -> list[Part]:
-    return [first, _("latest digest: {digest}").format(digest=digest)] if digest else [first]
+def _about_trail(words: str, count: int, digest: str) -> list[Part]:
+    entries = ngettext("{count} entry", "{count} entries", count).format(count=f"{count:,}")
+    return [words.format(told=entries), *([_("latest digest: {digest}").format(digest=digest)] if digest else [])]
