@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +11,7 @@ from typer import Argument, Option
 from noren.cli.parts.commands import Note, Output, Part, Table, app
 from noren.cli.parts.inputs import Force, Original, SchemaName, load_people
 from noren.cli.parts.screen import progress_bar, say
+from noren.cli.releases import checked_parts
 from noren.errors import FormatError, InputError, OutputError, ParameterError
 from noren.i18n import _, ngettext
 
@@ -37,10 +38,18 @@ def build(
     force: Force = False,
 ) -> Output:
     """Build a hierarchy."""
+    from noren.data.formats.source import read_all_bytes
+
     data = load_people(original, schema, quiet=True)
     if column is not None:
         _stop_if_there(out, force)
-        made = [_built(data, column, by, _words(by, given), other, out)]
+        words = given
+        if by == "groups" and not given.lstrip().startswith("{"):  # the name of a file
+            try:
+                words = read_all_bytes(Path(given), largest=2**28).decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise FormatError(_("the file is not UTF-8"), _("save it as UTF-8"), file=given) from None
+        made = [_built(data, column, by, words, other, out)]
     elif by != "usual" or given or out is None:
         raise ParameterError(
             _("no column is named"),
@@ -48,20 +57,19 @@ def build(
         )
     else:
         made = _all_built(data, out, force=force)
-    parts = [part for one in made for part in _built_parts(one)]
+    headings = (_("level"), _("labels"), _("rows of the rarest"), _("labels with their rows"))
+    parts: list[Part] = []
+    for one in made:
+        rows = []
+        for i, level in enumerate(one["levels"]):
+            shown = "; ".join(f"{label} ({count:,})" for label, count in level["shown"])
+            rows.append((str(i), f"{level['labels']:,}", f"{level['smallest']:,}", shown))
+        written = _("nothing was written; add --out to keep it")
+        if one["out"] is not None:
+            written = ngettext("{count:,} value written to {out}", "{count:,} values written to {out}", one["values"])
+        note = written.format(count=one["values"], out=one["out"])
+        parts += [Table(headings, rows, one["column"]), Note(note)]
     return Output(made[0] if column is not None else {"hierarchies": made}, parts)
-
-
-def _words(by: str, given: str) -> str:
-    """Return what a builder is given; groups are read from a file where there is one of that name."""
-    from noren.data.formats.source import read_all_bytes
-
-    if by != "groups" or given.lstrip().startswith("{"):
-        return given
-    try:
-        return read_all_bytes(Path(given), largest=2**28).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError(_("the file is not UTF-8"), _("save it as UTF-8"), file=given) from None
 
 
 def _stop_if_there(out: Path | None, force: bool) -> None:
@@ -125,23 +133,6 @@ def _all_built(data: Records, out: Path, *, force: bool) -> list[dict[str, Any]]
     return [_built(data, name, "usual", "", "", file) for name, file in files.items() if name not in empty]
 
 
-def _built_parts(one: Mapping[str, Any]) -> tuple[Table, Note]:
-    rows = [
-        (
-            str(i),
-            f"{level['labels']:,}",
-            f"{level['smallest']:,}",
-            "; ".join(f"{label} ({rows:,})" for label, rows in level["shown"]),
-        )
-        for i, level in enumerate(one["levels"])
-    ]
-    headings = (_("level"), _("labels"), _("rows of the rarest"), _("labels with their rows"))
-    written = _("nothing was written; add --out to keep it")
-    if one["out"] is not None:
-        written = ngettext("{count:,} value written to {out}", "{count:,} values written to {out}", one["values"])
-    return Table(headings, rows, one["column"]), Note(written.format(count=one["values"], out=one["out"]))
-
-
 @hierarchy_commands.command("check")
 def check(
     files: Annotated[list[Path], Argument(metavar="FILE…")],
@@ -153,9 +144,7 @@ def check(
     """Check hierarchies; exit code 0 when all can be used, 2 when one cannot."""
     from noren.data.hierarchies.checking import check_files, files_in
 
-    records = None
-    if data is not None:
-        records = load_people(data, schema, quiet=True)
+    records = None if data is None else load_people(data, schema, quiet=True)
     found = check_files(files_in(files), records, column=column)
     valid = not any(one.problems for one in found)
     answer = {"valid": valid, "files": [one.as_dict() for one in found]}
@@ -164,22 +153,12 @@ def check(
 
 def _checked_parts(found: Sequence[CheckedFile], limit: int) -> Iterator[Part]:
     for one in found:
-        name, total = one.file.name, len(one.problems)
-        for problem in one.problems[:limit]:
-            yield problem.sentence(name)
-        more = total - limit
-        if more > 0:
-            yield ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more)
-        for note in one.notes:
-            yield Note(_("note: {sentence}").format(sentence=f"{name}: {note}"))
-        if one.problems:
-            yield ngettext(
-                "{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", total
-            ).format(file=name, count=total)
-        elif one.hierarchy is not None:
-            yield _("{file} is valid: {values:,} values, {levels} levels").format(
-                file=name, values=len(one.hierarchy.values), levels=one.hierarchy.depth
-            )
+        name, valid = one.file.name, []
+        if one.hierarchy is not None:
+            words = _("{file} is valid: {values:,} values, {levels} levels")
+            valid.append(words.format(file=name, values=len(one.hierarchy.values), levels=one.hierarchy.depth))
+        notes = [f"{name}: {note}" for note in one.notes]
+        yield from checked_parts(name, one.problems[:limit], len(one.problems), notes, valid)
 
 
 @hierarchy_commands.command("builders")

@@ -13,9 +13,10 @@ from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from noren.data.checks.report import Report
+    from noren.errors import Problem
 
 
 @app.command("report")
@@ -140,20 +141,27 @@ def check(
 
 
 def report_parts(report: Report, file: str) -> Iterator[Part]:
-    """Yield what a checker says of a file."""
-    for problem in report.problems:
+    """Return what a checker says of a file."""
+    notes = [warning.sentence(file) for warning in report.warnings]
+    return checked_parts(file, report.problems, report.total, notes, [_("{file} is valid").format(file=file)])
+
+
+def checked_parts(
+    file: str, problems: Sequence[Problem], total: int, notes: Sequence[str], valid: Sequence[str]
+) -> Iterator[Part]:
+    """Yield the problems of a file, some of all there are, what is worth noting, and how it came out."""
+    for problem in problems:
         yield problem.sentence(file)
-    more = report.total - len(report.problems)
+    more = total - len(problems)
     if more > 0:
         yield ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more)
-    for warning in report.warnings:
-        yield Note(_("note: {sentence}").format(sentence=warning.sentence(file)))
-    if report.valid:
-        yield _("{file} is valid").format(file=file)
+    for note in notes:
+        yield Note(_("note: {sentence}").format(sentence=note))
+    if not total:
+        yield from valid
     else:
-        yield ngettext(
-            "{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", report.total
-        ).format(file=file, count=report.total)
+        invalid = ngettext("{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", total)
+        yield invalid.format(file=file, count=total)
 
 
 @app.command("digest")
