@@ -49,8 +49,9 @@ def explore(
 ) -> Output:
     """Run a sweep and say which setting to take."""
     from noren.data.formats.files import must_be_free
-    from noren.sweeps.files import STUDY, SweepFile, holds_study
+    from noren.sweeps.files import STUDY, SweepFile, as_plain, holds_study
     from noren.sweeps.running import run
+    from noren.sweeps.study import in_language
 
     if sweep is not None and (methods is not None or context.args):
         raise ParameterError(
@@ -68,17 +69,8 @@ def explore(
     data = reading.load(path, schema=None if file is None else file.schema())
     if file is not None and file.differs(data):
         say(_("{file}: the data are not those that it was written about").format(file=sweep))
-    asked = _order(
-        data,
-        file,
-        methods=methods,
-        flags=context.args,
-        attacks=attacks,
-        measures=measures,
-        seeds=_seeds(seeds),
-        cache=cache,
-        rule=rule,
-    )
+    words = {"attacks": attacks, "measures": measures, "seeds": _seeds(seeds), "cache": cache, "rule": rule}
+    asked = _order(data, file, methods=methods or "all", flags=context.args, **words)
     with _going_on(), watching(quiet=situation.json) as watch:
         study = run(
             data, asked, file=path, master=reading.master, cache=cache, fresh=fresh, workers=workers, watch=watch
@@ -86,7 +78,13 @@ def explore(
     if out is not None:
         with speaking(language) if language else contextlib.nullcontext():
             study.save(out, replace_existing=force)
-    return _output(study, out)
+    failures = Failures()
+    for one in study.settings:
+        for name, why in one.failed.items():
+            failures.add(f"{one.label}, {name}", in_language(why))
+    done = {"out": None if out is None else str(out), "computed": study.computed, "kept": study.kept}
+    answer = as_plain(study) | {"answer": study.answer, "failed": failures.reasons} | done
+    return Output(answer, _parts(study, out, failed=bool(failures.reasons)), failures.exit_code)
 
 
 def _seeds(text: str | None) -> list[int] | None:
@@ -106,8 +104,10 @@ def _seeds(text: str | None) -> list[int] | None:
     return found
 
 
-def _order(data: Records, file: SweepFile | None, *, methods: str | None, flags: list[str], **words: Any) -> Asked:
-    """Return what the flags ask for, or what the file says where no flag does."""
+def _order(data: Records, file: SweepFile | None, *, methods: str, flags: list[str], **words: Any) -> Asked:
+    """Return what the flags ask for, or the file where no flag does; a flag goes to every method that has it."""
+    from noren.methods import methods as every_method
+    from noren.registry import sweep_flags
     from noren.sweeps.sweep import ask
 
     if file is not None:
@@ -116,24 +116,14 @@ def _order(data: Records, file: SweepFile | None, *, methods: str | None, flags:
     words |= {name: "all" for name in ("attacks", "measures") if words[name] is None}
     if file is not None:
         return ask(data, [one.method for one in file.settings()], **words)[0]
-    asked, left_out = ask(data, methods or "all", _values(methods or "all", flags, data), **words)
-    say(*(_("left out: {what}").format(what=line) for line in left_out))
-    return asked
-
-
-def _values(methods: str, flags: list[str], data: Records) -> dict[str, Any]:
-    """Return the values of the methods' parameters that flags list; a flag goes to every method that has it."""
-    from noren.methods import methods as every_method
-    from noren.registry import sweep_flags
-
     if methods == "all":
         kinds = [every_method[name] for name in every_method if every_method[name].fits(data.schema)]
     else:
         kinds = [every_method[name] for name in comma_separated(methods)]
-    values: dict[str, Any] = {}
-    for given in sweep_flags(kinds, flags):
-        values |= given
-    return values
+    values = {name: value for given in sweep_flags(kinds, flags) for name, value in given.items()}
+    asked, left_out = ask(data, methods, values, **words)
+    say(*(_("left out: {what}").format(what=line) for line in left_out))
+    return asked
 
 
 @contextlib.contextmanager
@@ -144,19 +134,6 @@ def _going_on() -> Any:
     except KeyboardInterrupt:
         say(_("stopped; what is done is kept, and the same command goes on from here"))
         raise
-
-
-def _output(study: Study, out: Path | None) -> Output:
-    from noren.sweeps.files import as_plain
-    from noren.sweeps.study import in_language
-
-    failures = Failures()
-    for one in study.settings:
-        for name, why in one.failed.items():
-            failures.add(f"{one.label}, {name}", in_language(why))
-    done = {"out": None if out is None else str(out), "computed": study.computed, "kept": study.kept}
-    answer = as_plain(study) | {"answer": study.answer, "failed": failures.reasons} | done
-    return Output(answer, _parts(study, out, failed=bool(failures.reasons)), failures.exit_code)
 
 
 def _parts(study: Study, out: Path | None, *, failed: bool) -> Iterator[Part]:

@@ -203,7 +203,9 @@ def demo(
     from noren.reports.report import write_report
 
     by = rule_named(rule)
-    with writing_folder(out, replace=(force or _holds_demo(out)) and _kind()) as folder:
+    kind = _kind()
+    earlier = out.is_dir() and any(out.iterdir()) and kind.foreign(out) is None  # a demo, and nothing else
+    with writing_folder(out, replace=(force or earlier) and kind) as folder:
         if not situation.json:
             say(_("1. generating {rows:,} purchases of {customers:,} customers").format(rows=rows, customers=customers))
         original = sample(customers=customers, rows=rows, seed=seed, schema=_SCHEMA)
@@ -219,7 +221,9 @@ def demo(
                 for failing, reason in outcomes[-1].failed.items():
                     failures.add(f"{label}, {failing}", reason)
         write_report(original, outcomes, folder / "report.html", rule=by)
-        _sign(folder)
+        # an original and a report, whose names anybody may use, are told from yours by their digests
+        files = {name: _digest(folder / name) for name in _SIGNED}
+        (folder / _SIGN).write_text(json.dumps({"folder": "demo", "files": files}, indent=1) + "\n", encoding="utf-8")
     verdicts = [judge(outcome, by) for outcome in outcomes]
     places = [place_of(o.label, verdict, o.scores) for o, verdict in zip(outcomes, verdicts, strict=True)]
     page = (out / "report.html").resolve()
@@ -244,10 +248,11 @@ def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> 
     from noren.judgement.sentences import allowed, rule_sentence, word_text
 
     headings = (_("release"), _("verdict"), _("re-identified"), _("utility kept"))
-    rows = [
-        (place.label, word_text(place.word), _named(verdict), percent(place.use or 0.0))
-        for verdict, place in zip(verdicts, places, strict=True)
-    ]
+    rows = []
+    for verdict, place in zip(verdicts, places, strict=True):
+        most = "≤ " if verdict.risk_of == "guarantee" else ""  # at most so many, where that is proved
+        named = "–" if verdict.risk is None else most + percent(verdict.risk)
+        rows.append((place.label, word_text(place.word), named, percent(place.use or 0.0)))
     by = verdicts[0].rule
     yield _("Which release may be handed out? Nobody may be re-identified with a probability above {allowed}.").format(
         allowed=allowed(by)
@@ -262,15 +267,6 @@ def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> 
     yield _("All measures and charts: {page}").format(page=page.as_uri())
 
 
-def _named(verdict: Verdict) -> str:
-    """Return how many customers are named rightly: at most so many, where that is proved."""
-    from noren.judgement.numbers import percent
-
-    if verdict.risk is None:
-        return "–"
-    return ("≤ " if verdict.risk_of == "guarantee" else "") + percent(verdict.risk)
-
-
 def _label(name: str, parameters: Mapping[str, object]) -> str:
     return " ".join([name, *(f"{k}={v}" for k, v in parameters.items() if k == "k")])
 
@@ -283,12 +279,6 @@ def _folder_name(name: str, parameters: Mapping[str, object]) -> str:
 
 _SIGN = ".noren"
 _SIGNED = ("T.csv", "report.html")
-
-
-def _sign(folder: Path) -> None:
-    """Note what the files are whose names anybody may use: an original and a report are told from yours by digests."""
-    files = {name: _digest(folder / name) for name in _SIGNED}
-    (folder / _SIGN).write_text(json.dumps({"folder": "demo", "files": files}, indent=1) + "\n", encoding="utf-8")
 
 
 def _digest(path: Path) -> str:
@@ -311,8 +301,3 @@ def _unsigned(folder: Path) -> str | None:
         return next((name for name in _SIGNED if _digest(folder / name) != files[name]), None)
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return next((name for name in _SIGNED if (folder / name).exists()), _SIGN)
-
-
-def _holds_demo(folder: Path) -> bool:
-    """Tell whether a folder holds an earlier demo and nothing else, so that another may take its place."""
-    return folder.is_dir() and any(folder.iterdir()) and _kind().foreign(folder) is None
