@@ -11,6 +11,7 @@ from enum import IntEnum, StrEnum
 from typing import Any, Final, Literal
 
 from noren.i18n import N_, _
+from noren.tables import table_of
 
 
 class Runtime(IntEnum):
@@ -84,44 +85,7 @@ class PromiseKind:
     meaning: str
 
 
-ALIKE: Final = PromiseKind(
-    "alike",
-    N_("Nobody can be distinguished from k − 1 others"),
-    N_("Even an attacker who knows everything about a person is left with k candidates and no way to choose. Proven."),
-)
-CHANCE: Final = PromiseKind(
-    "chance",
-    N_("Every row is uncertain"),
-    N_(
-        "Values are kept or redrawn at random, so no row can be attributed to a person with certainty. Proven; "
-        "counts stay useful."
-    ),
-)
-HARDER: Final = PromiseKind(
-    "harder",
-    N_("People are harder to recognise"),
-    N_(
-        "Rows are changed, deleted or added, so that an attacker's knowledge no longer matches. Not proven: see "
-        "what attacks achieve."
-    ),
-)
-MONTHS: Final = PromiseKind(
-    "months",
-    N_("Months and repeated releases cannot simply be linked"),
-    N_(
-        "A person has another pseudonym in each period: whoever is re-identified in one is not thereby "
-        "re-identified in the others."
-    ),
-)
-NAMES: Final = PromiseKind(
-    "names",
-    N_("Only names are hidden"),
-    N_(
-        "No protection against anybody with a little background knowledge; the baseline that other methods are "
-        "compared with."
-    ),
-)
-OWN: Final = PromiseKind("other", N_("Promises of their own"), N_("Methods that were added to this Noren."))
+ALIKE, CHANCE, HARDER, MONTHS, NAMES, OWN = (PromiseKind(key, **texts) for key, texts in table_of(__name__).items())
 PROMISES: Final = (ALIKE, CHANCE, HARDER, MONTHS, NAMES)
 """Those of the house, in the order to show."""
 
