@@ -152,6 +152,11 @@ def mark_count(spec: Mapping[str, Any]) -> int:
     return within(spec, 0)
 
 
+def layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:
+    """Return a layer of a chart with rows of its own."""
+    return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
+
+
 # --- labels and numbers ------------------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from noren.drawing.ground import (
     chart_ending,
     distinct,
     few,
+    layer,
     picture,
     scaled,
     short,
@@ -225,7 +226,7 @@ def risk_lines(
     ]
     lasts: dict[str, Spec] = {row["attack"]: row for row in rows}
     worst = max(lasts, key=lambda name: lasts[name]["share"], default="")
-    sure = [{"period": shown[at], "share": short(v)} for at, v in enumerate(certified) if v is not None]
+    sure: list[Spec] = [{"period": shown[at], "share": short(v)} for at, v in enumerate(certified) if v is not None]
     top = min(1.0, 1.15 * max([*(row["share"] for row in [*rows, *sure]), limit or 0.0, 0.05]))
     axis: Spec = {
         "title": _("everything released up to"),
@@ -261,35 +262,28 @@ def risk_lines(
         )
     )
     heavy = {"condition": {"test": {"field": "attack", "equal": worst}, "value": 2.5}, "value": 1.2}
-    layers: list[Spec] = [
-        {"mark": {"type": "line"}, "encoding": place | {"strokeDash": dashes, "strokeWidth": heavy}},
-        *(
-            {
-                "data": {"values": some},
-                "mark": {"type": "point", "filled": filled, "size": 60, "opacity": 1, "strokeWidth": 1.5},
-                "encoding": place | {"shape": shapes, "tooltip": tooltip},
-            }
-            for filled in (True, False)
-            if (some := [row for row in rows if row["proposed"] != filled])
-        ),
-    ]
+    layers: list[Spec] = [{"mark": {"type": "line"}, "encoding": place | {"strokeDash": dashes, "strokeWidth": heavy}}]
+    for filled in (True, False):
+        some = [row for row in rows if row["proposed"] != filled]
+        mark: Spec = {"type": "point", "filled": filled, "size": 60, "opacity": 1, "strokeWidth": 1.5}
+        layers += [layer(some, mark, place | {"shape": shapes, "tooltip": tooltip})] if some else []
     where = {name: place[name] for name in ("x", "y")}
     ends = [row | {"said": f"{name} {row['share']:.3f}"} for name, row in lasts.items()]
     if sure:
         mark = {"type": "line", "color": "$teal", "strokeWidth": 2, "point": {"color": "$teal", "filled": True}}
-        layers.append({"data": {"values": sure}, "mark": mark, "encoding": where})
+        layers.append(layer(sure, mark, where))
         last = sure[-1]["share"]
         ends.append({"share": last, "said": _("certified {share}").format(share=f"{last:.3f}"), "sure": True})
     if limit is not None:
         rule = {"type": "rule", "color": "$ochre", "strokeWidth": 2, "strokeDash": [3, 3]}
-        layers.append({"data": {"values": [{"share": limit}]}, "mark": rule, "encoding": {"y": place["y"]}})
+        layers.append(layer([{"share": limit}], rule, {"y": place["y"]}))
         tops: dict[str, Spec] = {}  # what is found most at each release where that is above the budget
         for row in sure or rows:
             if row["share"] > tops.get(row["period"], {"share": limit})["share"]:
                 tops[row["period"]] = row
         ring = {"type": "point", "shape": "circle", "filled": False, "color": "$persimmon", "size": 260}
         ring |= {"strokeWidth": 2, "opacity": 1}
-        layers += [{"data": {"values": list(tops.values())}, "mark": ring, "encoding": where}] if tops else []
+        layers += [layer(list(tops.values()), ring, where)] if tops else []
         ends.append({"share": limit, "said": _("budget {name}").format(name=f"{measure.upper()} {percent(limit)}")})
     layers += _names_beside(ends, top, place)
     spec: Spec = {"data": {"values": rows}, "layer": layers, "width": _SIZE[0], "height": _SIZE[1]}
@@ -310,14 +304,10 @@ def _names_beside(ends: Sequence[Spec], top: float, place: Spec) -> list[Spec]:
     mark = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 12, "tooltip": None}
     words = {"x": beyond, "y": place["y"] | {"field": "level"}, "text": {"field": "said"}}
     return [
-        {
-            "data": {"values": attacks},
-            "mark": {"type": "rule", "color": "$muted", "strokeWidth": 0.6},
-            "encoding": lead,
-        },
-        {"data": {"values": attacks}, "mark": mark | {"color": "$ink"}, "encoding": words},
-        *([{"data": {"values": budget}, "mark": mark | {"color": "$ochre-text"}, "encoding": words}] if budget else []),
-        *([{"data": {"values": sure}, "mark": mark | {"color": "$teal"}, "encoding": words}] if sure else []),
+        layer(attacks, {"type": "rule", "color": "$muted", "strokeWidth": 0.6}, lead),
+        layer(attacks, mark | {"color": "$ink"}, words),
+        *([layer(budget, mark | {"color": "$ochre-text"}, words)] if budget else []),
+        *([layer(sure, mark | {"color": "$teal"}, words)] if sure else []),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from noren.drawing.ground import Spec, scaled
+from noren.drawing.ground import Spec, layer, scaled
 from noren.drawing.label_places import LETTER, Label, Spot, place_labels, text_width
 from noren.i18n import _
 from noren.judgement.numbers import percent
@@ -126,7 +126,7 @@ def risk_utility_map(
     joined = lines_of(places, frontier(places)) if lines is None else lines
     # to have at least so much use one must take the risk of the next release to the right, so the line rises first
     step = {"type": "line", "interpolate": "step-before", "color": "$muted", "strokeDash": [5, 3], "strokeWidth": 1.5}
-    layers = [_layer([rows[i] for i in best], step, channels) for best in joined]
+    layers = [layer([rows[i] for i in best], step, channels) for best in joined]
     tooltip = [
         {"field": "label", "title": _("release")},
         {"field": "use", "title": _("utility kept (higher is more useful)"), "format": ".3f"},
@@ -139,11 +139,11 @@ def risk_utility_map(
     if methods:
         rows = [row | {"method": method} for row, method in zip(rows, methods, strict=True)]
     mark: Spec = {"type": "point", "filled": True, "size": 110, "opacity": 1}
-    marks = [] if methods else [_layer(rows, mark, channels | said)]
+    marks = [] if methods else [layer(rows, mark, channels | said)]
     for safe in (False, True) if methods else ():  # what may not be taken is hollow, where shapes do not tell it
         some = [row for row, place in zip(rows, places, strict=True) if place.word.is_safe == safe]
         look = mark if safe else mark | {"filled": False, "strokeWidth": 2}
-        marks += [_layer(some, look, channels | said)] if some else []
+        marks += [layer(some, look, channels | said)] if some else []
 
     def spot(place: Place) -> Spot:
         left = ((place.use or 0.0) - across[0]) / (across[1] - across[0])
@@ -155,16 +155,16 @@ def risk_utility_map(
     labels = place_labels(spots, shown, size, [spots[i] for best in joined for i in best])
     leads, words = _label_layers(rows, spots, shown, labels, channels)
     if allowed is not None:  # a level line, and what it is
-        row = [{"risk": allowed, "said": _("allowed: {risk}").format(risk=percent(allowed))}]
+        limit = [{"risk": allowed, "said": _("allowed: {risk}").format(risk=percent(allowed))}]
         level = {"y": channels["y"]}
         rule = {"type": "rule", "color": "$persimmon", "strokeDash": [2, 3], "strokeWidth": 1.5}
         text = {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -3}
         beside = level | {"x": {"value": "width"}, "text": {"field": "said"}}
-        layers += [_layer(row, rule, level), _layer(row, text | {"fontSize": 12, "color": "$ink"}, beside)]
+        layers += [layer(limit, rule, level), layer(limit, text | {"fontSize": 12, "color": "$ink"}, beside)]
     layers += [*leads, *marks, *words]
     if taken:
         ring = {"type": "point", "shape": "circle", "filled": False, "color": "$indigo", "strokeWidth": 2, "opacity": 1}
-        layers.append(_layer([rows[i] for i in taken], ring | {"size": 420}, channels))
+        layers.append(layer([rows[i] for i in taken], ring | {"size": 420}, channels))
     return {"layer": layers, "width": size[0], "height": size[1]}
 
 
@@ -212,7 +212,7 @@ def _label_layers(
             leads.setdefault(round(label.near[1] - y, 2), []).append(row)
         words.setdefault(_side(label, x, y, text_width(text)), []).append(row | {"short": text})
     drawn = [
-        _layer(some, {"type": "rule", "color": "$muted", "y2Offset": far}, channels | {"y2": {"field": "risk"}})
+        layer(some, {"type": "rule", "color": "$muted", "y2Offset": far}, channels | {"y2": {"field": "risk"}})
         for far, some in leads.items()
     ]
     said = []
@@ -221,7 +221,7 @@ def _label_layers(
         named = channels | {"text": {"field": "short"}}
         # a rim keeps a label legible where it must cross a line
         rim = {"color": "$card", "stroke": "$card", "strokeWidth": 4}
-        said += [_layer(some, mark | {"tooltip": None} | look, named) for look in (rim, {"color": "$ink"})]
+        said += [layer(some, mark | {"tooltip": None} | look, named) for look in (rim, {"color": "$ink"})]
     return drawn, said
 
 
@@ -234,10 +234,6 @@ def _side(label: Label, x: float, y: float, wide: float) -> tuple[str, str, floa
     if label.left > x:
         return "left", baseline, round(label.left - x, 2), round(dy, 2)
     return "right", baseline, round(label.left + wide - x, 2), round(dy, 2)
-
-
-def _layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:
-    return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
 
 
 def _across(uses: Sequence[float], *, near: bool) -> tuple[float, float]:

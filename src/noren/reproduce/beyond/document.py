@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from noren.drawing.ground import picture, scaled
+from noren.drawing.ground import layer, picture, scaled
 from noren.i18n import N_, _
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.kernels.judging.threshold import thresholds
@@ -158,9 +158,9 @@ def _map(points: list[dict[str, Any]]) -> str:
     words = {"type": "text", "dy": -11, "fontSize": 10}
     marks = {"type": "point", "filled": True, "size": 70, "opacity": 0.9}
     layers = [
-        {"data": {"values": best}, "mark": {"type": "line", "strokeWidth": 1.5}, "encoding": encoding},
-        {"data": {"values": points}, "mark": marks, "encoding": encoding | {"shape": shape}},
-        {"data": {"values": ours}, "mark": words, "encoding": encoding | {"text": {"field": "name"}}},
+        layer(best, {"type": "line", "strokeWidth": 1.5}, encoding),
+        layer(points, marks, encoding | {"shape": shape}),
+        layer(ours, words, encoding | {"text": {"field": "name"}}),
     ]
     return picture({"layer": layers, "width": 620, "height": 300})
 
