@@ -34,13 +34,13 @@ from noren.engines import waiting
 from noren.engines.accelerated.alignments import pair_costs_by
 from noren.engines.choice import chosen_engine
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
-from noren.i18n import _
 from noren.measures import measures
 from noren.measures.evidence import must_have
 from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Evidence, Guess, Measure, Method, Score, must_accept
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
@@ -58,6 +58,9 @@ __all__ = [
     "reconstruct",
     "sample",
 ]
+
+
+say = Texts(__name__)
 
 
 def draw_seed() -> int:
@@ -149,7 +152,10 @@ def protect_unaudited(
         except CheckFailedError:
             raise
         except Exception as error:
-            raise AuditUnfinishedError(_unaudited(release, error), error) from error
+            # of what kind the error was; its words may hold a value of the original, and the statement is public
+            notes = {**release.statement.notes, "audit": f"failed: {type(error).__name__}"}
+            unaudited = replace(release, statement=replace(release.statement, notes=notes))
+            raise AuditUnfinishedError(unaudited, error) from error
 
     return release, audit
 
@@ -172,15 +178,6 @@ def _seen_by_audit(original: Records, public: Records) -> Records:
     return without_columns(original, [name for name in original.schema.names if name not in kept])
 
 
-def _unaudited(release: Release, error: BaseException) -> Release:
-    """Return the release with a statement that says that its audit failed, and of what kind the error was.
-
-    Its words are for the steward alone: the statement is public, and they may hold a value of the original.
-    """
-    said = release.statement
-    return replace(release, statement=replace(said, notes={**said.notes, "audit": f"failed: {type(error).__name__}"}))
-
-
 def method_of(
     method: str | Method | Sequence[str | Method | Mapping[str, Any]], parameters: Mapping[str, Any]
 ) -> Method:
@@ -188,10 +185,7 @@ def method_of(
     if isinstance(method, str):
         return methods.create(method, **parameters)
     if parameters:
-        raise ParameterError(
-            _("{name} has no method to go to").format(name=next(iter(parameters))),
-            _("give each method its parameters where it is named"),
-        )
+        raise ParameterError(*say.problem("parameter_of_no_method", name=next(iter(parameters))))
     return method if isinstance(method, Method) else Chain(steps=method)
 
 
@@ -247,7 +241,15 @@ def attackers_knowledge(
     seed: int = 0,
 ) -> Records:
     """Return what an attacker knows of ``original``, by the limits that :func:`attack` takes."""
-    data = original if known is None else _knowledge_of(original, as_records(known, original.schema))
+    data = original
+    if known is not None:
+        data = as_records(known, original.schema)
+        if isinstance(original, History) and isinstance(data, History):
+            strangers = data.customers.filter(~data.customers.is_in(original.customers.implode()))
+            if len(strangers):
+                raise ParameterError(*say.problem("strangers", count=len(strangers), customer=strangers[0]))
+        elif len(data) != len(original):
+            raise ParameterError(*say.problem("knowledge_rows", known=len(data), rows=len(original)))
     if statement is not None and isinstance(data, History):
         data = as_released(data, statement)  # what categories mean is public
     if isinstance(data, History) and (known is not None or knowledge != 1 or item_prefix is not None):
@@ -255,26 +257,6 @@ def attackers_knowledge(
     if isinstance(data, Table) and (knowledge != 1 or item_prefix is not None):
         return partial_table(data, knowledge, seed, item_prefix=item_prefix)
     return data
-
-
-def _knowledge_of(original: Records, known: Records) -> Records:
-    """Return ``known``; stop where it is not about the original's customers."""
-    if isinstance(original, History) and isinstance(known, History):
-        people = original.customers
-        strangers = known.customers.filter(~known.customers.is_in(people.implode()))
-        if len(strangers):
-            raise ParameterError(
-                _(
-                    "the knowledge is about {count:,} customers who are not in the original, the first is {customer}"
-                ).format(count=len(strangers), customer=strangers[0]),
-                _("give knowledge of this original"),
-            )
-    elif len(known) != len(original):
-        raise ParameterError(
-            _("the knowledge has {known:,} rows, the original {rows:,}").format(known=len(known), rows=len(original)),
-            _("give one row for each person of the original, in its order; of whom nothing is known, an empty one"),
-        )
-    return known
 
 
 def measure(
@@ -349,9 +331,7 @@ def reconstruct(
     seed = checked_seed(seed)
     release = opened(release)
     if not isinstance(release, Release):
-        raise ParameterError(
-            _("rows alone do not tell how they were perturbed"), _("give a release, or the folder that holds one")
-        )
+        raise ParameterError(*say.problem("rows_alone"))
     return run(
         release.public,
         release.statement,
@@ -380,7 +360,7 @@ def check(
     from noren.data.inputs import contest_files
 
     if release is None and guess is None:
-        raise ParameterError(_("there is nothing to check"), _("name a release, or a guess with --guess"))
+        raise ParameterError(*say.problem("nothing_to_check"))
     pairs = guess if guess is None or isinstance(guess, str | PathLike) else _named({"guess": guess})["guess"].answers
     with contest_files(original, release, pairs, schema) as files:
         return files.check(schema, limit)
