@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -173,13 +173,14 @@ def _two_lines(headings: Sequence[tuple[str, str]]) -> list[str]:
 
 
 _SCHEMA = "pwscup2018"
-_RUNS: tuple[tuple[str, dict[str, object]], ...] = (
-    ("pseudonymize", {}),
-    ("generalize-by-count", {"k": 2, "suppress_cells": True}),
-    ("generalize-by-count", {"k": 3, "suppress_cells": True}),
-    ("generalize-by-count", {"k": 5, "suppress_cells": True}),
-    ("generalize", {"k": 5, "effort": "quick"}),
-)
+_RUNS: dict[str, tuple[str, dict[str, object]]] = {
+    "pseudonymize": ("pseudonymize", {}),
+    "generalize-by-count k=2": ("generalize-by-count", {"k": 2, "suppress_cells": True}),
+    "generalize-by-count k=3": ("generalize-by-count", {"k": 3, "suppress_cells": True}),
+    "generalize-by-count k=5": ("generalize-by-count", {"k": 5, "suppress_cells": True}),
+    "generalize k=5": ("generalize", {"k": 5, "effort": "quick"}),
+}
+"""What the demo makes, by the label of the release."""
 
 
 @app.command("demo")
@@ -212,11 +213,10 @@ def demo(
         write_rows(original, folder / "T.csv")
         outcomes, failures = [], Failures()
         with progress_bar(_("2. protecting, attacking, measuring")) as progress:
-            for i, (name, parameters) in enumerate(_RUNS):
-                label = _label(name, parameters)
+            for i, (label, (name, parameters)) in enumerate(_RUNS.items()):
                 progress(i / len(_RUNS), label)
                 release = protect(original, methods.create(name, **parameters), seed=seed)
-                release.save(folder / _folder_name(name, parameters), official=True)
+                release.save(folder / _folder_name(label), official=True)
                 outcomes.append(examine(original, release, label=label))
                 for failing, reason in outcomes[-1].failed.items():
                     failures.add(f"{label}, {failing}", reason)
@@ -267,12 +267,8 @@ def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> 
     yield _("All measures and charts: {page}").format(page=page.as_uri())
 
 
-def _label(name: str, parameters: Mapping[str, object]) -> str:
-    return " ".join([name, *(f"{k}={v}" for k, v in parameters.items() if k == "k")])
-
-
-def _folder_name(name: str, parameters: Mapping[str, object]) -> str:
-    return _label(name, parameters).replace(" ", "-").replace("=", "")
+def _folder_name(label: str) -> str:
+    return label.replace(" ", "-").replace("=", "")
 
 
 # --- knowing an earlier demo again -----------------------------------------------------------------------------------
@@ -290,7 +286,7 @@ def _kind() -> FolderKind:
     from noren.data.formats.files import FolderKind
     from noren.data.release import RELEASE
 
-    releases = [f"{_folder_name(name, parameters)}/{file}" for name, parameters in _RUNS for file in RELEASE.names]
+    releases = [f"{_folder_name(label)}/{file}" for label in _RUNS for file in RELEASE.names]
     return FolderKind((_SIGN, *_SIGNED, *releases), _unsigned)
 
 
