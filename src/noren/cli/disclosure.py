@@ -134,12 +134,12 @@ def unicity(
 
 
 def _unicity_parts(found: Unicity, sentences: list[str], chart: Path | None) -> Iterator[Part]:
-    from noren.reports.unicity_part import release_headings, release_rows, unicity_headings, unicity_rows
+    from noren.reports.unicity_part import release_table, unicity_table
 
     title = "" if found.release is None else _("original")
-    yield Table(unicity_headings(), unicity_rows(found.original.as_list()), title)
+    yield Table(*unicity_table(found.original.as_list()), title)
     if found.release is not None:
-        yield Table(release_headings(), release_rows(found.release.as_list()), _("release"))
+        yield Table(*release_table(found.release.as_list()), _("release"))
     yield from map(Note, sentences)
     known = ", ".join(f"{name} ({word})" for name, word in found.columns.items())
     yield Note(

@@ -19,6 +19,8 @@ from noren.judgement.singled_out import left_in_release, singled_out, step_range
 
 _SAMPLE = 1_000
 _KNOWN = "1-10"
+PageTable = tuple[list[str], list[list[str]]]
+"""Headings, and rows of cells."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class UnicityPart:
 
     sentences: Sequence[str]
     chart: Markup
-    tables: Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]]
+    tables: Sequence[PageTable]
 
 
 def unicity_facts(records: Records, release: Release | None = None) -> dict[str, Any] | None:
@@ -58,7 +60,7 @@ def unicity_part(original: Records, release: Release) -> UnicityPart | None:
             *(left_in_release(Step(**step)) for step in after if step["known"] == known),
         ],
         chart=Markup(chart),  # noqa: S704 - the drawer escapes texts
-        tables=[(unicity_headings(), unicity_rows(before)), (release_headings(), release_rows(after))],
+        tables=[unicity_table(before), release_table(after)],
     )
 
 
@@ -67,14 +69,10 @@ def singled_out_caption(found: Mapping[str, Any]) -> str:
     return singled_out(_headline(found["curve"]), found["sampled"])
 
 
-def unicity_headings() -> list[str]:
-    """Return what the cells of :func:`unicity_rows` are."""
-    return [_("known purchases"), _("customers asked about"), _("singled out"), _("95 %"), _("candidates")]
-
-
-def unicity_rows(curve: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return a curve as cells of a table."""
-    return [
+def unicity_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
+    """Return a curve as a table: its headings, and its rows."""
+    headings = [_("known purchases"), _("customers asked about"), _("singled out"), _("95 %"), _("candidates")]
+    rows = [
         [
             str(step["known"]),
             count(step["tried"]),
@@ -84,39 +82,27 @@ def unicity_rows(curve: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         ]
         for step in curve
     ]
+    return headings, rows
 
 
-def release_headings() -> list[str]:
-    """Return what the cells of :func:`release_rows` are."""
-    return [
-        _("known purchases"),
-        _("one pseudonym left"),
-        _("95 %"),
-        _("the right one"),
-        _("none left"),
-        _("found with mismatches tolerated"),
-        _("95 %"),
-    ]
-
-
-def release_rows(curve: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return the curve of a release as cells of a table; what needs the secret part is left open without it."""
-    return [
-        [
-            str(step["known"]),
-            percent(step["unique"]),
-            step_range(step["low"], step["high"]),
-            _share(step.get("right")),
-            percent(step["none"]),
-            _share(step.get("forgiving")),
-            step_range(step.get("forgiving_low"), step.get("forgiving_high")),
-        ]
-        for step in curve
-    ]
-
-
-def _share(share: float | None) -> str:
-    return "–" if share is None else percent(share)
+def release_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
+    """Return the curve of a release as a table; what needs the secret part is left open without it."""
+    alone = [_("known purchases"), _("one pseudonym left"), _("95 %"), _("the right one"), _("none left")]
+    rows = []
+    for step in curve:
+        right, forgiving = ("–" if step.get(key) is None else percent(step[key]) for key in ("right", "forgiving"))
+        rows.append(
+            [
+                str(step["known"]),
+                percent(step["unique"]),
+                step_range(step["low"], step["high"]),
+                right,
+                percent(step["none"]),
+                forgiving,
+                step_range(step.get("forgiving_low"), step.get("forgiving_high")),
+            ]
+        )
+    return [*alone, _("found with mismatches tolerated"), _("95 %")], rows
 
 
 def _headline(curve: Sequence[Mapping[str, Any]]) -> Step:

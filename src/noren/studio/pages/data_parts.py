@@ -24,7 +24,7 @@ from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.judgement.singled_out import estimates_differ
 from noren.naming import listing
-from noren.reports.unicity_part import singled_out_caption, unicity_headings, unicity_rows
+from noren.reports.unicity_part import singled_out_caption, unicity_table
 from noren.studio.hierarchies import Asked, build_hierarchy, hierarchy_facts
 from noren.studio.service import Studio
 from noren.studio.store import Project
@@ -265,12 +265,13 @@ def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
     about = _(
         "Known of a purchase: {known}. {sampled} of {customers} customers were asked about, drawn by lot."
     ).format(known=words, sampled=count(found["sampled"]), customers=count(found["customers"]))
+    headings, rows = unicity_table(found["curve"])
     return {
         "caption": singled_out_caption(found),
         "about": about,
         "spec": live(unicity_lines(found["curve"])),
-        "headings": unicity_headings(),
-        "table": unicity_rows(found["curve"]),
+        "headings": headings,
+        "table": rows,
     }
 
 
