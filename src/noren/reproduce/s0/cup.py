@@ -184,14 +184,12 @@ def _of_team(team: str, found: Findings, entries: Mapping[str, Any], outcomes: M
     return cells
 
 
+def kind_title(kind: str) -> str:
+    """Return what Table 5 calls a kind of releases."""
+    return say(f"kinds.{kind}")
+
+
 def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
-    words = {  # as in Table 5
-        "unique": _("100 or more customers unique"),
-        "two alone": _("2 unprocessed, pairs"),
-        "pairs": _("pairs"),
-        "triples": _("triples"),
-        "based on triples": _("based on triples"),
-    }
     count, survived = KINDS[kind]
     teams = [team for team, entry in ENTRIES.items() if entry.kind == kind]
     if len(teams) != count:
@@ -205,7 +203,7 @@ def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
             alive = sum(outcome.effective[team] == 0 for team in teams)
             values = [float(one) for one in np.asarray(alive).ravel()]
         said = survived if bound == "paper" else None
-        cells.append(Datum.over(words[kind], column, values, paper=said, digits=2))
+        cells.append(Datum.over(kind_title(kind), column, values, paper=said, digits=2))
     return cells
 
 

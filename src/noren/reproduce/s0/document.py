@@ -16,7 +16,9 @@ from noren.kernels.judging.threshold import threshold, thresholds, union_probabi
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
 from noren.reproduce.s0 import cup, work
 from noren.reproduce.s0.printed import BEYOND, COLUMNS, CORRELATIONS, KINDS, LIMIT, TABLE_3, TABLE_4, TABLES
+from noren.tables import Texts, table_of
 
+say = Texts(__name__)
 PAIRS, TRIPLES, TWO_ALONE, UNIQUE = (0, 2), (0, 3), (2, 2), (100, 2)
 """Customers whom nobody is like, and the size of the classes that the others are in."""
 BEST = Unit(work.useful, ("generalize, k = 2", 2), data=(work.DATA,))
@@ -49,12 +51,9 @@ def results(found: Findings) -> Comparison:
             ),
             Datum(_("team {team}").format(team=team), _("effective"), _("yes") if hit else _("no")),
         ]
-    says = [
-        _("Three teams, the winner among them, have U = 0.206 with 2,622 rows deleted: no groups of two do better.")
-    ]
+    says = [say("three_teams")]
     if ours:
-        said = _("Ours: U = {u:.5f}, {rows:,} rows deleted, lower bound {bound:.5f}.")
-        says.append(said.format(u=ours["U"], rows=ours["deleted"], bound=ours["lower_bound"]))
+        says.append(say("our_pairs", u=ours["U"], rows=ours["deleted"], bound=ours["lower_bound"]))
     return Comparison(cells, says)
 
 
@@ -72,13 +71,7 @@ def table_4(_found: Findings) -> Comparison:
             Datum.exactly(row, "r(n')", "*" if said is None else said, "*" if ours > n else ours, digits=0),
             Datum(row, _("sharp bound"), ours="*" if sharp[n] > n else sharp[n], digits=0),
         ]
-    return Comparison(
-        cells,
-        [
-            _("*: no number of right answers is enough."),
-            _("The sharp bound asks for as few as H0 allows; the two agree up to n' = 17."),
-        ],
-    )
+    return Comparison(cells, [say("none_is_enough"), say("sharp_asks")])
 
 
 # --- what the text works out -----------------------------------------------------------------------------------------
@@ -106,17 +99,7 @@ def examples(found: Findings) -> Comparison:
         if k > 2:
             cells.append(Datum(row, paper, ours=found[_surviving(0, k, "paper")]["survival"]))
         cells.append(Datum(row, sharp, ours=found[_surviving(0, k, "sharp")]["survival"]))
-    return Comparison(
-        cells,
-        [
-            _("With the sharp bound pairs are found out for certain, and triples survive as often as by S0's bound."),
-            _(
-                "So the decision at k = 2, which S0 found left to luck, is no longer. "
-                "At k = 3 to 6 it still is: these break H0 and mostly survive."
-            ),
-            _("Survival is that against attackers who draw lots independently of each other."),
-        ],
-    )
+    return Comparison(cells, [say("sharp_on_pairs"), say("left_to_luck"), say("independent_attackers")])
 
 
 # --- Table 5 ---------------------------------------------------------------------------------------------------------
@@ -128,27 +111,14 @@ OF_KINDS = [_surviving(*classes, bound) for classes in _CLASSES.values() for bou
 
 def kinds(found: Findings) -> Comparison:
     """Set the number of releases that survived beside the number to expect against the best attackers."""
-    words = {
-        "unique": _("100 or more customers unique"),
-        "two alone": _("2 unprocessed, pairs"),
-        "pairs": _("pairs"),
-        "triples": _("triples"),
-        "based on triples": _("based on triples"),
-    }
     cells = []
     for kind, (count, survived) in KINDS.items():
-        row = words[kind]
+        row = cup.kind_title(kind)
         cells.append(Datum(row, _("releases"), ours=count, digits=0))
         for column, bound in ((_("survived"), "paper"), (_("survived, sharp bound"), "sharp")):
             ours = count * found[_surviving(*_CLASSES[kind], bound)]["survival"] if kind in _CLASSES else None
             cells.append(Datum(row, column, survived if bound == "paper" else None, ours, digits=2))
-    return Comparison(
-        cells,
-        [
-            _("Ours is how many would survive in the mean, if 13 attackers each did the best they can, independently."),
-            _("What is based on triples is not described, so nothing can be expected of it."),
-        ],
-    )
+    return Comparison(cells, [say("kinds_expected"), say("based_on_triples")])
 
 
 # --- Tables 6 to 10 and their correlations with U: the published draws of team 01, and releases of ours ---------------
@@ -193,26 +163,13 @@ def _ours(found: Findings) -> dict[str, dict[str, Any]]:
 
 
 def _words() -> dict[str, str]:
-    parts = {
-        "itemsets": _("frequent itemsets"),
-        "rfm": "RFM",
-        "wholesale": _("similarity, wholesale"),
-        "retail": _("similarity, retail"),
-        "top": _("similarity, top"),
-        "rows": _("rows"),
-        "items": _("top 100 items"),
-    }
-    columns = {"date": _("date"), "price": _("price"), "quantity": _("quantity")}
-    statistics = {
-        "sum": _("sum"),
-        "mean": _("mean"),
-        "variance": _("variance"),
-        "sd": _("standard deviation"),
-        "max": _("greatest"),
-        "min": _("least"),
-        "median": _("median"),
-    }
-    return parts | {f"{c}.{s}": f"{columns[c]}, {statistics[s]}" for c in columns for s in statistics}
+    """Return what the columns of Tables 6 to 10 are called."""
+    texts = table_of(__name__)
+    titles = {"rfm": "RFM"} | {part: say(f"parts.{part}") for part in texts["parts"]}
+    for column in texts["columns"]:
+        for name in texts["statistics"]:
+            titles[f"{column}.{name}"] = f"{say(f'columns.{column}')}, {say(f'statistics.{name}')}"
+    return titles
 
 
 def table(number: int) -> Callable[[Findings], Comparison]:
@@ -235,14 +192,8 @@ def table(number: int) -> Callable[[Findings], Comparison]:
             said, column, r = CORRELATIONS[part], words[part], _of_lines(part, number)
             cells.append(Datum.exactly(printed_r, column, said, r, tolerance=FROM_DIGITS))
             cells.append(Datum(our_r, column, said, _of_ours(part, ours)))
-        says = [
-            _("Team 01 is judged by the five draws that are published, beside the mean of S0's 100."),
-            _("The other teams' releases are not public; below them stand releases of ours, by U."),
-        ]
-        if WINNER in ours:
-            says.append(_("Team 14, the winner, stands beside our best groups of two: its U and its number of rows."))
-        if number == 7:
-            says.append(_("Team 08 lost as many rows as groups of two by count do, team 07 as many as of three."))
+        says = [say("team_01"), say("others"), *([say("team_14")] if WINNER in ours else [])]
+        says += [say("teams_07_and_08")] if number == 7 else []
         return Comparison(cells, says)
 
     return compare
@@ -308,14 +259,9 @@ def correlations(found: Findings) -> Comparison:
                 Datum(row, _("correlation, ours"), ours=r),
                 Datum(row, _("beyond chance, ours"), ours=mine),
             ]
-    says = [
-        _("Without team 12, whose release is like no other, these are no longer beyond chance: {shaky}.").format(
-            shaky=", ".join(shaky)
-        )
-    ]
+    says = [say("without_team_12", shaky=", ".join(shaky))]
     if agree:
-        words_ = _("Our {count} releases and S0's 13 agree on {same} of {all} errors whether they go with U.")
-        says.append(words_.format(count=len(ours), same=sum(agree), all=len(agree)))
+        says.append(say("agreement", count=len(ours), same=sum(agree), all=len(agree)))
     return Comparison(cells, says)
 
 
