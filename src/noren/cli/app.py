@@ -16,7 +16,6 @@ from noren.cli import (  # noqa: F401 - each adds its commands
     hierarchy,
     judge,
     ledger,
-    measure,
     overview,
     protect,
     releases,
