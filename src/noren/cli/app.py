@@ -8,7 +8,6 @@ import typer
 from typer import Option
 
 from noren.cli import (  # noqa: F401 - each adds its commands
-    attack,
     contest,
     data,
     disclosure,
