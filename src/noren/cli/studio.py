@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noren.cli.parts.commands import App, Note, Output, Part, Table
-from noren.cli.parts.inputs import listening
+from noren.cli.parts.inputs import announce, listening
 from noren.cli.parts.screen import say
 from noren.errors import FileError, ParameterError
 from noren.i18n import _, ngettext
@@ -77,12 +77,11 @@ def studio(
         say(_("the password is set"))
         return
     taken = listening(host, port)
-    port = taken.getsockname()[1]
     chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
     settings = Settings(
         folder=folder,
         host=host,
-        port=port,
+        port=taken.getsockname()[1],
         names=tuple(name or ()),
         proxies=tuple(proxy or ()),
         https=https,
@@ -94,14 +93,7 @@ def studio(
         accounts=_has_users(folder, database),
         **chosen,
     )
-    address, *others = settings.addresses
-    say(_("the studio is open at {address} (Ctrl-C closes it)").format(address=address))
-    if others:
-        say(
-            _("from other machines: {addresses}; other names are let in with --allow-host NAME").format(
-                addresses=", ".join(others)
-            )
-        )
+    address = announce(_("the studio is open at {address} (Ctrl-C closes it)"), settings.addresses)
     from noren.studio.app import serve
 
     serve(settings, taken, address if open_page else None, say)

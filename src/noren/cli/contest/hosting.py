@@ -14,7 +14,7 @@ from noren.cli.contest.connecting import (
     arena_at,
 )
 from noren.cli.parts.commands import App
-from noren.cli.parts.inputs import listening
+from noren.cli.parts.inputs import announce, listening
 from noren.cli.parts.screen import say
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.errors import ParameterError
@@ -96,14 +96,7 @@ def serve(
         engine_from=engine_from,
         **chosen,
     )
-    address, *others = settings.addresses
-    say(_("the arena is open at {address} (Ctrl-C closes it)").format(address=address))
-    if others:
-        say(
-            _("from other machines: {addresses}; other names are let in with --allow-host NAME").format(
-                addresses=", ".join(others)
-            )
-        )
+    address = announce(_("the arena is open at {address} (Ctrl-C closes it)"), settings.addresses)
     if rehearsal:
         say(_("note: this is a rehearsal; its organisers can move the clock."))
     from noren.contest.app import serve as run

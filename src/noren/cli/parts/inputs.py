@@ -192,6 +192,16 @@ def chosen(
     return picked
 
 
+def announce(words: str, addresses: Sequence[str]) -> str:
+    """Say where a server is open, and return the address for this machine."""
+    address, *others = addresses
+    say(words.format(address=address))
+    if others:
+        elsewhere = _("from other machines: {addresses}; other names are let in with --allow-host NAME")
+        say(elsewhere.format(addresses=", ".join(others)))
+    return address
+
+
 def listening(host: str, port: int) -> socket.socket:
     """Take the port now, so that a taken one is said before anything starts."""
     import socket
