@@ -86,22 +86,23 @@ def check_files(
             rule = _("this row has {count} levels, more than {most}").format(count=hierarchy.depth, most=most_levels)
             problems.append(Problem(1, None, None, rule, _("leave some out: each multiplies what a method searches")))
         if records is not None:
-            problems += _about_column(own, [name for name in named if name is not None], records)
+            if own is None:
+                rule = _("the file name matches no column of the data")
+                cure = _("name each file after its column: {example}").format(example=f"{records.schema.names[0]}.csv")
+                problems.append(Problem(None, None, None, rule, cure))
+            elif own not in records.schema.names:
+                rule, cure = _("the data have no such column"), _("name one that they have")
+                problems.append(Problem(None, own, None, rule, cure))
+            elif named.count(own) > 1:
+                problems.append(Problem(None, own, None, _("the column has two files"), _("keep one")))
             if own in records.schema.names and hierarchy is not None:
                 problems += _unlisted(hierarchy, ColumnValues(records, records.schema[own]))
-        found.append(CheckedFile(file, own, hierarchy, tuple(problems), _notes(hierarchy)))
+        notes: tuple[str, ...] = ()
+        if hierarchy is not None and hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() > 1:
+            note = _("the last level has several labels, so rows cannot always be made alike; end each row with *")
+            notes = (note,)
+        found.append(CheckedFile(file, own, hierarchy, tuple(problems), notes))
     return found
-
-
-def _about_column(own: str | None, named: Sequence[str], records: Records) -> Iterator[Problem]:
-    if own is None:
-        rule = _("the file name matches no column of the data")
-        yield Problem(None, None, None, rule, _("name each file after its column: {example}").format(
-            example=f"{records.schema.names[0]}.csv"))  # fmt: skip
-    elif own not in records.schema.names:
-        yield Problem(None, own, None, _("the data have no such column"), _("name one that they have"))
-    elif named.count(own) > 1:
-        yield Problem(None, own, None, _("the column has two files"), _("keep one"))
 
 
 def _unlisted(hierarchy: Hierarchy, values: ColumnValues) -> Iterator[Problem]:
@@ -118,9 +119,3 @@ def _unlisted(hierarchy: Hierarchy, values: ColumnValues) -> Iterator[Problem]:
             "the data have this value (rows: {rows:,}, the first is row {row:,}), and the file does not list it"
         ).format(rows=rows, row=row)
         yield Problem(None, values.name, text, rule, _("add a row for it"))
-
-
-def _notes(hierarchy: Hierarchy | None) -> tuple[str, ...]:
-    if hierarchy is None or hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() == 1:
-        return ()
-    return (_("the last level has several labels, so rows cannot always be made alike; end each row with *"),)

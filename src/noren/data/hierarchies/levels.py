@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 import polars as pl
@@ -56,8 +56,7 @@ class Hierarchy:
     @classmethod
     def of(cls, name: str, rows: Iterable[Sequence[str]], *, file: Path | None = None) -> Hierarchy:
         """Make a hierarchy of rows ``value, label, …``; stop at the first row that contradicts another."""
-        found = checked_rows([tuple(row) for row in rows])
-        return found.hierarchy(name, file)
+        return checked_rows([tuple(row) for row in rows]).hierarchy(name, file)
 
     @classmethod
     def of_labels(cls, name: str, texts: pl.Series, levels: Sequence[pl.Series]) -> Hierarchy:
@@ -115,45 +114,30 @@ def checked_rows(listed: Sequence[Sequence[str]]) -> CheckedRows:
         said = Problem(None, None, None, *say.problem("hierarchy_lists_no_values"))
         return CheckedRows(pl.DataFrame(schema={"0": pl.String}), (said,))
     depth = len(listed[0])
-    whole = [len(row) == depth and "" not in row for row in listed]
-    cure = _("give every value a label on every level")
-    wrong = [number for number, is_whole in enumerate(whole, start=1) if not is_whole][:MOST_PROBLEMS]
-    problems = [
-        Problem(number, None, DELIMITER.join(listed[number - 1]), _row_problem(listed[number - 1], depth), cure)
-        for number in wrong
-    ]
-    labels = pl.DataFrame(
-        [row for row, is_whole in zip(listed, whole, strict=True) if is_whole],
-        schema={str(level): pl.String for level in range(depth)},
-        orient="row",
-    )
-    numbers = pl.Series("row", [i for i, is_whole in enumerate(whole, start=1) if is_whole], dtype=pl.UInt32)
-    found = checked_labels(labels.select(numbers, pl.all()))
-    return CheckedRows(found.labels, (*problems, *found.problems))
-
-
-def _row_problem(row: Sequence[str], depth: int) -> str:
-    if len(row) != depth:
-        return _("this row has {count} levels, the first one {depth}").format(count=len(row), depth=depth)
-    return _("level {level} is empty: the hierarchy has a hole").format(level=list(row).index(""))
+    whole, problems = list[tuple[Any, ...]](), list[Problem]()
+    for number, row in enumerate(listed, start=1):
+        if len(row) == depth and "" not in row:
+            whole.append((number, *row))
+            continue
+        rule = _("this row has {count} levels, the first one {depth}").format(count=len(row), depth=depth)
+        if len(row) == depth:
+            rule = _("level {level} is empty: the hierarchy has a hole").format(level=list(row).index(""))
+        cure = _("give every value a label on every level")
+        problems.append(Problem(number, None, DELIMITER.join(row), rule, cure))
+    types: dict[str, Any] = {"row": pl.UInt32} | {str(level): pl.String for level in range(depth)}
+    found = checked_labels(pl.DataFrame(whole, schema=types, orient="row"))
+    return CheckedRows(found.labels, (*problems[:MOST_PROBLEMS], *found.problems))
 
 
 def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
     """Look at whole rows with their numbers in the column ``row``."""
     # a line that is repeated as it is says nothing new; those after it keep their numbers in what is said of them
-    names = numbered.columns[1:]
-    once = numbered.unique(names, keep="first", maintain_order=True)
-    problems = [*_listed_twice(once), *_split_labels(once), *_circles(once)]
-    return CheckedRows(once.drop("row"), tuple(problems))
-
-
-def _listed_twice(numbered: pl.DataFrame) -> Iterator[Problem]:
-    """Yield the second row of each value that has rows with other labels."""
-    twice = numbered.filter(pl.col("0").is_duplicated())
-    second = twice.group_by("0", maintain_order=True).agg(pl.col("row").get(1))
-    for value, row in second.head(MOST_PROBLEMS).iter_rows():
-        rule = _("the value is listed twice, with other labels")
-        yield Problem(row, None, value, rule, _("list each value once"))
+    once = numbered.unique(numbered.columns[1:], keep="first", maintain_order=True)
+    # the second row of each value that has rows with other labels
+    twice = once.filter(pl.col("0").is_duplicated()).group_by("0", maintain_order=True).agg(pl.col("row").get(1))
+    rule, cure = _("the value is listed twice, with other labels"), _("list each value once")
+    problems = [Problem(row, None, value, rule, cure) for value, row in twice.head(MOST_PROBLEMS).iter_rows()]
+    return CheckedRows(once.drop("row"), (*problems, *_split_labels(once), *_circles(once)))
 
 
 def _split_labels(numbered: pl.DataFrame) -> Iterator[Problem]:
@@ -195,12 +179,8 @@ def _circles(numbered: pl.DataFrame) -> Iterator[Problem]:
                 (pl.col(str(level)) == way[0]) & (pl.col(str(level + 1)) == way[1]) for level in range(labels.width - 1)
             )
         )
-        yield Problem(
-            int(row["row"][0]) if len(row) else None,
-            None,
-            way[0],
-            *say.problem("hierarchy_runs_circle", way=" → ".join(way)),
-        )
+        number = int(row["row"][0]) if len(row) else None
+        yield Problem(number, None, way[0], *say.problem("hierarchy_runs_circle", way=" → ".join(way)))
 
 
 _LARGEST_FILE = 2**28
@@ -215,15 +195,11 @@ def read_hierarchy(path: str | Path, name: str | None = None) -> Hierarchy:
 
 def check_hierarchy(path: str | Path) -> CheckedRows:
     """Read one file and return every problem of its rows; a file that cannot be read at all is an error."""
-    path = Path(path)
-    return checked_rows(rows_of_text(_text(path), path))
-
-
-def _text(path: Path) -> str:
     try:
-        return read_all_bytes(path, largest=_LARGEST_FILE).decode("utf-8-sig")
+        text = read_all_bytes(Path(path), largest=_LARGEST_FILE).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(*say.problem("file_not_utf"), file=path) from None
+    return checked_rows(rows_of_text(text, path))
 
 
 def rows_of_text(text: str, file: str | Path | None = None) -> list[list[str]]:
@@ -250,28 +226,17 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
     files = sorted(folder.glob("*.csv"))
     found: dict[str, Hierarchy] = {}
     for column in columns:
-        own = [file for file in files if unquote(file.stem) == column or _is_named_after(file, column)]
+        own = [file for file in files if column_of_file(file, [column])]
         if len(own) > 1:
-            raise FileError(
-                *say.problem("column_two_hierarchies", column=column, files=listing([file.name for file in own])),
-                file=folder,
-            )
+            names = listing([file.name for file in own])
+            raise FileError(*say.problem("column_two_hierarchies", column=column, files=names), file=folder)
         if own:
             found[column] = read_hierarchy(own[0], column)
     if not found:
-        raise FileError(
-            *say.problem(
-                "folder_holds_no_hierarchy",
-                columns=listing(list(columns)),
-                example=f"{columns[0] if columns else 'age'}.csv",
-            ),
-            file=folder,
-        )
+        example = f"{columns[0] if columns else 'age'}.csv"
+        words = say.problem("folder_holds_no_hierarchy", columns=listing(list(columns)), example=example)
+        raise FileError(*words, file=folder)
     return found
-
-
-def _is_named_after(file: Path, column: str) -> bool:
-    return file.stem == column or file.stem.endswith(f"_{column}")
 
 
 def column_of_file(file: Path, columns: Iterable[str]) -> str | None:
@@ -280,8 +245,8 @@ def column_of_file(file: Path, columns: Iterable[str]) -> str | None:
     >>> column_of_file(Path("adult_hierarchy_sex.csv"), ["age", "sex"])
     'sex'
     """
-    own = [column for column in columns if unquote(file.stem) == column or _is_named_after(file, column)]
-    return max(own, key=len, default=None)
+    named = (file.stem, unquote(file.stem))
+    return max((name for name in columns if name in named or file.stem.endswith(f"_{name}")), key=len, default=None)
 
 
 def hierarchy_file_name(column: str, others: Iterable[str] = ()) -> str | None:
