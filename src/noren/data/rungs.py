@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values
 from noren.data.cells import different
-from noren.data.formats.render import has_negative_zero, value_text
+from noren.data.formats.render import has_negative_zero
 from noren.data.frames import Table
-from noren.data.hierarchies.builder import canonical, texts_of
+from noren.data.hierarchies.builder import canonical, texts, texts_of
 from noren.data.hierarchies.levels import MISSING_MARK, SAYS_NOTHING, Hierarchy
 from noren.data.schema import Column
 from noren.errors import ParameterError
@@ -79,10 +79,6 @@ class Rungs:
         return labels.gather(self.ladder.maps()[level][self.codes]).alias(self.column.name)
 
 
-def _texts(values: pl.Series, column: Column) -> pl.Series:
-    return values.to_frame().select(value_text(pl.col(values.name), column).alias(values.name))[values.name]
-
-
 def complete_rows(table: Table, hierarchies: Mapping[str, Hierarchy]) -> pl.Series:
     """Tell which rows have a value in every column that has a hierarchy."""
     there = pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
@@ -93,15 +89,6 @@ def complete_rows(table: Table, hierarchies: Mapping[str, Hierarchy]) -> pl.Seri
             missing |= (texts == MISSING_MARK).fill_null(value=True)
         there &= ~missing
     return there
-
-
-class _Place(NamedTuple):
-    """A column's different values as texts, which of them each row has, and their hierarchy."""
-
-    column: Column
-    texts: pl.Series
-    which: pl.Series
-    hierarchy: Hierarchy
 
 
 def on_rungs(
@@ -116,12 +103,19 @@ def on_rungs(
     unlisted: list[str] = []
     for name, given in hierarchies.items():
         column = table.schema[name]
-        place = _placed(exact_values(table, column), column, canonical(given, column))
+        values, hierarchy = exact_values(table, column), canonical(given, column)
+        if has_negative_zero(values):
+            values = texts(values, column)
+        rows, which = different(values)
+        shown = values.gather(rows)
+        shown = shown if shown.dtype == pl.String else texts(shown, column)
         if missing == "category":
-            place = _with_missing(place)
-        unlisted += [f"{name} = {value!r}" for value in _unlisted(place)]
+            hierarchy = _with_missing(hierarchy, shown)
+            shown = shown.fill_null(MISSING_MARK)
+        other = shown.filter(shown.is_null() | ~shown.is_in(hierarchy.values.implode())).unique().sort()
+        unlisted += [f"{name} = {value or ''!r}" for value in other]
         if not unlisted:
-            rungs.append(_rungs(place, counts))
+            rungs.append(_rungs(column, hierarchy, shown, which, counts))
     if unlisted:
         several = ", ".join(unlisted[:_SHOWN]) + (", …" if len(unlisted) > _SHOWN else "")
         raise ParameterError(
@@ -133,39 +127,26 @@ def on_rungs(
     return rungs
 
 
-def _placed(values: pl.Series, column: Column, hierarchy: Hierarchy) -> _Place:
-    if has_negative_zero(values):
-        values = _texts(values, column)
-    rows, which = different(values)
-    known = values.gather(rows)
-    return _Place(column, known if known.dtype == pl.String else _texts(known, column), which, hierarchy)
-
-
-def _with_missing(place: _Place) -> _Place:
+def _with_missing(hierarchy: Hierarchy, shown: pl.Series) -> Hierarchy:
     """Give missing cells a row of their own, alone below the top."""
-    marks = place.texts.filter(place.texts.is_null() | (place.texts == MISSING_MARK)).unique()
-    listed, labels = set(place.hierarchy.values), place.hierarchy.labels
+    labels = hierarchy.labels
+    if MISSING_MARK in hierarchy.values or not (shown.is_null() | (shown == MISSING_MARK)).any():
+        return hierarchy
     top = labels.to_series(labels.width - 1).unique()
-    texts = place.texts.fill_null(MISSING_MARK) if marks.null_count() else place.texts
-    if len(marks) and MISSING_MARK not in listed:
-        own = [MISSING_MARK] * (labels.width - 1)
-        row = pl.DataFrame([[*own, top[0] if len(top) == 1 else MISSING_MARK]], schema=labels.schema, orient="row")
-        labels = pl.concat([labels, row])
-    return place._replace(texts=texts, hierarchy=Hierarchy(place.hierarchy.name, labels))
+    own = [MISSING_MARK] * (labels.width - 1)
+    row = pl.DataFrame([[*own, top[0] if len(top) == 1 else MISSING_MARK]], schema=labels.schema, orient="row")
+    return Hierarchy(hierarchy.name, pl.concat([labels, row]))
 
 
-def _unlisted(place: _Place) -> list[str]:
-    given = place.texts.unique()
-    other = given.filter(given.is_null() | ~given.is_in(place.hierarchy.values.implode()))
-    return ["" if value is None else value for value in other.sort().to_list()]
-
-
-def _rungs(place: _Place, counts: Whole | None) -> Rungs:
-    labels, depth = place.hierarchy.labels, place.hierarchy.depth
-    occurring = place.texts.unique().to_frame("0")
+def _rungs(
+    column: Column, hierarchy: Hierarchy, shown_texts: pl.Series, which: pl.Series, counts: Whole | None
+) -> Rungs:
+    """Return a column of which the different values are ``shown_texts``; ``which`` of them each row has."""
+    labels, depth = hierarchy.labels, hierarchy.depth
+    occurring = shown_texts.unique().to_frame("0")
     # values by their labels from the top down: codes of a label stand together, and the order says nothing of the rows
     present = labels.join(occurring, on="0", how="semi").sort([str(level) for level in reversed(range(depth))])
-    codes = pl.DataFrame({"0": place.texts}).join(
+    codes = shown_texts.to_frame("0").join(
         present.select("0", code=pl.int_range(pl.len())), on="0", how="left", maintain_order="left"
     )["code"]
     small = np.min_scalar_type(len(present))  # of many rows codes are what takes memory
@@ -188,8 +169,8 @@ def _rungs(place: _Place, counts: Whole | None) -> Rungs:
         below = here.astype(np.int64)
     said = tuple(names.to_frame("x").select(pl.when(pl.col("x") != SAYS_NOTHING).then("x"))["x"] for names in shown)
     return Rungs(
-        place.column,
-        codes.to_numpy().astype(small)[place.which.to_numpy()],
+        column,
+        codes.to_numpy().astype(small)[which.to_numpy()],
         Ladder(len(present), tuple(steps)),
         said,
         tuple(leaves),

@@ -32,10 +32,14 @@ if TYPE_CHECKING:
 _SHOWN: Final = 10
 
 
+def texts(values: pl.Series, column: Column) -> pl.Series:
+    """Return values of a column as text, as a hierarchy lists them."""
+    return values.to_frame("0").select(value_text(pl.col("0"), column).alias(values.name)).to_series()
+
+
 def texts_of(records: Records, column: Column) -> pl.Series:
     """Return a column's exact values as text, as a hierarchy lists them."""
-    values = exact_values(records, column)
-    return values.to_frame().select(value_text(pl.col(values.name), column).alias(values.name))[values.name]
+    return texts(exact_values(records, column), column)
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class ColumnValues:
         if self.column.scale == Scale.NOMINAL:
             own = pl.concat([self.counts["0"], pl.Series("0", self.column.domain or (), dtype=pl.String)])
             return own.filter(own != MISSING_MARK).unique().sort()
-        return self.typed.to_frame("0").select(value_text(pl.col("0"), self.column))["0"]
+        return texts(self.typed, self.column).alias("0")
 
     @cached_property
     def rows(self) -> pl.Series:
@@ -95,14 +99,11 @@ def canonical(hierarchy: Hierarchy, column: Column) -> Hierarchy:
     """
     if column.scale != Scale.RATIO:
         return hierarchy
-    own = hierarchy.values.cast(column.dtype, strict=False).to_frame("0")
-    text = own.select(value_text(pl.col("0"), column).alias("0"))["0"]
-    labels = hierarchy.labels.with_columns(text.fill_null(hierarchy.values))
-    return (
-        Hierarchy.of(hierarchy.name, labels.iter_rows())
-        if labels["0"].is_duplicated().any()
-        else Hierarchy(hierarchy.name, labels)
-    )
+    own = texts(hierarchy.values.cast(column.dtype, strict=False), column)
+    labels = hierarchy.labels.with_columns(own.fill_null(hierarchy.values))
+    if labels["0"].is_duplicated().any():
+        return Hierarchy.of(hierarchy.name, labels.iter_rows())
+    return Hierarchy(hierarchy.name, labels)
 
 
 def values_of(name: str, values: Any, **about: Any) -> ColumnValues:

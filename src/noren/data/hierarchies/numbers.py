@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.formats.render import value_text
-from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
+from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, texts
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
 from noren.data.schema import Column, ValueType
 from noren.errors import ParameterError
@@ -247,8 +247,7 @@ def _times(places: Whole, grid: float) -> Whole | Real:
 
 
 def _texts(numbers: Whole | Real, column: Column) -> pl.Series:
-    typed = pl.Series("x", numbers).cast(column.dtype, strict=False)
-    return typed.to_frame().select(value_text(pl.col("x"), column))["x"]
+    return texts(pl.Series(numbers).cast(column.dtype, strict=False), column)
 
 
 def _number(value: float) -> float | int:
