@@ -26,7 +26,7 @@ from noren.data.guessing.people import stop_at_repeated_people
 from noren.data.inputs import as_public, as_records, as_release, checked_seed, opened
 from noren.data.interchange import frame_of, index_names, missing_column
 from noren.data.knowledge import partial, partial_table
-from noren.data.public_part import with_kept, without_columns
+from noren.data.public_part import with_kept
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
@@ -175,7 +175,7 @@ def _seen_by_audit(original: Records, public: Records) -> Records:
         return there[column.name].role != Role.QUASI
 
     kept = [column.name for column in original.schema.columns if looked_at(column)] or original.schema.names[:1]
-    return without_columns(original, [name for name in original.schema.names if name not in kept])
+    return original.without(name for name in original.schema.names if name not in kept)
 
 
 def method_of(

@@ -148,7 +148,11 @@ def consistent_customers(
     [2, 1]
     """
     progress(0.0, _("laying out the rows"))
-    laid = _laid_out(original, _only_told(public), classes)
+    # everything fits columns that are suppressed throughout
+    kept = (Role.CUSTOMER, Role.ITEM)
+    others = [c.name for c in public.schema.columns if c.role not in kept]
+    unsaid = [name for name in others if public.frame[name].null_count() == len(public)]
+    laid = _laid_out(original, public.without(unsaid), classes)
     blocks, rows = list[Candidates](), list[NDArray[np.int64]]()
     for share, size, said in _some_after_another(laid):
         for done, block in candidate_blocks(laid.known, said, enough):
@@ -186,8 +190,19 @@ def _laid_out(original: History, public: History, classes: pl.DataFrame | None =
     classes = history_classes(public) if classes is None else classes
     shown = classes.unique("class", keep="first", maintain_order=True)["pseudonym"]
     once = public.take(public[Role.CUSTOMER].is_in(shown.implode()).fill_null(value=False).arg_true())
-    domains = {c.name: _domain(original, once, c) for c in columns if c.scale == Scale.NOMINAL}
-    known, customers = _known_rows(original, columns, domains)
+    domains, values = dict[str, pl.Series](), np.empty((len(original), len(columns)))
+    for at, column in enumerate(columns):
+        exact = exact_values(original, column)
+        if column.scale == Scale.NOMINAL:  # every text, in the original or in the release, sorted
+            cells = once.frame[column.name]
+            said = (cells.explode() if is_set(cells.dtype) else cells).cast(pl.String)
+            domain = pl.concat([exact.cast(pl.String), said]).drop_nulls().unique().sort()
+            domains[column.name] = domain
+            values[:, at] = _codes(exact, domain)
+        else:
+            values[:, at] = numbers(exact)
+    who, customers = people(original[Role.CUSTOMER])
+    known = KnownRows.of(values, who, len(customers), len(domains[columns[0].name]))
     history = classes["class"].cast(pl.Int64).to_numpy()
     return _LaidOut(columns, known, customers, once, domains, classes["pseudonym"], history)
 
@@ -206,13 +221,6 @@ def _some_after_another(laid: _LaidOut) -> Iterator[tuple[float, float, PublicRo
         part = laid.once if len(rows) == len(laid.once) else laid.once.take(pl.Series(rows))
         said = _public_rows(part, laid.columns, laid.domains, laid.known)
         yield start / len(pseudonyms), (stop - start) / len(pseudonyms), said
-
-
-def _only_told(public: History) -> History:
-    """Return the public rows without columns that are suppressed throughout: everything fits them."""
-    rows, kept = len(public), (Role.CUSTOMER, Role.ITEM)
-    unsaid = [c.name for c in public.schema.columns if public.frame[c.name].null_count() == rows and c.role not in kept]
-    return replace(public, frame=public.frame.drop(unsaid), schema=public.schema.without(unsaid)) if unsaid else public
 
 
 def history_classes(public: History) -> pl.DataFrame:
@@ -272,22 +280,6 @@ def compared_columns(original: History, public: History) -> list[Column]:
     return sorted(shared, key=lambda column: column.name != item)
 
 
-def _known_rows(original: History, columns: list[Column], domains: dict[str, pl.Series]) -> tuple[KnownRows, pl.Series]:
-    """Return the rows of the original, and its customers in order of appearance."""
-    who, customers = people(original[Role.CUSTOMER])
-    return KnownRows.of(
-        _values(original, columns, domains), who, len(customers), len(domains[columns[0].name])
-    ), customers
-
-
-def _values(original: History, columns: list[Column], domains: dict[str, pl.Series]) -> NDArray[np.float64]:
-    values = np.empty((len(original), len(columns)))
-    for at, column in enumerate(columns):
-        exact = exact_values(original, column)
-        values[:, at] = _codes(exact, domains[column.name]) if column.scale == Scale.NOMINAL else numbers(exact)
-    return values
-
-
 def _public_rows(public: History, columns: list[Column], domains: dict[str, pl.Series], known: KnownRows) -> PublicRows:
     """Return what the public rows allow, pseudonyms by order of appearance."""
     who, pseudonyms = people(public[Role.CUSTOMER])
@@ -316,13 +308,6 @@ def _public_rows(public: History, columns: list[Column], domains: dict[str, pl.S
         used += len(code)
     listed = np.concatenate(members) if members else np.zeros(0)
     return PublicRows.of(lo, hi, first, stop, listed, who, len(pseudonyms), known)
-
-
-def _domain(original: History, public: History, column: Column) -> pl.Series:
-    """Return every text of a column, in the original or in the release, sorted."""
-    cells = public.frame[column.name]
-    said = (cells.explode() if is_set(cells.dtype) else cells).cast(pl.String)
-    return pl.concat([exact_values(original, column).cast(pl.String), said]).drop_nulls().unique().sort()
 
 
 def _codes(texts: pl.Series, domain: pl.Series) -> NDArray[np.float64]:

@@ -98,22 +98,16 @@ class Grid:
             "<tr>" + "".join(f"<td{side}>{_safe(cell)}</td>" for cell, side in zip(row, sides, strict=True)) + "</tr>"
             for row in self.rows
         )
-        return f"<table>{self._caption()}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-    def _caption(self) -> str:
-        """Return how much is shown, where it is not all."""
-        said = []
-        if self.all_rows > len(self.rows):
-            said.append(
-                _("{first} to {last} of {total}").format(first=1, last=len(self.rows), total=f"{self.all_rows:,}")
+        parts = [
+            words.format(first=1, last=len(shown), total=f"{total:,}")
+            for words, shown, total in (
+                (_("{first} to {last} of {total}"), self.rows, self.all_rows),
+                (_("columns {first} to {last} of {total}"), self.headings, self.all_columns),
             )
-        if self.all_columns > len(self.headings):
-            said.append(
-                _("columns {first} to {last} of {total}").format(
-                    first=1, last=len(self.headings), total=f"{self.all_columns:,}"
-                )
-            )
-        return f"<caption>{_safe('; '.join(said))}</caption>" if said else ""
+            if total > len(shown)
+        ]
+        caption = f"<caption>{_safe('; '.join(parts))}</caption>" if parts else ""
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 @dataclass(frozen=True)
@@ -226,13 +220,12 @@ class Records:
 
     def _repr_html_(self) -> str:
         """Return how a notebook shows the data: rows, people, columns with their roles, the first rows."""
-        return Card(self._kind_word(), self.schema.name, self._facts(), self.first_rows()).html()
-
-    def _kind_word(self) -> str:
-        return _("table")
-
-    def _facts(self) -> list[tuple[str, str]]:
-        return [(_("rows"), f"{len(self):,}"), (_("columns"), f"{len(self.schema.columns):,}")]
+        facts = [(_("rows"), f"{len(self):,}"), (_("columns"), f"{len(self.schema.columns):,}")]
+        kind = _("table")
+        if isinstance(self, History):
+            kind = _("history")
+            facts.insert(1, (_("customers"), f"{len(self.customers):,}"))
+        return Card(kind, self.schema.name, facts, self.first_rows()).html()
 
     def first_rows(self, missing: str = "–") -> Grid:
         """Return the first rows of the first columns as texts."""
@@ -245,8 +238,30 @@ class Records:
 
     def take(self, rows: pl.Series) -> Self:
         """Return the rows at positions ``rows``, in that order, spelling included."""
-        frame = self.frame.select(_taken(values, rows) for values in self.frame)
+        # a column that says nothing is made anew, for no memory is needed to say it
+        frame = self.frame.select(
+            values[:1].new_from_index(0, len(rows))
+            if len(values) and values.null_count() == len(values)
+            else values.gather(rows)
+            for values in self.frame
+        )
         return replace(self, frame=frame, spelling=self.spelling.take(rows))
+
+    def without(self, names: Iterable[str]) -> Self:
+        """Return the records less some columns."""
+        gone = set(names)
+        if not gone:
+            return self
+        frame = self.frame.drop(gone & set(self.frame.columns))
+        return replace(self, frame=frame, schema=self.schema.without(list(gone)), spelling=self._spelling_without(gone))
+
+    def with_values(self, values: pl.Series) -> Self:
+        """Return the records with other values in a column, all in their canonical spelling."""
+        return replace(self, frame=self.frame.with_columns(values), spelling=self._spelling_without({values.name}))
+
+    def _spelling_without(self, names: set[str]) -> Spelling:
+        odd = {name: texts for name, texts in self.spelling.exceptions.items() if name not in names}
+        return replace(self.spelling, exceptions=odd)
 
     def digest(self) -> str:
         """Return the SHA-256 of the rows as text, each followed by one line feed."""
@@ -259,13 +274,6 @@ class Records:
             part = replace(self, frame=self.frame[start : start + (1 << 18)], spelling=Spelling())
             content.update((part.lines().str.join("\n").item() + "\n").encode())
         return content.hexdigest()
-
-
-def _taken(values: pl.Series, rows: pl.Series) -> pl.Series:
-    """Return values at some places; a column that says nothing is made anew, for no memory is needed to say it."""
-    if len(values) and values.null_count() == len(values):
-        return values[:1].new_from_index(0, len(rows))
-    return values.gather(rows)
 
 
 def _stop_at_missing(frame: pl.DataFrame, schema: Schema, index: Sequence[str] = ()) -> None:
@@ -301,12 +309,6 @@ class History(Records):
     def customers(self) -> pl.Series:
         """The customers, in order of first appearance."""
         return self[Role.CUSTOMER].drop_nulls().unique(maintain_order=True)
-
-    def _kind_word(self) -> str:
-        return _("history")
-
-    def _facts(self) -> list[tuple[str, str]]:
-        return [(_("rows"), f"{len(self):,}"), (_("customers"), f"{len(self.customers):,}"), *super()._facts()[1:]]
 
     def measured(self) -> tuple[Column, ...]:
         """Return the columns that a release generalises and U counts (S0): date, item, price, quantity."""

@@ -46,9 +46,7 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
         return known
     column = original.schema.role(Role.ITEM)
     cut = exact_values(known, column).cast(pl.String).str.slice(0, item_prefix)
-    odd = {name: texts for name, texts in known.spelling.exceptions.items() if name != column.name}
-    spelling = replace(known.spelling, exceptions=odd)
-    return replace(known, frame=known.frame.with_columns(cut.alias(column.name)), spelling=spelling)
+    return known.with_values(cut.alias(column.name))
 
 
 def partial_table(original: Table, share: float = 1.0, seed: int = 0, *, item_prefix: int | None = None) -> Table:

@@ -113,22 +113,10 @@ _SHORTEST = 4
 _FEW = 0.01
 
 
-def without_columns(records: Records, names: Iterable[str]) -> Records:
-    """Return records less some columns."""
-    gone = set(names)
-    odd = {name: texts for name, texts in records.spelling.exceptions.items() if name not in gone}
-    return replace(
-        records,
-        frame=records.frame.drop(gone & set(records.frame.columns)),
-        schema=records.schema.without(list(gone)),
-        spelling=replace(records.spelling, exceptions=odd),
-    )
-
-
 def without_identifiers(records: Records) -> Records:
     """Return a history less its identifiers; a table as it is, whose methods drop them or put pseudonyms there."""
     gone = [c.name for c in records.schema.with_role(Role.IDENTIFIER)] if isinstance(records, History) else []
-    return without_columns(records, gone) if gone else records
+    return records.without(gone)
 
 
 def with_kept(records: Records, names: Iterable[str]) -> Records:

@@ -271,9 +271,7 @@ class Release:
         known = self._one_customer_each().select(pl.col("pseudonym").cast(pl.String).alias(column), person="customer")
         shown = self.public.frame.select(column).with_columns(pl.col(column).cast(pl.String))
         names = shown.join(known.unique(), on=column, how="left", maintain_order="left")["person"]
-        odd = {name: texts for name, texts in self.public.spelling.exceptions.items() if name != column}
-        frame = self.public.frame.with_columns(names.alias(column))
-        return replace(self.public, frame=frame, spelling=replace(self.public.spelling, exceptions=odd))
+        return self.public.with_values(names.alias(column))
 
     @property
     def deleted_rows(self) -> int:
