@@ -72,18 +72,12 @@ def numbered(texts: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     >>> [found.tolist() for found in numbered(pl.Series(["b", "a", "b"]))]
     [[0, 1, 0], [0, 1]]
     """
-    keys = _short_texts(texts)
-    return last_match.numbered(*text_bytes(texts)) if keys is None else last_match.numbered_keys(keys)
-
-
-def _short_texts(texts: pl.Series) -> NDArray[np.int64] | None:
-    """Return texts of up to seven bytes as whole numbers, equal where they are; None if there is a longer one."""
-    if texts.null_count():
-        return None
-    low, high = text_views(texts)
-    if (low & 0xFFFFFFFF).max(initial=0) > 7:
-        return None
-    return ((low << 56) | (low >> 32) | (high << 32)).astype("<u8").view(np.int64)
+    if not texts.null_count():
+        low, high = text_views(texts)
+        if (low & 0xFFFFFFFF).max(initial=0) <= 7:  # texts of up to seven bytes are whole numbers, equal where they are
+            keys = ((low << 56) | (low >> 32) | (high << 32)).astype("<u8")
+            return last_match.numbered_keys(keys.view(np.int64))
+    return last_match.numbered(*text_bytes(texts))
 
 
 def text_views(texts: pl.Series) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

@@ -140,8 +140,11 @@ def different(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
     known = cells.gather(rows)
     for start in range(0, len(cells), _BLOCK_ROWS):
         block = cells[start : start + _BLOCK_ROWS]
-        if not block.eq_missing(known.gather(number[start : start + _BLOCK_ROWS])).all():
-            return _by_value(cells)
+        if not block.eq_missing(known.gather(number[start : start + _BLOCK_ROWS])).all():  # two cells have one hash
+            given = pl.DataFrame({"cell": cells}).with_row_index("row")
+            first = given.unique("cell", keep="first", maintain_order=True).with_row_index("number")
+            found = given.join(first.drop("row"), on="cell", how="left", maintain_order="left", nulls_equal=True)
+            return first["row"], found["number"]
     return rows, number
 
 
@@ -153,11 +156,3 @@ def _by_mark(marks: pl.Series) -> tuple[pl.Series, pl.Series]:
     blocks = [marks[start : start + step].to_frame("mark") for start in range(0, max(len(marks), 1), step)]
     found = [b.join(known, on="mark", how="left", maintain_order="left", nulls_equal=True)["number"] for b in blocks]
     return rows, pl.concat(found)
-
-
-def _by_value(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Do the same for cells of which two different ones have one hash."""
-    given = pl.DataFrame({"cell": cells}).with_row_index("row")
-    rows = given.unique("cell", keep="first", maintain_order=True).with_row_index("number")
-    found = given.join(rows.drop("row"), on="cell", how="left", maintain_order="left", nulls_equal=True)
-    return rows["row"], found["number"]

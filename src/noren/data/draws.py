@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.cells import is_generalised, is_interval, is_set
+from noren.data.cells import is_generalised, is_interval, is_set, lift
 from noren.data.formats.files import writing_file
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
@@ -94,24 +94,22 @@ class Draws:
             values, cells = exact_values(original, column), public.frame[column.name]
             if column.scale == Scale.NOMINAL:
                 known = categories if column.role == Role.ITEM else None
-                self._columns[stream] = _from_choices(values, cells, known)
+                self._columns[stream] = _from_choices(values, cells, column, known)
             else:
                 self._columns[stream] = _from_intervals(values, cells, column)
 
     def __getitem__(self, draw: int) -> History:
         """Return draw number ``draw``, counted from 0: the public rows with exact values."""
-        exact = [self._drawn(draw, stream) for stream in self._columns]
+        exact = []
+        for stream, column in self._columns.items():
+            blocks = []  # some rows after another: what is made on the way takes several times a column's memory
+            for start in range(0, max(len(self.public), 1), _BLOCK_ROWS):
+                stop = min(start + _BLOCK_ROWS, len(self.public))
+                places = np.arange(start, stop) if self.places is None else self.places[start:stop]
+                uniform = uniforms_at(places, seed=self.seed, draw=draw, stream=stream)
+                blocks.append(column(slice(start, stop), uniform))
+            exact.append(pl.concat(blocks))
         return replace(self.public, frame=self.public.frame.with_columns(exact), spelling=Spelling())
-
-    def _drawn(self, draw: int, stream: int) -> pl.Series:
-        """Draw a column, some rows after another: what is made on the way takes several times its memory."""
-        blocks = []
-        for start in range(0, max(len(self.public), 1), _BLOCK_ROWS):
-            stop = min(start + _BLOCK_ROWS, len(self.public))
-            places = np.arange(start, stop) if self.places is None else self.places[start:stop]
-            uniform = uniforms_at(places, seed=self.seed, draw=draw, stream=stream)
-            blocks.append(self._columns[stream](slice(start, stop), uniform))
-        return pl.concat(blocks)
 
     def first(self, count: int) -> Iterator[History]:
         """Return the first ``count`` draws, one at a time."""
@@ -130,7 +128,10 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
         try:
             for i, draw in enumerate(draws.first(count)):
                 progress(i / count, _("draw {number} of {count}").format(number=i + 1, count=count))
-                table = _numbered(draw, i).to_arrow()
+                if "draw" in draw.frame.columns:
+                    raise SchemaError(*say.problem("column_called_draw_already"), column="draw")
+                number = pl.lit(i, dtype=pl.UInt32).alias("draw")
+                table = draw.frame.select(number, *draw.schema.names).to_arrow()
                 if writer is None:
                     writer = pq.ParquetWriter(aside, table.schema, compression="zstd")
                 writer.write_table(table)
@@ -138,12 +139,6 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
             if writer is not None:
                 writer.close()
     return path
-
-
-def _numbered(draw: History, number: int) -> pl.DataFrame:
-    if "draw" in draw.frame.columns:
-        raise SchemaError(*say.problem("column_called_draw_already"), column="draw")
-    return draw.frame.select(pl.lit(number, dtype=pl.UInt32).alias("draw"), *draw.schema.names)
 
 
 def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> _Drawer:
@@ -158,7 +153,13 @@ def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> _Dra
         some = cells[rows]
         suppressed = some.is_null().to_numpy() & ~_blank(some, has_blanks=has_blanks)
         lo, hi = (np.where(suppressed, bound, numbers(end[rows])) for end, bound in zip(ends, span, strict=True))
-        return _typed(from_grid(lo, hi, column.grid, uniform), column)
+        # the inverse of noren.data.arrays.numbers
+        drawn = pl.Series(column.name, from_grid(lo, hi, column.grid, uniform), nan_to_null=True)
+        if isinstance(column.dtype, pl.Datetime):
+            return (drawn * _MICROSECONDS_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us")).cast(column.dtype)
+        if column.dtype == pl.Date:
+            return drawn.round().cast(pl.Int32).cast(pl.Date)
+        return (drawn.round() if column.dtype.is_integer() else drawn).cast(column.dtype)
 
     return draw
 
@@ -170,24 +171,20 @@ def _blank(cells: pl.Series, *, has_blanks: bool) -> NDArray[np.bool_]:
     return cells.is_null().to_numpy()
 
 
-def _typed(values: Real, column: Column) -> pl.Series:
-    """Return drawn numbers in the column's own type; the inverse of :func:`noren.data.arrays.numbers`."""
-    said = pl.Series(column.name, values, nan_to_null=True)
-    if isinstance(column.dtype, pl.Datetime):
-        return (said * _MICROSECONDS_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us")).cast(column.dtype)
-    if column.dtype == pl.Date:
-        return said.round().cast(pl.Int32).cast(pl.Date)
-    return said.round().cast(column.dtype) if column.dtype.is_integer() else said.cast(column.dtype)
-
-
-def _from_choices(values: pl.Series, cells: pl.Series, categories: Mapping[str, Sequence[str]] | None) -> _Drawer:
+def _from_choices(
+    values: pl.Series, cells: pl.Series, column: Column, categories: Mapping[str, Sequence[str]] | None
+) -> _Drawer:
     """Return what draws a column of names: one of the set, of the set's categories, or of all there are."""
     everything = values.drop_nulls().unique().cast(pl.String).sort()
-    listed = cells if is_set(cells.dtype) else _alone(cells)
+    listed = lift(cells.cast(pl.String), column) if not is_set(cells.dtype) else cells
     elements = _listed(listed).unique().cast(pl.String).sort()
     numbered = listed.cast(pl.List(pl.Enum(elements)))
-    groups = {c: list(items) for c, items in (categories or {}).items()}
-    shelf, starts, lengths = _shelf(elements, groups, everything)
+    # All items that can be drawn on one shelf. An element is an item, which stands for itself, or a category, which
+    # stands for its items; starts and lengths tell where. The original's items come last, all of them.
+    runs = [list((categories or {}).get(element, [element])) for element in elements]
+    lengths = np.array([len(run) for run in runs], dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    shelf = pl.concat([pl.Series([item for run in runs for item in run], dtype=pl.String), everything])
     name, has_blanks = cells.name, bool(values.null_count())
 
     def draw(rows: slice, uniform: Real) -> pl.Series:
@@ -213,22 +210,3 @@ def _from_choices(values: pl.Series, cells: pl.Series, categories: Mapping[str, 
 def _listed(sets: pl.Series) -> pl.Series:
     """Return what sets list, one after another."""
     return sets.drop_nulls().explode(empty_as_null=False)
-
-
-def _alone(cells: pl.Series) -> pl.Series:
-    one = pl.concat_list(pl.col(cells.name).cast(pl.String))
-    return cells.to_frame().select(pl.when(pl.col(cells.name).is_not_null()).then(one))[cells.name]
-
-
-def _shelf(
-    elements: pl.Series, groups: Mapping[str, Sequence[str]], everything: pl.Series
-) -> tuple[pl.Series, Whole, Whole]:
-    """Lay out all items that can be drawn, and say where each element's items start and how many they are.
-
-    An element is an item, which stands for itself, or a category, which stands for its items. The original's items
-    come last, all of them.
-    """
-    runs = [list(groups.get(e, [e])) for e in elements.to_list()]
-    lengths = np.array([len(run) for run in runs], dtype=np.int64)
-    shelf = pl.concat([pl.Series([item for run in runs for item in run], dtype=pl.String), everything])
-    return shelf, np.cumsum(lengths) - lengths, lengths
