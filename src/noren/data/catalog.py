@@ -15,12 +15,12 @@ import contextlib
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+from pydantic import TypeAdapter
 
 from noren.data.download import TIMEOUT, download, unpack
 from noren.data.formats.source import read_all_bytes
@@ -45,8 +45,8 @@ class DataPart:
 
     role: str
     names: tuple[str, ...]
-    rows: int | None
-    what: str
+    rows: int | None = None
+    what: str = ""
     digest: str | None = None
     by_rows: bool = False
     follows_schema: bool = True
@@ -93,15 +93,8 @@ class Dataset:
         )
 
 
-def _dataset(said: Mapping[str, Any]) -> Dataset:
-    parts = tuple(DataPart(**{"rows": None} | part | {"names": tuple(part["names"])}) for part in said["parts"])
-    members = tuple(said.get("members", ()))
-    return Dataset(**{**said, "kind": Kind(said["kind"]), "parts": parts, "members": members})
-
-
-KNOWN = tuple(map(_dataset, table_of(__name__)["dataset"]))
-
-
+KNOWN = tuple(TypeAdapter(Dataset).validate_python(about) for about in table_of(__name__)["dataset"])
+"""Every data set the catalog knows."""
 ARCHIVE = "https://archive.ics.uci.edu/static/public"
 """Where the UCI Machine Learning Repository keeps its archives."""
 
@@ -167,21 +160,16 @@ def places() -> tuple[Path, ...]:
     found: list[Path] = []
     if given := os.environ.get("NOREN_DATA"):
         found.append(Path(given))
-    found += (root.parent / "shared" / "data" for root in _checkouts())
-    with contextlib.suppress(OutputError):  # no home, no cache; the other places are as good
-        found.append(cache_folder())
-    return tuple(dict.fromkeys(found))
-
-
-def _checkouts() -> Iterator[Path]:
-    """Yield the folders that look like the root of a checkout, upwards from here and from Noren's own source."""
+    # what looks like the root of a checkout, upwards from here and from Noren's own source
     starts = [Path(__file__).resolve().parent]
     with contextlib.suppress(FileNotFoundError):  # the folder we were started in may be gone
         starts.insert(0, Path.cwd())
-    for start in starts:
-        for folder in (start, *start.parents):
-            if _is_there(folder / "pyproject.toml") or _is_there(folder / ".git"):
-                yield folder
+    folders = (folder for start in starts for folder in (start, *start.parents))
+    roots = (root for root in folders if _is_there(root / "pyproject.toml") or _is_there(root / ".git"))
+    found += (root.parent / "shared" / "data" for root in roots)
+    with contextlib.suppress(OutputError):  # no home, no cache; the other places are as good
+        found.append(cache_folder())
+    return tuple(dict.fromkeys(found))
 
 
 def _is_there(path: Path) -> bool:
@@ -304,7 +292,14 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
     try:
         with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as aside:
             unpack(packed, {member: Path(aside) / member for member in dataset.members})
-            _keep(dataset, Path(aside), folder)
+            unpacked = Located(dataset, Path(aside), _parts_in(Path(aside), dataset))
+            verify(unpacked)  # all of it, before anything is kept
+            for role, path in unpacked.paths.items():
+                target = folder / dataset.part(role).names[0]
+                if path.suffix == target.suffix:
+                    path.replace(target)
+                else:
+                    write(_to_the_minute(read(path, dataset.schema).data), target)
     except InputError as error:
         packed.unlink()
         raise FileError(
@@ -319,40 +314,25 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
     return Located(dataset, folder, _parts_in(folder, dataset))
 
 
-def _keep(dataset: Dataset, unpacked: Path, folder: Path) -> None:
-    """Move into ``folder`` what was unpacked, once all of it is what we know."""
-    found = Located(dataset, unpacked, _parts_in(unpacked, dataset))
-    verify(found)
-    for role, path in found.paths.items():
-        target = folder / dataset.part(role).names[0]
-        if path.suffix == target.suffix:
-            path.replace(target)
-        else:
-            write(_to_the_minute(read(path, dataset.schema).data), target)
-
-
 def verify(located: Located) -> None:
     """Compare every part that is there with what we know of it; a difference is a ``FileError``."""
+    dataset = located.dataset
     for role, path in located.paths.items():
-        _check(located.dataset, located.dataset.part(role), path)
-
-
-def _check(dataset: Dataset, part: DataPart, path: Path) -> None:
-    if part.digest is None:
-        return
-    actual = (
-        rows_digest(read(path, dataset.schema).data)
-        if part.by_rows
-        else hashlib.sha256(read_all_bytes(path)).hexdigest()
-    )
-    if actual != part.digest:
-        raise FileError(
-            _("the content of {name} is not that of the data set {dataset} (SHA-256 {actual}…)").format(
-                name=path.name, dataset=dataset.name, actual=actual[:12]
-            ),
-            _("get it again from its source"),
-            file=path,
-        )
+        part = dataset.part(role)
+        if part.digest is None:
+            continue
+        if part.by_rows:
+            actual = rows_digest(read(path, dataset.schema).data)
+        else:
+            actual = hashlib.sha256(read_all_bytes(path)).hexdigest()
+        if actual != part.digest:
+            raise FileError(
+                _("the content of {name} is not that of the data set {dataset} (SHA-256 {actual}…)").format(
+                    name=path.name, dataset=dataset.name, actual=actual[:12]
+                ),
+                _("get it again from its source"),
+                file=path,
+            )
 
 
 def rows_digest(data: Records) -> str:

@@ -167,11 +167,8 @@ def read_categories(path: str | Path) -> Categories:
     columns = ["item", "category", "name"][: frame.width]
     frame = frame.rename(dict(zip(frame.columns, columns, strict=True))).with_columns(pl.all().str.strip_chars())
     header = [str(cell).lower() for cell in frame.row(0)] == columns
-    return _checked(frame.slice(1) if header else frame, path, first_row=2 if header else 1)
-
-
-def _checked(frame: pl.DataFrame, path: Path, *, first_row: int) -> Categories:
-    numbered = frame.with_row_index("row", offset=first_row)
+    numbered = frame.with_row_index("row", offset=1).slice(int(header))
+    frame = numbered.drop("row")
     unsaid = numbered.filter(pl.col("item").fill_null("").eq("") | pl.col("category").fill_null("").eq(""))
     if len(unsaid):
         raise FileError(*say.problem("item_category_missing"), file=path, row=int(unsaid["row"][0]))
@@ -229,13 +226,9 @@ def head_noun(name: str) -> str:
     whole = name.upper().strip()
     body = _LEAD.sub("", whole) or whole
     cut = _TAIL.search(body)
-    words = _words(body[: cut.start()] if cut and _words(body[: cut.start()]) else body)
+    words = (_WORD.findall(body[: cut.start()]) if cut else []) or _WORD.findall(body)
     kept = [w for w in words if w not in _ADJECTIVES] or words
     return _PLURAL.sub("", kept[-1]) if kept else ""
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text)
 
 
 def item_names(history: History) -> dict[str, str]:
@@ -348,7 +341,7 @@ def _grouped(names: list[str], heads: list[str], groups: int, seed: int) -> NDAr
     from sklearn.preprocessing import normalize
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    telling = ([_PLURAL.sub("", w) for w in _words(name.upper()) if w not in _ADJECTIVES] for name in names)
+    telling = ([_PLURAL.sub("", w) for w in _WORD.findall(name.upper()) if w not in _ADJECTIVES] for name in names)
     texts = [" ".join([*words, f"{head}_"]) for words, head in zip(telling, heads, strict=True)]
     distinct = len(set(texts))
     if groups >= distinct:
