@@ -13,20 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from noren.data.cells import is_interval, is_set
 from noren.data.frames import History, Records
 from noren.data.guessing.identifying import Identifying, identifying_columns
-from noren.data.schema import PRESETS, Column, Role, Schema
+from noren.data.schema import PRESETS, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import SchemaError
 from noren.i18n import _
-
-if TYPE_CHECKING:
-    from noren.data.statement import Statement
 
 _NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
 _FILES = ("categories", "hierarchies")
@@ -44,43 +41,30 @@ def published_schema(schema: Schema, statement: Statement, shown: pl.DataFrame |
     ('custom', '', None, ('x',))
     """
     preset = Schema.preset(schema.name) if schema.name in PRESETS else None
-    known = {} if preset is None else {column.name: column for column in preset.columns}
-    stated = _stated(statement)
-    columns = tuple(
-        column if column.name in stated or known.get(column.name) == column else _published(column, shown)
-        for column in schema.columns
-    )
+    public = [] if preset is None else list(preset.columns)
+    # the attributes whose domains the statement rests on
+    told = [step.notes.get("attributes") for step in statement.steps if step.method == "retention"]
+    listed = [about for some in told if isinstance(some, list) for about in some]
+    stated = {str(about.get("name")) for about in listed if isinstance(about, dict)}
+    columns = []
+    for column in schema.columns:
+        if column.name not in stated and column not in public:
+            domain = None
+            if column.domain and column.role not in _NAMING and shown is not None and column.name in shown.columns:
+                cells = shown[column.name].drop_nulls()
+                cells = cells.explode(empty_as_null=False) if is_set(cells.dtype) else cells
+                said = set(cells.cast(pl.String).unique())
+                domain = tuple(value for value in column.domain if value in said) or None
+            column = column.model_copy(update={"domain": domain, "minimum": None, "maximum": None})
+        columns.append(column)
     return schema.model_copy(
         update={
             "name": "custom" if preset is None else schema.name,
             "title": schema.title if preset is not None and schema.title == preset.title else "",
             "guessed": False,
-            "columns": columns,
+            "columns": tuple(columns),
         }
     )
-
-
-def _published(column: Column, shown: pl.DataFrame | None) -> Column:
-    domain = None
-    if column.domain is not None and column.role not in _NAMING and shown is not None and column.name in shown.columns:
-        said = _texts(shown[column.name])
-        domain = tuple(value for value in column.domain if value in said) or None
-    return column.model_copy(update={"domain": domain, "minimum": None, "maximum": None})
-
-
-def _texts(cells: pl.Series) -> set[str]:
-    """Return the texts that some cell says, alone or in a set."""
-    cells = cells.drop_nulls()
-    if isinstance(cells.dtype, pl.List):
-        cells = cells.explode(empty_as_null=False)
-    return set(cells.cast(pl.String).unique().to_list())
-
-
-def _stated(statement: Statement) -> set[str]:
-    """Return the attributes whose domains a statement rests on."""
-    told = [step.notes.get("attributes") for step in statement.steps if step.method == "retention"]
-    listed = [about for some in told if isinstance(some, list) for about in some]
-    return {str(about.get("name")) for about in listed if isinstance(about, dict)}
 
 
 def published_statement(statement: Statement) -> dict[str, Any]:
@@ -98,13 +82,11 @@ def published_statement(statement: Statement) -> dict[str, Any]:
 
 def _named(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: Path(value).name if isinstance(value, str) and _is_place(name, value) else value
+        name: Path(value).name
+        if isinstance(value, str) and value and (name in _FILES or Path(value).is_absolute())
+        else value
         for name, value in parameters.items()
     }
-
-
-def _is_place(name: str, value: str) -> bool:
-    return bool(value) and (name in _FILES or Path(value).is_absolute())
 
 
 _BY_STRUCTURE = ("number", "per-customer", "free-text")

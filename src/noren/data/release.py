@@ -157,8 +157,12 @@ class Release:
     def _repr_html_(self) -> str:
         """Return how a notebook shows the release: method, promise, the first rows of the public part."""
         said, public = self.statement, self.public
-        given = {name: value for name, value in said.parameters.items() if value not in (None, (), [], {}, "")}
-        facts = [(_("parameters"), ", ".join(_said(name, value) for name, value in given.items()))] if given else []
+        given = [
+            f"{name} = {' + '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+            for name, value in said.parameters.items()
+            if value not in (None, (), [], {}, "")
+        ]
+        facts = [(_("parameters"), ", ".join(given))] if given else []
         facts += [(_("promise"), _(said.promise))] if said.promise else []
         facts.append((_("rows"), f"{len(public):,}"))
         if isinstance(public, History):
@@ -221,7 +225,11 @@ class Release:
         if pseudonyms is None:
             pseudonyms = _behind_rows(original, aligned, periods)
         aligned = without_identifiers(aligned) if scan else aligned
-        every = aligned if inserted is None else _followed_by(aligned, inserted)
+        every = aligned
+        if inserted is not None:  # the spelling of the first rows stays
+            names = aligned.schema.names
+            both = [rows.frame.select(names) for rows in (aligned, inserted)]
+            every = replace(aligned, frame=pl.concat(both))
         gone = every.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         gone = gone if deleted is None else gone | deleted
         order = order_by_text(every.frame, every.schema.columns, every.spelling)
@@ -356,25 +364,26 @@ class Release:
         if official:
             must_have_official_form(self.public)
         if official and isinstance(self.public, History):
-            if self.public.schema.official == "pwscup2018":
-                write_rows(published(self.public), folder / "public.csv")
-            else:
-                write_rows(self.public, folder / "public.csv")
+            as_published = self.public.schema.official == "pwscup2018"
+            write_rows(published(self.public) if as_published else self.public, folder / "public.csv")
 
     @classmethod
     def load(cls, folder: str | Path) -> Release:
         """Read a release folder back; a published one has an empty secret."""
         folder = Path(folder)
-        public = _read_public(folder / "public.parquet")
-        said = _read_json(
-            folder / "statement.json",
-            {"method": str},
-            {"parameters": dict, "promise": str, "noren": str, "notes": dict},
-        )
-        hidden = folder / "secret"
-        if not hidden.exists():
-            return cls(public, Secret.nobodys(), Statement(**said))
-        return cls(public, _read_secret(hidden, len(public)), Statement(**said))
+        path, hidden = folder / "public.parquet", folder / "secret"
+        frame, schema = _read_frame(path), public_schema(path)
+        if not set(schema.names) <= set(frame.columns):
+            raise _not_a_release(path)
+        public = public_block(frame, schema)
+        for column in schema.columns:
+            if not _holds(public.frame[column.name], column):
+                words = say.problem("values_not_those_column", type=column.type)
+                raise FileError(*words, file=path, column=column.name)
+        optional = {"parameters": dict, "promise": str, "noren": str, "notes": dict}
+        said = _read_json(folder / "statement.json", {"method": str}, optional)
+        secret = _read_secret(hidden, len(public)) if hidden.exists() else Secret.nobodys()
+        return cls(public, secret, Statement(**said))
 
     @property
     def has_secret(self) -> bool:
@@ -388,10 +397,6 @@ def must_have_official_form(records: Records) -> None:
         raise ParameterError(*say.problem("schema_no_official_text", schema=records.schema.name))
 
 
-def _said(name: str, value: Any) -> str:
-    return f"{name} = {' + '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
-
-
 def _behind_rows(original: Records, aligned: Records, periods: pl.Series | None) -> pl.DataFrame:
     """Return who is behind each pseudonym: the customers whose rows stand under it."""
     if not isinstance(aligned, History):
@@ -403,12 +408,6 @@ def _behind_rows(original: Records, aligned: Records, periods: pl.Series | None)
     blocks = (both[start : start + _BLOCK_ROWS] for start in range(0, max(len(both), 1), _BLOCK_ROWS))
     found = [block.drop_nulls("pseudonym").unique(maintain_order=True) for block in blocks]
     return pl.concat(found).unique(maintain_order=True)
-
-
-def _followed_by(rows: Records, more: Records) -> Records:
-    """Return rows and more rows of the same columns; the spelling of the first ones stays."""
-    names = rows.schema.names
-    return replace(rows, frame=pl.concat([rows.frame.select(names), more.frame.select(names)]))
 
 
 def public_schema(path: Path) -> Schema:
@@ -427,18 +426,6 @@ def public_block(frame: pl.DataFrame, schema: Schema) -> Records:
     clocks = [c.name for c in schema.columns if c.dtype == pl.Time and frame.schema.get(c.name) == pl.Int64]
     frame = frame.with_columns(pl.col(clocks).cast(pl.Time)) if clocks else frame
     return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)
-
-
-def _read_public(path: Path) -> Records:
-    frame = _read_frame(path)
-    schema = public_schema(path)
-    if not set(schema.names) <= set(frame.columns):
-        raise _not_a_release(path)
-    public = public_block(frame, schema)
-    for column in schema.columns:
-        if not _holds(public.frame[column.name], column):
-            raise FileError(*say.problem("values_not_those_column", type=column.type), file=path, column=column.name)
-    return public
 
 
 def _holds(values: pl.Series, column: Column) -> bool:
@@ -473,15 +460,12 @@ def _read_secret(folder: Path, public_rows: int) -> Secret:
 def _read_frame(path: Path) -> pl.DataFrame:
     """Read a part of a release, block by block: texts that come again are held once."""
     try:
-        blocks = list(parquet_blocks(path))
-        return pl.concat(blocks) if blocks else _empty_frame(path)
+        if blocks := list(parquet_blocks(path)):
+            return pl.concat(blocks)
+        first = parquet_parts(path)[0].path if path.is_dir() else path
+        return checked_frame(pq.read_schema(first).empty_table())
     except FileError:
         raise _not_a_release(path) from None
-
-
-def _empty_frame(path: Path) -> pl.DataFrame:
-    first = parquet_parts(path)[0].path if path.is_dir() else path
-    return checked_frame(pq.read_schema(first).empty_table())
 
 
 def _not_a_release(path: Path) -> FileError:

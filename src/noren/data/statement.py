@@ -22,13 +22,7 @@ class Statement:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the statement as plain data."""
-        return {
-            "method": self.method,
-            "parameters": self.parameters,
-            "promise": self.promise,
-            "noren": self.noren,
-            "notes": self.notes,
-        }
+        return dict(vars(self))
 
     @classmethod
     def of_chain(cls, statements: Iterable[Statement]) -> Statement:
@@ -69,26 +63,11 @@ class Statement:
         done, said = self.parameters.get("steps"), self.notes.get("steps")
         if self.method != "chain" or not (isinstance(done, list) and isinstance(said, list) and len(done) == len(said)):
             return [self]
-        if not all(_is_step(parameters, told) for parameters, told in zip(done, said, strict=True)):
-            return [self]
-        return [
-            Statement(
-                method=parameters["method"],
-                parameters={name: value for name, value in parameters.items() if name != "method"},
-                promise=told["promise"],
-                noren=self.noren,
-                notes=told["notes"],
-            )
-            for parameters, told in zip(done, said, strict=True)
-        ]
-
-
-def _is_step(parameters: Any, told: Any) -> bool:
-    """Tell whether a statement, perhaps one read from a file, says of a step what a chain says."""
-    return (
-        isinstance(parameters, dict)
-        and isinstance(parameters.get("method"), str)
-        and isinstance(told, dict)
-        and isinstance(told.get("promise"), str)
-        and isinstance(told.get("notes"), dict)
-    )
+        steps = []
+        for own, told in zip(done, said, strict=True):
+            match own, told:  # perhaps read from a file, which may say anything
+                case {"method": str(method), **parameters}, {"promise": str(promise), "notes": dict(notes)}:
+                    steps.append(Statement(method, parameters, promise, self.noren, notes))
+                case _other:
+                    return [self]
+        return steps
