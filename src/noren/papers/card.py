@@ -32,7 +32,7 @@ from noren.judgement.verdict import Verdict, Word
 from noren.measures import measures
 from noren.methods import methods
 from noren.papers.case import ReleasedColumn, case_in_ledger, case_of, column_text, released_columns, treatment
-from noren.papers.document import Block, Code, Document, Grid, Section
+from noren.papers.document import Block, Code, Document, Grid
 from noren.papers.parts import statement_steps
 from noren.papers.wording import Wording
 from noren.papers.writers import as_html, as_markdown
@@ -67,74 +67,42 @@ def data_card(
     """Return the card of a public part, in the language now spoken; ``kept`` are scores that may be published."""
     wording = Wording()
     columns = released_columns(public)
-    return Document(
-        name="card",
-        title=wording.word("card.card_name"),
-        audience=wording.word("card.audience"),
-        basis="",
-        sections=(
-            Section(wording.word("card.what_title"), tuple(_what(public, statement, wording))),
-            *(_verdict(verdict, anyway, wording) if verdict is not None else ()),
-            Section(wording.word("card.columns_title"), tuple(_columns(columns, wording))),
-            Section(wording.word("card.kept_title"), tuple(_kept(statement, kept, wording))),
-            Section(wording.word("card.use_title"), tuple(_use(columns, wording))),
-        ),
-    )
-
-
-def _what(public: Records, statement: Statement, wording: Wording) -> Iterator[Block]:
-    yield wording.said("card.what", rows=count(len(public)), columns=count(len(public.schema.columns)))
-    yield statement_steps(statement, wording)
+    rows, width = count(len(public)), count(len(public.schema.columns))
+    what: list[Block] = [wording.said("card.what", rows=rows, columns=width), statement_steps(statement, wording)]
     if statement.promise:
-        yield wording.said("card.promise", promise=_(statement.promise))
-    if not _is_true(statement):
-        yield wording.said("card.untrue")
-
-
-def _verdict(verdict: Verdict, anyway: str, wording: Wording) -> Iterator[Section]:
-    texts = (word_text(verdict.word), public_sentence(verdict), rule_sentence(verdict.rule))
-    blocks: list[Block] = [(text,) for text in texts]
-    if anyway:
-        blocks.append(wording.said("card.anyway", reason=anyway))
-    yield Section(wording.word("card.verdict_title"), tuple(blocks))
-
-
-def _is_true(statement: Statement) -> bool:
-    """Tell whether every step only makes rows alike by widening cells, or replaces names: then cells say what is so."""
-    return all(
+        what.append(wording.said("card.promise", promise=_(statement.promise)))
+    # cells say what is so where every step only makes rows alike by widening cells, or replaces names
+    if not all(
         step.is_truthful and step.method in methods and methods[step.method].promises in (ALIKE, NAMES, MONTHS)
         for step in statement.steps
-    )
-
-
-# --- columns ---------------------------------------------------------------------------------------------------------
-
-
-def _columns(columns: tuple[ReleasedColumn, ...], wording: Wording) -> Iterator[Block]:
-    heads = (*(wording.word(f"common.{key}") for key in ("column", "role", "done")), wording.word("card.form"))
-    yield Grid(
-        heads,
-        tuple(
-            (
-                (column_text(c.name),),
-                (wording.word(f"common.role_{c.role}"),),
-                (treatment(c, wording),),
-                (_form(c, wording),),
-            )
-            for c in columns
-        ),
-    )
-    for column in columns:
-        if column.role == Role.CUSTOMER:
-            yield wording.said("card.pseudonym", column=column_text(column.name))
+    ):
+        what.append(wording.said("card.untrue"))
+    sections = [wording.section("card.what_title", *what)]
+    if verdict is not None:
+        texts = (word_text(verdict.word), public_sentence(verdict), rule_sentence(verdict.rule))
+        reason = [wording.said("card.anyway", reason=anyway)] if anyway else []
+        sections.append(wording.section("card.verdict_title", *((text,) for text in texts), *reason))
+    heads = [*wording.words("common.", "column", "role", "done"), wording.word("card.form")]
+    cells = [
+        (
+            column_text(c.name),
+            wording.word(f"common.role_{c.role}"),
+            treatment(c, wording),
+            wording.word(f"card.form_{c.form}", type=str(c.type)),
+        )
+        for c in columns
+    ]
+    people = [column_text(c.name) for c in columns if c.role == Role.CUSTOMER]
+    about: list[Block] = [Grid.of(heads, cells), *(wording.said("card.pseudonym", column=name) for name in people)]
     if any(column.suppressed for column in columns):
-        yield wording.said("card.empty")
-
-
-def _form(column: ReleasedColumn, wording: Wording) -> str:
-    if column.form == "set":
-        return wording.word("card.form_set")
-    return wording.word(f"card.form_{column.form}", type=str(column.type))
+        about.append(wording.said("card.empty"))
+    sections += [
+        wording.section("card.columns_title", *about),
+        wording.section("card.kept_title", *_kept(statement, kept, wording)),
+        wording.section("card.use_title", *_use(columns, wording)),
+    ]
+    title, audience = wording.word("card.card_name"), wording.word("card.audience")
+    return Document(name="card", title=title, audience=audience, basis="", sections=tuple(sections))
 
 
 # --- what analyses keep ----------------------------------------------------------------------------------------------
@@ -152,8 +120,7 @@ def _kept(statement: Statement, kept: Mapping[str, float], wording: Wording) -> 
         yield wording.said("card.kept_none")
         return
     yield wording.said("card.kept_intro")
-    heads = tuple(wording.word(f"card.{key}") for key in ("measure", "value", "direction", "means"))
-    yield Grid(heads, tuple(tuple((cell,) for cell in row) for row in rows))
+    yield Grid.of(wording.words("card.", "measure", "value", "direction", "means"), rows)
 
 
 def read_scores(path: str | Path) -> dict[str, float]:

@@ -142,8 +142,8 @@ class ReleasedColumn:
     ----------
     exact, interval, set, suppressed
         How many cells are of each kind.
-    width, size
-        The median width of its ranges (days, minutes or units) and the median number of values in its sets, of cells
+    extent
+        The median width of its ranges (days, minutes or units), or the median number of values in its sets, of cells
         that are one.
     form
         How cells lie in the file: ``value``, ``range`` or ``set``.
@@ -157,8 +157,7 @@ class ReleasedColumn:
     interval: int
     set: int
     suppressed: int
-    width: float | None = None
-    size: float | None = None
+    extent: float | None = None
 
     @property
     def cells(self) -> int:
@@ -168,40 +167,34 @@ class ReleasedColumn:
 
 def released_columns(public: Records) -> tuple[ReleasedColumn, ...]:
     """Return what became of each column of a public part."""
-    return tuple(_released(public.frame[c.name], c.role, c.type) for c in public.schema.columns)
-
-
-def _released(cells: pl.Series, role: Role, type_: ValueType) -> ReleasedColumn:
-    counts = dict(kind(cells).cast(pl.String).value_counts().iter_rows())
-    form = "range" if is_interval(cells.dtype) else "set" if is_set(cells.dtype) else "value"
-    return ReleasedColumn(
-        name=cells.name,
-        role=role,
-        type=type_,
-        form=form,
-        **{name: int(counts.get(name, 0)) for name in ("exact", "interval", "set", "suppressed")},
-        width=_median_width(cells) if form == "range" else None,
-        size=_median_size(cells) if form == "set" else None,
-    )
-
-
-def _median_width(cells: pl.Series) -> float | None:
-    """Return the median width of true ranges: of days in days, of clock times in minutes."""
-    ends = cells.drop_nulls().struct.unnest()
-    ends = ends.filter(pl.col("lo") != pl.col("hi"))
-    if ends["lo"].dtype == pl.Time:
-        ends = ends.select(pl.all().dt.minute().cast(pl.Int64) + 60 * pl.all().dt.hour().cast(pl.Int64))
-    widths = ends.select(pl.col("hi") - pl.col("lo")).to_series()
-    if isinstance(widths.dtype, pl.Duration):
-        widths = widths.dt.total_seconds() / _SECONDS_A_DAY
-    found = widths.median()
-    return float(found) if isinstance(found, int | float) else None
-
-
-def _median_size(cells: pl.Series) -> float | None:
-    sizes = cells.drop_nulls().list.len()
-    found = sizes.filter(sizes != 1).median()
-    return float(found) if isinstance(found, int | float) else None
+    found = []
+    for column in public.schema.columns:
+        cells = public.frame[column.name]
+        counts = dict(kind(cells).cast(pl.String).value_counts().iter_rows())
+        form, extents = "value", pl.Series([], dtype=pl.Float64)
+        if is_interval(cells.dtype):  # true ranges: of days in days, of clock times in minutes
+            form, ends = "range", cells.drop_nulls().struct.unnest()
+            ends = ends.filter(pl.col("lo") != pl.col("hi"))
+            if ends["lo"].dtype == pl.Time:
+                ends = ends.select(pl.all().dt.minute().cast(pl.Int64) + 60 * pl.all().dt.hour().cast(pl.Int64))
+            extents = ends["hi"] - ends["lo"]
+            if isinstance(extents.dtype, pl.Duration):
+                extents = extents.dt.total_seconds() / _SECONDS_A_DAY
+        elif is_set(cells.dtype):
+            form, extents = "set", cells.drop_nulls().list.len()
+            extents = extents.filter(extents != 1)
+        median = extents.median()
+        found.append(
+            ReleasedColumn(
+                name=column.name,
+                role=column.role,
+                type=column.type,
+                form=form,
+                **{name: int(counts.get(name, 0)) for name in ("exact", "interval", "set", "suppressed")},
+                extent=float(median) if isinstance(median, int | float) else None,
+            )
+        )
+    return tuple(found)
 
 
 def column_text(name: str) -> str:
@@ -215,17 +208,15 @@ def treatment(column: ReleasedColumn, wording: Wording) -> str:
         return wording.word("common.done_pseudonym")
     if not column.cells:
         return wording.word("common.done_nothing")
+    size = width = number(column.extent or 0)
+    if column.type in (ValueType.DATE, ValueType.DATETIME):
+        width = wording.word("common.days", days=width)
+    elif column.type == ValueType.TIME:
+        width = wording.word("common.minutes", minutes=width)
     said = []
     for name in ("interval", "set", "suppressed", "exact"):
         count = getattr(column, name)
         if count:
-            more = {"width": _width(column, wording), "size": number(column.size or 0)}
-            said.append(wording.word(f"common.done_{name}", share=percent(count / column.cells), **more))
+            share = percent(count / column.cells)
+            said.append(wording.word(f"common.done_{name}", share=share, width=width, size=size))
     return ("、" if wording.language == "ja" else "; ").join(said)
-
-
-def _width(column: ReleasedColumn, wording: Wording) -> str:
-    text = number(column.width or 0)
-    if column.type in (ValueType.DATE, ValueType.DATETIME):
-        return wording.word("common.days", days=text)
-    return wording.word("common.minutes", minutes=text) if column.type == ValueType.TIME else text

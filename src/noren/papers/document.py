@@ -7,7 +7,7 @@ empty place goes unnoticed.
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -43,6 +43,11 @@ class Grid:
 
     headings: tuple[str, ...]
     rows: tuple[tuple[Text, ...], ...]
+
+    @classmethod
+    def of(cls, headings: Iterable[str], rows: Iterable[Iterable[str | Field]]) -> Grid:
+        """Return a table whose cells are one text or one field each."""
+        return cls(tuple(headings), tuple(tuple((cell,) for cell in row) for row in rows))
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,13 @@ class Document:
 
     def texts(self) -> Iterator[Text]:
         """Yield every text of the document, in order."""
-        for section in self.sections:
-            for block in section.blocks:
-                yield from _texts(block)
+        for block in (block for section in self.sections for block in section.blocks):
+            if isinstance(block, Points):
+                yield from block.items
+            elif isinstance(block, Grid):
+                yield from (cell for row in block.rows for cell in row)
+            elif not isinstance(block, Code):
+                yield block
 
     def fields(self) -> list[Field]:
         """Return the fields to fill in, each once, in order."""
@@ -115,35 +124,22 @@ class Pack:
         return [(document, one) for one, document in first.items()]
 
 
-def _texts(block: Block) -> Sequence[Text]:
-    if isinstance(block, Points):
-        return block.items
-    if isinstance(block, Grid):
-        return [cell for row in block.rows for cell in row]
-    return [] if isinstance(block, Code) else [block]
-
-
-def filled(template: str, values: Mapping[str, str | Field | Text]) -> Text:
+def filled(template: str, value_of: Callable[[str], str | Field | Text]) -> Text:
     """Return a template with its places filled; a field stays a field.
 
-    >>> filled("By {who}.", {"who": Field("the name", "[TO FILL IN: {what}]")})
+    >>> filled("By {who}.", {"who": Field("the name", "[TO FILL IN: {what}]")}.get)
     ('By ', Field(what='the name', mark='[TO FILL IN: {what}]', key=''), '.')
-    >>> filled("By {who}.", {"who": "Acme"})
+    >>> filled("By {who}.", {"who": "Acme"}.get)
     ('By Acme.',)
     """
     parts: list[str | Field] = []
     for literal, name, _spec, _conversion in string.Formatter().parse(template):
         parts.append(literal)
         if name is not None:
-            value = values[name]
+            value = value_of(name)
             parts += value if isinstance(value, tuple) else [value]
-    return _joined(parts)
-
-
-def _joined(parts: Sequence[str | Field]) -> Text:
-    """Return parts with neighbouring texts made one."""
     found: list[str | Field] = []
-    for part in parts:
+    for part in parts:  # neighbouring texts become one
         if isinstance(part, str) and found and isinstance(found[-1], str):
             found[-1] += part
         elif part != "":

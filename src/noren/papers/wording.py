@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import datetime as dt
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from noren.data.formats.source import readable
 from noren.errors import FileError
 from noren.i18n import _, active_language
 from noren.naming import suggestion
-from noren.papers.document import Field, Text, filled, plain
+from noren.papers.document import Block, Field, Section, Text, filled, plain
 
 _FILES = ("common", "appi", "pseudonymised", "gdpr", "card")
 
@@ -54,7 +53,15 @@ class Wording:
     def said(self, key: str, **values: str | Field | Text) -> Text:
         """Return a text; a place that nobody fills is a fact of the steward's, known or to be filled in."""
         template = drafts()[key][self.language]
-        return filled(template, _WithFacts(self, values))
+        return filled(template, lambda name: values[name] if name in values else self.field(name))
+
+    def section(self, key: str, *blocks: Block) -> Section:
+        """Return a section under the heading ``key``."""
+        return Section(self.word(key), blocks)
+
+    def words(self, prefix: str, *names: str) -> list[str]:
+        """Return several texts whose names begin alike."""
+        return [self.word(f"{prefix}{name}") for name in names]
 
     def field(self, key: str) -> str | Field:
         """Return a fact of the steward's, or the place for it."""
@@ -69,22 +76,6 @@ class Wording:
     @property
     def _mark(self) -> str:
         return drafts()["common.mark"][self.language]
-
-
-class _WithFacts(Mapping[str, "str | Field | Text"]):
-    """Values for a text, and beside them what the steward knows."""
-
-    def __init__(self, wording: Wording, values: Mapping[str, str | Field | Text]) -> None:
-        self._wording, self._values = wording, values
-
-    def __getitem__(self, name: str) -> str | Field | Text:
-        return self._values[name] if name in self._values else self._wording.field(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 # --- what the steward knows and the release does not ------------------------------------------------------------------
@@ -105,26 +96,22 @@ def read_facts(path: str | Path) -> dict[str, str]:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise FileError(str(error), _("correct the file"), file=path) from None
-    return {name: _fact(name, value, path) for name, value in given.items()}
-
-
-def _fact(name: str, value: Any, path: Path) -> str:
-    known = fact_names()
-    if name not in known:
-        raise FileError(
-            _("{name} is no fact that papers ask for{hint}").format(name=name, hint=suggestion(name, known)),
-            _("facts are {names}").format(names=", ".join(known)),
-            file=path,
-        )
-    text = value.isoformat() if isinstance(value, dt.date) else value
-    if not isinstance(text, str) or not text.strip():
-        raise FileError(_("{name} has no text").format(name=name), _('write it like {name} = "…"').format(name=name),
-                        file=path)  # fmt: skip
-    if len(text) > _LONGEST:
-        raise FileError(
-            _("{name} is longer than {most:,} characters").format(name=name, most=_LONGEST), _("shorten it"), file=path
-        )
-    return " ".join(text.split())
+    known, facts = fact_names(), {}
+    for name, value in given.items():
+        text = value.isoformat() if isinstance(value, dt.date) else value
+        rule = cure = ""
+        if name not in known:
+            rule = _("{name} is no fact that papers ask for{hint}").format(name=name, hint=suggestion(name, known))
+            cure = _("facts are {names}").format(names=", ".join(known))
+        elif not isinstance(text, str) or not text.strip():
+            rule, cure = _("{name} has no text").format(name=name), _('write it like {name} = "…"').format(name=name)
+        elif len(text) > _LONGEST:
+            rule = _("{name} is longer than {most:,} characters").format(name=name, most=_LONGEST)
+            cure = _("shorten it")
+        if rule:
+            raise FileError(rule, cure, file=path)
+        facts[name] = " ".join(text.split())
+    return facts
 
 
 def facts_given(given: Mapping[str, str]) -> dict[str, str]:
