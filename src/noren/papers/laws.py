@@ -7,13 +7,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from noren.data.schema import Kind, Role
 from noren.inference.unicity import Step, changes_pseudonyms
 from noren.judgement.numbers import count
 from noren.judgement.sentences import guessed_sentences, inferred_sentences, told_sentences
 from noren.judgement.singled_out import left_in_release
 from noren.papers.case import Case, column_text, is_pseudonymised_only, treatment
-from noren.papers.document import Block, Document, Grid, Points, Section, Text
+from noren.papers.document import Block, Document, Grid, Points
 from noren.papers.parts import (
     categories,
     columns_grid,
@@ -33,69 +35,58 @@ from noren.reports.unicity_part import singled_out_caption
 
 def anonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for anonymously processed information."""
-
-    def section(title: str, *blocks: Block) -> Section:
-        return Section(wording.word(f"appi.{title}"), blocks)
-
+    section, said = wording.section, wording.said
     what, rows, columns = categories(case, wording), count(len(case.release.public)), count(len(case.columns))
     duties = counsel(("appi.recipient_duty_44", "appi.recipient_duty_45", "appi.recipient_duty_46"), wording)
-    file = wording.said("appi.recipient_file", rows=rows, columns=columns)
-    making = wording.said("appi.making_text"), what, wording.said("appi.making_more")
+    file = said("appi.recipient_file", rows=rows, columns=columns)
+    making = section("appi.categories_title", said("appi.making_text"), what, said("appi.making_more"))
+    providing = [
+        section("appi.categories_title", said("appi.providing_text"), what),
+        section("appi.provision_title", said("appi.provision_text")),
+    ]
+    # the standard of Rules Art. 34
+    items = [item(case, wording) for item in (item_one, item_two, _item_three, _item_four, _item_five)]
+    keys = [f"appi.item_{number}" for number in range(1, 6)]
+    table = _table([(key, key, told) for key, told in zip(keys, items, strict=True)], wording)
+    deleted = ((line,) for line in rows_text(case, wording))
+    standard = [
+        section("appi.standard_name", said("appi.standard_intro"), said("appi.law"), said("appi.rules"), table),
+        section("appi.columns_title", columns_grid(case, wording)),
+        section("appi.steps_title", steps(case, wording), *deleted, said("appi.steps_secret")),
+        section("common.evidence_title", *evidence_blocks(case, wording), said("appi.self_matching")),
+    ]
+    recipient = [
+        section("appi.recipient_what", said("appi.recipient_text"), file, what),
+        section("appi.recipient_duties", duties),
+    ]
     written = [
-        ("1-making", "appi.making", "public", [section("categories_title", *making)]),
-        (
-            "2-providing",
-            "appi.providing",
-            "public",
-            [
-                section("categories_title", wording.said("appi.providing_text"), what),
-                section("provision_title", wording.said("appi.provision_text")),
-            ],
-        ),
-        ("3-standard", "appi.standard", "inside", _standard(case, wording)),
-        (
-            "4-recipient",
-            "appi.recipient",
-            "recipient",
-            [
-                section("recipient_what", wording.said("appi.recipient_text"), file, what),
-                section("recipient_duties", duties),
-            ],
-        ),
+        ("1-making", "appi.making", "public", [making]),
+        ("2-providing", "appi.providing", "public", providing),
+        ("3-standard", "appi.standard", "inside", standard),
+        ("4-recipient", "appi.recipient", "recipient", recipient),
         ("5-register", "appi.register", "inside", register("appi", case, wording)),
     ]
     return [document(name, key, audience, sections, case, wording) for name, key, audience, sections in written]
 
 
-# --- the standard of Rules Art. 34 -----------------------------------------------------------------------------------
-
-
-def _standard(case: Case, wording: Wording) -> list[Section]:
-    items = (item_one, item_two, _item_three, _item_four, _item_five)
-    rows: list[tuple[Text, ...]] = []
-    for key, item in ((f"appi.item_{number}", item) for number, item in enumerate(items, start=1)):
-        columns, done, evidence = item(case, wording)
-        cells = wording.word(key), columns or wording.word("common.none"), wording.word(f"{key}_risk"), done, evidence
-        rows.append((*((cell,) for cell in cells), (wording.decision(f"{key}_decide"),)))
-    headings = ("item", "columns", "risk", "measure", "evidence", "decide")
-    table = Grid(tuple(wording.word(f"appi.{key}") for key in headings), tuple(rows))
-    law = wording.said("appi.law"), wording.said("appi.rules")
-    return [
-        Section(wording.word("appi.standard_name"), (wording.said("appi.standard_intro"), *law, table)),
-        Section(wording.word("appi.columns_title"), (columns_grid(case, wording),)),
-        Section(
-            wording.word("appi.steps_title"),
-            (steps(case, wording), *((line,) for line in rows_text(case, wording)), wording.said("appi.steps_secret")),
-        ),
-        Section(
-            wording.word("common.evidence_title"),
-            (*evidence_blocks(case, wording), wording.said("appi.self_matching")),
-        ),
-    ]
-
-
 Told = tuple[str, str, str]
 """The columns that an item is about, what was done, and the evidence."""
+
+
+def _table(items: Sequence[tuple[str, str, Told]], wording: Wording) -> Grid:
+    """Return the table of a standard: of each item its name, the name of its risk, and what is told of it."""
+    rows = [
+        (
+            wording.word(key),
+            columns or wording.word("common.none"),
+            wording.word(f"{risk}_risk"),
+            done,
+            evidence,
+            wording.decision(f"{key}_decide"),
+        )
+        for key, risk, (columns, done, evidence) in items
+    ]
+    return Grid.of(wording.words("appi.", "item", "columns", "risk", "measure", "evidence", "decide"), rows)
 
 
 def item_one(case: Case, wording: Wording) -> Told:
@@ -154,48 +145,32 @@ def _item_five(case: Case, wording: Wording) -> Told:
 
 def pseudonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for pseudonymously processed information; each says that it is not anonymous."""
+    section, said = wording.section, wording.said
     kind = "pseudonymised.not_anonymous" if is_pseudonymised_only(case.release) else "pseudonymised.chosen"
-    what = Section(wording.word("pseudonymised.what_it_is"), (wording.said(kind),))
-    purpose = Section(wording.word("pseudonymised.publication_name"), (wording.said("pseudonymised.publication_text"),))
-    duties = Points(tuple(wording.said(f"pseudonymised.notice_{number}") for number in "35678"))
+    what = section("pseudonymised.what_it_is", said(kind))
+    duties = Points(tuple(said(f"pseudonymised.notice_{number}") for number in "35678"))
+    none = wording.word("common.none")
+    table = _table(
+        [
+            ("pseudonymised.item_1", "appi.item_1", item_one(case, wording)),
+            ("pseudonymised.item_2", "appi.item_2", item_two(case, wording)),
+            ("pseudonymised.item_3", "pseudonymised.item_3", (none, none, wording.word("appi.item_2_evidence"))),
+        ],
+        wording,
+    )
+    standard = [
+        section("pseudonymised.standard_name", said("appi.law"), said("appi.rules"), table),
+        section("appi.columns_title", columns_grid(case, wording), steps(case, wording)),
+        section("common.evidence_title", *evidence_blocks(case, wording)),
+    ]
+    purpose = section("pseudonymised.publication_name", said("pseudonymised.publication_text"))
     written = [
-        ("1-standard", "pseudonymised.standard", "inside", _standard_of_use(case, wording)),
+        ("1-standard", "pseudonymised.standard", "inside", standard),
         ("2-publication", "pseudonymised.publication", "public", [purpose]),
-        (
-            "3-notice",
-            "pseudonymised.notice",
-            "inside",
-            [Section(wording.word("pseudonymised.notice_title"), (duties,))],
-        ),
+        ("3-notice", "pseudonymised.notice", "inside", [section("pseudonymised.notice_title", duties)]),
         ("4-register", "pseudonymised.register", "inside", register("pseudonymised", case, wording)),
     ]
     return [document(name, key, audience, [what, *own], case, wording) for name, key, audience, own in written]
-
-
-def _standard_of_use(case: Case, wording: Wording) -> list[Section]:
-    keys = ("item", "columns", "risk", "measure", "evidence", "decide")
-    none = wording.word("common.none")
-    unknown = none, none, wording.word("appi.item_2_evidence")
-    told = (("appi.item_1", item_one(case, wording)), ("appi.item_2", item_two(case, wording)),
-            ("pseudonymised.item_3", unknown))  # fmt: skip
-    rows = tuple(
-        (
-            (wording.word(f"pseudonymised.item_{number}"),),
-            (columns or none,),
-            (wording.word(f"{key}_risk"),),
-            (done,),
-            (evidence,),
-            (wording.decision(f"pseudonymised.item_{number}_decide"),),
-        )
-        for number, (key, (columns, done, evidence)) in enumerate(told, start=1)
-    )
-    table = Grid(tuple(wording.word(f"appi.{key}") for key in keys), rows)
-    law = wording.said("appi.law"), wording.said("appi.rules")
-    return [
-        Section(wording.word("pseudonymised.standard_name"), (*law, table)),
-        Section(wording.word("appi.columns_title"), (columns_grid(case, wording), steps(case, wording))),
-        Section(wording.word("common.evidence_title"), evidence_blocks(case, wording)),
-    ]
 
 
 # --- impact assessment -----------------------------------------------------------------------------------------------
@@ -203,56 +178,42 @@ def _standard_of_use(case: Case, wording: Wording) -> list[Section]:
 
 def impact_assessment(case: Case, wording: Wording) -> list[Document]:
     """Return the annex: what was done, three questions with measured answers, what was not measured."""
-    unsaid = Points(tuple(wording.said(f"gdpr.{key}") for key in ("open_outside", "open_means", "open_attacks")))
+    section, said, table = wording.section, wording.said, case.facts.table
+    rows, people = count(len(case.release.public)), count(case.facts.people) if case.facts.people else "–"
+    processing: list[Block] = [said("gdpr.processing_text"), said("gdpr.processing_data", rows=rows, people=people)]
+    if is_pseudonymised_only(case.release):
+        processing.append(said("gdpr.pseudonymous"))
+
+    singling: list[Block] = [(smallest_class(case, wording),)]
+    if case.unicity is None:
+        singling.append(said("gdpr.no_unicity"))
+    else:
+        known = [Step(**step) for step in case.unicity["release"] or ()]
+        shown = [step for step in known if step.known <= 4][-1:]
+        singling += [(singled_out_caption(case.unicity),), *((left_in_release(step),) for step in shown)]
+
+    within = "gdpr.within_periods" if changes_pseudonyms(case.release) else "gdpr.within"
+    linking: list[Block] = [said("gdpr.within_table" if case.facts.kind == Kind.TABLE else within)]
+    if case.verdict.evidence:
+        linking += [said("gdpr.with_original"), evidence_grid(case.verdict.evidence, wording)]
+    else:
+        linking.append(said("gdpr.no_attack", why=why_untried(case, wording)))
+
+    inferred = inferred_sentences(case.facts.inferred, case.verdict.rule)
+    inference: list[Block] = [(line,) for line in inferred] or [said("gdpr.no_inference")]
+    if table is None or not table.told:
+        inference.append(said("gdpr.no_sensitive"))
+    else:
+        told = told_sentences(table) or [wording.word("gdpr.nothing_told")]
+        inference += [(line,) for line in (*told, *guessed_sentences(table))]
+
+    unsaid = Points(tuple(said(f"gdpr.{key}") for key in ("open_outside", "open_means", "open_attacks")))
     sections = [
-        Section(wording.word("gdpr.processing_title"), _processing(case, wording)),
-        Section(wording.word("gdpr.singling_title"), _singling(case, wording)),
-        Section(wording.word("gdpr.linking_title"), _linking(case, wording)),
-        Section(wording.word("gdpr.inference_title"), _inference(case, wording)),
-        Section(wording.word("gdpr.open_title"), (unsaid, (wording.decision("gdpr.open_decide"),))),
-        Section(wording.word("gdpr.conclusion_title"), evidence_blocks(case, wording)),
+        section("gdpr.processing_title", *processing, steps(case, wording), columns_grid(case, wording)),
+        section("gdpr.singling_title", *singling),
+        section("gdpr.linking_title", *linking),
+        section("gdpr.inference_title", *inference),
+        section("gdpr.open_title", unsaid, (wording.decision("gdpr.open_decide"),)),
+        section("gdpr.conclusion_title", *evidence_blocks(case, wording)),
     ]
     return [document("1-dpia", "gdpr.annex", "inside", sections, case, wording)]
-
-
-def _processing(case: Case, wording: Wording) -> tuple[Block, ...]:
-    rows, people = count(len(case.release.public)), count(case.facts.people) if case.facts.people else "–"
-    said: list[Block] = [
-        wording.said("gdpr.processing_text"),
-        wording.said("gdpr.processing_data", rows=rows, people=people),
-    ]
-    if is_pseudonymised_only(case.release):
-        said.append(wording.said("gdpr.pseudonymous"))
-    return (*said, steps(case, wording), columns_grid(case, wording))
-
-
-def _singling(case: Case, wording: Wording) -> tuple[Block, ...]:
-    said: list[Block] = [(smallest_class(case, wording),)]
-    found = case.unicity
-    if found is None:
-        return (*said, wording.said("gdpr.no_unicity"))
-    said.append((singled_out_caption(found),))
-    known = [Step(**step) for step in found["release"] or ()]
-    shown = [step for step in known if step.known <= 4][-1:]
-    return (*said, *((left_in_release(step),) for step in shown))
-
-
-def _linking(case: Case, wording: Wording) -> tuple[Block, ...]:
-    if case.facts.kind == Kind.TABLE:
-        inside = wording.said("gdpr.within_table")
-    else:
-        changing = changes_pseudonyms(case.release)
-        inside = wording.said("gdpr.within_periods" if changing else "gdpr.within")
-    if not case.verdict.evidence:
-        return inside, wording.said("gdpr.no_attack", why=why_untried(case, wording))
-    return inside, wording.said("gdpr.with_original"), evidence_grid(case.verdict.evidence, wording)
-
-
-def _inference(case: Case, wording: Wording) -> tuple[Block, ...]:
-    inferred = inferred_sentences(case.facts.inferred, case.verdict.rule)
-    said: list[Block] = [(line,) for line in inferred] or [wording.said("gdpr.no_inference")]
-    table = case.facts.table
-    if table is None or not table.told:
-        return (*said, wording.said("gdpr.no_sensitive"))
-    told = told_sentences(table) or [wording.word("gdpr.nothing_told")]
-    return (*said, *((line,) for line in (*told, *guessed_sentences(table))))

@@ -11,7 +11,7 @@ from noren.data.formats.files import FolderKind, writing_folder
 from noren.i18n import active_language
 from noren.judgement.page_text import printable
 from noren.papers.case import Case, is_pseudonymised_only
-from noren.papers.document import Block, Document, Grid, Pack, Section
+from noren.papers.document import Document, Grid, Pack
 from noren.papers.laws import anonymised, impact_assessment, pseudonymised
 from noren.papers.parts import counsel, stamp
 from noren.papers.wording import Wording, drafts
@@ -53,14 +53,13 @@ def _open(pack: Pack, keys: Sequence[str], case: Case, wording: Wording) -> Docu
     asked = pack.fields()
     fields = [(document.title, one.what, one.key) for document, one in asked if one.key]
     decisions = [(document.title, one.what) for document, one in asked if not one.key]
-    heads = [wording.word(f"common.open_{key}") for key in ("document", "what", "key")]
+    heads, filled = wording.words("common.open_", "document", "what", "key"), wording.said("common.open_all_filled")
+    to_fill_in = Grid.of(heads, fields) if fields else filled
+    to_decide = Grid.of(heads[:2], decisions) if decisions else filled
     sections = [
-        Section(
-            wording.word("common.open_fields"),
-            (wording.said("common.open_intro"), _listed(tuple(heads), fields, wording)),
-        ),
-        Section(wording.word("common.open_decisions"), (_listed(tuple(heads[:2]), decisions, wording),)),
-        Section(wording.word("common.open_counsel"), (counsel(keys, wording),)),
+        wording.section("common.open_fields", wording.said("common.open_intro"), to_fill_in),
+        wording.section("common.open_decisions", to_decide),
+        wording.section("common.open_counsel", counsel(keys, wording)),
     ]
     return Document(
         name=f"{len(pack.documents) + 1}-open",
@@ -71,12 +70,6 @@ def _open(pack: Pack, keys: Sequence[str], case: Case, wording: Wording) -> Docu
         stamp=stamp(case.verdict, wording),
         note=wording.word("common.draft", version=__version__),
     )
-
-
-def _listed(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], wording: Wording) -> Block:
-    if not rows:
-        return wording.said("common.open_all_filled")
-    return Grid(headings, tuple(tuple((cell,) for cell in row) for row in rows))
 
 
 # --- on disk ---------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from noren.data.schema import Role
 from noren.data.statement import Statement
@@ -60,14 +59,10 @@ def categories(case: Case, wording: Wording) -> Block:
 
 def columns_grid(case: Case, wording: Wording) -> Grid:
     """Return each column, what it is for and what was done to it; deleted ones too, where they are known."""
-    rows = [
-        (column_text(c.name), wording.word(f"common.role_{c.role}"), treatment(c, wording)) for c in case.columns
-    ] + [
-        (column_text(c.name), wording.word(f"common.role_{c.role}"), wording.word("common.done_deleted"))
-        for c in case.deleted or ()
-    ]
-    headings = tuple(wording.word(f"common.{key}") for key in ("column", "role", "done"))
-    return Grid(headings, tuple(tuple((cell,) for cell in row) for row in rows))
+    done = [(c, treatment(c, wording)) for c in case.columns]
+    deleted = [(c, wording.word("common.done_deleted")) for c in case.deleted or ()]
+    rows = [(column_text(c.name), wording.word(f"common.role_{c.role}"), what) for c, what in (*done, *deleted)]
+    return Grid.of(wording.words("common.", "column", "role", "done"), rows)
 
 
 def steps(case: Case, wording: Wording) -> Points:
@@ -77,18 +72,17 @@ def steps(case: Case, wording: Wording) -> Points:
 
 def statement_steps(statement: Statement, wording: Wording) -> Points:
     """Return what a statement says of each step: method, parameters, what the method does."""
-    return Points(tuple(_step(step, wording) for step in statement.steps))
-
-
-def _step(step: Statement, wording: Wording) -> Text:
-    summary = _(methods[step.method].summary) if step.method in methods else ""
-    told = ", ".join(f"{name} = {_plain(value)}" for name, value in telling(step).items())
-    parameters = printable(told, _LONGEST) or wording.word("common.none")
-    return wording.said("common.step", method=printable(step.method), parameters=parameters, summary=summary)
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    items = []
+    for step in statement.steps:
+        told = ", ".join(
+            f"{name} = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
+            for name, value in telling(step).items()
+        )
+        parameters = printable(told, _LONGEST) or wording.word("common.none")
+        summary = _(methods[step.method].summary) if step.method in methods else ""
+        method = printable(step.method)
+        items.append(wording.said("common.step", method=method, parameters=parameters, summary=summary))
+    return Points(tuple(items))
 
 
 def rows_text(case: Case, wording: Wording) -> list[str]:
@@ -134,21 +128,18 @@ def why_untried(case: Case, wording: Wording) -> str:
 
 def evidence_grid(evidence: Sequence[Exhibit], wording: Wording) -> Grid:
     """Return what each attack got, as a table."""
-    keys = ("attack", "named", "right", "rate", "share_of_people", "exceeds")
-    return Grid(
-        tuple(wording.word(f"common.{key}") for key in keys),
-        tuple(
-            tuple((cell,) for cell in (
-                one.attack,
-                count(one.named),
-                count(one.right),
-                f"{percent(one.rate)} ({percent(one.low)} – {percent(one.high)})" if one.named else "–",
-                percent(one.customers),
-                wording.word("common.yes" if one.exceeds else "common.no"),
-            ))
-            for one in evidence
-        ),
-    )  # fmt: skip
+    rows = [
+        (
+            one.attack,
+            count(one.named),
+            count(one.right),
+            f"{percent(one.rate)} ({percent(one.low)} – {percent(one.high)})" if one.named else "–",
+            percent(one.customers),
+            wording.word("common.yes" if one.exceeds else "common.no"),
+        )
+        for one in evidence
+    ]
+    return Grid.of(wording.words("common.", "attack", "named", "right", "rate", "share_of_people", "exceeds"), rows)
 
 
 # --- the register ----------------------------------------------------------------------------------------------------
@@ -167,14 +158,11 @@ def register(law: str, case: Case, wording: Wording) -> list[Section]:
         (wording.said(f"appi.register_{item}"), wording.said(f"appi.register_{item}_entry"))
         for item in ("1", "2", "3", "until")
     ]
-    what = Grid(
-        tuple(wording.word(f"appi.register_{key}") for key in ("what", "contents", "is_here")),
-        tuple(tuple((cell,) for cell in row) for row in rows),
-    )
+    what = Grid.of(wording.words("appi.register_", "what", "contents", "is_here"), rows)
     held = Grid((wording.word(f"{law}.register_measure"), wording.word("appi.register_entry")), tuple(keeping))
     return [
-        Section(wording.word(f"{law}.register_name"), (wording.said(f"{law}.register_intro"), what)),
-        Section(wording.word("appi.register_keeping"), (held,)),
+        wording.section(f"{law}.register_name", wording.said(f"{law}.register_intro"), what),
+        wording.section("appi.register_keeping", held),
     ]
 
 

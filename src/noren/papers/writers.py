@@ -26,17 +26,26 @@ _WORD: Final = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PAGE_WIDTH: Final = 9638
 """Between the margins of an A4 page, in twentieths of a point."""
+_PAGE: Final = (
+    '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> PAGE </w:instrText></w:r>'
+    '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+)
+"""The number of the page."""
 
 
 def as_docx(document: Document, language: str) -> bytes:
     """Return the document as the bytes of a DOCX file."""
+    audience = Wording(language).word("common.page_of", audience=document.audience)
     parts = {
         "[Content_Types].xml": _fixed("content_types.xml"),
         "_rels/.rels": _fixed("package_rels.xml"),
         "word/document.xml": _document(document, language),
         "word/styles.xml": _fixed("styles.xml").replace("EAST_ASIAN", "ja-JP" if language == "ja" else "en-GB"),
         "word/header1.xml": _frame("hdr", _paragraph((document.stamp,), "Stamp") if document.stamp else "<w:p/>"),
-        "word/footer1.xml": _frame("ftr", _footer(document, language)),
+        "word/footer1.xml": _frame(
+            "ftr",
+            f'<w:p><w:pPr><w:pStyle w:val="Small"/></w:pPr>{_run(f"{document.title} · {audience} · ")}{_PAGE}</w:p>',
+        ),
         "word/_rels/document.xml.rels": _fixed("document_rels.xml"),
     }
     sink = io.BytesIO()
@@ -65,7 +74,13 @@ def _document(document: Document, language: str) -> str:
         if document.stamp:
             body.append(_paragraph((document.stamp,), "Stamp"))
         body.append(_paragraph((section.title,), "Heading1"))
-        body += [_block(block) for block in section.blocks]
+        for block in section.blocks:
+            if isinstance(block, Points):
+                body += [_paragraph(("• ", *item), "Point") for item in block.items]
+            elif isinstance(block, Code):
+                body.append(_paragraph((block.lines,), "Code"))
+            else:
+                body.append(_table(block) if isinstance(block, Grid) else _paragraph(block))
     if document.note:
         body.append(_paragraph((document.note,), "Small"))
     page = (
@@ -79,27 +94,8 @@ def _document(document: Document, language: str) -> str:
     )
 
 
-def _footer(document: Document, language: str) -> str:
-    audience = Wording(language).word("common.page_of", audience=document.audience)
-    number = (
-        '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> PAGE </w:instrText></w:r>'
-        '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
-    )
-    return f'<w:p><w:pPr><w:pStyle w:val="Small"/></w:pPr>{_run(f"{document.title} · {audience} · ")}{number}</w:p>'
-
-
 def _frame(kind: str, content: str) -> str:
     return f'{_XML}<w:{kind} xmlns:w="{_WORD}">{content}</w:{kind}>'
-
-
-def _block(block: Block) -> str:
-    if isinstance(block, Points):
-        return "".join(_paragraph(("• ", *item), "Point") for item in block.items)
-    if isinstance(block, Code):
-        return _paragraph((block.lines,), "Code")
-    if isinstance(block, Grid):
-        return _table(block)
-    return _paragraph(block)
 
 
 def _paragraph(text: Text, style: str = "") -> str:
@@ -162,21 +158,17 @@ def _html_block(block: Block) -> Markup:
         )
     if isinstance(block, Code):
         return Markup('<pre tabindex="0"><code>{}</code></pre>').format(block.lines)
-    if isinstance(block, Grid):
-        return _html_grid(block)
-    return Markup("<p>{}</p>").format(_html_text(block))
-
-
-def _html_grid(grid: Grid) -> Markup:
-    head = Markup().join(Markup('<th scope="col">{}</th>').format(word) for word in grid.headings)
+    if not isinstance(block, Grid):
+        return Markup("<p>{}</p>").format(_html_text(block))
+    head = Markup().join(Markup('<th scope="col">{}</th>').format(word) for word in block.headings)
     rows = Markup().join(
         Markup("<tr>{}</tr>").format(
             Markup().join(
                 Markup('<td data-label="{}">{}</td>').format(word, _html_text(cell))
-                for word, cell in zip(grid.headings, row, strict=True)
+                for word, cell in zip(block.headings, row, strict=True)
             )
         )
-        for row in grid.rows
+        for row in block.rows
     )
     return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, rows)
 
