@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from noren.attacks import attacks
@@ -55,23 +54,16 @@ def _entries(chapter: str) -> list[GlossaryEntry]:
     if chapter == "attacks":
         return [GlossaryEntry(n, n, _(attacks[n].summary)) for n in attacks]
     if chapter == "measures":
-        return _measures()
+        ways = {"lower": _("lower is better"), "higher": _("higher is better")}
+        every = [measures[name] for name in measures]
+        meanings = [f"{_(one.summary)} {_('In:')} {_(one.unit)}." for one in every]
+        return [GlossaryEntry(o.name, o.name, text, ways[str(o.goal)]) for o, text in zip(every, meanings, strict=True)]
     (listed,) = (one["entry"] for one in table_of(__name__)["chapter"] if one["anchor"] == chapter)
-    return [_entry(one) for one in listed]
-
-
-def _entry(said: Mapping[str, str]) -> GlossaryEntry:
-    """Return a word; one with nothing but its anchor is a verdict."""
-    anchor = said["anchor"]
-    if "name" not in said:
-        return GlossaryEntry(anchor, bare_word(Word(anchor)), word_meaning(Word(anchor)))
-    name, meaning, direction = said["name"], said["meaning"], said.get("direction", "")
-    return GlossaryEntry(anchor, _(name), _(meaning), _(direction))
-
-
-def _measures() -> list[GlossaryEntry]:
-    ways = {"lower": _("lower is better"), "higher": _("higher is better")}
     return [
-        GlossaryEntry(n, n, f"{_(measures[n].summary)} {_('In:')} {_(measures[n].unit)}.", ways[str(measures[n].goal)])
-        for n in measures
+        GlossaryEntry(one["anchor"], _(one["name"]), _(one["meaning"]), _(one.get("direction", "")))
+        if "name" in one
+        else GlossaryEntry(
+            one["anchor"], bare_word(Word(one["anchor"])), word_meaning(Word(one["anchor"]))
+        )  # a verdict
+        for one in listed
     ]

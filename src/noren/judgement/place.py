@@ -208,18 +208,19 @@ def _choice(use_of: str | None, members: Sequence[int], places: Sequence[Place],
         return Choice(use_of, safest=min(broken, key=lambda i: (risk(i), -use(i)), default=None))
     chosen = min(safe, key=lambda i: (-use(i), -places[i].word.order, risk(i)))
     beyond = [i for i in best if i in members and use(i) > use(chosen)]
-    safer = [i for i in safe if _is_safer(places[i], places[chosen])]
+    order = places[chosen].word.order
+    safer = [
+        i
+        for i in safe
+        if (places[i].word.order > order and risk(i) <= risk(chosen))
+        or (places[i].word.order == order and risk(i) < risk(chosen))
+    ]
     return Choice(
         use_of,
         chosen,
         more_useful=min(beyond, key=lambda i: (use(i), risk(i)), default=None),
         safer=min(safer, key=lambda i: (-use(i), risk(i)), default=None),
     )
-
-
-def _is_safer(one: Place, other: Place) -> bool:
-    word, risk = one.word.order - other.word.order, (one.risk or 0.0) - (other.risk or 0.0)
-    return word >= 0 and risk <= 0 and (word > 0 or risk < 0)
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from noren.attacks import attacks
@@ -220,66 +220,56 @@ def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
 
     ``public`` leaves out what tells an attacker about this draw of names: what attacks hit, how the seed was chosen.
     """
-    return [one for one in _besides(verdict, public=public) if one]
-
-
-def _besides(verdict: Verdict, *, public: bool) -> Iterator[str]:
     facts, guarantee, is_safe, failed = verdict.facts, verdict.guarantee, verdict.word.is_safe, verdict.facts.failed
+    said = []
     if not public:
-        yield _draw(verdict)
+        said += _by_attacks(verdict)
         if facts.chosen_seed and is_safe:
-            yield say("besides.chosen_seed")
+            said.append(say("besides.chosen_seed"))
         if facts.names_random is None and verdict.word == Word.PROVED and facts.kind == Kind.HISTORY:
-            yield say("besides.names_unchecked")
-        yield _recodings(verdict)
+            said.append(say("besides.names_unchecked"))
+        if verdict.reason in (Reason.ATTACKS_FAILED, Reason.NOBODY_NAMED) and facts.kind != Kind.TABLE:
+            # which ways of recoding a history the attacks that failed see through, and which none does
+            tried = [attacks[one.attack].sees_through for one in verdict.evidence if one.attack in attacks]
+            seen = frozenset[Recoding]().union(*tried)
+            through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
+            sentence = say("besides.seen_through", recodings=listing(through) or say("besides.none"))
+            more = [say("besides.not_seen_through", recodings=listing(left))] if left else []
+            said.append(_joined(sentence, *more))
     if is_safe and facts.kind == Kind.TABLE and not facts.sensitive and facts.proven_k is None:
-        yield say("besides.no_sensitive")
+        said.append(say("besides.no_sensitive"))
     if is_safe and facts.chosen_by_sensitive:
-        yield say("besides.minimality")
+        said.append(say("besides.minimality"))
     if is_safe and facts.exposed and facts.exposed > verdict.rule.tolerance:
-        yield say("besides.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed))
+        said.append(say("besides.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed)))
     if facts.kept:
-        yield say("besides.kept", columns=listing(list(facts.kept)))
+        said.append(say("besides.kept", columns=listing(list(facts.kept))))
     if verdict.word == Word.PROVED and guarantee is not None:
-        yield say("besides.not_covered_by_noise" if guarantee.by == "noise" else "besides.not_covered")
+        said.append(say("besides.not_covered_by_noise" if guarantee.by == "noise" else "besides.not_covered"))
     if failed and verdict.word != Word.BROKEN and not public:
-        yield say("besides.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed)))
+        said.append(say("besides.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
+    return said
 
 
-def _draw(verdict: Verdict) -> str:
+def _by_attacks(verdict: Verdict) -> list[str]:
     """Return that attacks hit more of a history than is expected of the guarantee; nothing where they did not."""
     guarantee, facts = verdict.guarantee, verdict.facts
     best = max(verdict.evidence, key=lambda one: one.customers, default=None)
     if verdict.reason != Reason.GUARANTEE or guarantee is None or best is None or best.customers <= guarantee.bound:
-        return ""
+        return []
     if facts.kind == Kind.TABLE or facts.periods > 1:
-        return ""
-    words = {
-        "tried": count(len(verdict.evidence)),
-        "customers": percent(best.customers),
-        "bound": percent(guarantee.bound),
-    }
+        return []
+    tried, bound = count(len(verdict.evidence)), percent(guarantee.bound)
+    words = {"tried": tried, "customers": percent(best.customers), "bound": bound}
     if by_chance(best, verdict):
-        return say("besides.by_chance", len(verdict.evidence), **words)
-    tail = class_tail(best.named, best.right, guarantee.k)
-    return say("besides.rare", tail=percent(tail), **words)
+        return [say("besides.by_chance", len(verdict.evidence), **words)]
+    return [say("besides.rare", tail=percent(class_tail(best.named, best.right, guarantee.k)), **words)]
 
 
 def by_chance(one: Exhibit, verdict: Verdict) -> bool:
     """Tell whether chance explains what an attack hit in classes: with at least the rule's probability of error."""
     guarantee = verdict.guarantee
     return guarantee is None or class_tail(one.named, one.right, guarantee.k) >= verdict.rule.alpha
-
-
-def _recodings(verdict: Verdict) -> str:
-    """Return which ways of recoding a history the attacks that failed see through, and which none does."""
-    if verdict.reason not in (Reason.ATTACKS_FAILED, Reason.NOBODY_NAMED) or verdict.facts.kind == Kind.TABLE:
-        return ""
-    tried = [attacks[one.attack].sees_through for one in verdict.evidence if one.attack in attacks]
-    seen = frozenset[Recoding]().union(*tried)
-    through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
-    said = say("besides.seen_through", recodings=listing(through) or say("besides.none"))
-    return _joined(said, say("besides.not_seen_through", recodings=listing(left))) if left else said
 
 
 def outcome_words(one: Exhibit, verdict: Verdict) -> str:
