@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -261,6 +261,15 @@ def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | No
     holds = notes.get("holds")
     if holds is None and claimed_k is not None:  # of a chain the measure knows no claim, but the last step makes one
         holds = not parts or score.value >= claimed_k
+    told = [
+        Told(
+            column=printable(name),
+            certain=int(said["told_rows"]) if "told_rows" in said else None if said["l_distinct"] < 2 else 0,
+            likely=int(said["likely_rows"]) if "likely_rows" in said else None,
+            least=int(said["l_distinct"]),
+        )
+        for name, said in (notes.get("sensitive") or {}).items()
+    ]
     return TableFacts(
         rows=rows,
         rows_in_classes=rows - silent,
@@ -271,21 +280,8 @@ def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | No
         journalist=parts.get("journalist", 0.0),
         marketer=parts.get("marketer", 0.0),
         holds=holds,
-        told=_told(notes.get("sensitive") or {}),
+        told=tuple(sorted(told, key=lambda one: -(one.certain or 0))),
     )
-
-
-def _told(columns: Mapping[str, Mapping[str, Any]]) -> tuple[Told, ...]:
-    found = [
-        Told(
-            column=printable(name),
-            certain=int(said["told_rows"]) if "told_rows" in said else None if said["l_distinct"] < 2 else 0,
-            likely=int(said["likely_rows"]) if "likely_rows" in said else None,
-            least=int(said["l_distinct"]),
-        )
-        for name, said in columns.items()
-    ]
-    return tuple(sorted(found, key=lambda one: -(one.certain or 0)))
 
 
 # --- what a verdict may say, and what it shows ------------------------------------------------------------------------

@@ -58,8 +58,14 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
     by = rule_named(rule)
     level = by.level(len(facts.tried))
     exhibits = [_exhibit(one, facts.people, by, level) for one in facts.tried]
-    exhibits.sort(key=_damage, reverse=True)
-    guarantee = _guarantee(facts)
+    exhibits.sort(
+        key=lambda one: (one.exceeds, one.customers, Fraction(one.best_right, one.needed), one.right), reverse=True
+    )
+    guarantee, k = None, facts.least  # what is guaranteed, at any tolerance
+    if facts.proven_k is not None:
+        guarantee = Guarantee(k=facts.proven_k, by="noise")
+    elif k is not None and "k" in facts.claimed and k >= facts.claimed["k"] and facts.audited and not _unproved(facts):
+        guarantee = Guarantee(k=k, by="classes")
     decide = _judge_table if facts.kind == Kind.TABLE else _judge_history
     if facts.identifying:
         word, reason = Word.BROKEN, Reason.IDENTIFIED
@@ -117,32 +123,26 @@ def deciding_measures(schema: Schema) -> list[str]:
     return ["classes"] if schema.kind == Kind.TABLE and schema.with_role(Role.QUASI) else []
 
 
-def _damage(one: Exhibit) -> tuple[bool, float, Fraction, int]:
-    return one.exceeds, one.customers, Fraction(one.best_right, one.needed), one.right
-
-
 # --- what attacks got ------------------------------------------------------------------------------------------------
 
 
 def _exhibit(tried: Tried, people: int, rule: Rule, level: Fraction) -> Exhibit:
-    named, right = tried.named, tried.right
-    best = _best(tried, rule, level)
-    share = tried.customers / max(people, 1)
-    low, high = share_interval(right, named)
+    best_named, best_right, needed = _best(tried, rule, level)
+    low, high = share_interval(tried.right, tried.named)
     return Exhibit(
         attack=tried.attack,
-        named=named,
-        right=right,
-        rate=right / named if named else 0.0,
+        named=tried.named,
+        right=tried.right,
+        rate=tried.right / tried.named if tried.named else 0.0,
         low=low,
         high=high,
         chance=1 / max(people, 1),
-        customers=share,
-        best_named=best[0],
-        best_right=best[1],
-        needed=best[2],
-        beyond_chance=best[1] >= best[2],
-        exceeds=best[1] >= best[2] or Fraction(tried.customers, max(people, 1)) > rule.tolerance,
+        customers=tried.customers / max(people, 1),
+        best_named=best_named,
+        best_right=best_right,
+        needed=needed,
+        beyond_chance=best_right >= needed,
+        exceeds=best_right >= needed or Fraction(tried.customers, max(people, 1)) > rule.tolerance,
     )
 
 
@@ -165,16 +165,6 @@ def _line(named: int, bound: Bound, p: Fraction, level: Fraction) -> tuple[int, 
 
 
 # --- histories -------------------------------------------------------------------------------------------------------
-
-
-def _guarantee(facts: Facts) -> Guarantee | None:
-    """Return what is guaranteed, at any tolerance."""
-    if facts.proven_k is not None:
-        return Guarantee(k=facts.proven_k, by="noise")
-    k = facts.least
-    if k is None or "k" not in facts.claimed or k < facts.claimed["k"] or not facts.audited or _unproved(facts):
-        return None
-    return Guarantee(k=k, by="classes")
 
 
 def _unproved(facts: Facts) -> Reason | None:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic.fields import FieldInfo
-
 from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
@@ -19,7 +17,7 @@ from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.methods import methods as every_method
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Attack, Component, Guess, Measure, Method, Score
+from noren.protocols import Attack, Guess, Measure, Method, Score
 from noren.registry import Kind, Registry
 from noren.work.run import Run, RunStore, Stage
 
@@ -128,8 +126,12 @@ def label_of(statement: Statement) -> str:
     """
     if statement.steps != [statement]:
         return " → ".join(label_of(step) for step in statement.steps)
-    said = [_said(name.replace("_", "-"), value) for name, value in telling(statement).items()]
-    return ", ".join([statement.method, *said])
+    parts = [statement.method]
+    for name, value in telling(statement).items():
+        flag, values = name.replace("_", "-"), value if isinstance(value, list | tuple) else [value]
+        texts = " + ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in values)
+        parts.append((flag if value else f"no-{flag}") if isinstance(value, bool) else f"{flag} = {texts}")
+    return ", ".join(parts)
 
 
 def telling(statement: Statement) -> dict[str, Any]:
@@ -139,24 +141,13 @@ def telling(statement: Statement) -> dict[str, Any]:
     {'k': 3}
     """
     fields = every_method[statement.method].model_fields if statement.method in every_method else {}
-    return {
-        name: value
-        for name, value in statement.parameters.items()
-        if name not in fields or fields[name].is_required() or value not in _plain_default(fields[name])
-    }
-
-
-def _plain_default(field: FieldInfo) -> tuple[Any, ...]:
-    """Return the default of a parameter, as it is and as plain data hold it."""
-    default = field.get_default(call_default_factory=True)
-    return (default, list(default)) if isinstance(default, tuple) else (default,)
-
-
-def _said(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return name if value else f"no-{name}"
-    values = value if isinstance(value, list | tuple) else [value]
-    return f"{name} = {' + '.join(f'{v:g}' if isinstance(v, float) else str(v) for v in values)}"
+    told = dict(statement.parameters)
+    for name, about in fields.items():
+        if name in told and not about.is_required():
+            default = about.get_default(call_default_factory=True)
+            if told[name] == default or (isinstance(default, tuple) and told[name] == list(default)):
+                del told[name]
+    return told
 
 
 def _ready(registry: Registry[Kind], components: Sequence[Kind | str]) -> list[Kind]:
@@ -169,9 +160,9 @@ def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
     >>> "jaccard" in fitting(every_attack, Schema.preset("pwscup2018")), fitting(every_attack, Schema.preset("adult"))
     (True, ['row-linkage'])
     """
-    return [name for name in registry if _runs_alone(registry[name], schema)]
-
-
-def _runs_alone(component: type[Component], schema: Schema) -> bool:
-    needs_parameter = any(about.is_required() for about in component.model_fields.values())
-    return component.fits(schema) and not needs_parameter
+    return [
+        name
+        for name in registry
+        if registry[name].fits(schema)
+        and not any(about.is_required() for about in registry[name].model_fields.values())
+    ]

@@ -6,6 +6,7 @@ are looked through for what identifies people, and names are tested for being dr
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -104,11 +105,15 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
         "unknown": _printable(unknown),
         "identifying": _printable(name for name in found if name not in keep and found[name].sure),
         "kept": _printable(name for name in counts.schema.names if name in keep),
-        "proven_k": _proven_k(counts),
     }
+    if statement.method == "retention":
+        # what follows from the noise; 1 where the statement contradicts the public part
+        facts["proven_k"] = 1.0
+        with contextlib.suppress(InputError):
+            facts["proven_k"] = stated_perturbation(counts.schema, statement).k(counts.rows)
     if counts.schema.kind == Kind.HISTORY:
         facts |= _history_facts(counts)
-    elif facts["proven_k"] is None:
+    elif "proven_k" not in facts:
         facts |= _table_facts(counts, sensitive, unknown)
     return ReleaseFacts(**facts)
 
@@ -133,36 +138,23 @@ def _printable(names: Any) -> tuple[str, ...]:
     return tuple(printable(name) for name in names)
 
 
-def _proven_k(counts: ReleaseCounts) -> float | None:
-    """Return the k that follows from the noise of a retention; 1 where its statement contradicts the public part."""
-    if counts.statement.method != "retention":
-        return None
-    try:
-        return stated_perturbation(counts.schema, counts.statement).k(counts.rows)
-    except InputError:
-        return 1.0
-
-
 # --- histories -------------------------------------------------------------------------------------------------------
 
 
 def _history_facts(counts: ReleaseCounts) -> dict[str, Any]:
     shares = {c.name: counts.alone(c) for c in counts.schema.with_role(Role.OTHER) if c.known}
     facts: dict[str, Any] = {"alone": {printable(name): share for name, share in shares.items() if share}}
-    if "k" not in claimed_by(counts.statement) or _has_several_pseudonyms(counts):
+    # whether a customer may have several pseudonyms: by the secret part, or without it by what was done
+    several = any(step.method == "monthly-pseudonyms" for step in counts.statement.steps)
+    if counts.has_secret:
+        pairs = counts.secret.pseudonyms.select("pseudonym", "customer").unique()
+        several = bool(pairs["customer"].is_duplicated().any())
+    if "k" not in claimed_by(counts.statement) or several:
         return facts  # where a customer has several, five that are alike may all be one person's
     classes = counts.history_classes()
     facts["smallest_class"] = int(np.bincount(classes["class"].to_numpy()).min()) if len(classes) else None
     facts["names_random"] = _names_look_random(counts, classes)
     return facts
-
-
-def _has_several_pseudonyms(counts: ReleaseCounts) -> bool:
-    """Tell whether a customer may have several pseudonyms: by the secret part, or without it by what was done."""
-    if counts.has_secret:
-        pairs = counts.secret.pseudonyms.select("pseudonym", "customer").unique()
-        return bool(pairs["customer"].is_duplicated().any())
-    return any(step.method == "monthly-pseudonyms" for step in counts.statement.steps)
 
 
 def _names_look_random(counts: ReleaseCounts, classes: pl.DataFrame) -> bool | None:

@@ -122,24 +122,21 @@ def rule_named(word: str | Rule | Mapping[str, Any] | None = None) -> Rule:
     if word in RULES:
         return RULES[word]
     if word.endswith(".toml"):
-        return _rule_of_file(Path(word))
+        path = Path(word)
+        try:
+            said = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise FileError(_("the rule cannot be read"), error.strerror or _("look at the file"), file=path) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileError(str(error), _("correct the file"), file=path) from None
+        found = said.get("rule", said)
+        return _built(found if isinstance(found, dict) else {}, path)
     if not word[:1].isdigit() and not word.startswith("."):
         raise ParameterError(
             _("there is no rule {word!r}{hint}").format(word=word, hint=suggestion(word, list(RULES))),
             _("rules are {names}, a tolerance such as 0.2, or a TOML file").format(names=", ".join(RULES)),
         )
     return _built({"tolerance": word}, None)
-
-
-def _rule_of_file(path: Path) -> Rule:
-    try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(_("the rule cannot be read"), error.strerror or _("look at the file"), file=path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(str(error), _("correct the file"), file=path) from None
-    found = said.get("rule", said)
-    return _built(found if isinstance(found, dict) else {}, path)
 
 
 def _built(said: Mapping[str, Any], path: Path | None) -> Rule:
