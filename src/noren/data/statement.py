@@ -63,10 +63,11 @@ class Statement:
         done, said = self.parameters.get("steps"), self.notes.get("steps")
         if self.method != "chain" or not (isinstance(done, list) and isinstance(said, list) and len(done) == len(said)):
             return [self]
-        steps = []
+        steps: list[Statement] = []
         for own, told in zip(done, said, strict=True):
             match own, told:  # perhaps read from a file, which may say anything
-                case {"method": str(method), **parameters}, {"promise": str(promise), "notes": dict(notes)}:
+                case {"method": str(method), **others}, {"promise": str(promise), "notes": dict(notes)}:
+                    parameters = {str(name): value for name, value in others.items()}
                     steps.append(Statement(method, parameters, promise, self.noren, notes))
                 case _other:
                     return [self]

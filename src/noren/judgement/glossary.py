@@ -55,15 +55,16 @@ def _entries(chapter: str) -> list[GlossaryEntry]:
         return [GlossaryEntry(n, n, _(attacks[n].summary)) for n in attacks]
     if chapter == "measures":
         ways = {"lower": _("lower is better"), "higher": _("higher is better")}
-        every = [measures[name] for name in measures]
-        meanings = [f"{_(one.summary)} {_('In:')} {_(one.unit)}." for one in every]
-        return [GlossaryEntry(o.name, o.name, text, ways[str(o.goal)]) for o, text in zip(every, meanings, strict=True)]
+        every = {name: measures[name] for name in measures}
+        return [
+            GlossaryEntry(name, name, f"{_(one.summary)} {_('In:')} {_(one.unit)}.", ways[str(one.goal)])
+            for name, one in every.items()
+        ]
     (listed,) = (one["entry"] for one in table_of(__name__)["chapter"] if one["anchor"] == chapter)
     return [
         GlossaryEntry(one["anchor"], _(one["name"]), _(one["meaning"]), _(one.get("direction", "")))
         if "name" in one
-        else GlossaryEntry(
-            one["anchor"], bare_word(Word(one["anchor"])), word_meaning(Word(one["anchor"]))
-        )  # a verdict
+        # one with nothing but its anchor is a verdict
+        else GlossaryEntry(one["anchor"], bare_word(Word(one["anchor"])), word_meaning(Word(one["anchor"])))
         for one in listed
     ]

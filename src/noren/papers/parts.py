@@ -59,9 +59,9 @@ def categories(case: Case, wording: Wording) -> Block:
 
 def columns_grid(case: Case, wording: Wording) -> Grid:
     """Return each column, what it is for and what was done to it; deleted ones too, where they are known."""
-    done = [(c, treatment(c, wording)) for c in case.columns]
-    deleted = [(c, wording.word("common.done_deleted")) for c in case.deleted or ()]
-    rows = [(column_text(c.name), wording.word(f"common.role_{c.role}"), what) for c, what in (*done, *deleted)]
+    done = [(c.name, c.role, treatment(c, wording)) for c in case.columns]
+    done += [(c.name, c.role, wording.word("common.done_deleted")) for c in case.deleted or ()]
+    rows = [(column_text(name), wording.word(f"common.role_{role}"), what) for name, role, what in done]
     return Grid.of(wording.words("common.", "column", "role", "done"), rows)
 
 
