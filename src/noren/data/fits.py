@@ -12,7 +12,7 @@ value does. A suppressed public cell fits blanks and values alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -154,9 +154,17 @@ def consistent_customers(
     unsaid = [name for name in others if public.frame[name].null_count() == len(public)]
     laid = _laid_out(original, public.without(unsaid), classes)
     blocks, rows = list[Candidates](), list[NDArray[np.int64]]()
-    for share, size, said in _some_after_another(laid):
+    # some public histories after another: all at once would take several times the memory of the public rows
+    who, pseudonyms = people(laid.once[Role.CUSTOMER])
+    ends = np.cumsum(np.bincount(who, minlength=len(pseudonyms)))
+    cuts = np.searchsorted(ends, np.arange(_PUBLIC_ROWS, len(who), _PUBLIC_ROWS))
+    for start, stop in pairwise(np.unique(np.concatenate(([0], cuts, [len(pseudonyms)])))):
+        some = np.flatnonzero((who >= start) & (who < stop))
+        part = laid.once if len(some) == len(laid.once) else laid.once.take(pl.Series(some))
+        said = _public_rows(part, laid.columns, laid.domains, laid.known)
         for done, block in candidate_blocks(laid.known, said, enough):
-            progress(0.2 + 0.8 * (share + size * done), _("asking who fits every row"))
+            share = (start + (stop - start) * done) / len(pseudonyms)
+            progress(0.2 + 0.8 * share, _("asking who fits every row"))
             blocks.append(block)
         rows.append(said.counts)
     found = joined(blocks, len(laid.customers))
@@ -207,22 +215,6 @@ def _laid_out(original: History, public: History, classes: pl.DataFrame | None =
     return _LaidOut(columns, known, customers, once, domains, classes["pseudonym"], history)
 
 
-def _some_after_another(laid: _LaidOut) -> Iterator[tuple[float, float, PublicRows]]:
-    """Yield what some public histories after another allow, with the share before them and their own.
-
-    All of them at once would take several times the memory of the public rows.
-    """
-    who, pseudonyms = people(laid.once[Role.CUSTOMER])
-    ends = np.cumsum(np.bincount(who, minlength=len(pseudonyms)))
-    cuts = np.searchsorted(ends, np.arange(_PUBLIC_ROWS, len(who), _PUBLIC_ROWS))
-    bounds = np.unique(np.concatenate(([0], cuts, [len(pseudonyms)])))
-    for start, stop in pairwise(bounds):
-        rows = np.flatnonzero((who >= start) & (who < stop))
-        part = laid.once if len(rows) == len(laid.once) else laid.once.take(pl.Series(rows))
-        said = _public_rows(part, laid.columns, laid.domains, laid.known)
-        yield start / len(pseudonyms), (stop - start) / len(pseudonyms), said
-
-
 def history_classes(public: History) -> pl.DataFrame:
     """Return the pseudonyms in order of appearance and the class of each: equal numbers, equal public histories.
 
@@ -246,20 +238,19 @@ def history_classes(public: History) -> pl.DataFrame:
 
 def row_texts(public: History) -> pl.DataFrame:
     """Return the texts of all columns but the customer's; rows that allow the same have the same texts."""
-    sets = [name for name, dtype in public.frame.schema.items() if is_set(dtype)]
-    frame = public.frame.with_columns(_in_order(public.frame[name]) for name in sets)
+    frame = public.frame
+    for name, dtype in public.frame.schema.items():
+        in_order = pl.col(name).list.unique().list.sort()
+        if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum):
+            # sorting lists is slow, so equal ones are sorted once; they are told by numbers of the domain, for texts
+            # could hold whatever is put between them
+            key = frame[name].to_physical().cast(pl.List(pl.String)).list.join(" ").alias("key")
+            known = pl.DataFrame([frame[name], key]).unique("key", keep="first").with_columns(in_order)
+            sets = key.to_frame().join(known, on="key", how="left", maintain_order="left")[name]
+            frame = frame.with_columns(sets)
+        elif is_set(dtype):
+            frame = frame.with_columns(in_order)
     return replace(public, frame=frame, spelling=Spelling()).texts().drop(public.schema.role(Role.CUSTOMER).name)
-
-
-def _in_order(cells: pl.Series) -> pl.Series:
-    """Return sets with each value once, in order; sorting lists is slow, so equal ones are sorted once."""
-    name, inner = cells.name, getattr(cells.dtype, "inner", None)
-    if not isinstance(inner, pl.Enum):
-        return cells.to_frame().select(pl.col(name).list.unique().list.sort())[name]
-    # numbers of the domain, for texts could hold whatever is put between them
-    given = pl.DataFrame({"own": cells, "key": cells.to_physical().cast(pl.List(pl.String)).list.join(" ")})
-    known = given.unique("key", keep="first").select("key", pl.col("own").list.unique().list.sort())
-    return given.select("key").join(known, on="key", how="left", maintain_order="left")["own"].alias(name)
 
 
 def class_sizes(public: History) -> list[int]:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -38,21 +39,7 @@ MOST_ROWS = 10
 MOST_COLUMNS = 20
 LONGEST = 80
 
-_STYLE = """
-.noren-card{color-scheme:light dark;color:inherit;background:transparent;max-width:100%;overflow-x:auto;
- border-left:3px solid #5f86b8;padding:4px 0 4px 14px;margin:4px 0;
- font:14px/1.5 "Hiragino Sans","Noto Sans JP","Yu Gothic UI",system-ui,sans-serif}
-.noren-card p{margin:0 0 6px}
-.noren-card dl{display:grid;grid-template-columns:max-content 1fr;gap:0 14px;margin:0 0 8px}
-.noren-card dt{opacity:.75;font-weight:normal}
-.noren-card dd{margin:0;overflow-wrap:anywhere}
-.noren-card table{border-collapse:collapse;margin:0;font-size:13px}
-.noren-card caption{caption-side:bottom;text-align:left;opacity:.75;padding-top:4px}
-.noren-card th,.noren-card td{text-align:left;vertical-align:top;padding:2px 12px 2px 0;border:0;white-space:pre-wrap}
-.noren-card thead th{border-bottom:1px solid;font-weight:600}
-.noren-card thead small{display:block;opacity:.75;font-weight:normal}
-.noren-card .noren-number{text-align:right;font-variant-numeric:tabular-nums}
-""".strip()
+_STYLE = (files("noren.data") / "frames.css").read_text(encoding="utf-8").strip()
 
 
 def brief(text: object, longest: int = LONGEST) -> str:

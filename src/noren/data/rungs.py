@@ -110,8 +110,13 @@ def on_rungs(
         shown = values.gather(rows)
         shown = shown if shown.dtype == pl.String else texts(shown, column)
         if missing == "category":
-            hierarchy = _with_missing(hierarchy, shown)
-            shown = shown.fill_null(MISSING_MARK)
+            shown, labels = shown.fill_null(MISSING_MARK), hierarchy.labels
+            if MISSING_MARK in shown and MISSING_MARK not in hierarchy.values:
+                # missing cells have a row of their own, alone below the top
+                top = labels.to_series(labels.width - 1).unique()
+                own = [*[MISSING_MARK] * (labels.width - 1), top[0] if len(top) == 1 else MISSING_MARK]
+                row = pl.DataFrame([own], schema=labels.schema, orient="row")
+                hierarchy = Hierarchy(hierarchy.name, pl.concat([labels, row]))
         other = shown.filter(shown.is_null() | ~shown.is_in(hierarchy.values.implode())).unique().sort()
         unlisted += [f"{name} = {value or ''!r}" for value in other]
         if not unlisted:
@@ -125,17 +130,6 @@ def on_rungs(
             _("add a row for each to the column's file; missing cells may be a category (--missing category)"),
         )
     return rungs
-
-
-def _with_missing(hierarchy: Hierarchy, shown: pl.Series) -> Hierarchy:
-    """Give missing cells a row of their own, alone below the top."""
-    labels = hierarchy.labels
-    if MISSING_MARK in hierarchy.values or not (shown.is_null() | (shown == MISSING_MARK)).any():
-        return hierarchy
-    top = labels.to_series(labels.width - 1).unique()
-    own = [MISSING_MARK] * (labels.width - 1)
-    row = pl.DataFrame([[*own, top[0] if len(top) == 1 else MISSING_MARK]], schema=labels.schema, orient="row")
-    return Hierarchy(hierarchy.name, pl.concat([labels, row]))
 
 
 def _rungs(

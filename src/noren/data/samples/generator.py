@@ -137,22 +137,15 @@ def master(customers: int = 400, seed: int = 0) -> pl.DataFrame:
 
 
 def _check(customers: int, rows: int, items: int, seed: int, block_rows: int) -> None:
-    for name, value, least in (
-        ("customers", customers, 1),
-        ("items", items, 1),
-        ("seed", seed, 0),
-        ("block_rows", block_rows, 1),
-    ):
+    for name, value in {"customers": customers, "items": items, "seed": seed, "block_rows": block_rows}.items():
+        least = 0 if name == "seed" else 1
         if value < least:
             raise ParameterError(*say.problem("too_small", name=name, value=value, least=least))
     if rows < customers:
         raise ParameterError(*say.problem("rows_cannot_give_each", rows=rows, customers=customers))
     if rows > customers * MOST_ROWS_PER_CUSTOMER:
-        raise ParameterError(
-            *say.problem(
-                "rows_more_than_customers", rows=rows, customers=customers, least=-(-rows // MOST_ROWS_PER_CUSTOMER)
-            )
-        )
+        least = -(-rows // MOST_ROWS_PER_CUSTOMER)
+        raise ParameterError(*say.problem("rows_more_than_customers", rows=rows, customers=customers, least=least))
     if items > MOST_ITEMS:
         raise ParameterError(*say.problem("items_more_than_there", items=items, most=MOST_ITEMS))
 
@@ -231,26 +224,21 @@ def _numbers(shop: Catalogue, people: Customers, seed: int) -> Iterator[pl.DataF
         whole = BasketLines(**{name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
         drawn = iter([(0, whole)])
     invoices = 0
-    for low, lines in drawn:
-        yield _in_time(lines, low, invoices)
-        invoices += lines.size.size
-
-
-def _in_time(lines: BasketLines, first_customer: int, first_invoice: int) -> pl.DataFrame:
-    """Number the invoices in the order of time and put the rows into that order."""
-    order = np.lexsort((lines.customer, lines.moment))
-    size = lines.size[order]
-    row = np.arange(lines.item.size) + np.repeat(starts(lines.size)[order] - starts(size), size)
-    return pl.DataFrame(
-        {
-            "customer": np.repeat(lines.customer[order] + first_customer, size),
-            "invoice": np.repeat(np.arange(size.size) + first_invoice, size),
-            "moment": np.repeat(lines.moment[order], size),
-            "item": lines.item[row],
-            "pence": lines.pence[row],
-            "quantity": lines.quantity[row],
-        },
-    ).cast(pl.Int32)
+    for low, lines in drawn:  # invoices are numbered in the order of time, and rows put into that order
+        order = np.lexsort((lines.customer, lines.moment))
+        size = lines.size[order]
+        row = np.arange(lines.item.size) + np.repeat(starts(lines.size)[order] - starts(size), size)
+        yield pl.DataFrame(
+            {
+                "customer": np.repeat(lines.customer[order] + low, size),
+                "invoice": np.repeat(np.arange(size.size) + invoices, size),
+                "moment": np.repeat(lines.moment[order], size),
+                "item": lines.item[row],
+                "pence": lines.pence[row],
+                "quantity": lines.quantity[row],
+            },
+        ).cast(pl.Int32)
+        invoices += size.size
 
 
 def _of_size(frames: Iterator[pl.DataFrame], height: int) -> Iterator[pl.DataFrame]:

@@ -68,10 +68,14 @@ class ShapeCounter:
     def add(self, block: pl.DataFrame) -> None:
         """Take in one block."""
         self._rows += block.height
-        customer, item = (
-            _numbered(block[column], known) for column, known in zip(self._columns, self._numbers, strict=True)
-        )
-        self._pairs.append(_distinct(customer << 32 | item))
+        codes = []
+        for column, known in zip(self._columns, self._numbers, strict=True):
+            # values are 0, 1, 2 … in the order they are first seen, and stay so between blocks
+            distinct = block[column].unique(maintain_order=True)
+            numbers = pl.Series([known.setdefault(value, len(known)) for value in distinct.to_list()], dtype=pl.Int64)
+            numbered = block[column].replace_strict(distinct, numbers, return_dtype=pl.Int64)
+            codes.append(np.asarray(numbered.to_numpy(), dtype=np.int64))
+        self._pairs.append(_distinct(codes[0] << 32 | codes[1]))
 
     def shape(self, seed: int = 0) -> HistoryShape:
         """Return the shape of all blocks so far."""
@@ -99,14 +103,6 @@ def _distinct(keys: Whole) -> Whole:
     """Return the distinct keys in order; NumPy's own ``unique`` hashes first, which takes ten times as long here."""
     ordered = np.sort(keys)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: keys.size]]
-
-
-def _numbered(values: pl.Series, known: dict[object, int]) -> Whole:
-    """Number the values 0, 1, 2 … in the order they are first seen; ``known`` remembers between blocks."""
-    distinct = values.unique(maintain_order=True)
-    numbers = [known.setdefault(value, len(known)) for value in distinct.to_list()]
-    numbered = values.replace_strict(distinct, pl.Series(numbers, dtype=pl.Int64), return_dtype=pl.Int64)
-    return np.asarray(numbered.to_numpy(), dtype=np.int64)
 
 
 def _mean_jaccard(customer: Whole, item: Whole, n: int, buyers: Whole) -> float:
