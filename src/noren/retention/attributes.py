@@ -98,12 +98,26 @@ class Attribute:
             raise SchemaError(
                 _("the values are generalised already"), _("give the data as they were"), column=self.name
             )
-        return self._classes(values, first_row) if self.ends else self.places(values, first_row)
+        if not self.ends:
+            return self.places(values, first_row)
+        numbers = values.cast(pl.Float64)
+        has_missing = self.column.domain is not None and MISSING in self.column.domain
+        known = numbers.is_not_null().to_numpy()
+        filled = numbers.fill_null(self.ends[0]).to_numpy()
+        found = np.searchsorted(np.asarray(self.ends), filled, side="left").astype(np.int64)
+        strange = pl.Series((found >= len(self.ends)) | (~known & (not has_missing)))
+        self._stop_at_strangers(values, strange, first_row)
+        return np.where(known, found, len(self.ends)) if has_missing else found
 
     def places(self, values: pl.Series, first_row: int = 1) -> Whole:
         """Return the place of each released value in the list."""
         if self.column.domain is None:
-            return self._steps(values, first_row)
+            low, high = _ends(self.column)
+            numbers = values.to_physical().cast(pl.Float64)
+            steps = (numbers - low) / self.column.grid
+            off = ((steps - steps.round()).abs() > 1e-3) | (numbers < low) | (numbers > high + _NEARLY)
+            self._stop_at_strangers(values, off | numbers.is_null(), first_row)
+            return steps.round().cast(pl.Int64).to_numpy()
         domain = list(self.column.domain)
         rows, which = different(values)
         texts = values.gather(rows).cast(pl.String)
@@ -114,24 +128,6 @@ class Attribute:
         coded = code.gather(which)
         self._stop_at_strangers(values, coded.is_null(), first_row)
         return coded.to_numpy()
-
-    def _steps(self, values: pl.Series, first_row: int) -> Whole:
-        low, high = _ends(self.column)
-        numbers = values.to_physical().cast(pl.Float64)
-        steps = (numbers - low) / self.column.grid
-        off = ((steps - steps.round()).abs() > 1e-3) | (numbers < low) | (numbers > high + _NEARLY)
-        self._stop_at_strangers(values, off | numbers.is_null(), first_row)
-        return steps.round().cast(pl.Int64).to_numpy()
-
-    def _classes(self, values: pl.Series, first_row: int) -> Whole:
-        numbers = values.cast(pl.Float64)
-        has_missing = self.column.domain is not None and MISSING in self.column.domain
-        known = numbers.is_not_null().to_numpy()
-        filled = numbers.fill_null(self.ends[0]).to_numpy()
-        found = np.searchsorted(np.asarray(self.ends), filled, side="left").astype(np.int64)
-        strange = pl.Series((found >= len(self.ends)) | (~known & (not has_missing)))
-        self._stop_at_strangers(values, strange, first_row)
-        return np.where(known, found, len(self.ends)) if has_missing else found
 
     def _stop_at_strangers(self, values: pl.Series, strange: pl.Series, first_row: int) -> None:
         if not strange.any():
@@ -189,7 +185,11 @@ def attribute_of(
         The data, where a nominal column without a domain may take its domain from them.
     """
     if ends:
-        return Attribute(_as_text(column, _class_labels(column, ends), missing=missing), tuple(ends))
+        if column.scale != Scale.RATIO:
+            rule, cure = _("classes are for numbers"), _("leave the column out of --classes")
+            raise ParameterError(rule, cure, column=column.name)
+        labels = [f"≤{ends[0]:g}", *(f"{a + column.grid:g}–{b:g}" for a, b in pairwise(ends))]
+        return Attribute(_as_text(column, labels, missing=missing), tuple(ends))
     if column.scale == Scale.NOMINAL:
         domain = column.domain
         if domain is None and seen is not None:
@@ -202,7 +202,8 @@ def attribute_of(
             )
         made = Attribute(_as_text(column, domain, missing=missing))
     else:
-        made = Attribute(_bounded(column, missing=missing))
+        _stop_at_unbounded(column, missing=missing)
+        made = Attribute(column)
     if made.size < 2:
         raise SchemaError(
             _("the domain has one value, so there is nothing to learn from it"),
@@ -212,35 +213,23 @@ def attribute_of(
     return made
 
 
-def _bounded(column: Column, *, missing: bool) -> Column:
+def _stop_at_unbounded(column: Column, *, missing: bool) -> None:
+    """Stop where a column is no bounded grid of numbers or days."""
     if column.type not in (ValueType.INTEGER, ValueType.DECIMAL, ValueType.DATE):
-        raise SchemaError(
-            _("values of type {type} cannot be perturbed").format(type=column.type),
-            _("use a text, a number or a date"),
-            column=column.name,
-        )
-    if column.minimum is None or column.maximum is None:
-        raise SchemaError(
-            _("the numbers have no bounds, and no noise protects values without bounds"),
-            _("give the column a minimum and a maximum in the schema, or classes (--classes {name}=…)").format(
-                name=column.name
-            ),
-            column=column.name,
-        )
-    if missing and column.optional:
-        raise SchemaError(
-            _("a missing number has no place on a grid"),
-            _("put the numbers into classes (--classes {name}=…), or fill it").format(name=column.name),
-            column=column.name,
-        )
-    low, high = _ends(column)
-    if (high - low) / column.grid >= _LONGEST_GRID:
-        raise SchemaError(
-            _("the grid has over {most:,} points").format(most=_LONGEST_GRID),
-            _("declare a larger width, or classes"),
-            column=column.name,
-        )
-    return column
+        rule = _("values of type {type} cannot be perturbed").format(type=column.type)
+        cure = _("use a text, a number or a date")
+    elif column.minimum is None or column.maximum is None:
+        rule = _("the numbers have no bounds, and no noise protects values without bounds")
+        cure = _("give the column a minimum and a maximum in the schema, or classes (--classes {name}=…)")
+    elif missing and column.optional:
+        rule = _("a missing number has no place on a grid")
+        cure = _("put the numbers into classes (--classes {name}=…), or fill it")
+    elif (_ends(column)[1] - _ends(column)[0]) / column.grid >= _LONGEST_GRID:
+        rule = _("the grid has over {most:,} points").format(most=_LONGEST_GRID)
+        cure = _("declare a larger width, or classes")
+    else:
+        return
+    raise SchemaError(rule, cure.format(name=column.name), column=column.name)
 
 
 def _as_text(column: Column, labels: Sequence[str], *, missing: bool) -> Column:
@@ -251,13 +240,6 @@ def _as_text(column: Column, labels: Sequence[str], *, missing: bool) -> Column:
     # a value in place of what is missing: the column is not optional any more
     extra = (MISSING,) if missing and column.optional else ()
     return Column(name=column.name, role=Role(column.role), domain=(*labels, *extra))
-
-
-def _class_labels(column: Column, ends: Sequence[float]) -> list[str]:
-    if column.scale != Scale.RATIO:
-        raise ParameterError(_("classes are for numbers"), _("leave the column out of --classes"), column=column.name)
-    first = f"≤{ends[0]:g}"
-    return [first, *(f"{a + column.grid:g}–{b:g}" for a, b in pairwise(ends))]
 
 
 def _ends(column: Column) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -127,9 +128,7 @@ def joint(parts: Sequence[JointPart]) -> Joint:
             _("{one} and {two} were made of different data, their secret parts say").format(one=one, two=two),
             _("name releases of one table; if it is one, read in two ways, name their published folders"),
         )
-    odds = 1.0
-    for part in parts:
-        odds *= part.odds
+    odds = prod(part.odds for part in parts)
     made = [part for part in parts if part.made]
     proven = len(made) < 2 or all(part.digest is not None for part in made)
     return Joint(tuple(parts), first.rows, odds, True if proven else None)
@@ -152,14 +151,19 @@ def part_of_statement(statement: Statement, name: str, digest: str | None = None
             _("name releases that noren protect --method retention wrote"),
         )
     rows, said = statement.notes.get("rows"), statement.notes.get("attributes")
-    if not isinstance(rows, int) or rows < 2 or not isinstance(said, list) or not all(_is_attribute(a) for a in said):
+    names, rhos, ratios = list[str](), list[float](), list[float]()
+    for about in said if isinstance(said, list) else ():
+        match about:  # perhaps read from a file, which may say anything
+            case {"name": str(attribute), "rho": float() | int() as rho, "values": int(size)} if 0 <= rho <= 1 < size:
+                names.append(attribute)
+                rhos.append(float(rho))
+                ratios.append(least_ratio(float(rho), size))
+    if not isinstance(rows, int) or rows < 2 or not isinstance(said, list) or len(names) < len(said):
         raise FileError(
             _("the statement of {name} does not say how it was perturbed").format(name=name), _("protect again")
         )
-    ratios = [least_ratio(float(about["rho"]), int(about["values"])) for about in said]
     odds = (k_of_ratios(ratios, rows) - 1) / (rows - 1)
-    names, rhos = (tuple(about[key] for about in said) for key in ("name", "rho"))
-    return JointPart(name, names, rows, odds, tuple(float(rho) for rho in rhos), digest)
+    return JointPart(name, tuple(names), rows, odds, tuple(rhos), digest)
 
 
 def part_in(path: str | Path) -> JointPart:
@@ -174,18 +178,6 @@ def part_in(path: str | Path) -> JointPart:
     secret = path / "secret" / "run.json"
     digest = _object(secret).get("digest") if path.is_dir() and secret.exists() else None
     return part_of_statement(Statement(**known), str(path), digest if isinstance(digest, str) else None)
-
-
-def _is_attribute(about: Any) -> bool:
-    """Tell whether a statement, perhaps one read from a file, says of an attribute what retention says."""
-    return (
-        isinstance(about, dict)
-        and isinstance(about.get("name"), str)
-        and isinstance(about.get("rho"), float | int)
-        and 0 <= about["rho"] <= 1
-        and isinstance(about.get("values"), int)
-        and about["values"] >= 2
-    )
 
 
 def _object(file: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,7 @@ class Perturbation:
     @property
     def cells(self) -> int:
         """How many cells the cross tabulation has."""
-        cells = 1
-        for size in self.sizes:
-            cells *= size
-        return cells
+        return prod(self.sizes)
 
     @property
     def ratios(self) -> list[float]:
