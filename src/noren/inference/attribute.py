@@ -138,7 +138,11 @@ def unseen_item(pool: Pool, public: History, seed: int, progress: Progress = sil
     if not isinstance(pool.people, History):
         raise ParameterError(_("these people have no purchases"), _("give purchases"))
     released, sharing, items = _released(public)
-    known, hidden = _halves(pool.people, items, len(pool), seed)
+    # the different items of each person
+    who, _people = people(pool.people[Role.CUSTOMER])
+    item = exact_values(pool.people, pool.people.schema.role(Role.ITEM)).cast(pl.String)
+    bought = pl.DataFrame({"who": who, "item": item}).drop_nulls().unique().sort("who", "item")
+    known, hidden = _halves(bought, items, len(pool), seed)
     popular = sharing @ released / max(sharing.sum(), 1)
     weight = -np.log(np.clip(popular, 1 / (2 * max(sharing.sum(), 1)), 1.0)) + 1e-9
     weighted = (known.multiply(weight[None, :])).tocsr()
@@ -153,7 +157,8 @@ def unseen_item(pool: Pool, public: History, seed: int, progress: Progress = sil
         sure = released[best].toarray() + popular[None, :]
         sure[known[mine].toarray() > 0] = -1.0
         right[mine] = hidden[mine].toarray()[np.arange(len(best)), sure.argmax(axis=1)] > 0
-    return Guesses(right, _asked(pool.people, len(pool)))
+    # who has two items at least: one to be known, one to be guessed
+    return Guesses(right, np.bincount(bought["who"].to_numpy(), minlength=len(pool)) >= 2)
 
 
 def _released(public: History) -> tuple[csr_array, Real, pl.Series]:
@@ -176,22 +181,8 @@ def _released(public: History) -> tuple[csr_array, Real, pl.Series]:
     return sets, np.bincount(classes["class"].to_numpy(), minlength=len(first)).astype(np.float64), items
 
 
-def _bought(history: History) -> pl.DataFrame:
-    """Return the different items of each person."""
-    who, _people = people(history[Role.CUSTOMER])
-    item = exact_values(history, history.schema.role(Role.ITEM)).cast(pl.String)
-    return pl.DataFrame({"who": who, "item": item}).drop_nulls().unique().sort("who", "item")
-
-
-def _asked(history: History, count: int) -> Flags:
-    """Tell who has two items at least: one to be known, one to be guessed."""
-    asked: Flags = np.bincount(_bought(history)["who"].to_numpy(), minlength=count) >= 2
-    return asked
-
-
-def _halves(history: History, items: pl.Series, count: int, seed: int) -> tuple[csr_array, csr_array]:
+def _halves(bought: pl.DataFrame, items: pl.Series, count: int, seed: int) -> tuple[csr_array, csr_array]:
     """Return the half of the items that is known of each person, and the other half; the larger one is known."""
-    bought = _bought(history)
     drawn = pl.Series(np.random.Philox(key=[seed, 4]).random_raw(len(bought)))
     bought = bought.with_columns(drawn.alias("drawn"))
     rank = pl.col("drawn").rank("ordinal").over("who")

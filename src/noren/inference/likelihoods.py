@@ -123,7 +123,11 @@ def _by_channels(
     at = [i for i, name in enumerate(noise.names) if columns is None or name in columns]
     noise = noise.only(at)
     people, released = noise.codes(pool.people.frame), noise.places(public.frame)
-    rows, place = _different(released)
+    # the different public rows, and which of them each row is
+    frame = pl.DataFrame({str(at): column for at, column in enumerate(released)})
+    once = frame.unique(maintain_order=True).with_row_index("place")
+    rows = [once[name].to_numpy() for name in frame.columns]
+    place = frame.join(once, on=frame.columns, how="left", maintain_order="left")["place"].cast(pl.Int64).to_numpy()
     size = max(_CELLS // len(pool), 1)
     for start in range(0, len(rows[0]), size):
         progress(start / len(rows[0]))
@@ -132,14 +136,6 @@ def _by_channels(
         for channel, mine, theirs, points in zip(noise.channels, people, block, noise.sizes, strict=True):
             chance *= _chances(channel, mine, theirs, points)
         yield Shown(chance, np.where(place < start + size, place - start, -1))
-
-
-def _different(columns: list[Whole]) -> tuple[list[Whole], Whole]:
-    """Return the different rows of coded columns, and which of them each row is."""
-    frame = pl.DataFrame({str(at): column for at, column in enumerate(columns)})
-    once = frame.unique(maintain_order=True).with_row_index("place")
-    place = frame.join(once, on=frame.columns, how="left", maintain_order="left")["place"]
-    return [once[name].to_numpy() for name in frame.columns], place.cast(pl.Int64).to_numpy()
 
 
 def _chances(channel: Channel, mine: Whole, theirs: Whole, points: int) -> Real:

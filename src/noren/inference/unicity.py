@@ -132,7 +132,12 @@ def numbers_of(known: str | Sequence[int]) -> tuple[int, ...]:
     ((1, 2, 3, 8), (2, 4))
     """
     try:
-        numbers = _spans(known) if isinstance(known, str) else [int(number) for number in known]
+        if isinstance(known, str):
+            spans = [part.partition("-") for part in known.split(",")]
+            ends = [(int(first), int(last if dash else first)) for first, dash, last in spans]
+            numbers = [number for low, high in ends for number in range(low, min(high, _MOST_KNOWN + 1) + 1)]
+        else:
+            numbers = [int(number) for number in known]
     except (ValueError, TypeError):
         numbers = []
     if not numbers or min(numbers) < 1 or max(numbers) > _MOST_KNOWN:
@@ -141,15 +146,6 @@ def numbers_of(known: str | Sequence[int]) -> tuple[int, ...]:
             _("use numbers from 1 to {most:,}, such as 4, 1-20 or 1,2,4").format(most=_MOST_KNOWN),
         )
     return tuple(sorted(set(numbers)))
-
-
-def _spans(text: str) -> list[int]:
-    numbers: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        ends = int(first), int(last) if dash else int(first)
-        numbers += range(ends[0], min(ends[1], _MOST_KNOWN + 1) + 1)
-    return numbers
 
 
 def _purchases(records: Any) -> History:
