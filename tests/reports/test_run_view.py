@@ -17,9 +17,9 @@ from noren.data.frames import History, Table
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
 from noren.drawing.histograms import axis_of, net_shift, spread
-from noren.judgement.evidence import claimed_by
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine, run_outcome
+from noren.judgement.release_facts import claimed_by
 from noren.judgement.rule import RULES
 from noren.judgement.verdict import Reason, Word
 from noren.protocols import Guess, Score

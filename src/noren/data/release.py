@@ -36,23 +36,10 @@ from noren.data.frames import Card, History, Records, Table, brief
 from noren.data.interchange import Cells
 from noren.data.public_part import published_schema, published_statement, scanned, without_identifiers
 from noren.data.schema import Column, Kind, Role, Scale, Schema
-from noren.data.statement import Statement
+from noren.data.statement import Statement as Statement
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 from noren.tables import Texts
-
-__all__ = [
-    "PUBLISHED",
-    "RELEASE",
-    "SCHEMA_FILE",
-    "Release",
-    "Secret",
-    "Statement",
-    "must_have_official_form",
-    "public_block",
-    "public_schema",
-    "schema_in",
-]
 
 say = Texts(__name__)
 

@@ -27,23 +27,6 @@ from noren.measures.safety.hits import hits, hits_by_rank
 from noren.methods import methods
 from noren.protocols import Guess, Score
 
-__all__ = [
-    "Exhibit",
-    "Facts",
-    "Guarantee",
-    "Reason",
-    "TableFacts",
-    "Told",
-    "Tried",
-    "Word",
-    "claimed_by",
-    "facts_counted",
-    "facts_from",
-    "facts_of",
-    "table_facts",
-    "tried_by",
-]
-
 
 class _Found(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -28,19 +28,10 @@ from noren.kernels.reconstruction.retention import Channel
 from noren.kernels.reconstruction.tree import tree_table
 from noren.progress import Progress, silent
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
-from noren.retention.reconstructed import Model, Reconstruction, SeenRecords, WholeReconstruction
+from noren.retention.reconstructed import Model as Model
+from noren.retention.reconstructed import Reconstruction as Reconstruction
+from noren.retention.reconstructed import SeenRecords, WholeReconstruction
 from noren.retention.wide_reconstruction import reconstruct_widely
-
-__all__ = [
-    "EPSILON",
-    "MODELS",
-    "Model",
-    "Reconstruction",
-    "estimated",
-    "reconstruct",
-    "reconstruct_seen",
-    "stated_model",
-]
 
 MODELS: tuple[Model, ...] = ("none", "em", "independence", "loglinear", "ml", "auto")
 EPSILON = 2e-3
