@@ -129,6 +129,13 @@ class Records:
     spelling: Spelling = field(default_factory=Spelling, repr=False)
 
     def __post_init__(self) -> None:
+        rule = cure = ""
+        if isinstance(self, History) and self.schema.kind != Kind.HISTORY:
+            rule, cure = _("the schema {schema} describes a table"), _("use a schema of kind history")
+        elif isinstance(self, Table) and self.schema.kind != Kind.TABLE:
+            rule, cure = _("the schema {schema} describes a history"), _("use a schema of kind table")
+        if rule:
+            raise SchemaError(rule.format(schema=self.schema.name), cure)
         _stop_at_missing(self.frame, self.schema)
 
     @classmethod
@@ -284,14 +291,6 @@ class History(Records):
 
     master: pl.DataFrame | None = None
 
-    def __post_init__(self) -> None:
-        if self.schema.kind != Kind.HISTORY:
-            raise SchemaError(
-                _("the schema {schema} describes a table").format(schema=self.schema.name),
-                _("use a schema of kind history"),
-            )
-        super().__post_init__()
-
     @property
     def customers(self) -> pl.Series:
         """The customers, in order of first appearance."""
@@ -307,14 +306,6 @@ class History(Records):
 @dataclass(frozen=True, repr=False)
 class Table(Records):
     """People: one row each, with identifying, linking and sensitive columns."""
-
-    def __post_init__(self) -> None:
-        if self.schema.kind != Kind.TABLE:
-            raise SchemaError(
-                _("the schema {schema} describes a history").format(schema=self.schema.name),
-                _("use a schema of kind table"),
-            )
-        super().__post_init__()
 
     def with_role(self, *roles: Role | str) -> pl.DataFrame:
         """Return the columns with any of ``roles``."""
