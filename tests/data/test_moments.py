@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.data.formats.parse import parse_text, parse_values
+from noren.data.formats.parse import parse_values
 from noren.data.formats.render import file_text
 from noren.data.guessing.column_types import guess_type
 from noren.data.guessing.questions import Question
@@ -24,7 +24,7 @@ def understood(*texts: str) -> tuple[Column, list[object]]:
     questions: list[Question] = []
     column = guess_type(pl.Series("x", texts), questions)
     assert not questions
-    return column, parse_text(pl.DataFrame({"x": texts}), Schema(kind="table", columns=(column,)))["x"].to_list()
+    return column, parse_values(pl.DataFrame({"x": texts}), Schema(kind="table", columns=(column,)))["x"].to_list()
 
 
 @pytest.mark.parametrize(

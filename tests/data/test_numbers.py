@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.data.formats.parse import parse_text
+from noren.data.formats.parse import parse_values
 from noren.data.formats.render import file_text
 from noren.data.guessing.column_types import guess_type
 from noren.data.guessing.questions import Question
@@ -82,7 +82,7 @@ def test_what_is_written_is_guessed_to_the_same_values(number: str, cents: list[
     texts = values.select(file_text(pl.col("x"), column).alias("x"))
     questions: list[Question] = []
     found = guess_type(texts["x"], questions)
-    back = parse_text(texts, Schema(kind="table", columns=(found,)))["x"]
+    back = parse_values(texts, Schema(kind="table", columns=(found,)))["x"]
     assert back.cast(pl.Float64).to_list() == values["x"].to_list()
 
 
@@ -129,15 +129,15 @@ def test_two_ways_that_fit_are_asked_about_with_an_example() -> None:
 def test_a_column_that_says_how_it_writes_numbers_reads_them_so() -> None:
     schema = Schema.of({"kind": "table", "columns": {"x": {"type": "decimal", "number": "1.234,56"}}})
     texts = pl.DataFrame({"x": ["1.249", "3,5", "€ 7"]})
-    assert parse_text(texts, schema)["x"].to_list() == [1249.0, 3.5, 7.0]
+    assert parse_values(texts, schema)["x"].to_list() == [1249.0, 3.5, 7.0]
     with pytest.raises(ValueInCellError, match=r"'2\.10': this is not a finite number; write it like 1\.234,56"):
-        parse_text(pl.DataFrame({"x": ["2.10"]}), schema)
+        parse_values(pl.DataFrame({"x": ["2.10"]}), schema)
 
 
 def test_a_schema_that_does_not_say_it_is_told_how_to() -> None:
     schema = Schema.of({"kind": "table", "columns": {"x": {"type": "integer"}}})
     with pytest.raises(ValueInCellError, match=r'write it like 12, or set number = "1,234\.56" for this column'):
-        parse_text(pl.DataFrame({"x": ["1,280"]}), schema)
+        parse_values(pl.DataFrame({"x": ["1,280"]}), schema)
 
 
 def test_only_numbers_say_how_they_are_written_and_in_a_known_way() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.data.strategies import FORMATS, values
 
-from noren.data.formats.parse import CellPlace, in_calendar, parse_text, parse_values
+from noren.data.formats.parse import CellPlace, in_calendar, parse_values
 from noren.data.formats.render import file_text, value_text
 from noren.data.schema import Column, Schema, ValueType
 from noren.errors import ValueInCellError
@@ -23,7 +23,7 @@ def one(about: dict[str, object]) -> Schema:
 
 def text(kind: str, *texts: str | None, **about: object) -> list[Any]:
     schema = one({"type": kind, "optional": True, **about})
-    return parse_text(pl.DataFrame({"x": texts}, schema={"x": pl.String}), schema)["x"].to_list()
+    return parse_values(pl.DataFrame({"x": texts}, schema={"x": pl.String}), schema)["x"].to_list()
 
 
 def foreign(kind: str, given_: pl.Series, **about: object) -> list[Any]:
@@ -108,9 +108,9 @@ def test_what_is_written_is_read_back(kind: ValueType, data: st.DataObject) -> N
     given_ = data.draw(st.lists(values(kind), min_size=1, max_size=5))
     frame = pl.DataFrame({"x": pl.Series(given_, dtype=column.dtype)})
     schema = Schema(kind="table", columns=(column,))
-    assert parse_text(frame.select(file_text(pl.col("x"), column).alias("x")), schema)["x"].to_list() == given_
+    assert parse_values(frame.select(file_text(pl.col("x"), column).alias("x")), schema)["x"].to_list() == given_
     if column.format is None:
-        assert parse_text(frame.select(value_text(pl.col("x"), column).alias("x")), schema)["x"].to_list() == given_
+        assert parse_values(frame.select(value_text(pl.col("x"), column).alias("x")), schema)["x"].to_list() == given_
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -120,9 +120,9 @@ def test_the_first_bad_cell_is_named_with_its_row() -> None:
     schema = Schema.of({"kind": "table", "columns": {"a": {"type": "integer", "minimum": 0}, "b": {"type": "decimal"}}})
     block = pl.DataFrame({"a": ["1", "-2", "-3"], "b": ["x", "y", "1"]})
     with pytest.raises(ValueInCellError, match=r"^T\.csv, row 101, column b, 'x': this is not a finite number"):
-        parse_text(block, schema, CellPlace("T.csv", 101))
+        parse_values(block, schema, CellPlace("T.csv", 101))
     with pytest.raises(ValueInCellError, match=r"^T\.csv, row 102, column a, '-2': the value must be at least 0; mend"):
-        parse_text(block.with_columns(b=pl.lit("1")), schema, CellPlace("T.csv", 101))
+        parse_values(block.with_columns(b=pl.lit("1")), schema, CellPlace("T.csv", 101))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ import polars as pl
 
 from noren.data.cells import is_interval
 from noren.data.formats.files import writing_file
-from noren.data.formats.parse import CellPlace, parse_cells, parse_text
+from noren.data.formats.parse import CellPlace, parse_cells, parse_values
 from noren.data.formats.render import Spelling, cell_text
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import arrangement, text_blocks
@@ -124,7 +124,7 @@ def _exact(
     blank = text.select(
         pl.when(pl.lit(deleted)).then(pl.lit("")).otherwise(pl.col(c.name)).alias(c.name) for c in plain
     )
-    typed = parse_text(blank, some, CellPlace(path))
+    typed = parse_values(blank, some, CellPlace(path))
     empty = blank.select(pl.any_horizontal(pl.all() == "")).to_series() & ~deleted
     if empty.any():
         at = int(empty.arg_true()[0])
@@ -174,7 +174,7 @@ def read_thresholds(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
 def _read_typed(source: SourceLike, schema: Schema) -> tuple[pl.DataFrame, Spelling]:
     source = Source.open(source)
     text, form = _texts(source, schema.names)
-    typed = parse_text(text, schema, CellPlace(source.path))
+    typed = parse_values(text, schema, CellPlace(source.path))
     return typed, Spelling.of(text, _exact_texts(typed, schema), form.newline, final_newline=form.final_newline)
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from noren.data.contest_files import published, read_master, read_rows, write_rows
 from noren.data.formats.files import writing_file
 from noren.data.formats.parquet import parquet_blocks, parquet_names
-from noren.data.formats.parse import CellPlace, Problems, parse_text, parse_values
+from noren.data.formats.parse import CellPlace, Problems, parse_values
 from noren.data.formats.render import file_text
 from noren.data.formats.sizes import stop_at_large
 from noren.data.formats.source import Source, SourceLike
@@ -146,11 +146,10 @@ def _looked_at(source: Source, schema: Schema) -> Iterator[tuple[int, pl.DataFra
 
 def _typed_blocks(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield typed blocks, in order; where a cell breaks a rule, count all that do and say them."""
-    parse = parse_text if source.kind == "text" else parse_values
 
     def kernel(row: int, block: pl.DataFrame) -> tuple[pl.DataFrame, Problems]:
         found = Problems()
-        return parse(block, schema, CellPlace(source.path, row), found), found
+        return parse_values(block, schema, CellPlace(source.path, row), found), found
 
     problems = Problems()
     try:

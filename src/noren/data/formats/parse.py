@@ -13,7 +13,7 @@ of grids, domains and empty cells widens (:mod:`noren.data.guessing.schema_guess
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,11 +22,9 @@ import polars as pl
 from noren.data.cells import set_dtype
 from noren.data.schema import Column, Role, Scale, Schema, ValueType
 from noren.data.value_formats import (
-    DATE_FORMATS,
     EXCEL,
     INTEGER,
     NUMBER,
-    TIME_FORMATS,
     UNIX,
     fitting_formats,
     moment_value,
@@ -38,24 +36,6 @@ from noren.data.value_formats import (
 from noren.errors import Problem, ValueInCellError
 from noren.i18n import _
 from noren.tables import Texts
-
-__all__ = [
-    "DATE_FORMATS",
-    "INTEGER",
-    "NUMBER",
-    "TIME_FORMATS",
-    "CellPlace",
-    "Problems",
-    "column_rules",
-    "in_calendar",
-    "parse_cells",
-    "parse_text",
-    "parse_values",
-    "read_text",
-    "read_values",
-    "shown_cell",
-    "unreadable",
-]
 
 say = Texts(__name__)
 
@@ -90,8 +70,7 @@ class Problems:
         first = int(bad.arg_max() or 0)
         shown = shown_cell(values[first : first + 1])
         others = values.filter(bad)
-        plain = not (others.dtype.is_nested() or others.dtype in (pl.Object, pl.Binary))
-        more = others.unique(maintain_order=True)[: _OTHERS_SHOWN + 1] if plain else others[:0]
+        more = others.unique(maintain_order=True)[: _OTHERS_SHOWN + 1] if holds_plain_values(others) else others[:0]
         texts = [str(shown_cell(more[i : i + 1])) for i in range(len(more))]
         self._keep(
             Problem(
@@ -126,39 +105,17 @@ class Problems:
             raise ValueInCellError.of([first, *sorted(rest, key=lambda problem: problem.row or 0)], file)
 
 
-def parse_text(
-    block: pl.DataFrame, schema: Schema, place: CellPlace | None = None, problems: Problems | None = None
-) -> pl.DataFrame:
-    """Type every column of a block of text columns by ``schema``.
-
-    What does not fit is added to ``problems`` where that is given, and raised otherwise.
-    """
-    typed, lost = read_text(block, schema.columns)
-    return _judged(block, typed, lost, schema, place or CellPlace(), problems)
-
-
 def parse_values(
     block: pl.DataFrame, schema: Schema, place: CellPlace | None = None, problems: Problems | None = None
 ) -> pl.DataFrame:
-    """Type every column of a block that is typed already (Parquet, Excel, a data frame) by ``schema``."""
+    """Type every column of a block, texts or values that are typed already (Parquet, Excel, a frame), by ``schema``.
+
+    What does not fit is added to ``problems`` where that is given, and raised otherwise.
+    """
+    place, found = place or CellPlace(), Problems() if problems is None else problems
     typed, lost = read_values(block, schema.columns, nan_is_missing=schema.guessed)
-    return _judged(block, typed, lost, schema, place or CellPlace(), problems)
-
-
-def _judged(
-    given: pl.DataFrame, typed: pl.DataFrame, lost: Lost, schema: Schema, place: CellPlace, problems: Problems | None
-) -> pl.DataFrame:
-    found = Problems() if problems is None else problems
     for name, cells in lost.items():
-        column = schema[name]
-        found.add(cells, given[name], column, place, *unreadable(column, given[name].filter(cells)))
-    _find_broken_rules(typed, lost, schema, place, found)
-    if problems is None:
-        found.stop(place.file)
-    return typed
-
-
-def _find_broken_rules(typed: pl.DataFrame, lost: Lost, schema: Schema, place: CellPlace, problems: Problems) -> None:
+        found.add(cells, block[name], schema[name], place, *unreadable(schema[name], block[name].filter(cells)))
     rules = [
         (column, bad.fill_null(value=False), rule, cure)
         for column in schema.columns
@@ -172,7 +129,10 @@ def _find_broken_rules(typed: pl.DataFrame, lost: Lost, schema: Schema, place: C
             if column.name in lost:
                 cells &= ~lost[column.name]  # a cell that cannot be read is not missing
             if cells.any():
-                problems.add(cells, typed[column.name], column, place, rule, cure)
+                found.add(cells, typed[column.name], column, place, rule, cure)
+    if problems is None:
+        found.stop(place.file)
+    return typed
 
 
 # --- text to values --------------------------------------------------------------------------------------------------
@@ -193,10 +153,11 @@ def read_text(block: pl.DataFrame, columns: Sequence[Column]) -> tuple[pl.DataFr
 
 
 def read_values(
-    block: pl.DataFrame, columns: Iterable[Column], *, nan_is_missing: bool = False
+    block: pl.DataFrame, columns: Sequence[Column], *, nan_is_missing: bool = False
 ) -> tuple[pl.DataFrame, Lost]:
-    """Return the values of typed columns as the columns' types, and which cells were unreadable."""
-    typed: list[pl.Series] = []
+    """Return the values of columns, texts or typed already, as the columns' types, and which cells were unreadable."""
+    typed: dict[str, pl.Series] = {}
+    texts: dict[str, pl.Series] = {}
     lost: Lost = {}
     for column in columns:
         values = block[column.name]
@@ -207,15 +168,18 @@ def read_values(
         if column.format in (EXCEL, UNIX, "%Y%m%d") and values.dtype.is_numeric():
             values = values.cast(pl.String).str.strip_suffix(".0")
         if values.dtype == pl.String:
-            one, unread = read_text(values.to_frame(), (column,))
-            typed.append(one[column.name])
-            lost |= unread
+            texts[column.name] = values
             continue
-        typed.append(_convert(in_calendar(values), column))
-        cells = _lost(values, typed[-1])
+        typed[column.name] = _convert(in_calendar(values), column)
+        cells = _lost(values, typed[column.name])
         if cells.any():
             lost[column.name] = cells
-    return pl.DataFrame(typed), lost
+    if texts:
+        read, unread = read_text(pl.DataFrame(list(texts.values())), [c for c in columns if c.name in texts])
+        typed |= read.to_dict()
+        lost |= unread
+    names = [column.name for column in columns]
+    return pl.DataFrame([typed[name] for name in names]), {name: lost[name] for name in names if name in lost}
 
 
 def _lost(given: pl.Series, typed: pl.Series) -> pl.Series:
@@ -358,9 +322,14 @@ def unreadable(column: Column, values: pl.Series) -> tuple[str, str]:
     return rule, cure
 
 
+def holds_plain_values(values: pl.Series) -> bool:
+    """Tell whether a column has values that can be compared: no lists, no bytes, no objects."""
+    return not (values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary))
+
+
 def shown_cell(cell: pl.Series) -> object:
     """Return the one value of ``cell`` for a message; its type where it is no plain value."""
-    if cell.dtype.is_nested() or cell.dtype in (pl.Object, pl.Binary):
+    if not holds_plain_values(cell):
         return cell.dtype
     if cell.is_not_null().all() and in_calendar(cell).is_null().all():
         return cell.to_physical()[0]
@@ -393,7 +362,7 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
     typed = {}
     for end in ("lo", "hi"):
         one = Schema(kind="table", columns=(column.model_copy(update={"role": Role.OTHER, "optional": True}),))
-        typed[end] = parse_text(ends.select(pl.col(end).fill_null("").alias(name)), one, CellPlace(file))[name]
+        typed[end] = parse_values(ends.select(pl.col(end).fill_null("").alias(name)), one, CellPlace(file))[name]
     _stop_if(
         (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null(),
         values,

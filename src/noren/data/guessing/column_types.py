@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from noren.data.formats.parse import read_values
+from noren.data.formats.parse import holds_plain_values, read_values
 from noren.data.formats.render import value_text
 from noren.data.guessing.questions import Answer, Question
 from noren.data.schema import Column, Scale, ValueType
@@ -364,7 +364,7 @@ def understanding(values: pl.Series, column: Column) -> Understanding:
     head = values.drop_nulls()[:1000]
     if head.dtype == pl.String:
         head = head.filter(head != "")
-    if len(head) == 0 or head.dtype.is_nested() or head.dtype in (pl.Object, pl.Binary):
+    if len(head) == 0 or not holds_plain_values(head):
         return Understanding(column.name, str(column.type), how_written(column), "", "")
     typed, _lost = read_values(head.to_frame(column.name), (column,), nan_is_missing=True)
     texts = pl.DataFrame(

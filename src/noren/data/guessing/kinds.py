@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from noren.data.formats.parse import holds_plain_values
 from noren.data.guessing.column_words import Hint, is_bare_id, says
 from noren.data.guessing.people import (
     Naming,
     PeopleColumn,
     Repeats,
     belongs,
-    holds_plain_values,
     may_name,
     not_overruled,
     people_columns,

@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from noren.data.formats.parse import holds_plain_values
 from noren.data.frames import History, Records
 from noren.data.guessing.column_words import Hint, is_bare, is_bare_id, last_said, says, spelled
 from noren.data.schema import Column, Kind, Role, Schema, ValueType
@@ -59,11 +60,6 @@ class Repeats:
     def repeated(self) -> int:
         """How many cells hold a value that stood before."""
         return self.filled - self.distinct
-
-
-def holds_plain_values(values: pl.Series) -> bool:
-    """Tell whether a column has values that can be compared: no lists, no bytes, no objects."""
-    return not (values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary))
 
 
 def filled(values: pl.Series) -> pl.Series:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from noren.data.formats.parse import INTEGER
+from noren.data.formats.parse import holds_plain_values
 from noren.data.guessing.column_words import Hint, last_said, says, spelled
 from noren.data.guessing.identifying import Identifying, identifying_columns, looks_like_an_outcome
-from noren.data.guessing.people import Repeats, belongs, filled, holds_plain_values, may_name, naming_of
+from noren.data.guessing.people import Repeats, belongs, filled, may_name, naming_of
 from noren.data.guessing.questions import Question, role_question
 from noren.data.schema import Column, Role, Scale, ValueType
+from noren.data.value_formats import INTEGER
 from noren.i18n import _
 
 _SURE_ITEM = 2.0

@@ -24,7 +24,7 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.formats.parquet import parquet_blocks, parquet_rows
-from noren.data.formats.parse import Lost, in_calendar, read_text, read_values, shown_cell
+from noren.data.formats.parse import Lost, in_calendar, read_values, shown_cell
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import column_names, own_names, text_blocks
 from noren.data.formats.workbooks import excel_sheet
@@ -188,8 +188,7 @@ class _GaveWay:
 
 def read_block(block: pl.DataFrame, columns: Sequence[Column]) -> Reading:
     """Read a block of texts or of typed values, and tell which cells could not be read; infinite numbers cannot."""
-    texts = all(dtype == pl.String for dtype in block.schema.values())
-    typed, lost = read_text(block, columns) if texts else read_values(block, columns, nan_is_missing=True)
+    typed, lost = read_values(block, columns, nan_is_missing=True)
     numbers = [c.name for c in columns if c.type == ValueType.DECIMAL]
     for name, odd in typed.select(pl.col(numbers).is_infinite().any()).to_dicts()[0].items() if numbers else ():
         if odd:

@@ -11,10 +11,9 @@ import polars as pl
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from noren.data.formats.parse import DATE_FORMATS, NUMBER, TIME_FORMATS
 from noren.data.guessing.column_types import guess_type, how_written
 from noren.data.schema import LONGEST_NAME, PRESETS, Kind, Role, Schema, ValueType
-from noren.data.value_formats import NUMBER_FORMATS
+from noren.data.value_formats import DATE_FORMATS, NUMBER, NUMBER_FORMATS, TIME_FORMATS
 from noren.drawing.bars import counts_bars
 from noren.drawing.ground import live
 from noren.errors import NorenError
