@@ -92,14 +92,11 @@ def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ())
     frame = pl.from_arrow(data.replace_schema_metadata(None))
     if not isinstance(frame, pl.DataFrame):  # pragma: no cover - batches and tables are frames
         raise TypeError(type(frame))
-    return frame.with_columns(_said(known, frame[name]) for name, known in texts.items())
-
-
-def _said(known: pl.Series, numbers: pl.Series) -> pl.Series:
-    """Return the texts that numbers stand for; where none says anything no memory is needed."""
-    if not len(known):
-        return pl.Series(known.name, [None], dtype=pl.String).new_from_index(0, len(numbers))
-    return known.gather(numbers)
+    # where no number stands for a text no memory is needed
+    nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(frame))
+    return frame.with_columns(
+        (known.gather(frame[name]) if len(known) else nothing).alias(name) for name, known in texts.items()
+    )
 
 
 def _stop_at_undecodable(field: pa.Field) -> None:
@@ -147,11 +144,6 @@ def parquet_parts(folder: Path) -> list[Part]:
     ]
     if not parts:
         raise FileError(*say.problem("folder_without_parquet"), file=folder)
-    _stop_at_mixed(parts)
-    return parts
-
-
-def _stop_at_mixed(parts: Sequence[Part]) -> None:
     first, *others = parts
     known = _columns(first)
     for part in others:
@@ -168,6 +160,7 @@ def _stop_at_mixed(parts: Sequence[Part]) -> None:
                     file=part.path,
                     column=name,
                 )
+    return parts
 
 
 def _columns(part: Part) -> dict[str, str]:
@@ -176,11 +169,7 @@ def _columns(part: Part) -> dict[str, str]:
         schema = pq.read_schema(part.path)
     except (OSError, pa.ArrowException):
         raise FileError(*say.problem("not_parquet"), file=part.path) from None
-    return {field.name: _kind(field.type) for field in schema} | dict.fromkeys(part.columns, "text")
-
-
-def _kind(dtype: pa.DataType) -> str:
-    if pa.types.is_dictionary(dtype):
-        dtype = dtype.value_type
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    return "text" if any(test(dtype) for test in texts) else str(dtype)
+    kinds = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
+    named = {name: "text" if any(test(kind) for test in texts) else str(kind) for name, kind in kinds.items()}
+    return named | dict.fromkeys(part.columns, "text")

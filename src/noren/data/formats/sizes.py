@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -39,15 +38,28 @@ class Decoded:
 
 
 def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> Decoded:
-    """Return what a file decodes to; counting stops where that is past ``most`` bytes."""
+    """Return what a file decodes to; counting stops where that is past ``most`` bytes.
+
+    Parquet takes rows times the widths of their types, or what the groups of rows unpack to if that is more. What a
+    damaged file says of the columns of a group is not asked: Arrow ends the process over it.
+    """
     source = Source.open(source)
     path = source.path
     if source.kind == "parquet":
-        each = [_of_parquet(part) for part in (sorted(path.rglob("*.parquet")) if path.is_dir() else [path])]
-        return Decoded(sum(one.bytes for one in each), sum(one.rows or 0 for one in each))
-    if source.kind == "excel":
-        return _of_workbook(source)
-    if not source.compressed:
+        total = rows = 0
+        for part in sorted(path.rglob("*.parquet")) if path.is_dir() else [path]:
+            with saying_damage(part, "Parquet"), pq.ParquetFile(part) as file:
+                about = file.metadata
+                width = sum(_width(field.type) for field in file.schema_arrow)
+                pages = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+                # a dictionary repeats its texts for free in the file, and in memory they are views of it
+                total += max(about.num_rows * max(width, 1), pages)
+                rows += about.num_rows
+        return Decoded(total, rows)
+    if source.kind == "excel" and zipfile.is_zipfile(path):
+        with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
+            return Decoded(sum(member.file_size for member in archive.infolist()))
+    if source.kind == "excel" or not source.compressed:
         return Decoded(source.size)
     total = 0
     with source.unpacked(largest=2 * most + _CHUNK) as file:
@@ -74,36 +86,13 @@ def stop_at_large(source: SourceLike, largest: int = LARGEST_DECODED) -> None:
     )
 
 
-def _of_parquet(path: Path) -> Decoded:
-    """Take rows times the widths of their types, or what the groups of rows unpack to if that is more.
-
-    What a damaged file says of the columns of a group is not asked: Arrow ends the process over it.
-    """
-    with saying_damage(path, "Parquet"), pq.ParquetFile(path) as file:
-        about = file.metadata
-        width = sum(_width(kind) for field in file.schema_arrow for kind in _leaves(field.type))
-        pages = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
-        # a dictionary repeats its texts for free in the file, and in memory they are views of it
-        return Decoded(max(about.num_rows * max(width, 1), pages), about.num_rows)
-
-
-def _leaves(kind: pa.DataType) -> list[pa.DataType]:
-    if isinstance(kind, pa.DictionaryType):
-        return [kind.value_type]
-    if kind.num_fields == 0:
-        return [kind]
-    return [leaf for i in range(kind.num_fields) for leaf in _leaves(kind.field(i).type)]
-
-
 def _width(kind: pa.DataType) -> int:
+    """Return the bytes that a value takes in memory, those of its parts together."""
+    if isinstance(kind, pa.DictionaryType):
+        kind = kind.value_type
+    elif kind.num_fields:
+        return sum(_width(kind.field(i).type) for i in range(kind.num_fields))
     try:
         return max(1, int(kind.bit_width) // 8)
     except ValueError:  # texts and bytes
         return _VIEW
-
-
-def _of_workbook(source: Source) -> Decoded:
-    if not zipfile.is_zipfile(source.path):
-        return Decoded(source.size)
-    with saying_damage(source.path, "Excel"), zipfile.ZipFile(source.path) as archive:
-        return Decoded(sum(member.file_size for member in archive.infolist()))

@@ -135,12 +135,24 @@ class Source:
 
     @cached_property
     def _encoding(self) -> str:
-        """The encoding that all bytes of a text are in, as they look."""
+        """The encoding that all bytes of a text are in, as they look.
+
+        Western text read as Japanese fails, or shows single kanji between Latin letters; Japanese text comes in runs.
+        EUC-JP read as CP932 is a row of half-width kana, which people write seldom. Windows has signs of its own (the
+        euro, curly quotes, dashes), which ISO-8859-1 has controls for.
+        """
         if self._counts.utf16:
             return "utf-16"
         if self._counts.utf8:
             return "utf-8-sig" if self._counts.start.startswith(codecs.BOM_UTF8) else "utf-8"
-        return _japanese_encoding(self) or _western_encoding(self)
+        cp932, euc = _signs(self, "cp932"), _signs(self, "euc_jp")
+        if euc is not None and euc.in_runs * 2 >= euc.signs and (cp932 is None or cp932.half_width * 2 > cp932.signs):
+            return "euc_jp"
+        if cp932 is not None and cp932.in_runs * 2 >= cp932.signs:
+            return "cp932"
+        with self.unpacked() as file:
+            windows = any(re.search(rb"[\x80-\x9f]", chunk) for chunk in iter(lambda: file.read(_CHUNK), b""))
+        return "cp1252" if windows and _signs(self, "cp1252") is not None else "iso-8859-1"
 
     def text_form(
         self,
@@ -164,11 +176,10 @@ class Source:
             How many lines at the top belong to no row.
         """
         layout = layout or TextLayout()
-        return self.once(
-            ("form", layout, names, quoting, skip), lambda: self._text_form(layout, names, quoting=quoting, skip=skip)
-        )
-
-    def _text_form(self, layout: TextLayout, names: tuple[str, ...] | None, *, quoting: bool, skip: int) -> TextForm:
+        asked = ("form", layout, names, quoting, skip)
+        if asked in self._found:
+            known: TextForm = self._found[asked]
+            return known
         path, counts = self.path, self._counts
         if counts.total == 0:
             raise FileError(*say.problem("empty"), file=path)
@@ -191,7 +202,9 @@ class Source:
             skipped += 1
         lines = lines[skipped:]
         if not any(line.strip() for line in lines):
-            raise _no_rows(path, counts)
+            if counts.total > len(counts.start) and not _LINE_END.search(counts.start):
+                raise FormatError(*say.problem("first_line_too_long", count=len(counts.start)), file=path, row=1)
+            raise FileError(*say.problem("no_rows", count=len(counts.start)), file=path)
         if not quoting and not lines[0].strip():
             raise FormatError(*say.problem("empty_line"), file=path, row=skipped + 1)
         quoted = quoting and counts.quotes > 0
@@ -205,7 +218,7 @@ class Source:
         if quoted and counts.quotes % 2:
             _stop_at_open_quote(self, encoding, delimiter, skipped)
         rows = split_lines(lines[:1000], delimiter, quoted=quoted, strip=layout.strip)
-        return TextForm(
+        self._found[asked] = form = TextForm(
             encoding=encoding,
             delimiter=delimiter,
             header=layout.header if layout.header is not None else detect_header(rows, names),
@@ -219,6 +232,7 @@ class Source:
             mixed_newlines=counts.lf + counts.cr - counts.crlf
             != max(counts.crlf, counts.lf - counts.crlf, counts.cr - counts.crlf),
         )
+        return form
 
 
 SourceLike = str | PathLike[str] | Source
@@ -287,12 +301,6 @@ class _Bounded(io.RawIOBase):
 
 def _too_large(path: Path, largest: int) -> FileError:
     return FileError(*say.problem("too_large", largest=largest), file=path)
-
-
-def _no_rows(path: Path, counts: _Counts) -> FileError | FormatError:
-    if counts.total > len(counts.start) and not _LINE_END.search(counts.start):
-        return FormatError(*say.problem("first_line_too_long", count=len(counts.start)), file=path, row=1)
-    return FileError(*say.problem("no_rows", count=len(counts.start)), file=path)
 
 
 @dataclass(frozen=True)
@@ -366,18 +374,6 @@ def _utf16_as_utf8(file: BinaryIO, path: Path) -> Iterator[bytes]:
         raise FormatError(*say.problem("not_utf16", encoding="UTF-16"), file=path, row=row) from None
 
 
-def _japanese_encoding(source: Source) -> str | None:
-    """Tell CP932 and EUC-JP from each other and from Western text.
-
-    Western text read as either fails, or shows single kanji between Latin letters; Japanese text comes in runs. EUC-JP
-    read as CP932 is a row of half-width kana, which people write seldom.
-    """
-    cp932, euc = _signs(source, "cp932"), _signs(source, "euc_jp")
-    if euc is not None and euc.in_runs * 2 >= euc.signs and (cp932 is None or cp932.half_width * 2 > cp932.signs):
-        return "euc_jp"
-    return "cp932" if cp932 is not None and cp932.in_runs * 2 >= cp932.signs else None
-
-
 @dataclass(frozen=True)
 class _Signs:
     """How many signs of a text are not ASCII, how many of them stand in runs, how many are half-width kana."""
@@ -402,15 +398,6 @@ def _signs(source: Source, encoding: str) -> _Signs | None:
     except UnicodeDecodeError:
         return None
     return _Signs(signs, in_runs, half_width)
-
-
-def _western_encoding(source: Source) -> str:
-    """Tell Windows' own signs (the euro, curly quotes, dashes), which ISO-8859-1 has controls for, from ISO-8859-1."""
-    with source.unpacked() as file:
-        while chunk := file.read(_CHUNK):
-            if re.search(rb"[\x80-\x9f]", chunk):
-                return "cp1252" if _signs(source, "cp1252") is not None else "iso-8859-1"
-    return "iso-8859-1"
 
 
 def _must_decode(source: Source, encoding: str) -> None:
@@ -464,15 +451,9 @@ def saying_damage(path: Path, form: str) -> Iterator[None]:
         yield
     except NorenError:
         raise
-    except Exception as error:
-        raise _damaged(path, form, error) from None
     except BaseException as error:
         # the readers are Rust code in part: a panic on a damaged file must not pass for an interrupt
-        if type(error).__name__ != "PanicException":
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise _damaged(path, form, error) from None
-
-
-def _damaged(path: Path, form: str, error: BaseException) -> FileError:
-    reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
-    return FileError(*say.problem("damaged", form=form, reason=reason), file=path)
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
+        raise FileError(*say.problem("damaged", form=form, reason=reason), file=path) from None

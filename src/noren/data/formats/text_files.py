@@ -261,26 +261,18 @@ def own_names(header: Sequence[str | None]) -> tuple[list[str], tuple[str, ...]]
     said = []
     for place, cell in enumerate(header, 1):
         name = (cell or "").strip()
+        called = base = name or f"column{place}"
+        number = 1
+        while called in names or (called != name and called in given):
+            number += 1
+            called = f"{base}_{number}"
         if not name:
-            name = _free(f"column{place}", given, names, first=1)
-            said.append(
-                _("column {number} has no name in the header; it is called {name}").format(number=place, name=name)
-            )
-        elif name in names:
-            called = _free(name, given, names, first=2)
+            words = _("column {number} has no name in the header; it is called {name}")
+            said.append(words.format(number=place, name=called))
+        elif called != name:
             said.append(say("two_columns_called_column", old=name, number=place, name=called))
-            name = called
-        names.append(name)
+        names.append(called)
     return names, tuple(said)
-
-
-def _free(name: str, given: set[str], taken: Sequence[str], *, first: int) -> str:
-    number = first
-    free = name if first == 1 else f"{name}_{number}"
-    while free in given or free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free
 
 
 def arrangement(source: Source, form: TextForm, schema: Schema) -> list[int]:

@@ -214,27 +214,7 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
 
     frames = list(blocks)
     frame = pl.concat(frames) if frames else pl.DataFrame(schema={c.name: c.dtype for c in schema.columns})
-    _stop_at_what_no_sheet_holds(frame, schema, path)
-    formats = {
-        ValueType.DATE: "yyyy-mm-dd",
-        ValueType.TIME: "hh:mm:ss.000",
-        ValueType.DATETIME: "yyyy-mm-dd hh:mm:ss.000",
-    }
-    try:
-        with xlsxwriter.Workbook(str(aside)) as book:
-            sheet = book.add_worksheet()
-            # texts as they are: no formulas, no links
-            sheet.add_write_handler(str, lambda sheet, *cell: sheet.write_string(*cell))
-            sheet.write_row(0, 0, frame.columns)
-            for i, column in enumerate(schema.columns):
-                shape = book.add_format({"num_format": formats[column.type]}) if column.type in formats else None
-                sheet.write_column(1, i, frame[column.name].to_list(), shape)
-    except XlsxWriterException as error:
-        raise OSError(*getattr(error.args[0], "args", error.args)) from None
-
-
-def _stop_at_what_no_sheet_holds(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
-    """Stop before values would be cut or rounded in silence."""
+    # stop before values would be cut or rounded in silence
     cure = _("write Parquet or CSV instead")
     if len(frame) >= 1 << 20:
         raise ParameterError(_("a sheet holds at most 1,048,575 rows"), cure, file=path)
@@ -255,6 +235,22 @@ def _stop_at_what_no_sheet_holds(frame: pl.DataFrame, schema: Schema, path: Path
         if rows.any():
             at = int(rows.arg_true()[0])
             raise ParameterError(rule, cure, file=path, row=at + 2, column=column.name, value=frame[column.name][at])
+    formats = {
+        ValueType.DATE: "yyyy-mm-dd",
+        ValueType.TIME: "hh:mm:ss.000",
+        ValueType.DATETIME: "yyyy-mm-dd hh:mm:ss.000",
+    }
+    try:
+        with xlsxwriter.Workbook(str(aside)) as book:
+            sheet = book.add_worksheet()
+            # texts as they are: no formulas, no links
+            sheet.add_write_handler(str, lambda sheet, *cell: sheet.write_string(*cell))
+            sheet.write_row(0, 0, frame.columns)
+            for i, column in enumerate(schema.columns):
+                shape = book.add_format({"num_format": formats[column.type]}) if column.type in formats else None
+                sheet.write_column(1, i, frame[column.name].to_list(), shape)
+    except XlsxWriterException as error:
+        raise OSError(*getattr(error.args[0], "args", error.args)) from None
 
 
 def _stop_at_bomb(path: Path) -> None:
@@ -310,7 +306,9 @@ class _Extent:
         rows, places = self._ROW_PLACE.findall(data), self._CELL_PLACE.findall(data)
         letters, numbers = zip(*places, strict=True) if places else ((), ())
         self._rows = max([self._rows, *map(int, {*rows, *numbers})])
-        self._columns = max([self._columns, *map(_column_number, set(letters))])
+        # A is column 1, Z is 26, AA is 27
+        columns = (functools.reduce(lambda n, letter: n * 26 + letter - 64, one.upper(), 0) for one in set(letters))
+        self._columns = max([self._columns, *columns])
         self._more_rows += max(0, len(self._ROW.findall(data)) - len(rows))
         if len(self._CELL.findall(data)) > len(places):
             first, *others = (len(self._CELL.findall(row)) for row in self._ROW.split(data))
@@ -353,8 +351,3 @@ class _OpenDocumentExtent:
 
     def _entity(self, *_about: object) -> None:
         raise ValueError("an entity is declared")
-
-
-def _column_number(letters: bytes) -> int:
-    """Return which column is called ``letters``: A is 1, Z is 26, AA is 27."""
-    return functools.reduce(lambda number, letter: number * 26 + letter - 64, letters.upper(), 0)
