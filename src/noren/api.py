@@ -357,13 +357,12 @@ def check(
     The checkers read files. Data, releases and guesses of other makes are checked as the files that they would be
     written to.
     """
-    from noren.data.inputs import contest_files
+    from noren.data.inputs import check_contest
 
     if release is None and guess is None:
         raise ParameterError(*say.problem("nothing_to_check"))
     pairs = guess if guess is None or isinstance(guess, str | PathLike) else _named({"guess": guess})["guess"].answers
-    with contest_files(original, release, pairs, schema) as files:
-        return files.check(schema, limit)
+    return check_contest(original, release, pairs, schema, limit)
 
 
 def sample(

@@ -3,21 +3,17 @@
 Records stay as they are. Data frames of any make, Arrow tables and columns by name are typed by a schema; a path is
 read as ``noren`` reads it on the command line.
 
-:func:`contest_files` brings any of these to the contests' checkers, which read files.
+:func:`check_contest` brings any of these to the contests' checkers, which read files.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-import polars as pl
 
 from noren.data.checks import check_guess, check_release
 from noren.data.checks.report import Report
@@ -140,66 +136,43 @@ def _released_rows(data: Any, original: Records) -> Records:
     return Table.of_release(frame, kept)
 
 
-@dataclass(frozen=True)
-class ContestFiles:
-    """An original and a release in its order (or, for a guess, what is published), and perhaps a guess."""
+def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: int) -> Report:
+    """Check a guess (a path or a frame of pairs) where there is one, else a release in the original's order.
 
-    original: Path
-    release: Path | None
-    guess: Path | None
-
-    def check(self, schema: str, limit: int) -> Report:
-        """Check the guess where there is one, else the release."""
-        if self.guess is not None:
-            return check_guess(schema, self.original, self.guess, published=self.release, limit=limit)
-        if self.release is None:
+    Paths are checked as they are; the rest is written to a folder that goes away with the check.
+    """
+    if all(one is None or isinstance(one, str | PathLike) for one in (original, release, guess)):
+        file = None if release is None else Path(release)
+        if guess is not None:
+            return check_guess(schema, Path(original), Path(guess), published=file, limit=limit)
+        if file is None:
             raise ParameterError(*say.problem("nothing_to_check"))
-        return check_release(schema, self.original, self.release, limit=limit)
-
-
-@contextmanager
-def contest_files(
-    original: Any, release: Any, guess: str | PathLike[str] | pl.DataFrame | None, schema: str
-) -> Iterator[ContestFiles]:
-    """Yield the files: paths as they are, the rest written to a folder that goes away with the check."""
-    every = (original, release, guess)
-    if all(one is None or isinstance(one, str | PathLike) for one in every):
-        yield ContestFiles(*(None if one is None else Path(one) for one in every))  # type: ignore[arg-type]
-        return
+        return check_release(schema, Path(original), file, limit=limit)
     rows = as_records(original, schema)
+
+    def written(given: Any, made: Callable[[], Records], name: str) -> Any:
+        if given is None or isinstance(given, str | PathLike):
+            return given
+        history = made()
+        if not isinstance(history, History):
+            raise ParameterError(*say.problem("table_no_official_text"))
+        write_rows(history, Path(folder, name))
+        return Path(folder, name)
+
+    def public() -> Records:
+        seen = as_public(release, rows)
+        return published(seen) if isinstance(seen, History) else seen
+
     if not isinstance(rows, History):
         raise ParameterError(*say.problem("table_no_official_text"))
-    with TemporaryDirectory(prefix="noren-") as place:
-        folder = Path(place)
-        yield ContestFiles(
-            _file(original) or _written(rows, folder / "T.csv"),
-            _release_file(release, rows, folder, for_guess=guess is not None),
-            _guess_file(guess, rows, release, folder),
-        )
-
-
-def _release_file(release: Any, original: History, folder: Path, *, for_guess: bool) -> Path | None:
-    if release is None or _file(release):
-        return _file(release)
-    if for_guess:
-        public = as_public(release, original)
-        return _written(published(public) if isinstance(public, History) else public, folder / "public.csv")
-    return _written(as_release(release, original).aligned(), folder / "A.csv")
-
-
-def _guess_file(guess: Any, original: History, release: Any, folder: Path) -> Path | None:
-    if guess is None or _file(guess):
-        return _file(guess)
-    public = original if release is None else as_public(release, original)
-    return write_guess(guess, folder / "guess.csv", original, public)
-
-
-def _file(given: Any) -> Path | None:
-    return Path(given) if isinstance(given, str | PathLike) else None
-
-
-def _written(rows: Records, path: Path) -> Path:
-    if not isinstance(rows, History):
-        raise ParameterError(*say.problem("table_no_official_text"))
-    write_rows(rows, path)
-    return path
+    with TemporaryDirectory(prefix="noren-") as folder:
+        first = written(original, lambda: rows, "T.csv")
+        if guess is None:
+            return check_contest(
+                first, written(release, lambda: as_release(release, rows).aligned(), "A.csv"), None, schema, limit
+            )
+        second = written(release, public, "public.csv")
+        if not isinstance(guess, str | PathLike):
+            seen = rows if release is None else as_public(release, rows)
+            guess = write_guess(guess, Path(folder, "guess.csv"), rows, seen)
+        return check_contest(first, second, guess, schema, limit)

@@ -10,7 +10,7 @@ import codecs
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -91,8 +91,16 @@ def read(
         said = said or (form.sentence(),)
     data: Records
     if schema.guessed:
-        data, widened = _read_guessed(source, schema)
-        said += widened
+        # what holds for the first rows may not hold for all of them: they are read again by a type that gave way
+        widening = Widening(schema)
+        blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(source, schema)]
+        if not blocks:
+            raise FileError(*say.problem("file_holds_header_no"), file=source.path)
+        whole = widening.schema()
+        if widening.types_changed:
+            blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
+        data = _records(pl.concat(blocks), whole)
+        said += widening.said()
     elif form is not None and schema.official and not form.header:
         data = read_rows(source, schema)
     else:
@@ -110,18 +118,6 @@ def read(
             raise ParameterError(*say.problem("table_no_master"))
         data = replace(data, master=read_master(master)[0])
     return Read(data, said, questions)
-
-
-def _read_guessed(source: Source, schema: Schema) -> tuple[Records, tuple[str, ...]]:
-    """Read a whole file by a guess, and return it with the schema that holds for all of its rows."""
-    widening = Widening(schema)
-    blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(source, schema)]
-    if not blocks:
-        raise FileError(*say.problem("file_holds_header_no"), file=source.path)
-    whole = widening.schema()
-    if widening.types_changed:
-        blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
-    return _records(pl.concat(blocks), whole), widening.said()
 
 
 def _mapped(source: Source, schema: Schema, kernel: Callable[[int, pl.DataFrame], Made]) -> Iterator[Made]:
@@ -185,7 +181,10 @@ def read_release(path: str | Path, original: Records) -> Release:
     path = Path(path)
     if path.is_dir():
         return Release.load(path)
-    aligned = read(path, _as_declared(original.schema)).data
+    return _aligned_release(path, _released_rows(path, original), original)
+
+
+def _aligned_release(path: Path, aligned: Records, original: Records) -> Release:
     statement = Statement(method="unknown", notes={"file": path.name})
     if len(aligned) != len(original):
         raise FileError(*say.problem("file_rows_original", released=len(aligned), original=len(original)), file=path)
@@ -202,10 +201,8 @@ def read_public(path: str | Path, original: Records) -> Records:
     path = Path(path)
     if path.is_dir():
         return Release.load(path).public
-    rows = read(path, _as_declared(original.schema)).data
-    if isinstance(rows, History) and rows[Role.CUSTOMER].is_null().any():
-        return published(rows)
-    return rows
+    rows = _released_rows(path, original)
+    return published(rows) if _has_deleted(rows) else rows
 
 
 def read_any_release(path: str | Path, original: Records) -> Release:
@@ -217,16 +214,20 @@ def read_any_release(path: str | Path, original: Records) -> Release:
     path = Path(path)
     if path.is_dir():
         return Release.load(path)
-    rows = read(path, _as_declared(original.schema)).data
-    in_order = isinstance(rows, History) and len(rows) == len(original) and rows[Role.CUSTOMER].is_null().any()
-    if in_order:
-        return read_release(path, original)
-    return Release(read_public(path, original), Secret.nobodys(), Statement("unknown", notes={"file": path.name}))
+    rows = _released_rows(path, original)
+    if _has_deleted(rows) and len(rows) == len(original):
+        return _aligned_release(path, rows, original)
+    public = published(rows) if _has_deleted(rows) else rows
+    return Release(public, Secret.nobodys(), Statement("unknown", notes={"file": path.name}))
 
 
-def _as_declared(schema: Schema) -> Schema:
-    """Return the schema of an original for what was made of it: the types of a release are the original's."""
-    return schema.model_copy(update={"guessed": False})
+def _released_rows(path: Path, original: Records) -> Records:
+    """Read a file by the schema of the original that it was made of: the types of a release are the original's."""
+    return read(path, original.schema.model_copy(update={"guessed": False})).data
+
+
+def _has_deleted(rows: Records) -> TypeGuard[History]:
+    return isinstance(rows, History) and bool(rows[Role.CUSTOMER].is_null().any())
 
 
 # --- writing and converting ---------------------------------------------------------------------------------
@@ -307,18 +308,14 @@ def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> 
     kind = _format_of(path)
     with writing_file(path) as aside:
         if kind == "parquet":
-            _write_parquet(blocks, schema, aside)
+            empty = pl.DataFrame(schema={c.name: c.dtype for c in schema.columns}).to_arrow()
+            with pq.ParquetWriter(aside, empty.schema, compression="zstd") as writer:
+                for block in blocks:
+                    writer.write_table(block.to_arrow().cast(empty.schema))
         elif kind == "excel":
             write_excel(blocks, schema, path, aside)
         else:
             _write_text(blocks, schema, path, aside, delimiter="\t" if kind == "tsv" else None)
-
-
-def _write_parquet(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> None:
-    empty = pl.DataFrame(schema={c.name: c.dtype for c in schema.columns}).to_arrow()
-    with pq.ParquetWriter(path, empty.schema, compression="zstd") as writer:
-        for block in blocks:
-            writer.write_table(block.to_arrow().cast(empty.schema))
 
 
 def _write_text(
@@ -336,15 +333,9 @@ def _write_text(
         for block in blocks:
             texts = block.select(file_text(pl.col(c.name), c).alias(c.name) for c in schema.columns)
             content = texts.write_csv(separator=delimiter or layout.delimiter or ",", include_header=header)
-            file.write(_encoded(content, encoding, path))
             header = False
-
-
-def _encoded(content: str, encoding: str, path: Path) -> bytes:
-    if encoding.startswith("utf-8"):
-        return content.encode()
-    try:
-        return content.encode(encoding)
-    except (UnicodeEncodeError, LookupError) as error:
-        said = shown(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
-        raise OutputError(say("was_not_written_not", path=path, said=said, encoding=encoding)) from None
+            try:
+                file.write(content.encode("utf-8" if encoding.startswith("utf-8") else encoding))
+            except (UnicodeEncodeError, LookupError) as error:
+                said = shown(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
+                raise OutputError(say("was_not_written_not", path=path, said=said, encoding=encoding)) from None
