@@ -68,13 +68,15 @@ def read_rows(source: SourceLike, schema: Schema) -> History:
     """
     source = Source.open(source)
     text, form = _texts(source, schema.names, schema)
-    deleted = _deleted_rows(text, schema)
-    star = "*" if schema.official == "pwscup2018" else None
+    starred = schema.official == "pwscup2018"
+    deleted = text[schema.role(Role.CUSTOMER).name] == _DELETED
+    if starred:
+        deleted = text.select(pl.all_horizontal(pl.all() == "*")).to_series()
     columns: dict[str, pl.Series] = {}
     plain: list[Column] = []
     for column in schema.columns:
         values = text[column.name]
-        if column.role != Role.CUSTOMER and star and values.str.contains(r"^[*\[{]").any():
+        if column.role != Role.CUSTOMER and starred and values.str.contains(r"^[*\[{]").any():
             columns[column.name] = parse_cells(values, column, source.path)
         else:
             plain.append(column)
@@ -108,12 +110,6 @@ def _canonical(history: History) -> pl.DataFrame:
         return texts.fill_null("*")
     customer = schema.role(Role.CUSTOMER).name
     return texts.with_columns(pl.col(customer).fill_null(_DELETED)).fill_null("")
-
-
-def _deleted_rows(text: pl.DataFrame, schema: Schema) -> pl.Series:
-    if schema.official == "pwscup2018":
-        return text.select(pl.all_horizontal(pl.all() == "*")).to_series()
-    return text[schema.role(Role.CUSTOMER).name] == _DELETED
 
 
 def _exact(

@@ -14,7 +14,6 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Mapping
-from email.message import Message
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -109,7 +108,8 @@ def _receive(address: str, part: Path, progress: Progress, timeout: float, large
         with error:
             if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE or not have:
                 raise _NetworkError(_("the server answers {code}").format(code=error.code)) from None
-            if _whole_size(error.headers) == have:
+            whole = re.search(r"/(\d+)$", error.headers.get("Content-Range", ""))
+            if whole is not None and int(whole[1]) == have:
                 return have  # every byte had come; only the renaming was missed
         part.unlink()
         return _receive(address, part, progress, timeout, largest)
@@ -117,7 +117,8 @@ def _receive(address: str, part: Path, progress: Progress, timeout: float, large
         raise _NetworkError(_network_reason(error)) from None
     with response:
         continued = response.status == http.client.PARTIAL_CONTENT
-        if continued and _first_byte(response.headers) != have:
+        first = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+        if continued and (first is None or int(first[1]) != have):
             if not have:
                 raise _NetworkError(_("the server answers with a piece nobody asked for"))
             part.unlink()  # another piece than the one asked for: start over, without asking for a piece
@@ -127,19 +128,18 @@ def _receive(address: str, part: Path, progress: Progress, timeout: float, large
         length = response.headers.get("Content-Length", "")
         total = have + int(length) if length.isdigit() else None
         with part.open("ab" if continued else "wb") as file:
-            while have <= largest and (chunk := _next_chunk(response)):
+            while have <= largest:
+                try:
+                    chunk = response.read(_CHUNK)
+                except (OSError, http.client.HTTPException) as error:
+                    raise _NetworkError(_network_reason(error)) from None
+                if not chunk:
+                    break
                 file.write(chunk)
                 have += len(chunk)
                 progress(have / total if total else 0.0, _("{have:.1f} MB").format(have=have / 1e6))
     # more than we take is told apart from less than was announced by the size of the file
     return min(total, largest) if total is not None else None
-
-
-def _next_chunk(response: http.client.HTTPResponse) -> bytes:
-    try:
-        return response.read(_CHUNK)
-    except (OSError, http.client.HTTPException) as error:
-        raise _NetworkError(_network_reason(error)) from None
 
 
 class _StaySafe(urllib.request.HTTPRedirectHandler):
@@ -166,16 +166,6 @@ def _ask(address: str, start: int, timeout: float) -> Any:
         headers["Range"] = f"bytes={start}-"
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the caller checked the scheme
     return urllib.request.build_opener(_StaySafe()).open(request, timeout=timeout)
-
-
-def _first_byte(headers: Message) -> int | None:
-    found = re.match(r"bytes (\d+)-", headers.get("Content-Range", ""))
-    return int(found[1]) if found else None
-
-
-def _whole_size(headers: Message) -> int | None:
-    found = re.search(r"/(\d+)$", headers.get("Content-Range", ""))
-    return int(found[1]) if found else None
 
 
 def _network_reason(error: BaseException) -> str:

@@ -42,32 +42,25 @@ def frame_of(data: Any) -> pl.DataFrame:
     >>> frame_of({"age": [31, None]})["age"].to_list()
     [31, None]
     """
-    frame = _frame(data)
-    if not frame.width:
-        raise ParameterError(_("the data have no columns"), _what_to_give())
-    return frame
-
-
-def _frame(data: Any) -> pl.DataFrame:
-    if isinstance(data, pl.DataFrame):
-        return data
+    cure = _("give a Polars or pandas data frame, an Arrow table, columns by name, or the path of a file")
+    frame: pl.DataFrame | None
     if isinstance(data, pl.LazyFrame):
         try:
-            return data.collect()
+            frame = data.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ParameterError(*say.problem("lazy_frame_cannot_collected", reason=_first_line(error))) from None
-    if _is_pandas(data):
-        return _from_pandas(data)
-    try:
-        if not isinstance(data, bytes):
-            return pl.DataFrame(data)
-    except (TypeError, ValueError, pl.exceptions.PolarsError):
-        pass
-    raise ParameterError(_("{kind} is not a table of data").format(kind=type(data).__name__), _what_to_give())
-
-
-def _what_to_give() -> str:
-    return _("give a Polars or pandas data frame, an Arrow table, columns by name, or the path of a file")
+    elif _is_pandas(data):
+        frame = _from_pandas(data)
+    else:
+        try:
+            frame = data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            frame = None
+    if frame is None or isinstance(data, bytes):
+        raise ParameterError(_("{kind} is not a table of data").format(kind=type(data).__name__), cure)
+    if not frame.width:
+        raise ParameterError(_("the data have no columns"), cure)
+    return frame
 
 
 def index_names(data: Any) -> list[str]:
@@ -86,24 +79,24 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
+    """Return a frame of pandas; stop at a column of mixed or foreign values, naming it."""
     names = [str(name) for name in data.columns]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise SchemaError(_("two columns are called {name!r}; give each a name of its own").format(name=twice))
-    return pl.DataFrame([_from_pandas_column(data.iloc[:, at], name) for at, name in enumerate(names)])
-
-
-def _from_pandas_column(values: Any, name: str) -> pl.Series:
-    """Return a column of pandas; stop at one of mixed or foreign values, naming it."""
-    if str(values.dtype).startswith(("period", "interval")):
-        raise SchemaError(*say.problem("values_pandas_type_not", dtype=values.dtype), column=name)
-    try:
-        series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
-    except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
-        raise SchemaError(
-            *say.problem("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error)), column=name
-        ) from None
-    return pl.Series(name, series)
+    columns = []
+    for at, name in enumerate(names):
+        values = data.iloc[:, at]
+        if str(values.dtype).startswith(("period", "interval")):
+            raise SchemaError(*say.problem("values_pandas_type_not", dtype=values.dtype), column=name)
+        try:
+            series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
+        except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
+            raise SchemaError(
+                *say.problem("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error)), column=name
+            ) from None
+        columns.append(pl.Series(name, series))
+    return pl.DataFrame(columns)
 
 
 def _first_line(error: BaseException) -> str:
@@ -175,7 +168,10 @@ def pandas_frame(frame: pl.DataFrame) -> Any:
     Days and moments become ``datetime64``, whole numbers ``int64`` (``Int64`` where some are missing), texts pandas'
     own type for them; times of day, intervals (``{"lo": …, "hi": …}``) and lists are objects.
     """
-    pandas = _pandas()
+    try:
+        pandas: Any = importlib.import_module("pandas")
+    except ImportError:
+        raise ParameterError(*say.problem("pandas_not_installed")) from None
     columns = {name: _pandas_column(frame[name], pandas) for name in frame.columns}
     return pandas.DataFrame(columns, columns=list(columns), index=pandas.RangeIndex(len(frame)))
 
@@ -195,13 +191,6 @@ def _pandas_column(values: pl.Series, pandas: Any) -> Any:
             whole.fill_null(0).to_numpy(writable=True), whole.is_null().to_numpy(writable=True)
         )
     return values.to_pandas()
-
-
-def _pandas() -> Any:
-    try:
-        return importlib.import_module("pandas")
-    except ImportError:
-        raise ParameterError(*say.problem("pandas_not_installed")) from None
 
 
 def missing_column(name: str, columns: Sequence[str], index: Sequence[str]) -> SchemaError:

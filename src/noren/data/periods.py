@@ -47,24 +47,22 @@ def periods_of(dates: pl.Series, by: Calendar | Sequence[date] = "month") -> pl.
     elif by == "quarter":
         name = pl.format("{}/Q{}", day.dt.year(), day.dt.quarter())
     else:
-        return _between(dates, sorted(by))
+        starts, first = sorted(by), dates.min()
+        if not starts or len(set(starts)) < len(starts):
+            raise ParameterError(
+                _("the periods have no beginning of their own"), _("give each period another first day")
+            )
+        if isinstance(first, date) and first < starts[0]:
+            raise ParameterError(
+                _("{day} lies before the first period").format(day=first.isoformat()),
+                _("let the first period begin on that day or earlier"),
+            )
+        names = pl.Series([f"{d.year}/{d.month}/{d.day}" for d in starts], dtype=pl.String)
+        places = pl.Series(starts).search_sorted(dates.drop_nulls(), side="right") - 1
+        rows = dates.is_not_null().arg_true()
+        empty = pl.Series("period", [None], dtype=pl.String).new_from_index(0, len(dates))
+        return empty.scatter(rows, names.gather(places)) if len(rows) else empty
     return frame.select(pl.when(day.is_not_null()).then(name).alias("period")).to_series()
-
-
-def _between(dates: pl.Series, starts: Sequence[date]) -> pl.Series:
-    first = dates.min()
-    if not starts or len(set(starts)) < len(starts):
-        raise ParameterError(_("the periods have no beginning of their own"), _("give each period another first day"))
-    if isinstance(first, date) and first < starts[0]:
-        raise ParameterError(
-            _("{day} lies before the first period").format(day=first.isoformat()),
-            _("let the first period begin on that day or earlier"),
-        )
-    names = pl.Series([f"{d.year}/{d.month}/{d.day}" for d in starts])
-    place = pl.Series(starts).search_sorted(dates.drop_nulls(), side="right") - 1
-    rows = dates.is_not_null().arg_true()
-    empty = pl.Series("period", [None], dtype=pl.String).new_from_index(0, len(dates))
-    return empty.scatter(rows, names.gather(place)) if len(rows) else empty
 
 
 def period_key(name: str) -> tuple[int, ...]:

@@ -179,10 +179,9 @@ class Column(BaseModel):
         if "type" not in filled:
             role = filled.get("role", Role.OTHER)
             filled["type"] = _HISTORY_ROLES.get(Role(role), ValueType.TEXT) if role in list(Role) else ValueType.TEXT
-            if scale == Scale.RATIO and filled["type"] == ValueType.TEXT:
-                filled["type"] = ValueType.DECIMAL
-            if scale == Scale.INTERVAL and filled["type"] == ValueType.TEXT:
-                filled["type"] = ValueType.DATE
+            if filled["type"] == ValueType.TEXT:
+                usual: dict[str, ValueType] = {Scale.RATIO: ValueType.DECIMAL, Scale.INTERVAL: ValueType.DATE}
+                filled["type"] = usual.get(str(scale), ValueType.TEXT)
         if scale is not None:
             if scale not in list(Scale):
                 raise ValueError(say("scale_not_known_use", scale=scale, scales=", ".join(Scale)))
@@ -197,7 +196,13 @@ class Column(BaseModel):
         if self.domain is not None and (not self.domain or len(set(self.domain)) != len(self.domain)):
             raise ValueError(_("a domain needs at least one value, each once"))
         for bound in (self.minimum, self.maximum):
-            self._check_bound(bound)
+            if bound is not None and self.type == ValueType.TEXT:
+                raise ValueError(_("texts have no minimum and no maximum; give them a domain"))
+            kind, example = _BOUNDS.get(self.type, (str, ""))
+            endless = isinstance(bound, float) and not math.isfinite(bound)
+            # type(), for a datetime is a date too
+            if bound is not None and (type(bound) is not kind or getattr(bound, "tzinfo", None) or endless):
+                raise ValueError(say("bounds_column_type_written", type=self.type, example=example))
         if not self.known and self.role != Role.OTHER:
             raise ValueError(_("only a column of role other can be declared unknown (known = false)"))
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:  # type: ignore[operator]
@@ -219,16 +224,6 @@ class Column(BaseModel):
             )
         return self
 
-    def _check_bound(self, bound: Bound) -> None:
-        if bound is None:
-            return
-        if self.type == ValueType.TEXT:
-            raise ValueError(_("texts have no minimum and no maximum; give them a domain"))
-        kind, example = _BOUNDS[self.type]
-        # type(), for a datetime is a date too
-        if type(bound) is not kind or getattr(bound, "tzinfo", None) or not math.isfinite(_number(bound)):
-            raise ValueError(say("bounds_column_type_written", type=self.type, example=example))
-
     @property
     def scale(self) -> Scale:
         """The column's scale."""
@@ -245,10 +240,6 @@ class Column(BaseModel):
         if self.width is not None:
             return self.width
         return 0.01 if self.type == ValueType.DECIMAL else 1.0
-
-
-def _number(bound: Bound) -> float:
-    return bound if isinstance(bound, float) else 0.0
 
 
 def _delimiter(value: object) -> object:
@@ -437,22 +428,14 @@ class Schema(BaseModel):
 
     def to_toml(self) -> str:
         """Return the schema as TOML, leaving out what is the default."""
-        head: dict[str, Any] = {"name": self.name}
-        if self.title:
-            head["title"] = self.title
-        head["kind"] = str(self.kind)
-        if self.official:
-            head["official"] = self.official
-        if self.guessed:
-            head["guessed"] = True
         layout = self.text.model_dump(exclude_defaults=True)
-        if layout:
-            head["text"] = layout
+        about = {"title": self.title, "kind": str(self.kind), "official": self.official, "guessed": self.guessed}
+        head = {"name": self.name} | {key: value for key, value in (about | {"text": layout}).items() if value}
         columns: dict[str, Any] = {}
         for column in self.columns:
-            about: dict[str, Any] = {"role": str(column.role), "scale": str(column.scale), "type": str(column.type)}
-            about |= column.model_dump(mode="python", exclude_defaults=True, exclude={"name", "role", "type"})
-            columns[column.name] = about
+            kind = {"role": str(column.role), "scale": str(column.scale), "type": str(column.type)}
+            others = column.model_dump(mode="python", exclude_defaults=True, exclude={"name", "role", "type"})
+            columns[column.name] = kind | others
         top = tomli_w.dumps(head)
         if self.guessed:
             # not translated: the text of a schema is digested
