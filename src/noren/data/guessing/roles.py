@@ -8,36 +8,24 @@ products the finer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
 
 import polars as pl
 
 from noren.data.formats.parse import holds_plain_values
 from noren.data.guessing.column_words import Hint, last_said, says, spelled
-from noren.data.guessing.identifying import Identifying, identifying_columns, looks_like_an_outcome
+from noren.data.guessing.identifying import identifying_columns, looks_like_an_outcome
 from noren.data.guessing.people import Repeats, belongs, filled, may_name, naming_of
 from noren.data.guessing.questions import Question, role_question
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.data.value_formats import INTEGER
 from noren.i18n import _
+from noren.tables import table_of
 
 _SURE_ITEM = 2.0
 _MANY_PIECES = 10
-_OF_SOMETHING = (Hint.ORDER, Hint.GOODS, Hint.WORK, Hint.PLACE, Hint.BUYER, Hint.HOUSEHOLD, Hint.CARD, Hint.PERSON)
-_NUMBERS_OF = re.compile(
-    r"_(?:num|number|nb|n|anzahl|no)_(?:of_)?(?:items|products|units|pieces|cds|articles|artikel)_"
-)
-_COUNTS_OF = re.compile(
-    r"_(?:num|number|nb|n|count|total|anzahl|no_of)_(?:\w*_)?"
-    r"(?:purchases|visits|sales|orders|transactions|trips|invoices|receipts|customers|users|days)_"
-)
-_FULL_PRICE = re.compile(
-    r"_(?:list|original|regular|base|old|before|retail|cost|purchase|total|gesamt|line|net|gross)_"
-)
-_PLAIN_AMOUNT = re.compile(
-    r"_(?:amount|amt|sales_value|spend|spent|dollars|betrag|montant|importe|importo|valor|umsatz|total_amount|amount_paid"
-    r"|purchaseamount|totale|monto|summe|sales)_|金額|金额|금액|税込|代金|实付"
-)
+_RULES = table_of(__name__)
 
 
 def fits(role: Role, column: Column) -> bool:
@@ -68,153 +56,57 @@ def shop_roles(columns: Sequence[Column], head: pl.DataFrame, customer: str | No
     roles: dict[str, Role] = {} if customer is None else {customer: Role.CUSTOMER}
     scores: dict[str, float] = {}
     plain = [c for c in columns if holds_plain_values(head[c.name])]
-    scorers: tuple[tuple[Role, Callable[[Column], float]], ...] = (
-        (Role.DATE, _date_score),
-        (Role.TIME, _time_score),
-        (Role.INVOICE, lambda column: _invoice_score(column, head, customer)),
-        (Role.PRICE, _price_score),
-        (Role.QUANTITY, _quantity_score),
-        (Role.ITEM, lambda column: _item_score(column, head)),
-        (Role.DESCRIPTION, _description_score),
-    )
-    for role, score in scorers:
+    for role in (Role.DATE, Role.TIME, Role.INVOICE, Role.PRICE, Role.QUANTITY, Role.ITEM, Role.DESCRIPTION):
         best, highest = None, (0.0, 0)
         for column in plain:
-            if column.name in roles or not fits(role, column):
+            name = column.name
+            if name in roles or not fits(role, column):
                 continue
-            said = score(column)
+            score = name_score(role, name)
+            if score and role in (Role.INVOICE, Role.ITEM) and naming_of(column, head[name]) is not None:
+                score = 0.0
+            if score and role == Role.INVOICE and customer is not None and belongs(head, name, customer):
+                score += 3.0
             # of several items the finer: departments and groups are called products too
-            rank = (said, Repeats.of(head[column.name]).distinct if role == Role.ITEM and said else 0)
+            rank = (score, Repeats.of(head[name]).distinct if role == Role.ITEM and score else 0)
             if rank > highest:
-                best, highest = column.name, rank
+                best, highest = name, rank
         if best is not None:
             roles[best] = role
             scores[role] = highest[0]
-    _settle_item(roles, scores)
-    _settle_quantity(roles, plain, head)
-    return roles
-
-
-def _settle_item(roles: dict[str, Role], scores: dict[str, float]) -> None:
-    """Let a description be the item where no product is named otherwise."""
     named = {role: name for name, role in roles.items()}
     if Role.DESCRIPTION in named and scores.get(Role.ITEM, 0.0) < _SURE_ITEM:
+        # a description is the item where no product is named otherwise
         if Role.ITEM in named:
             del roles[named[Role.ITEM]]
         roles[named[Role.DESCRIPTION]] = Role.ITEM
+    if Role.QUANTITY not in named and Role.PRICE in named:
+        # whole numbers called amount are pieces where another column is the price and mostly the larger
+        for column in plain:
+            if column.name in roles or spelled(column.name) != "_amount_" or not fits(Role.QUANTITY, column):
+                continue
+            amount, price = (head[n].cast(pl.Float64, strict=False) for n in (column.name, named[Role.PRICE]))
+            if float((amount < price).mean() or 0.0) > 0.5:  # type: ignore[arg-type]
+                roles[column.name] = Role.QUANTITY
+    return roles
 
 
-def _settle_quantity(roles: dict[str, Role], columns: Sequence[Column], head: pl.DataFrame) -> None:
-    """Take whole numbers called *amount* for pieces where another column is the price and mostly the larger."""
-    named = {role: name for name, role in roles.items()}
-    if Role.QUANTITY in named or Role.PRICE not in named:
-        return
-    for column in columns:
-        if column.name in roles or spelled(column.name) != "_amount_" or not fits(Role.QUANTITY, column):
-            continue
-        amount, price = (head[n].cast(pl.Float64, strict=False) for n in (column.name, named[Role.PRICE]))
-        if float((amount < price).mean() or 0.0) > 0.5:  # type: ignore[arg-type]
-            roles[column.name] = Role.QUANTITY
+@cache
+def name_score(role: Role, name: str) -> float:
+    """Return how well a column's name says a role, by the first rule of ``roles.toml`` that it meets.
 
-
-# --- how well a name says a role -------------------------------------------------------------------------------------
-
-
-def _date_score(column: Column) -> float:
-    name = column.name
-    if says(name, Hint.BIRTH):
-        return 0.0
-    of_purchase = says(name, Hint.ORDER, Hint.EVENT)
-    if says(name, Hint.OTHER_DATE):
-        return 1.0 if of_purchase else 0.0
-    if of_purchase:
-        return 4.0
-    return 2.0 if says(name, Hint.DATE) else 1.5
-
-
-def _time_score(column: Column) -> float:
-    return 2.0 if says(column.name, Hint.TIME) else 1.0
-
-
-def _invoice_score(column: Column, head: pl.DataFrame, customer: str | None) -> float:
-    name = column.name
-    if naming_of(column, head[name]) is not None or _COUNTS_OF.search(spelled(name)):
-        return 0.0
-    numbered = says(name, Hint.NUMBER)
-    by_order = last_said(name, *_OF_SOMETHING) == Hint.ORDER
-    by_event = numbered and says(name, Hint.EVENT) and not says(name, *_OF_SOMETHING)
-    money = says(name, Hint.UNIT_PRICE, Hint.NO_PRICE, Hint.QUANTITY) or (by_order and says(name, Hint.TOTAL))
-    if not (by_order or by_event) or money:
-        return 0.0
-    if says(
-        name, Hint.QUALITY, Hint.DATE, Hint.CALENDAR, Hint.ADDRESS, Hint.DESCRIPTION, Hint.KIND_OF_GOODS, Hint.NAME
-    ):
-        return 0.0
-    under = customer is not None and belongs(head, name, customer)
-    return 2.0 + numbered + 3.0 * under
-
-
-def _price_score(column: Column) -> float:
-    name = column.name
-    if spelled(name) in ("_rate_", "_unit_rate_"):
-        return 2.0  # what bills in India call the price; a rate of something is none
-    if says(name, Hint.NO_PRICE, Hint.QUANTITY, Hint.DATE, Hint.CALENDAR, Hint.ATTRIBUTE, Hint.BIRTH):
-        return 0.0
-    if says(name, Hint.NUMBER):
-        return 0.0
-    if says(name, Hint.UNIT_PRICE):
-        return 4.0 if _FULL_PRICE.search(spelled(name)) else 5.0
-    if says(name, Hint.TOTAL):
-        return 3.0 if _PLAIN_AMOUNT.search(spelled(name)) else 2.0
+    >>> name_score(Role.PRICE, "UnitPrice"), name_score(Role.PRICE, "total"), name_score(Role.PRICE, "city")
+    (5.0, 2.0, 0.0)
+    """
+    for rule in _RULES[role]:
+        says_all = all(says(name, *map(Hint, rule[part])) for part in ("says", "also") if part in rule)
+        says_none = not says(name, *map(Hint, rule.get("not", ())))
+        last = [Hint(word) for word in rule.get("last", ())]
+        ends_so = not last or last_said(name, *last) == last[0]
+        if says_all and says_none and ends_so and re.search(rule.get("pattern", ""), spelled(name)):
+            score: float = rule["score"] + rule.get("numbered", 0.0) * says(name, Hint.NUMBER)
+            return score
     return 0.0
-
-
-def _quantity_score(column: Column) -> float:
-    name = column.name
-    if _NUMBERS_OF.search(spelled(name)):
-        return 3.0
-    if says(name, Hint.UNIT_PRICE, Hint.NO_PRICE, Hint.DATE, Hint.CALENDAR, Hint.BUYER, Hint.HOUSEHOLD, Hint.PERSON):
-        return 0.0
-    if not says(name, Hint.QUANTITY):
-        return 0.0
-    return 1.0 if last_said(name, Hint.ORDER, Hint.GOODS) == Hint.ORDER else 3.0
-
-
-def _item_score(column: Column, head: pl.DataFrame) -> float:
-    name = column.name
-    if naming_of(column, head[name]) is not None:
-        return 0.0
-    if says(
-        name, Hint.DATE, Hint.CALENDAR, Hint.UNIT_PRICE, Hint.NO_PRICE, Hint.QUANTITY, Hint.PLACE, Hint.DESCRIPTION
-    ):
-        return 0.0
-    numbered, goods = says(name, Hint.NUMBER), says(name, Hint.GOODS)
-    if says(name, Hint.KIND_OF_GOODS):
-        return 1.5 if goods else 1.0
-    if says(name, Hint.NAME) or (says(name, Hint.QUALITY) and not says(name, Hint.WORK)):
-        return 0.0
-    of = last_said(name, *_OF_SOMETHING)
-    if goods and of == Hint.GOODS:
-        if says(name, Hint.ORDER):
-            return 0.5  # the line of an order
-        return 0.0 if spelled(name) == "_stock_" else 4.0 + numbered
-    if of == Hint.WORK and not says(name, Hint.ORDER, Hint.BUYER):
-        return 2.0 + numbered
-    return 0.0
-
-
-def _description_score(column: Column) -> float:
-    name = column.name
-    if spelled(name) == "_title_":
-        return 2.0
-    if says(name, Hint.BUYER, Hint.PLACE, Hint.KIND_OF_GOODS, Hint.PERSON, Hint.ORDER):
-        return 0.0
-    goods = says(name, Hint.GOODS, Hint.WORK)
-    if says(name, Hint.DESCRIPTION):
-        return 4.0 if goods else 3.0
-    if spelled(name) == "_title_":
-        return 2.5  # of the book or the film that a number names
-    return 3.5 if says(name, Hint.GOODS) and (says(name, Hint.NAME) or "_title_" in spelled(name)) else 0.0
 
 
 # --- where names say nothing -----------------------------------------------------------------------------------------
@@ -293,19 +185,15 @@ def as_purchases(
         if role in (Role.CUSTOMER, Role.INVOICE, Role.ITEM, Role.DESCRIPTION):
             # numbers that name something are names: customers 007 and 7 are different people
             update |= {"type": ValueType.TEXT, "width": None, "format": None, "number": None}
-        if role == Role.QUANTITY and column.number is None and _whole(head[column.name]):
-            update["type"] = ValueType.INTEGER
+        if role == Role.QUANTITY and column.number is None:
+            values = head[column.name]
+            # every number is written as a whole one, if only as 12.0; 1e3 is not
+            if values.dtype != pl.String or filled(values).str.replace(r"\.0+$", "").str.contains(INTEGER).all():
+                update["type"] = ValueType.INTEGER
         if role == Role.PRICE and column.type == ValueType.INTEGER:
             update |= {"type": ValueType.DECIMAL, "width": 1.0}
         described.append(column.model_copy(update=update))
     return described, asked
-
-
-def _whole(values: pl.Series) -> bool:
-    """Tell whether every number is written as a whole one, if only as 12.0; 1e3 is not."""
-    if values.dtype != pl.String:
-        return True
-    return bool(filled(values).str.replace(r"\.0+$", "").str.contains(INTEGER).all())
 
 
 _FEW_VALUES, _FEW_OUTCOMES = 100, 10
@@ -318,7 +206,17 @@ def as_attributes(columns: Sequence[Column], head: pl.DataFrame) -> tuple[list[C
     What may identify people is taken as an identifier, for that is not released, and asked about where it is not sure.
     """
     found = identifying_columns(columns, head)
-    described = [_as_attribute(column, head[column.name], found) for column in columns]
+    described = []
+    for column in columns:
+        values, update = head[column.name], dict[str, object](role=Role.OTHER)
+        if holds_plain_values(values):
+            role = Role.SENSITIVE if says(column.name, Hint.SENSITIVE) else Role.QUASI
+            update["role"] = Role.IDENTIFIER if column.name in found else role
+            if column.type == ValueType.TEXT and values.dtype == pl.String:
+                known = values.filter((values != "") & values.is_not_null()).unique()
+                if 0 < len(known) <= _FEW_VALUES:
+                    update["domain"] = tuple(known.sort().to_list())
+        described.append(column.model_copy(update=update))
     asked = [one.question(Role.IDENTIFIER, _ROLES) for one in found.values() if not one.sure]
     if not any(column.role == Role.SENSITIVE for column in described):
         words = _("Is {column} sensitive? No column is marked sensitive, so nobody checks what is learnt of a person")
@@ -326,15 +224,3 @@ def as_attributes(columns: Sequence[Column], head: pl.DataFrame) -> tuple[list[C
         few = [name for name in named if 2 <= Repeats.of(head[name]).distinct <= _FEW_OUTCOMES]
         asked += [role_question(name, words.format(column=name), Role.QUASI, _ROLES) for name in few]
     return described, asked
-
-
-def _as_attribute(column: Column, values: pl.Series, found: Mapping[str, Identifying]) -> Column:
-    if not holds_plain_values(values):
-        return column.model_copy(update={"role": Role.OTHER})
-    role = Role.SENSITIVE if says(column.name, Hint.SENSITIVE) else Role.QUASI
-    update: dict[str, object] = {"role": Role.IDENTIFIER if column.name in found else role}
-    if column.type == ValueType.TEXT and values.dtype == pl.String:
-        known = values.filter((values != "") & values.is_not_null())
-        if len(known) and known.n_unique() <= _FEW_VALUES:
-            update["domain"] = tuple(known.unique().sort().to_list())
-    return column.model_copy(update=update)
