@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -67,14 +67,27 @@ def decide(
         What somebody said: it is taken, and not asked again.
     """
     if customer is not None:
-        _stop_at_no_customer(columns, head, customer, kind)
+        names = [c.name for c in columns]
+        if kind == Kind.TABLE:
+            raise SchemaError(*say.problem("where_rows_people_no"), value=customer)
+        if customer not in names:
+            raise SchemaError(
+                *say.problem("data_no_column", name=customer, hint=suggestion(customer, names), names=listing(names))
+            )
+        if not holds_plain_values(head[customer]):
+            raise SchemaError(*say.problem("column_holds_no_plain"), column=customer)
         return _purchases(columns, head, customer)
     if kind == Kind.TABLE:
         return Decision(Kind.TABLE, {})
     if all(re.fullmatch(r"column\d+", c.name) for c in columns):
         placed = roles_by_position(columns, head, bought=kind == Kind.HISTORY)
         if placed:
-            return _by_position(placed, head, kind)
+            buyer = next(name for name, role in placed.items() if role == Role.CUSTOMER)
+            asked: tuple[Question, ...] = ()
+            if kind is None and not Repeats.of(head[buyer]).repeated and len(head) >= _FEWEST_ROWS:
+                words = _("every value of {column} stands in one row: are rows purchases?").format(column=buyer)
+                asked = (_kind_question(words, Kind.HISTORY),)
+            return Decision(Kind.HISTORY, placed, asked)
     people = people_columns(columns, head)
     if kind == Kind.HISTORY:
         return _whose_purchases(columns, head, people)
@@ -93,18 +106,6 @@ def decide(
     return decision
 
 
-def _stop_at_no_customer(columns: Sequence[Column], head: pl.DataFrame, customer: str, kind: Kind | None) -> None:
-    names = [c.name for c in columns]
-    if kind == Kind.TABLE:
-        raise SchemaError(*say.problem("where_rows_people_no"), value=customer)
-    if customer not in names:
-        raise SchemaError(
-            *say.problem("data_no_column", name=customer, hint=suggestion(customer, names), names=listing(names))
-        )
-    if not holds_plain_values(head[customer]):
-        raise SchemaError(*say.problem("column_holds_no_plain"), column=customer)
-
-
 # --- somebody who buys is named --------------------------------------------------------------------------------------
 
 
@@ -115,41 +116,31 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
     bought = there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY} or _bought_on(roles)
     if chosen.naming == Naming.CONTACT and len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.DATE}) < 2:
         return Decision(Kind.TABLE, {})  # families share a telephone
-    if chosen.counted.each < _FEW_REPEATS:
-        return _hardly_repeating(columns, head, chosen, roles, asked)
-    varying = [name for name, role in roles.items() if role != Role.CUSTOMER and varies_within(head, chosen.name, name)]
-    if bought and varying and there & set(_THINGS_BOUGHT):
-        return _purchases(columns, head, chosen.name, asked)
-    return _asked_kind(columns, head, chosen, _repeats_words(chosen))
-
-
-def _bought_on(roles: dict[str, Role]) -> bool:
-    """Tell whether a date is one of a purchase by its name."""
-    return any(role == Role.DATE and says(name, Hint.ORDER, Hint.EVENT) for name, role in roles.items())
-
-
-def _hardly_repeating(
-    columns: Sequence[Column],
-    head: pl.DataFrame,
-    chosen: PeopleColumn,
-    roles: dict[str, Role],
-    asked: tuple[Question, ...],
-) -> Decision:
-    """Decide where (nearly) every customer has one row: purchases by their names, or a list of customers."""
-    there = set(roles.values())
+    if chosen.counted.each >= _FEW_REPEATS:
+        others = [name for name, role in roles.items() if role != Role.CUSTOMER]
+        varying = any(varies_within(head, chosen.name, name) for name in others)
+        if bought and varying and there & set(_THINGS_BOUGHT):
+            return _purchases(columns, head, chosen.name, asked)
+        return _asked_kind(columns, head, chosen, _repeats_words(chosen))
+    # (nearly) every customer has one row: purchases by their names, or a list of customers
     thing, money, day = there & {Role.ITEM, Role.INVOICE}, there & {Role.PRICE, Role.QUANTITY}, Role.DATE in there
     traits = any(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH, Hint.SENSITIVE, Hint.CONTACT, Hint.ADDRESS) for c in columns)
     if thing and day and (money or not traits):
         said = _("(nearly) every value of {column} stands in one row: taken as purchases, one each")
         decision = _purchases(columns, head, chosen.name, asked)
         one_each = (said.format(column=chosen.name),) if len(head) > 1 else ()
-        return Decision(decision.kind, decision.roles, decision.questions, decision.said + one_each)
+        return replace(decision, said=decision.said + one_each)
     if chosen.counted.repeated:
         return _asked_kind(columns, head, chosen, _repeats_words(chosen))
     if (thing and (money or day)) or (not traits and (thing or (day and money) or _bought_on(roles))):
         words = _("{bought} look like purchases, and every value of {column} stands in one row: are rows purchases?")
         return _asked_kind(columns, head, chosen, words.format(column=chosen.name, bought=_things(roles)))
     return Decision(Kind.TABLE, {})
+
+
+def _bought_on(roles: dict[str, Role]) -> bool:
+    """Tell whether a date is one of a purchase by its name."""
+    return any(role == Role.DATE and says(name, Hint.ORDER, Hint.EVENT) for name, role in roles.items())
 
 
 def _repeats_words(one: PeopleColumn) -> str:
@@ -212,31 +203,23 @@ def _customer(
             rows=len(head),
         )
         return best, (_customer_question(words, [best, *rivals]),)
-    return best, _per_order(best, people, head, columns)
+    # a customer's number may be another name of the order's: every order has its own
+    named = {role: name for name, role in shop_roles(columns, head, best.name).items()}
+    order = named.get(Role.INVOICE)
+    orders = None if order is None else Repeats.of(head[order])
+    if order is None or orders is None or orders.distinct < _FEWEST_ORDERS or orders.each < _FEW_REPEATS:
+        return best, ()
+    if not (belongs(head, best.name, order) and belongs(head, order, best.name)):
+        return best, ()
+    words = say("every_value_one_only").format(column=best.name, order=order)
+    others = [one for one in people if one is not best and not belongs(head, one.name, order)]
+    return best, (_customer_question(words, [best, *others]),)
 
 
 def _split(one: PeopleColumn, other: PeopleColumn, head: pl.DataFrame) -> str:
     """Say how ``one`` cuts rows, beside ``other``: the ``same`` way, ``finer`` (each value under one), or otherwise."""
     under, over = (belongs(head, *pair, slack=0.0) for pair in ((one.name, other.name), (other.name, one.name)))
     return "same" if under and over else "finer" if under else "across"
-
-
-def _per_order(
-    best: PeopleColumn, people: list[PeopleColumn], head: pl.DataFrame, columns: Sequence[Column]
-) -> tuple[Question, ...]:
-    """Ask where a customer's number is another name of the order's: every order has its own."""
-    named = {role: name for name, role in shop_roles(columns, head, best.name).items()}
-    order = named.get(Role.INVOICE)
-    if order is None:
-        return ()
-    orders = Repeats.of(head[order])
-    if orders.distinct < _FEWEST_ORDERS or orders.each < _FEW_REPEATS:
-        return ()
-    if not (belongs(head, best.name, order) and belongs(head, order, best.name)):
-        return ()
-    words = say("every_value_one_only")
-    others = [one for one in people if one is not best and not belongs(head, one.name, order)]
-    return (_customer_question(words.format(column=best.name, order=order), [best, *others]),)
 
 
 def _customer_question(words: str, people: Sequence[PeopleColumn]) -> Question:
@@ -274,8 +257,11 @@ def _unnamed_words(one: PeopleColumn) -> str:
 def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
     roles = shop_roles(columns, head, None)
     there = set(roles.values())
-    if not there & {Role.PRICE, Role.INVOICE} and _numbers_people(columns, head):
-        return Decision(Kind.TABLE, {})
+    if not there & {Role.PRICE, Role.INVOICE} and sum(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) for c in columns) >= 2:
+        # every row has an id of its own beside what people are like: a birthday, a sex, a race
+        ids = [head[c.name] for c in columns if is_bare_id(c.name) and holds_plain_values(head[c.name])]
+        if any(Repeats.of(values).distinct == len(head) > 1 for values in ids):
+            return Decision(Kind.TABLE, {})
     thing = there & {Role.ITEM, Role.INVOICE}
     free = [c for c in columns if c.name not in roles]
     unnamed = unnamed_people_columns(free, head)
@@ -286,20 +272,9 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
         words = _("{bought} look like purchases, and no column tells who bought: are rows purchases?")
         return Decision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
     numbered = [one for one in unnamed if is_bare_id(one.name)]
-    if numbered:
-        return _asked_kind(columns, head, numbered[0], _repeats_words(numbered[0]))
     behaving = [one for one in unnamed if _behaves_like_people(one, columns, head, dated=Role.DATE in there)]
-    if behaving:
-        return _asked_kind(columns, head, behaving[0], _repeats_words(behaving[0]))
-    return Decision(Kind.TABLE, {})
-
-
-def _numbers_people(columns: Sequence[Column], head: pl.DataFrame) -> bool:
-    """Tell whether every row has an id of its own beside what people are like: a birthday, a sex, a race."""
-    if sum(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) for c in columns) < 2:
-        return False
-    ids = [head[c.name] for c in columns if is_bare_id(c.name) and holds_plain_values(head[c.name])]
-    return any(Repeats.of(values).distinct == len(head) > 1 for values in ids)
+    likely = [*numbered, *behaving]
+    return _asked_kind(columns, head, likely[0], _repeats_words(likely[0])) if likely else Decision(Kind.TABLE, {})
 
 
 def _behaves_like_people(one: PeopleColumn, columns: Sequence[Column], head: pl.DataFrame, *, dated: bool) -> bool:
@@ -319,15 +294,6 @@ def _behaves_like_people(one: PeopleColumn, columns: Sequence[Column], head: pl.
 # --- purchases -------------------------------------------------------------------------------------------------------
 
 
-def _by_position(placed: dict[str, Role], head: pl.DataFrame, kind: Kind | None) -> Decision:
-    customer = next(name for name, role in placed.items() if role == Role.CUSTOMER)
-    counted = Repeats.of(head[customer])
-    if kind is None and not counted.repeated and len(head) >= _FEWEST_ROWS:
-        words = _("every value of {column} stands in one row: are rows purchases?").format(column=customer)
-        return Decision(Kind.HISTORY, placed, (_kind_question(words, Kind.HISTORY),))
-    return Decision(Kind.HISTORY, placed)
-
-
 def _purchases(
     columns: Sequence[Column], head: pl.DataFrame, customer: str, asked: tuple[Question, ...] = ()
 ) -> Decision:
@@ -340,12 +306,7 @@ def _purchases(
         said += [words.format(column=name, role=role) for name, role in shaped.items()]
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         raise SchemaError(*say.problem("no_column_could_date"))
-    return Decision(Kind.HISTORY, roles, asked, (*said, *_said_of(columns, head, roles)))
-
-
-def _said_of(columns: Sequence[Column], head: pl.DataFrame, roles: dict[str, Role]) -> list[str]:
-    """Say what a reader might miss: numbers of days that are no dates, names that stand for items."""
-    said = []
+    # what a reader might miss: numbers of days that are no dates, names that stand for items
     if Role.DATE not in roles.values():
         for column in columns:
             numbers = column.type == ValueType.INTEGER and column.name not in roles
@@ -358,4 +319,4 @@ def _said_of(columns: Sequence[Column], head: pl.DataFrame, roles: dict[str, Rol
     for name, role in roles.items():
         if role == Role.ITEM and says(name, Hint.DESCRIPTION):
             said.append(_("no column numbers the products: {column} is taken as the item").format(column=name))
-    return said
+    return Decision(Kind.HISTORY, roles, asked, tuple(said))

@@ -191,7 +191,8 @@ def naming_of(column: Column, values: pl.Series) -> Naming | None:
         return naming
     distinct = Repeats.of(values).distinct
     if is_bare(name, word):
-        return None if distinct <= 2 and _are_flags(values) else naming
+        seen = {str(value).strip().lower() for value in filled(values).unique().to_list()} if distinct <= 2 else set()
+        return None if seen and seen <= _FLAGS else naming
     # another word is in the name, which may turn it into anything: the values must look like numbers of people
     return naming if distinct > _FEW and looks_like_ids(column, values) else None
 
@@ -250,7 +251,10 @@ def unnamed_people_columns(columns: Sequence[Column], head: pl.DataFrame) -> lis
         counted = Repeats.of(values)
         bare = is_bare_id(name)
         names_people = says(name, Hint.NAME) and counted.distinct > 1
-        many = counted.distinct > _FEW or (counted.distinct > 2 and _long_ids(values))
+        length = filled(values).cast(pl.String).str.replace(r"\.0+$", "").str.len_chars().median()
+        # longer than counts and codes of a few
+        long = isinstance(length, float) and length >= 5
+        many = counted.distinct > _FEW or (counted.distinct > 2 and long)
         many = many and counted.each >= 1.5 and looks_like_ids(column, values)
         if counted.repeated > 0 and (bare or names_people or many):
             found.append((not bare, -counted.distinct, PeopleColumn(name, Naming.BUYER, counted)))
@@ -286,7 +290,8 @@ def people_in(data: Records) -> People:
     """
     if isinstance(data, History):
         return People(len(data.customers), len(data), data.schema.role(Role.CUSTOMER).name)
-    return _of_table(data.schema, data.frame)
+    named = namings(data.schema, data.frame).items()
+    return _fewest([PeopleColumn(name, how, Repeats.of(data.frame[name])) for name, how in named], len(data))
 
 
 def stop_at_repeated_people(data: Records) -> None:
@@ -305,12 +310,6 @@ def _stop(found: People) -> None:
         ).format(column=found.column, people=found.people, rows=found.rows, each=f"{found.rows / found.people:.3g}"),
         _('say that rows are purchases (kind = "history", --rows purchases), or keep one row a person'),
     )
-
-
-def _of_table(schema: Schema, frame: pl.DataFrame) -> People:
-    """Count by the column that names the fewest people."""
-    named = namings(schema, frame)
-    return _fewest([PeopleColumn(name, how, Repeats.of(frame[name])) for name, how in named.items()], len(frame))
 
 
 def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
