@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
@@ -49,6 +50,14 @@ _SHORT_YEAR = r"^[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2}([^0-9]|$)"
 _LARGEST_WHOLE = 10**18
 _LONGEST_EXAMPLE = 40
 _WITHOUT_FRACTIONS = {"¥", "₩"}
+_MOMENT_FORMATS = [
+    f"{date}{gap}{time}{zone}"
+    for zone in ("", "%z")
+    for date in DATE_FORMATS
+    for gap in ((" ", "T") if date.startswith("%Y") else (" ",))
+    for time in TIME_FORMATS[: 3 if zone else None]
+]
+"""Patterns of days with times, the plain ones first, those with a zone last."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +174,7 @@ def _text_type(values: pl.Series, questions: list[Question]) -> dict[str, object
                 return {"type": ValueType.DATETIME, "format": UNIX, "width": 1.0}
             return {"type": ValueType.INTEGER, "width": 1.0}
         if filled.str.contains(r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$").all():
-            _ask_number(filled, ("1,234.56", "1.234,56"), questions)
+            questions.append(_number_question(filled, ("1,234.56", "1.234,56")))
         return _number_type(filled.cast(pl.Float64))
     if not filled[:50].str.contains(r"[0-9０-９元]").all():
         return {"type": ValueType.TEXT}
@@ -180,21 +189,20 @@ def _moment_type(filled: pl.Series, questions: list[Question]) -> dict[str, obje
     for kind, formats in (
         (ValueType.DATE, [f for f in DATE_FORMATS if f != "%Y%m%d"]),
         (ValueType.TIME, list(TIME_FORMATS)),
-        (ValueType.DATETIME, list(_moments())),
+        (ValueType.DATETIME, _MOMENT_FORMATS),
     ):
         if not head.str.contains(r"[0-9].*[:時]" if kind != ValueType.DATE else r"[0-9][^0-9]+[0-9]|[0-9]年").all():
             continue
         if short:
             formats = _with_short_years(formats, plain)
-        fitting = _fitting(plain, kind, formats)
-        if fitting:
-            chosen = fitting[0]
-            other = swapped_format(chosen)
-            if other in fitting:
-                _ask_day_first(filled.name, chosen, other or "", questions)
-            elif short:
-                _ask_year_first(plain, kind, fitting, questions)
-            return {"type": kind, "format": chosen, "width": 1.0}
+        frame = plain.to_frame("x")
+        for part in (frame.head(5), frame.head(50), frame):  # the first values rule most formats out
+            read = part.select(_sensible(kind, f).all().alias(f) for f in formats)
+            formats = [f for f, fits in zip(formats, read.row(0) if formats else (), strict=True) if fits]
+        if formats:
+            asked = _format_question(plain, kind, formats, short=short)
+            questions += [] if asked is None else [asked]
+            return {"type": kind, "format": formats[0], "width": 1.0}
         # each value in one of the usual ways: with and without seconds, with slashes and with dashes
         if _reads(plain, kind, None):
             return {"type": kind, "width": 1.0}
@@ -217,38 +225,23 @@ def _with_short_years(formats: list[str], values: pl.Series) -> list[str]:
     return list(dict.fromkeys([*ahead, *behind] if first < last else [*behind, *ahead]))
 
 
-def _ask_year_first(values: pl.Series, kind: str, formats: Sequence[str], questions: list[Question]) -> None:
-    """Ask which end of 18/04/01 is the year, where both may be; the first format is taken."""
-    chosen = formats[0]
-    other = next((f for f in formats if f.startswith("%y") != chosen.startswith("%y")), None)
+def _format_question(values: pl.Series, kind: str, formats: Sequence[str], *, short: bool) -> Question | None:
+    """Ask whether days or months stand first, or which end of 18/04/01 is the year, where both may be.
+
+    Every value fits all ``formats``, of which the first is taken.
+    """
+    chosen, name = formats[0], values.name
+    other = swapped_format(chosen)
+    if other is not None and other in formats:
+        text = _("{column}: day first or month first? every value fits both; {format} was chosen")
+        day, month = (chosen, other) if chosen.startswith("%d") else (other, chosen)
+        labels = {day: _("the day first"), month: _("the month first")}
+        return _question("format", name, text.format(column=name, format=chosen), chosen, labels)
+    other = next((f for f in formats if f.startswith("%y") != chosen.startswith("%y")), None) if short else None
     if other is None:
-        return
-    cell = values[0]
-    said = {
-        way: pl.select(moment_value(pl.lit(cell), kind, way).dt.to_string("%Y-%m-%d")).item() for way in (chosen, other)
-    }
-    asked = _("{column}: is {example} {one} or {other}? every value fits both; {one} was chosen")
-    told = [Answer(way, _("{example} is {value}").format(example=cell, value=day)) for way, day in said.items()]
-    text = asked.format(column=values.name, example=cell, one=said[chosen], other=said[other])
-    questions.append(Question("format", text, chosen=chosen, answers=tuple(told), column=values.name))
-
-
-def _moments() -> Iterator[str]:
-    """Yield the patterns of days with times, the plain ones first, those with a zone last."""
-    for zone in ("", "%z"):
-        for date in DATE_FORMATS:
-            for gap in (" ", "T") if date.startswith("%Y") else (" ",):
-                for time in TIME_FORMATS[: 3 if zone else None]:
-                    yield f"{date}{gap}{time}{zone}"
-
-
-def _fitting(values: pl.Series, kind: str, formats: list[str]) -> list[str]:
-    """Return the formats that read every value; the first values rule most of them out."""
-    frame = values.to_frame("x")
-    for part in (frame.head(5), frame.head(50), frame):
-        read = part.select(_sensible(kind, f).all().alias(f) for f in formats)
-        formats = [f for f, fits in zip(formats, read.row(0) if formats else (), strict=True) if fits]
-    return formats
+        return None
+    days = (moment_value(pl.lit(values[0]), kind, way).dt.to_string("%Y-%m-%d").alias(way) for way in (chosen, other))
+    return _which_question("format", name, values[0], pl.select(days).row(0, named=True))
 
 
 def _sensible(kind: str, pattern: str | None) -> pl.Expr:
@@ -277,20 +270,6 @@ def swapped_format(pattern: str) -> str | None:
     return None
 
 
-def _ask_day_first(name: str, chosen: str, other: str, questions: list[Question]) -> None:
-    asked = _("{column}: day first or month first? every value fits both; {format} was chosen")
-    day, month = (chosen, other) if chosen.startswith("%d") else (other, chosen)
-    questions.append(
-        Question(
-            "format",
-            asked.format(column=name, format=chosen),
-            chosen=chosen,
-            answers=(Answer(day, _("the day first")), Answer(month, _("the month first"))),
-            column=name,
-        )
-    )
-
-
 def _odd_number_type(filled: pl.Series, questions: list[Question]) -> dict[str, object] | None:
     """Return the type of texts that are all numbers in one way of writing them, and of one currency."""
     ways = fitting_formats(filled)
@@ -304,35 +283,38 @@ def _odd_number_type(filled: pl.Series, questions: list[Question]) -> dict[str, 
         return None
     different = [way for way in ways[1:] if not bool((values[way] == values[chosen]).all())]
     if different and not money & _WITHOUT_FRACTIONS:
-        _ask_number(filled, (chosen, different[0]), questions)
+        questions.append(_number_question(filled, (chosen, different[0])))
     about: dict[str, object] = {"number": chosen}
     if not number_format(chosen).percent and read[chosen].str.contains(INTEGER).all():
         return about | {"type": ValueType.INTEGER, "width": 1.0}
     return about | _number_type(values[chosen])
 
 
-def _ask_number(filled: pl.Series, ways: tuple[str, str], questions: list[Question]) -> None:
+def _number_question(filled: pl.Series, ways: tuple[str, str]) -> Question:
     """Ask which of two ways a column writes its numbers in; the first is taken."""
     # the example is one that the two ways read differently
     cells = filled.to_frame("x").select(
         "x", *(number_value(pl.col("x"), way).cast(pl.Float64).alias(way) for way in ways)
     )
-    example = cells.filter(pl.col(ways[0]) != pl.col(ways[1])).row(0)
-    meant = {
-        way: f"{value:,.6g}" if value < 1000 else f"{value:,.0f}" for way, value in zip(ways, example[1:], strict=True)
-    }
-    cell = example[0][:_LONGEST_EXAMPLE]
+    cell, *values = cells.filter(pl.col(ways[0]) != pl.col(ways[1])).row(0)
+    said = [f"{value:,.6g}" if value < 1000 else f"{value:,.0f}" for value in values]
+    return _which_question("number", filled.name, cell[:_LONGEST_EXAMPLE], dict(zip(ways, said, strict=True)))
+
+
+def _which_question(about: Literal["format", "number"], column: str, cell: str, meant: Mapping[str, str]) -> Question:
+    """Ask what a cell means, by two ways of reading it; the first is taken."""
+    chosen, other = meant
     asked = _("{column}: is {example} {one} or {other}? every value fits both; {one} was chosen")
+    text = asked.format(column=column, example=cell, one=meant[chosen], other=meant[other])
     told = {way: _("{example} is {value}").format(example=cell, value=value) for way, value in meant.items()}
-    questions.append(
-        Question(
-            "number",
-            asked.format(column=filled.name, example=cell, one=meant[ways[0]], other=meant[ways[1]]),
-            chosen=ways[0],
-            answers=tuple(Answer(way, told[way]) for way in ways),
-            column=filled.name,
-        )
-    )
+    return _question(about, column, text, chosen, told)
+
+
+def _question(
+    about: Literal["format", "number"], column: str, text: str, chosen: str, answers: Mapping[str, str]
+) -> Question:
+    told = tuple(Answer(value, label) for value, label in answers.items())
+    return Question(about, text, chosen=chosen, answers=told, column=column)
 
 
 def _number_type(values: pl.Series) -> dict[str, object]:
@@ -364,20 +346,15 @@ def understanding(values: pl.Series, column: Column) -> Understanding:
     head = values.drop_nulls()[:1000]
     if head.dtype == pl.String:
         head = head.filter(head != "")
-    if len(head) == 0 or not holds_plain_values(head):
-        return Understanding(column.name, str(column.type), how_written(column), "", "")
-    typed, _lost = read_values(head.to_frame(column.name), (column,), nan_is_missing=True)
-    texts = pl.DataFrame(
-        {
-            "raw": head.cast(pl.String, strict=False),
-            "value": typed.select(value_text(pl.col(column.name), column)).to_series(),
-        }
-    ).drop_nulls()
-    if len(texts) == 0:
-        return Understanding(column.name, str(column.type), how_written(column), "", "")
-    odd = texts.filter(pl.col("raw") != pl.col("value"))
-    raw, value = (odd if len(odd) else texts).row(0)
-    return Understanding(column.name, str(column.type), how_written(column), _short(raw), _short(value))
+    raw = value = ""
+    if len(head) and holds_plain_values(head):
+        typed, _lost = read_values(head.to_frame(column.name), (column,), nan_is_missing=True)
+        values = typed.select(value_text(pl.col(column.name), column)).to_series()
+        texts = pl.DataFrame({"raw": head.cast(pl.String, strict=False), "value": values}).drop_nulls()
+        odd = texts.filter(pl.col("raw") != pl.col("value"))
+        for shown_texts in (odd if len(odd) else texts).head(1).iter_rows():
+            raw, value = map(_short, shown_texts)
+    return Understanding(column.name, str(column.type), how_written(column), raw, value)
 
 
 def how_written(column: Column) -> str:

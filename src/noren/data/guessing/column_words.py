@@ -10,6 +10,7 @@ words: theirs count wherever they stand.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 from enum import StrEnum
@@ -79,7 +80,9 @@ def spelled(name: str) -> str:
     >>> spelled("CustomerID"), spelled("N° de commande"), spelled("会員ＩＤ"), spelled("Bestelldatum")
     ('_customer_id_', '_n_de_commande_', '_会員_id_', '_bestell_datum_')
     """
-    plain = "".join(_unaccented(sign) for sign in unicodedata.normalize("NFKC", name))
+    # Latin letters lose their accents; other signs stay, for が is not か
+    plain = unicodedata.normalize("NFKC", name).replace("ß", "ss")
+    plain = re.sub("[\u00c0-\u024f]", lambda sign: unicodedata.normalize("NFD", sign[0])[0], plain)
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", plain)
     # 会員ID: where the script changes, a word ends
     plain = re.sub(r"(?<=[^\x00-\x7f])(?=[A-Za-z])|(?<=[A-Za-z])(?=[^\x00-\x7f])", "_", plain)
@@ -92,13 +95,6 @@ def _compounds() -> re.Pattern[str]:
     """Return what two words written together look like: Bestelldatum, orderdate, customername."""
     parts = "|".join(_LATIN[word] for word in (Hint.BUYER, Hint.PERSON, Hint.ORDER, Hint.EVENT, Hint.GOODS))
     return re.compile(f"_({parts}|unit|total|net|gross|gesamt|einzel)({_SECOND_HALVES}|{_NUMBER})(?=_)_")
-
-
-def _unaccented(sign: str) -> str:
-    """Return a Latin letter without its accent; other signs stay, for が is not か."""
-    if "\u00c0" <= sign <= "\u024f":
-        return unicodedata.normalize("NFD", sign)[0] if sign != "ß" else "ss"
-    return sign
 
 
 @functools.cache
@@ -120,18 +116,11 @@ def last_said(name: str, *words: Hint) -> Hint | None:
     (<Hint.BUYER: 'buyer'>, <Hint.ORDER: 'order'>)
     """
     text = spelled(name)
-    places = [(found.end(), word) for word in words if (found := _last(_pattern(word), text)) is not None]
+    places = []
+    for word in words:
+        matches = (_pattern(word).match(text, at) for at in reversed(range(len(text))))
+        places += [(found.end(), word) for found in itertools.islice(filter(None, matches), 1)]
     return max(places, key=lambda place: place[0])[1] if places else None
-
-
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    found = pattern.search(text)
-    while found is not None:
-        later = pattern.search(text, found.start() + 1)
-        if later is None:
-            return found
-        found = later
-    return None
 
 
 def is_bare(name: str, word: Hint) -> bool:

@@ -400,7 +400,12 @@ def _is_person(text: str) -> bool:
 def _is_full_name(text: str) -> bool:
     words = [word for word in re.split(r"[\s,.・]+", _HONORIFIC.sub("", text)) if word]
     if words and all(map(_CJK.fullmatch, words)):
-        return _is_cjk_name(words)
+        if len(words) == 2:
+            return words[0] in _SURNAMES or words[1] in _GIVEN
+        # one word is a common surname and what given names are or end in
+        whole, ends = words[0] if len(words) == 1 else "", _NAMES["given_ends"]
+        cuts = ((whole[:end], whole[end:]) for end in range(1, min(len(whole), 6)) if whole[:end] in _SURNAMES)
+        return any(g in _GIVEN or (len(g) in (2, 3) and g[-1] in ends and _KANJI.search(s)) for s, g in cuts)
     own = [word for word in words if word not in _TITLES]
     if not own or not all(map(_LATIN.fullmatch, own)):
         return False
@@ -412,16 +417,6 @@ def _is_full_name(text: str) -> bool:
     if comma:
         return given.split()[:1] != [] and (given.split()[0] in _GIVEN or family.strip() in _SURNAMES)
     return own[0] in _GIVEN or (own[-1] in _GIVEN and own[0] in _SURNAMES)
-
-
-def _is_cjk_name(words: list[str]) -> bool:
-    """Tell whether words are a Japanese name: one word is a common surname and what given names are or end in."""
-    if len(words) == 2:
-        return words[0] in _SURNAMES or words[1] in _GIVEN
-    whole = words[0] if len(words) == 1 else ""
-    cuts = ((whole[:end], whole[end:]) for end in range(1, min(len(whole), 6)) if whole[:end] in _SURNAMES)
-    ends = _NAMES["given_ends"]
-    return any(g in _GIVEN or (len(g) in (2, 3) and g[-1] in ends and _KANJI.search(s)) for s, g in cuts)
 
 
 # --- the structure ---------------------------------------------------------------------------------------------------

@@ -64,40 +64,33 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
     source = Source.open(source)
     path = source.path
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.split(".")[0]).strip("-._") or "custom"
+    layout: dict[str, object] = {}
+    more: Sequence[str] = ()
+    head: pl.DataFrame | None
     if source.kind == "parquet":
         head = _first_rows(parquet_blocks(source))
-        total = parquet_rows(source)
         if head is None:
             raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
-        said = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=total)
-        return guess_columns(head, name, said=said, file=path, kind=kind, customer=customer)
-    if source.kind == "excel":
+        rows = parquet_rows(source)
+        said = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=rows)
+    elif source.kind == "excel":
         sheet = excel_sheet(source)
-        guess = guess_columns(
-            sheet.frame[:SAMPLE_ROWS], name, said=sheet.said[0], file=path, kind=kind, customer=customer
-        )
-        layout = guess.schema.text.model_copy(update={"sheet": None if sheet.is_first else sheet.name})
-        return replace(
-            guess,
-            schema=guess.schema.model_copy(update={"text": layout}),
-            said=(guess.said[0], *sheet.said[1:], *guess.said[1:]),
-        )
-    form = source.text_form()
-    names = column_names(form)
-    # UCI's files have a space after each delimiter
-    strip = form.columns > 1 and all(cell.startswith(" ") for cell in form.first_line[1:])
-    head = _first_rows(block for _row, block in text_blocks(source, form, strip=strip))
-    if head is None:
-        head = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-    head = head.rename(dict(zip(head.columns, names, strict=True)))
-    guess = guess_columns(head, name, said=form.sentence(), file=path, kind=kind, customer=customer)
-    layout = guess.schema.text.model_copy(
-        update={"delimiter": form.delimiter, "header": form.header, "encoding": form.encoding, "strip": strip}
-    )
-    made_up = own_names(form.first_line)[1] if form.header else ()
-    return replace(
-        guess, schema=guess.schema.model_copy(update={"text": layout}), said=(guess.said[0], *made_up, *guess.said[1:])
-    )
+        head, (said, *more) = sheet.frame[:SAMPLE_ROWS], sheet.said
+        layout = {"sheet": None if sheet.is_first else sheet.name}
+    else:
+        form = source.text_form()
+        names, said = column_names(form), form.sentence()
+        # UCI's files have a space after each delimiter
+        strip = form.columns > 1 and all(cell.startswith(" ") for cell in form.first_line[1:])
+        head = _first_rows(block for _row, block in text_blocks(source, form, strip=strip))
+        if head is None:
+            head = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+        head = head.rename(dict(zip(head.columns, names, strict=True)))
+        more = own_names(form.first_line)[1] if form.header else ()
+        layout = {"delimiter": form.delimiter, "header": form.header, "encoding": form.encoding, "strip": strip}
+    guess = guess_columns(head, name, said=said, file=path, kind=kind, customer=customer)
+    schema = guess.schema.model_copy(update={"text": guess.schema.text.model_copy(update=layout)})
+    return replace(guess, schema=schema, said=(guess.said[0], *more, *guess.said[1:]))
 
 
 def _first_rows(blocks: Iterable[pl.DataFrame]) -> pl.DataFrame | None:
@@ -209,7 +202,11 @@ class Widening:
         self._gave_way: dict[str, _GaveWay] = {}
         self._missing: set[str] = set()
         # another type that has read every value so far as well
-        self._others = {c.name: other for c in schema.columns if (other := _day_and_month_swapped(c)) is not None}
+        self._others = {
+            c.name: c.model_copy(update={"format": other})
+            for c in schema.columns
+            if c.format and (other := swapped_format(c.format)) is not None
+        }
 
     @property
     def types_changed(self) -> bool:
@@ -228,7 +225,21 @@ class Widening:
                 del self._others[name]
         for name, cells in lost.items():
             typed = typed.with_columns(self._gives_way(block[name], cells, first_row))
-        self._note(typed)
+        self._missing |= {name for name, count in typed.null_count().row(0, named=True).items() if count}
+        for name, column in self._columns.items():
+            if column.width is not None and column.type == ValueType.DECIMAL:
+                # steps may be finer than the grid
+                found = width_of(typed[name].drop_nulls())
+                width = None if found is None else min(column.width, found)
+                if width != column.width and not (
+                    found is not None and on_grid(typed[name].drop_nulls(), column.width)
+                ):
+                    self._columns[name] = column.model_copy(update={"width": width})
+            domain = self._domains[name]
+            if domain is not None:
+                new = set(typed[name].drop_nulls().unique())
+                many = len(new) > LARGEST_DOMAIN or len(domain | new) > max(LARGEST_DOMAIN, len(column.domain or ()))
+                self._domains[name] = None if many else domain | new
         return typed
 
     def _gives_way(self, values: pl.Series, cells: pl.Series, first_row: int) -> pl.Series:
@@ -248,26 +259,6 @@ class Widening:
                 return typed[name]
         # lists and bytes: nothing reads them, and a schema can say so
         return pl.repeat(None, len(values), dtype=before.dtype, eager=True).alias(name)
-
-    def _note(self, typed: pl.DataFrame) -> None:
-        """Take in what a typed block holds: empty cells, steps finer than the grid, texts that no domain lists."""
-        empty = typed.null_count().row(0, named=True)
-        self._missing |= {name for name, count in empty.items() if count}
-        for name, column in self._columns.items():
-            if column.width is not None and column.type == ValueType.DECIMAL:
-                found = width_of(typed[name].drop_nulls())
-                width = None if found is None else min(column.width, found)
-                if width != column.width and not (
-                    found is not None and on_grid(typed[name].drop_nulls(), column.width)
-                ):
-                    self._columns[name] = column.model_copy(update={"width": width})
-            domain = self._domains[name]
-            if domain is not None:
-                new = typed[name].drop_nulls().unique()
-                if len(new) > LARGEST_DOMAIN or len(domain | set(new)) > max(LARGEST_DOMAIN, len(column.domain or ())):
-                    self._domains[name] = None
-                else:
-                    domain |= set(new)
 
     def schema(self) -> Schema:
         """Return the schema that holds for every row looked at; still a guess."""
@@ -337,8 +328,3 @@ def _wider(column: Column) -> Iterator[Column]:
     elif column.type == ValueType.INTEGER:
         yield changed(**as_decimal)
     yield changed(type=ValueType.TEXT, width=None, format=None, number=None)
-
-
-def _day_and_month_swapped(column: Column) -> Column | None:
-    other = swapped_format(column.format) if column.format else None
-    return None if other is None else column.model_copy(update={"format": other})
