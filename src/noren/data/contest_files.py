@@ -81,8 +81,17 @@ def read_rows(source: SourceLike, schema: Schema) -> History:
         else:
             plain.append(column)
     if plain:
-        exact = _exact(text, schema, plain, deleted, source.path)
-        columns |= {name: exact[name] for name in exact.columns}
+        # of exact values only deleted rows may lack some
+        some = schema.model_copy(update={"columns": tuple(c.model_copy(update={"optional": True}) for c in plain)})
+        blank = text.select(
+            pl.when(pl.lit(deleted)).then(pl.lit("")).otherwise(pl.col(c.name)).alias(c.name) for c in plain
+        )
+        columns |= parse_values(blank, some, CellPlace(source.path)).to_dict()
+        empty = blank.select(pl.any_horizontal(pl.all() == "")).to_series() & ~deleted
+        if empty.any():
+            at = int(empty.arg_true()[0])
+            name = next(c.name for c in plain if blank[c.name][at] == "")
+            raise ValueInCellError(*say.problem("value_missing"), file=source.path, row=at + 1, column=name)
     frame = pl.DataFrame([columns[name] for name in schema.names])
     history = History(frame, schema)
     given = Spelling.of(text, _canonical(history), form.newline, final_newline=form.final_newline)
@@ -110,23 +119,6 @@ def _canonical(history: History) -> pl.DataFrame:
         return texts.fill_null("*")
     customer = schema.role(Role.CUSTOMER).name
     return texts.with_columns(pl.col(customer).fill_null(_DELETED)).fill_null("")
-
-
-def _exact(
-    text: pl.DataFrame, schema: Schema, plain: list[Column], deleted: pl.Series, path: str | Path
-) -> pl.DataFrame:
-    """Type columns of exact values; only deleted rows may lack them."""
-    some = schema.model_copy(update={"columns": tuple(c.model_copy(update={"optional": True}) for c in plain)})
-    blank = text.select(
-        pl.when(pl.lit(deleted)).then(pl.lit("")).otherwise(pl.col(c.name)).alias(c.name) for c in plain
-    )
-    typed = parse_values(blank, some, CellPlace(path))
-    empty = blank.select(pl.any_horizontal(pl.all() == "")).to_series() & ~deleted
-    if empty.any():
-        at = int(empty.arg_true()[0])
-        column = next(c.name for c in plain if blank[c.name][at] == "")
-        raise ValueInCellError(*say.problem("value_missing"), file=path, row=at + 1, column=column)
-    return typed
 
 
 # --- the small files: M, F, F', F̂, R ------------------------------------------------------------------------

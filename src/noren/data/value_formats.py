@@ -17,10 +17,12 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
+
+from noren.tables import table_of
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 INTEGER = r"^[+-]?[0-9]{1,18}$"
@@ -29,13 +31,8 @@ _GROUPED = ("1,234.56", "1.234,56", "1 234,56", "1 234.56", "1'234.56")
 NUMBER_FORMATS = (*_GROUPED, *(f"{example}%" for example in _GROUPED))
 """The ways to write numbers, each named by an example."""
 
-CURRENCIES = (
-    *("US$", "A$", "C$", "HK$", "NT$", "R$", "S$", "¥", "$", "€", "£", "₩", "₹", "₽", "฿", "₫", "₱", "₺", "₪", "₴"),
-    *("円", "元", "圓", "원", "ドル", "ユーロ", "zł", "Kč", "kr", "Fr.", "Ft"),
-    *("JPY", "USD", "EUR", "GBP", "CNY", "RMB", "KRW", "TWD", "HKD", "SGD", "THB", "VND", "INR", "IDR", "PHP", "MYR"),
-    *("AUD", "CAD", "NZD", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "RON", "TRY", "ILS", "RUB", "UAH", "ZAR"),
-    *("BRL", "MXN", "ARS", "CLP", "COP", "AED", "SAR", "EGP", "NGN", "KES"),
-)
+_WORDS = table_of(__name__)
+CURRENCIES = _WORDS["currencies"].split()
 """Signs, words and codes of money that may stand before or after a number."""
 
 # full-width forms of ASCII, and the spaces, dashes and apostrophes of typesetting
@@ -132,18 +129,7 @@ def currencies_of(texts: pl.Series) -> set[str]:
         .to_series()
         .unique()
     )
-    same = {
-        "円": "¥",
-        "JPY": "¥",
-        "USD": "$",
-        "US$": "$",
-        "ドル": "$",
-        "EUR": "€",
-        "ユーロ": "€",
-        "GBP": "£",
-        "원": "₩",
-    }
-    return {same.get(sign, sign) for sign in found}
+    return {_WORDS["same_money"].get(sign, sign) for sign in found}
 
 
 def number_text(value: pl.Expr, name: str) -> pl.Expr:
@@ -155,18 +141,16 @@ def number_text(value: pl.Expr, name: str) -> pl.Expr:
     '-1,2490'
     """
     way = number_format(name)
-    plain = _percent_text(value) if way.percent else decimal_text(value.cast(pl.Float64))
+    plain = decimal_text(value.cast(pl.Float64))
+    if way.percent:
+        # a share in percent, with the fewest digits that read back as itself
+        times = value * 100
+        tidy = decimal_text(times.round(10))
+        same = pl.concat_str(tidy, pl.lit("e-2")).cast(pl.Float64, strict=False) == value
+        plain = pl.when(same).then(tidy).otherwise(decimal_text(times))
     if way.point == ",":
         plain = plain.str.replace(r"^([+-]?[1-9][0-9]{0,2}\.[0-9]{3})$", "${1}0").str.replace(".", ",", literal=True)
     return pl.concat_str(plain, pl.lit("%")) if way.percent else plain
-
-
-def _percent_text(value: pl.Expr) -> pl.Expr:
-    """Write a share in percent with the fewest digits that read back as itself."""
-    times = value * 100
-    tidy = decimal_text(times.round(10))
-    same = pl.concat_str(tidy, pl.lit("e-2")).cast(pl.Float64, strict=False) == value
-    return pl.when(same).then(tidy).otherwise(decimal_text(times))
 
 
 def decimal_text(value: pl.Expr) -> pl.Expr:
@@ -188,13 +172,10 @@ def fitting_formats(texts: pl.Series) -> Sequence[str]:
     percent = texts.str.contains(r"[%％]").any()
     names = [name for name in NUMBER_FORMATS if name.endswith("%") == percent]
     frame = texts.to_frame("text")
-    # a few texts rule most ways out
-    head = frame.head(50).select(number_value(pl.col("text"), name).is_not_null().all().alias(name) for name in names)
-    names = [name for name in names if head[name][0]]
-    if not names:
-        return ()
-    whole = frame.select(number_value(pl.col("text"), name).is_not_null().all().alias(name) for name in names)
-    return tuple(name for name in names if whole[name][0])
+    for part in (frame.head(50), frame):  # a few texts rule most ways out
+        read = part.select(number_value(pl.col("text"), name).is_not_null().all().alias(name) for name in names)
+        names = [name for name in names if read[name][0]]
+    return tuple(names)
 
 
 _DEFAULT_DATES = ("%Y/%m/%d", "%Y-%m-%d")
@@ -266,7 +247,11 @@ def moment_value(text: pl.Expr, kind: str, pattern: str | None) -> pl.Expr:
         return pl.coalesce(_of_era(bare), _first_fit(bare, kind, ("%Y年%m月%d日", *_DEFAULTS[kind])))
     if pattern.endswith("%z"):
         bare, pattern = bare.str.replace(_ZONE, ""), pattern.removesuffix("%z")
-    return _first_fit(bare, kind, tuple(_with_and_without_seconds(pattern)))
+    formats = [pattern]
+    if "%S" in pattern:  # a value may have a fraction, or lack the seconds
+        whole = pattern.replace("%.f", "")
+        formats += [whole.replace("%S", "%S%.f"), re.sub(r":%S|%S秒", "", whole)]
+    return _first_fit(bare, kind, formats)
 
 
 def moment_text(value: pl.Expr, kind: str, pattern: str) -> pl.Expr:
@@ -305,37 +290,12 @@ def spelled(pattern: str | None, kind: str) -> tuple[str, ...]:
     >>> spelled(None, "date"), spelled("%EY%m月%d日", "date")
     (('YYYY/MM/DD', 'YYYY-MM-DD'), ('平成YY年MM月DD日',))
     """
-    names = {
-        "%EY": "平成YY年",
-        "%Ey": "HYY",
-        "%Y": "YYYY",
-        "%y": "YY",
-        "%m": "MM",
-        "%d": "DD",
-        "%H": "HH",
-        "%I": "HH",
-        "%M": "MM",
-        "%S": "SS",
-        "%.f": ".fff",
-        "%b": "Mon",
-        "%B": "Month",
-        "%p": "PM",
-        "%z": "+hh:mm",
-    }
     said = []
     for one in (pattern,) if pattern else _SAID[kind]:
-        for code, name in names.items():
+        for code, name in _WORDS["codes"].items():
             one = one.replace(code, name)
         said.append(one)
     return tuple(said)
-
-
-def _with_and_without_seconds(pattern: str) -> Iterator[str]:
-    yield pattern
-    if "%S" in pattern:
-        whole = pattern.replace("%.f", "")
-        yield whole.replace("%S", "%S%.f")
-        yield re.sub(r":%S|%S秒", "", whole)
 
 
 def _first_fit(text: pl.Expr, kind: str, formats: Sequence[str]) -> pl.Expr:

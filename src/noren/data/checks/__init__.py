@@ -7,9 +7,7 @@ column, value and cure. A checker loads when it is first used.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from noren.errors import ParameterError
@@ -22,10 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKERS", "check_guess", "check_release"]
 
-CHECKERS: Mapping[str, str] = MappingProxyType(
-    {"pwscup2017": "noren.data.checks.pwscup2017", "pwscup2018": "noren.data.checks.pwscup2018"}
-)
-"""The schema presets that have an official checker, and the module that stands for it."""
+CHECKERS = ("pwscup2017", "pwscup2018")
+"""The schema presets that have an official checker, which is a module of that name here."""
 
 
 def check_release(schema_name: str, original: Path, release: Path, *, limit: int = 20) -> Report:
@@ -88,4 +84,4 @@ def _checker(schema_name: str) -> ModuleType:
             column="schema",
             value=schema_name,
         )
-    return importlib.import_module(CHECKERS[schema_name])
+    return importlib.import_module(f"{__name__}.{schema_name}")

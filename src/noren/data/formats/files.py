@@ -121,9 +121,7 @@ def making_folder(path: str | Path) -> Path:
     """Make a folder to put single files into, beside others that may be there, and return it; not through a link."""
     path = _nameable(path)
     with saying_why(path):
-        _must_not_lead_elsewhere(path)
-        if path.exists() and not path.is_dir():
-            raise OutputError(_("{path} is a file; name a folder").format(path=path))
+        _must_not_lead_elsewhere(path, folder=True)
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
@@ -141,9 +139,7 @@ def must_be_free(path: str | Path, *, replace: bool | FolderKind = False) -> Non
     """
     path = _nameable(path)
     with saying_why(path):
-        _must_not_lead_elsewhere(path)
-        if path.exists() and not path.is_dir():
-            raise OutputError(_("{path} is a file; name a folder").format(path=path))
+        _must_not_lead_elsewhere(path, folder=True)
         if not path.exists():
             return
         if replace is False and any(_entries(path)):
@@ -201,13 +197,15 @@ def _hidden_beside(path: Path) -> Path:
     return path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
 
 
-def _must_not_lead_elsewhere(path: Path) -> None:
+def _must_not_lead_elsewhere(path: Path, *, folder: bool = False) -> None:
     if path.is_symlink():
         raise OutputError(
             _("{path} is a link to {target}; name the place itself, or another").format(
                 path=path, target=path.readlink()
             )
         )
+    if folder and path.exists() and not path.is_dir():
+        raise OutputError(_("{path} is a file; name a folder").format(path=path))
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -33,9 +33,7 @@ _TO_THE_SECOND = {ValueType.TIME: "%-H:%M:%S", ValueType.DATETIME: "%Y/%-m/%-d %
 def value_text(value: pl.Expr, column: Column) -> pl.Expr:
     """Return the canonical text of exact values."""
     match column.type:
-        case ValueType.TEXT:
-            return value.cast(pl.String)
-        case ValueType.INTEGER:
+        case ValueType.TEXT | ValueType.INTEGER:
             return value.cast(pl.String)
         case ValueType.DECIMAL:
             return decimal_text(value)
@@ -169,17 +167,14 @@ def _line_numbers(
         rest = columns[at:]
         cells = _as_spelled(frame, column, spelling, suppressed)
         number, texts = _numbered(cells, column, suppressed, _DELIMITER if len(rest) > 1 else "")
-        if len(rest) > 1 and _begins_the_next(texts):
+        text = pl.col(texts.name)
+        # one of sorted texts that begins another begins the next one
+        begins = texts.to_frame().select(text.shift(-1).str.starts_with(text).any()).item()
+        if len(rest) > 1 and begins:
             texts_ = pl.DataFrame(_texts(_as_spelled(frame, c, spelling, suppressed), c, suppressed) for c in rest)
             yield _numbered(lines_of(texts_, _DELIMITER), Column(name="line"), suppressed, "")[0]
             return
         yield number
-
-
-def _begins_the_next(texts: pl.Series) -> bool:
-    """Tell whether one of sorted texts begins another: if so it begins the next one."""
-    text = pl.col(texts.name)
-    return bool(texts.to_frame().select(text.shift(-1).str.starts_with(text).any()).item())
 
 
 def text_numbers(cells: pl.Series, column: Column, suppressed: str = "*") -> pl.Series:
@@ -256,7 +251,14 @@ def _numbered(
 
 def _sets_in_order(cells: pl.Series) -> pl.Series:
     """Return sets with each value once, in order; sorting lists one by one is slow, and most are in order already."""
-    several = pl.DataFrame({"said": cells}).with_row_index("at").filter(_out_of_order(cells))
+    # which sets list a value that is not above the one before it
+    size = cells.list.len().fill_null(0)
+    listed = cells.drop_nulls().explode(empty_as_null=False).to_physical()
+    ends = size.cum_sum()
+    fault = (listed <= listed.shift()).fill_null(value=False).scatter((ends - size).filter(size > 0), values=False)
+    counted = pl.concat([pl.Series([0], dtype=pl.UInt32), fault.cast(pl.UInt32).cum_sum()])
+    out_of_order = counted.gather(ends) > counted.gather(ends - size)
+    several = pl.DataFrame({"said": cells}).with_row_index("at").filter(out_of_order)
     if not len(several):
         return cells
     ordered = several.explode("said").unique().sort("at", "said").group_by("at", maintain_order=True).agg("said")
@@ -264,16 +266,6 @@ def _sets_in_order(cells: pl.Series) -> pl.Series:
         ordered["at"], pl.int_range(len(cells), len(cells) + len(ordered), eager=True)
     )
     return pl.concat([cells, ordered["said"].alias(cells.name)]).gather(places)
-
-
-def _out_of_order(cells: pl.Series) -> pl.Series:
-    """Tell which sets list a value that is not above the one before it."""
-    size = cells.list.len().fill_null(0)
-    listed = cells.drop_nulls().explode(empty_as_null=False).to_physical()
-    ends = size.cum_sum()
-    fault = (listed <= listed.shift()).fill_null(value=False).scatter((ends - size).filter(size > 0), values=False)
-    counted = pl.concat([pl.Series([0], dtype=pl.UInt32), fault.cast(pl.UInt32).cum_sum()])
-    return counted.gather(ends) > counted.gather(ends - size)
 
 
 def has_negative_zero(cells: pl.Series) -> bool:

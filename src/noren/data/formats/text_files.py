@@ -52,7 +52,12 @@ def text_blocks(
                 raise TypeError(type(block))
             if strip:
                 block = block.with_columns(pl.all().str.strip_chars(" \t"))
-            _stop_at_long_field(block, path, row)
+            for name, length in block.select(pl.all().str.len_bytes().max()).row(0, named=True).items():
+                if (length or 0) > LONGEST_FIELD:
+                    at = int((block[name].str.len_bytes() > LONGEST_FIELD).arg_true()[0])
+                    value = block[name][at]
+                    rule, cure = say.problem("field_too_long", length=len(value.encode()), most=LONGEST_FIELD)
+                    raise FormatError(rule, cure, file=path, row=row + at, column=str(int(name) + 1), value=value)
             kept, empty_at = _without_last_empty_lines(block, row, empty_at, path)
             if empty_at is not None and not last_empty_lines:
                 raise FormatError(*say.problem("empty_line"), file=path, row=empty_at)
@@ -200,21 +205,6 @@ def _without_last_empty_lines(
     if last_empty < len(block) and empty_at is None:
         empty_at = row + last_empty
     return block[:last_empty], empty_at
-
-
-def _stop_at_long_field(block: pl.DataFrame, path: str | Path, row: int) -> None:
-    longest = block.select(pl.all().str.len_bytes().max())
-    for name, length in longest.row(0, named=True).items():
-        if (length or 0) > LONGEST_FIELD:
-            lengths = block[name].str.len_bytes()
-            at = int((lengths > LONGEST_FIELD).arg_true()[0])
-            raise FormatError(
-                *say.problem("field_too_long", length=lengths[at], most=LONGEST_FIELD),
-                file=path,
-                row=row + at,
-                column=str(int(name) + 1),
-                value=block[name][at],
-            )
 
 
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
