@@ -245,9 +245,7 @@ class Column(BaseModel):
 def _delimiter(value: object) -> object:
     """Refuse delimiters that no file can use."""
     if isinstance(value, str) and (not value.isascii() or value in ('"', "\r", "\n", "\0")):
-        raise ValueError(
-            _("{delimiter!r} cannot separate cells; use a comma, a tab or the like").format(delimiter=value)
-        )
+        raise ValueError(say("no_delimiter", delimiter=value))
     return value
 
 
@@ -320,9 +318,7 @@ class Schema(BaseModel):
         if self.kind == Kind.HISTORY:
             roles = [c.role for c in self.columns]
             if Role.CUSTOMER not in roles:
-                raise ValueError(
-                    _('no column has the role {role}; give one column role = "{role}"').format(role=Role.CUSTOMER)
-                )
+                raise ValueError(say("no_column_has_role", role=Role.CUSTOMER))
             if not set(_SOMETHING_BOUGHT) & set(roles):
                 raise ValueError(say("no_column_describes_purchase", roles=", ".join(_SOMETHING_BOUGHT)))
             for role in _ONCE_IN_HISTORY:

@@ -21,8 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noren.errors import OutputError
-from noren.i18n import _
+from noren.tables import Texts, table_of
 
+say = Texts(__name__)
+
+_CURES = table_of(__name__)["cure"]
 _kept: ContextVar[tuple[Path, ...]] = ContextVar("kept", default=())
 
 
@@ -84,14 +87,12 @@ def must_be_writable(path: str | Path) -> None:
     with saying_why(path):
         _must_not_lead_elsewhere(path)
         if path.is_dir():
-            raise OutputError(_("{path} is a folder; name a file").format(path=path))
+            raise OutputError(say("is_folder", path=path))
         if path.exists() and not path.is_file():
-            raise OutputError(_("{path} is not a plain file; name another").format(path=path))
+            raise OutputError(say("not_plain_file", path=path))
         for kept in _kept.get():
             if path.exists() and (_same(path, kept) or _within(path, kept)):
-                raise OutputError(
-                    _("{path} is read by this command and would be overwritten; name another file").format(path=path)
-                )
+                raise OutputError(say("is_read", path=path))
 
 
 @contextlib.contextmanager
@@ -143,23 +144,15 @@ def must_be_free(path: str | Path, *, replace: bool | FolderKind = False) -> Non
         if not path.exists():
             return
         if replace is False and any(_entries(path)):
-            raise OutputError(
-                _("{path} already holds something; name another folder, or add --force to replace it").format(path=path)
-            )
+            raise OutputError(say("not_empty", path=path))
         for kept in _kept.get():
             if _same(path, kept) or _within(kept, path):
-                raise OutputError(
-                    _("{path} holds {kept}, which this command reads; name another folder").format(path=path, kept=kept)
-                )
+                raise OutputError(say("holds_what_is_read", path=path, kept=kept))
         foreign = replace.foreign(path) if isinstance(replace, FolderKind) else None
         if foreign is not None:
-            raise OutputError(
-                _(
-                    "{path} holds {name}, and only what this command wrote before is replaced; name another folder"
-                ).format(path=path, name=foreign)
-            )
+            raise OutputError(say("holds_foreign", path=path, name=foreign))
         if _same(path, Path.cwd()):
-            raise OutputError(_("{path} is the folder you are in; name another").format(path=path))
+            raise OutputError(say("working_folder", path=path))
 
 
 @contextlib.contextmanager
@@ -199,13 +192,9 @@ def _hidden_beside(path: Path) -> Path:
 
 def _must_not_lead_elsewhere(path: Path, *, folder: bool = False) -> None:
     if path.is_symlink():
-        raise OutputError(
-            _("{path} is a link to {target}; name the place itself, or another").format(
-                path=path, target=path.readlink()
-            )
-        )
+        raise OutputError(say("is_link", path=path, target=path.readlink()))
     if folder and path.exists() and not path.is_dir():
-        raise OutputError(_("{path} is a file; name a folder").format(path=path))
+        raise OutputError(say("is_file", path=path))
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -222,7 +211,7 @@ def _within(path: Path, folder: Path) -> bool:
 
 def _nameable(path: str | Path) -> Path:
     if "\0" in str(path):
-        raise OutputError(_("{path} is no name for a file; choose another").format(path=path))
+        raise OutputError(say("no_name", path=path))
     return Path(path)
 
 
@@ -232,18 +221,11 @@ def saying_why(path: Path) -> Iterator[None]:
     try:
         yield
     except PermissionError:
-        raise OutputError(_("you may not write to {path}; choose another place").format(path=path)) from None
+        raise OutputError(say("forbidden", path=path)) from None
     except OSError as error:
-        cures = {
-            errno.ENOSPC: _("the disk is full; free some space and run again"),
-            errno.EDQUOT: _("your disk quota is used up; free some space and run again"),
-            errno.EROFS: _("the disk is read-only; choose another place"),
-            errno.ENOTDIR: _("a part of the path is a file; choose another place"),
-            errno.EEXIST: _("a part of the path is a file; choose another place"),
-            errno.ENAMETOOLONG: _("the name is too long; choose a shorter one"),
-        }
-        why = cures.get(error.errno or 0, reason_of(error))
-        raise OutputError(_("{path} was not written: {why}").format(path=path, why=why)) from None
+        name = errno.errorcode.get(error.errno or 0)
+        why = say(f"cure.{name}") if name in _CURES else reason_of(error)
+        raise OutputError(say("not_written", path=path, why=why)) from None
 
 
 def reason_of(error: BaseException) -> str:

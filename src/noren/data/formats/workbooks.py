@@ -86,20 +86,10 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
                 tops[chosen].rows[header : header + 1],
             ),
         )
-    if frame.width == 0 or len(frame) == 0:
-        raise FileError(
-            _("the first sheet holds no rows")
-            if chosen == book.sheet_names[0]
-            else _("the sheet {name} holds no rows").format(name=chosen),
-            _("give a sheet with a header and at least one row"),
-            file=path,
-        )
     is_first = chosen == book.sheet_names[0]
-    words = (
-        _("read as Excel, first sheet, {columns} columns, {rows:,} rows")
-        if is_first
-        else _("read as Excel, sheet {sheet}, {columns} columns, {rows:,} rows")
-    ).format(sheet=chosen, columns=frame.width, rows=len(frame))
+    if frame.width == 0 or len(frame) == 0:
+        raise FileError(*say.problem("first_sheet_empty" if is_first else "sheet_empty", name=chosen), file=path)
+    words = say("read_first" if is_first else "read_sheet", sheet=chosen, columns=frame.width, rows=len(frame))
     if header:
         words = _("{said}; lines above the table passed over: {count}").format(said=words, count=header)
     others = [name for name in book.sheet_names if name != chosen]

@@ -41,7 +41,7 @@ from noren.i18n import _
 GRIDS = (1.0, 0.01, 0.001, 0.0001)
 """The steps that decimal numbers are looked at for, widest first."""
 
-_COMPACT_DATE = r"^(19|20)[0-9]{6}$"
+_COMPACT_DATE: Mapping[str, object] = {"type": ValueType.DATE, "format": "%Y%m%d", "width": 1.0}
 _DATE_NAME = re.compile(r"date|日付|年月日|[買入文生録]日|(^|[_\W])day$", re.IGNORECASE)
 _FIRST_SERIAL, _LAST_SERIAL = 20_000, 73_050  # October 1954 to the end of 2099
 _MOMENT_NAME = re.compile(r"time|epoch|date|(^|[_\W])ts$|[_\W]at$|日時|時刻", re.IGNORECASE)
@@ -87,7 +87,13 @@ def guess_type(values: pl.Series, questions: list[Question]) -> Column:
         days = bool((values.dt.time() == dt.time()).all())
         about |= {"type": ValueType.DATE if days else ValueType.DATETIME, "width": 1.0}
     elif dtype.is_integer():
-        about |= _whole_type(values)
+        known = values.drop_nulls().cast(pl.Int128)
+        if not known.is_between(1 - _LARGEST_WHOLE, _LARGEST_WHOLE - 1).all():
+            about |= {"type": ValueType.TEXT}  # more digits than a whole number of ours holds: a name
+        elif known.is_between(19_000_101, 20_991_231).all() and _is_compact_date(known.cast(pl.String)):
+            about |= _COMPACT_DATE
+        else:
+            about |= _whole_type(known.cast(pl.Int64))
     elif dtype.is_decimal() and _too_exact(values):
         about |= {"type": ValueType.TEXT}
     elif dtype.is_float() or dtype.is_decimal():
@@ -97,7 +103,7 @@ def guess_type(values: pl.Series, questions: list[Question]) -> Column:
         if bool(((known.abs() < _LARGEST_WHOLE) & (known == known.round())).all()):
             # Excel, and pandas where some are missing, hold whole numbers so
             about |= {"type": ValueType.INTEGER, "optional": missing or bool(numbers.is_nan().any())}
-        if _is_serial(values.name, known):
+        if _is_serial(known):
             about |= _serial_type(known)
     else:
         about |= {"type": ValueType.TEXT}
@@ -107,20 +113,20 @@ def guess_type(values: pl.Series, questions: list[Question]) -> Column:
 # --- typed columns ---------------------------------------------------------------------------------------------------
 
 
-def _whole_type(values: pl.Series) -> dict[str, object]:
-    known = values.drop_nulls()
-    if len(known) and not known.cast(pl.Int128).is_between(1 - _LARGEST_WHOLE, _LARGEST_WHOLE - 1).all():
-        return {"type": ValueType.TEXT}  # more digits than a whole number of ours holds: a name
-    known = known.cast(pl.Int64)
-    if len(known) and known.is_between(19_000_101, 20_991_231).all():
-        texts = known.cast(pl.String)
-        if _reads(texts, "date", "%Y%m%d"):
-            return {"type": ValueType.DATE, "format": "%Y%m%d", "width": 1.0}
-    if _is_serial(values.name, known):
+def _whole_type(known: pl.Series) -> dict[str, object]:
+    """Return the type of whole numbers: days as spreadsheets count them, moments as programs do, or numbers."""
+    if _is_serial(known):
         return _serial_type(known)
-    if _is_unix(values.name, known):
-        return {"type": ValueType.DATETIME, "format": UNIX, "width": 1.0}
+    if _MOMENT_NAME.search(known.name) and len(known):
+        for factor in (1, 1_000):  # seconds or milliseconds since 1970
+            if known.is_between(factor * _FIRST_SECOND, factor * _LAST_SECOND, closed="left").all():
+                return {"type": ValueType.DATETIME, "format": UNIX, "width": 1.0}
     return {"type": ValueType.INTEGER, "width": 1.0}
+
+
+def _is_compact_date(texts: pl.Series) -> bool:
+    written = len(texts) > 0 and bool(texts.str.contains(r"^(19|20)[0-9]{6}$").all())
+    return written and _reads(texts, "date", "%Y%m%d")
 
 
 def _too_exact(values: pl.Series) -> bool:
@@ -130,23 +136,10 @@ def _too_exact(values: pl.Series) -> bool:
     return not bool((back == known).fill_null(value=False).all())
 
 
-def _is_serial(name: str, numbers: pl.Series) -> bool:
+def _is_serial(numbers: pl.Series) -> bool:
     """Tell whether a column that is called a date holds the numbers by which spreadsheets count days."""
-    known = numbers.drop_nulls()
-    return (
-        bool(_DATE_NAME.search(name)) and len(known) > 0 and bool(known.is_between(_FIRST_SERIAL, _LAST_SERIAL).all())
-    )
-
-
-def _is_unix(name: str, numbers: pl.Series) -> bool:
-    """Tell whether a column that is called a time holds seconds or milliseconds since 1970."""
-    known = numbers.drop_nulls()
-    if not _MOMENT_NAME.search(name) or len(known) == 0:
-        return False
-    return any(
-        bool(known.is_between(factor * _FIRST_SECOND, factor * _LAST_SECOND, closed="left").all())
-        for factor in (1, 1_000)
-    )
+    known = numbers.drop_nulls().is_between(_FIRST_SERIAL, _LAST_SERIAL)
+    return bool(_DATE_NAME.search(numbers.name)) and len(known) > 0 and bool(known.all())
 
 
 def _serial_type(numbers: pl.Series) -> dict[str, object]:
@@ -161,18 +154,16 @@ def _text_type(values: pl.Series, questions: list[Question]) -> dict[str, object
     filled = values.filter((values != "") & values.is_not_null())
     if len(filled) == 0:
         return {"type": ValueType.TEXT}
-    if filled.str.contains(_COMPACT_DATE).all() and _reads(filled, "date", "%Y%m%d"):
-        return {"type": ValueType.DATE, "format": "%Y%m%d", "width": 1.0}
+    if _is_compact_date(filled):
+        return dict(_COMPACT_DATE)
     # numbers that a number type would not give back as written are names: 007, or a serial number of 20 digits
     if filled.str.contains(NUMBER).all():
         if filled.str.contains(r"^[+-]?0[0-9]|^[+-]?[0-9]{19,}").any():
             return {"type": ValueType.TEXT}
-        if _is_serial(values.name, filled.cast(pl.Float64)):
-            return _serial_type(filled.cast(pl.Float64))
         if filled.str.contains(INTEGER).all():
-            if _is_unix(values.name, filled.cast(pl.Int64)):
-                return {"type": ValueType.DATETIME, "format": UNIX, "width": 1.0}
-            return {"type": ValueType.INTEGER, "width": 1.0}
+            return _whole_type(filled.cast(pl.Int64))
+        if _is_serial(filled.cast(pl.Float64)):
+            return _serial_type(filled.cast(pl.Float64))
         if filled.str.contains(r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$").all():
             questions.append(_number_question(filled, ("1,234.56", "1.234,56")))
         return _number_type(filled.cast(pl.Float64))
@@ -352,8 +343,9 @@ def understanding(values: pl.Series, column: Column) -> Understanding:
         values = typed.select(value_text(pl.col(column.name), column)).to_series()
         texts = pl.DataFrame({"raw": head.cast(pl.String, strict=False), "value": values}).drop_nulls()
         odd = texts.filter(pl.col("raw") != pl.col("value"))
-        for shown_texts in (odd if len(odd) else texts).head(1).iter_rows():
-            raw, value = map(_short, shown_texts)
+        for cells in (odd if len(odd) else texts).head(1).iter_rows():
+            short = (text if len(text) <= _LONGEST_EXAMPLE else f"{text[: _LONGEST_EXAMPLE - 1]}…" for text in cells)
+            raw, value = (shown(text)[1:-1] for text in short)
     return Understanding(column.name, str(column.type), how_written(column), raw, value)
 
 
@@ -377,8 +369,3 @@ def how_written(column: Column) -> str:
         return patterns
     words = {ValueType.TEXT: _("as it stands"), ValueType.INTEGER: _("whole numbers"), ValueType.DECIMAL: _("numbers")}
     return words[column.type]
-
-
-def _short(text: str) -> str:
-    cut = text if len(text) <= _LONGEST_EXAMPLE else f"{text[: _LONGEST_EXAMPLE - 1]}…"
-    return shown(cut)[1:-1]

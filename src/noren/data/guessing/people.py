@@ -317,11 +317,25 @@ def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
 
     What a guess takes as an identifier is not released, and need not number people: cases and tickets repeat.
     """
-    found = {c.name: _identifying(c, rows[c.name]) for c in schema.columns if may_identify(c)}
-    if schema.guessed:
-        plain = [name for name in found if is_bare_id(name) or says(name, Hint.CONTACT)]
-        found = {name: how for name, how in found.items() if how != Naming.ROLE or name in plain}
-    return {name: naming for name, naming in found.items() if naming is not None}
+    found: dict[str, Naming] = {}
+    for column in schema.columns:
+        name = column.name
+        if not may_identify(column) or not holds_plain_values(values := rows[name]):
+            continue
+        naming = naming_of(column, values)
+        ids = looks_like_ids(column, values)
+        if naming in (Naming.BUYER, Naming.HOUSEHOLD, Naming.CARD, Naming.PERSON):
+            numbered = says(name, Hint.NUMBER) or column.role == Role.IDENTIFIER
+            if numbered or (ids and filled(values).n_unique() > _FEW):
+                found[name] = naming
+            continue
+        # names, telephones and addresses are shared by people who are not the same
+        shared = says(name, Hint.NAME, Hint.ADDRESS, Hint.BIRTH, Hint.PLACE, Hint.ATTRIBUTE, Hint.DATE)
+        shared |= says(name, Hint.CONTACT) and "mail_" not in spelled(name)
+        guessed = schema.guessed and not (is_bare_id(name) or says(name, Hint.CONTACT))
+        if column.role == Role.IDENTIFIER and ids and not shared and not guessed:
+            found[name] = Naming.ROLE
+    return found
 
 
 def stop_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
@@ -338,25 +352,6 @@ def may_identify(column: Column) -> bool:
     """Tell whether a column could tell who a row is about, before its values are looked at."""
     by_name = says(column.name, Hint.BUYER, Hint.HOUSEHOLD, Hint.CARD, Hint.PERSON)
     return by_name or column.role == Role.IDENTIFIER
-
-
-def _identifying(column: Column, values: pl.Series) -> Naming | None:
-    """Return how a column identifies people, or nothing where it does not.
-
-    Names, telephones and addresses are shared by people who are not the same.
-    """
-    if not may_identify(column) or not holds_plain_values(values):
-        return None
-    naming = naming_of(column, values)
-    if naming in (Naming.BUYER, Naming.HOUSEHOLD, Naming.CARD, Naming.PERSON):
-        numbered = says(column.name, Hint.NUMBER) or column.role == Role.IDENTIFIER
-        ids = looks_like_ids(column, values) and filled(values).n_unique() > _FEW
-        return naming if numbered or ids else None
-    shared = says(column.name, Hint.NAME, Hint.ADDRESS, Hint.BIRTH, Hint.PLACE, Hint.ATTRIBUTE, Hint.DATE)
-    shared |= says(column.name, Hint.CONTACT) and "mail_" not in spelled(column.name)
-    if column.role != Role.IDENTIFIER or shared:
-        return None
-    return Naming.ROLE if looks_like_ids(column, values) else None
 
 
 # --- a file of any size ----------------------------------------------------------------------------------------------
