@@ -138,14 +138,12 @@ class Spelling:
         return Spelling(self.newline, self.final_newline, kept)
 
 
-_DELIMITER = ","
+_DELIMITER, _SUPPRESSED = ",", "*"
 _MOST = 1 << 62
 """Numbers of columns are put together in one as long as it is smaller."""
 
 
-def order_by_text(
-    frame: pl.DataFrame, columns: Sequence[Column], spelling: Spelling, suppressed: str = "*"
-) -> pl.Series:
+def order_by_text(frame: pl.DataFrame, columns: Sequence[Column], spelling: Spelling) -> pl.Series:
     """Return the places of rows, from 0, in the order of their comma-separated lines; equal ones as they stand.
 
     >>> prices = pl.DataFrame({"customer": ["b", "a", "a"], "price": [1.0, 10.0, 2.0]})
@@ -153,37 +151,35 @@ def order_by_text(
     >>> order_by_text(prices, columns, Spelling()).to_list()
     [1, 2, 0]
     """
-    keys = pl.DataFrame(packed(_line_numbers(frame, columns, spelling, suppressed)))
+    keys = pl.DataFrame(packed(_line_numbers(frame, columns, spelling)))
     if not keys.width:
         return pl.int_range(len(frame), dtype=pl.UInt32, eager=True).alias("row")
     return keys.select(pl.arg_sort_by(keys.columns, maintain_order=True).cast(pl.UInt32).alias("row"))["row"]
 
 
-def _line_numbers(
-    frame: pl.DataFrame, columns: Sequence[Column], spelling: Spelling, suppressed: str
-) -> Iterator[pl.Series]:
+def _line_numbers(frame: pl.DataFrame, columns: Sequence[Column], spelling: Spelling) -> Iterator[pl.Series]:
     """Yield for one column after another the place of each cell's text; where that does not do, of the line's rest."""
     for at, column in enumerate(columns):
         rest = columns[at:]
-        cells = _as_spelled(frame, column, spelling, suppressed)
-        number, texts = _numbered(cells, column, suppressed, _DELIMITER if len(rest) > 1 else "")
+        cells = _as_spelled(frame, column, spelling)
+        number, texts = _numbered(cells, column, _DELIMITER if len(rest) > 1 else "")
         text = pl.col(texts.name)
         # one of sorted texts that begins another begins the next one
         begins = texts.to_frame().select(text.shift(-1).str.starts_with(text).any()).item()
         if len(rest) > 1 and begins:
-            texts_ = pl.DataFrame(_texts(_as_spelled(frame, c, spelling, suppressed), c, suppressed) for c in rest)
-            yield _numbered(lines_of(texts_, _DELIMITER), Column(name="line"), suppressed, "")[0]
+            texts_ = pl.DataFrame(_texts(_as_spelled(frame, c, spelling), c) for c in rest)
+            yield _numbered(lines_of(texts_, _DELIMITER), Column(name="line"), "")[0]
             return
         yield number
 
 
-def text_numbers(cells: pl.Series, column: Column, suppressed: str = "*") -> pl.Series:
+def text_numbers(cells: pl.Series, column: Column) -> pl.Series:
     """Return a number for each cell, from 0: equal where canonical texts are, sets being written in order.
 
     >>> text_numbers(pl.Series(["b", None, "a", "b"]), Column(name="item")).to_list()
     [2, 0, 1, 2]
     """
-    return _numbered(cells, column, suppressed, "", in_order=True)[0]
+    return _numbered(cells, column, "", in_order=True)[0]
 
 
 def same_rows(numbers: Sequence[pl.Series], rows: int) -> pl.Series:
@@ -216,31 +212,29 @@ def packed(numbers: Iterable[pl.Series]) -> list[pl.Series]:
     return keys
 
 
-def _as_spelled(frame: pl.DataFrame, column: Column, spelling: Spelling, suppressed: str) -> pl.Series:
+def _as_spelled(frame: pl.DataFrame, column: Column, spelling: Spelling) -> pl.Series:
     """Return cells as they are, or their texts where the file spells some of them in its own way."""
     cells = frame[column.name]
     if column.name not in spelling.exceptions:
         return cells
-    return spelling.apply(_texts(cells, column, suppressed).to_frame())[column.name]
+    return spelling.apply(_texts(cells, column).to_frame())[column.name]
 
 
-def _texts(cells: pl.Series, column: Column, suppressed: str) -> pl.Series:
+def _texts(cells: pl.Series, column: Column) -> pl.Series:
     if cells.dtype == pl.String:
-        return cells.fill_null(suppressed)
-    text = cell_text(pl.col(cells.name), column, cells.dtype).fill_null(suppressed)
+        return cells.fill_null(_SUPPRESSED)
+    text = cell_text(pl.col(cells.name), column, cells.dtype).fill_null(_SUPPRESSED)
     return cells.to_frame().select(text.alias(cells.name))[cells.name]
 
 
-def _numbered(
-    cells: pl.Series, column: Column, suppressed: str, end: str, *, in_order: bool = False
-) -> tuple[pl.Series, pl.Series]:
+def _numbered(cells: pl.Series, column: Column, end: str, *, in_order: bool = False) -> tuple[pl.Series, pl.Series]:
     """Return the place of each cell's text among the texts there are, and these, each with ``end`` after it, sorted."""
     if has_negative_zero(cells):
-        cells = _texts(cells, column, suppressed)
+        cells = _texts(cells, column)
     rows, number = different(cells)
     known = cells.gather(rows)
     said = _sets_in_order(known) if in_order and is_set(known.dtype) else known
-    text = _texts(said, column, suppressed) + end
+    text = _texts(said, column) + end
     texts = text.unique().sort()
     if len(texts) == 1:
         return pl.Series([0], dtype=pl.UInt32).new_from_index(0, len(cells)), texts
