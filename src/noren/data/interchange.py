@@ -17,8 +17,8 @@ import polars as pl
 import pyarrow as pa
 
 from noren.data.cells import is_interval, set_dtype
-from noren.data.formats.parse import CellPlace, parse_cells, parse_values
-from noren.data.schema import Column, Kind, Role, Scale, Schema
+from noren.data.formats.parse import parse_cells, parse_column
+from noren.data.schema import Column, Role, Scale, Schema
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _
 from noren.naming import listing
@@ -121,7 +121,14 @@ def released_values(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
 def _released(values: pl.Series, column: Column) -> pl.Series:
     dtype = values.dtype
     if is_interval(dtype) and column.scale != Scale.NOMINAL:
-        return _interval(values, column)
+        name = column.name
+        low, high = (parse_column(values.struct.field(end), column) for end in ("lo", "hi"))
+        wrong = ((low > high) | (low.is_null() != high.is_null())).fill_null(value=False)
+        if wrong.any():
+            at = int(wrong.arg_true()[0])
+            words = say.problem("range_ends_before_starts")
+            raise ValueInCellError(*words, row=at + 1, column=name, value=f"[{low[at]};{high[at]}]")
+        return pl.select(pl.when(low.is_not_null()).then(pl.struct(lo=low, hi=high)).alias(name))[name]
     if isinstance(dtype, pl.List) and column.scale == Scale.NOMINAL:
         texts = values.cast(pl.List(pl.String))
         return texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort()))
@@ -129,34 +136,13 @@ def _released(values: pl.Series, column: Column) -> pl.Series:
         texts = values.cast(pl.String)
         texts = texts.set(texts == "", None)
         if column.role == Role.CUSTOMER:
-            return _exact(texts.set(texts == "*", None), column)
+            return parse_column(texts.set(texts == "*", None), column)
         # a text may begin with a bracket, and a range cannot be of texts
         sign = r"^(\*|\{.*\})$" if column.scale == Scale.NOMINAL else r"^[*\[]"
         if texts.str.contains(sign).any():
             return parse_cells(texts.fill_null("*"), column)
-        return _exact(texts, column)
-    return _exact(values, column)
-
-
-def _interval(values: pl.Series, column: Column) -> pl.Series:
-    name = column.name
-    ends = {end: _exact(values.struct.field(end).alias(name), column) for end in ("lo", "hi")}
-    wrong = (ends["lo"] > ends["hi"]) | (ends["lo"].is_null() != ends["hi"].is_null())
-    if wrong.fill_null(value=False).any():
-        at = int(wrong.arg_true()[0])
-        raise ValueInCellError(
-            *say.problem("range_ends_before_starts"),
-            row=at + 1,
-            column=name,
-            value=f"[{ends['lo'][at]};{ends['hi'][at]}]",
-        )
-    both = pl.DataFrame(ends).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
-    return both[name]
-
-
-def _exact(values: pl.Series, column: Column) -> pl.Series:
-    one = column.model_copy(update={"role": Role.OTHER, "optional": True})
-    return parse_values(values.to_frame(column.name), Schema(kind=Kind.TABLE, columns=(one,)), CellPlace())[column.name]
+        return parse_column(texts, column)
+    return parse_column(values, column)
 
 
 # --- out -------------------------------------------------------------------------------------------------------------

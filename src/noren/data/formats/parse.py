@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.cells import set_dtype
-from noren.data.schema import Column, Role, Scale, Schema, ValueType
+from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType
 from noren.data.value_formats import (
     EXCEL,
     INTEGER,
@@ -336,6 +336,13 @@ def shown_cell(cell: pl.Series) -> object:
     return "" if cell[0] is None else cell[0]
 
 
+def parse_column(values: pl.Series, column: Column, file: str | Path | None = None) -> pl.Series:
+    """Type one column by itself; values may be missing."""
+    alone = column.model_copy(update={"role": Role.OTHER, "optional": True})
+    schema = Schema(kind=Kind.TABLE, columns=(alone,))
+    return parse_values(values.to_frame(column.name), schema, CellPlace(file))[column.name]
+
+
 def parse_cells(values: pl.Series, column: Column, file: str | Path | None = None) -> pl.Series:
     """Type a column of ``x``, ``[a;b]`` or ``{a;b}``, and ``*``; stop at the first cell that is none of them.
 
@@ -359,10 +366,7 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
         cell.str.extract(r"^\[([^;]*);[^;]*\]$").fill_null(cell).alias("lo"),
         cell.str.extract(r"^\[[^;]*;([^;]*)\]$").fill_null(cell).alias("hi"),
     )
-    typed = {}
-    for end in ("lo", "hi"):
-        one = Schema(kind="table", columns=(column.model_copy(update={"role": Role.OTHER, "optional": True}),))
-        typed[end] = parse_values(ends.select(pl.col(end).fill_null("").alias(name)), one, CellPlace(file))[name]
+    typed = {end: parse_column(ends[end].fill_null(""), column, file) for end in ("lo", "hi")}
     _stop_if(
         (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null(),
         values,
