@@ -45,6 +45,7 @@ MONTHS = ("2010/12", *(f"2011/{m}" for m in range(1, 12)))
 MASTER_COLUMNS = ("customer", "sex", "birthday", "country")
 _LAYOUT = TextLayout(delimiter=",", header=False, encoding="utf-8")
 _DELETED = "DEL"
+_PLAIN = Spelling()
 _MASTER = Schema(
     name="master",
     kind="table",
@@ -170,19 +171,17 @@ def _exact_texts(typed: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     return typed.select(cell_text(pl.col(c.name), c, c.dtype).alias(c.name) for c in schema.columns)
 
 
-def write_master(master: pl.DataFrame, path: str | Path, spelling: Spelling | None = None) -> None:
+def write_master(master: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
     """Write ``M``."""
-    spelling = spelling or Spelling()
     write_lines(spelling.apply(_exact_texts(master, _MASTER)), path, spelling)
 
 
-def write_pairs(pairs: pl.DataFrame, path: str | Path, spelling: Spelling | None = None) -> None:
+def write_pairs(pairs: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
     """Write ``F``, ``F'`` or ``R``: two columns as they are."""
-    spelling = spelling or Spelling()
     write_lines(spelling.apply(pairs.select(pl.all().cast(pl.String))), path, spelling)
 
 
-def write_months(months: pl.DataFrame, path: str | Path, spelling: Spelling | None = None) -> None:
+def write_months(months: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
     """Write ``F`` or ``F̂`` of 2017."""
     write_lines(months.select("customer", pl.col(MONTHS).fill_null(_DELETED)), path, spelling)
 
@@ -190,9 +189,8 @@ def write_months(months: pl.DataFrame, path: str | Path, spelling: Spelling | No
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
-def write_lines(texts: pl.DataFrame, path: str | Path, spelling: Spelling | None = None) -> None:
+def write_lines(texts: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
     """Write text columns as comma-separated lines, whole or not at all."""
-    spelling = spelling or Spelling()
     lines = _joined(texts).to_list()
     if spelling.count_line is not None:
         lines.insert(0, spelling.count_line)

@@ -79,19 +79,15 @@ class ValueType(StrEnum):
     DECIMAL = "decimal"
 
 
-DTYPES: Mapping[ValueType, pl.DataType] = {
-    ValueType.TEXT: pl.String(),
-    ValueType.DATE: pl.Date(),
-    ValueType.TIME: pl.Time(),
-    ValueType.DATETIME: pl.Datetime("us"),
-    ValueType.INTEGER: pl.Int64(),
-    ValueType.DECIMAL: pl.Float64(),
+_TYPES: Mapping[ValueType, tuple[Scale, pl.DataType, type, str]] = {
+    ValueType.TEXT: (Scale.NOMINAL, pl.String(), str, ""),
+    ValueType.DATE: (Scale.INTERVAL, pl.Date(), dt.date, "2010-12-01"),
+    ValueType.TIME: (Scale.INTERVAL, pl.Time(), dt.time, "08:00:00"),
+    ValueType.DATETIME: (Scale.INTERVAL, pl.Datetime("us"), dt.datetime, "2010-12-01T08:00:00"),
+    ValueType.INTEGER: (Scale.RATIO, pl.Int64(), float, "0"),
+    ValueType.DECIMAL: (Scale.RATIO, pl.Float64(), float, "0.01"),
 }
-_TYPES_OF_SCALE = {
-    Scale.NOMINAL: {ValueType.TEXT},
-    Scale.INTERVAL: {ValueType.DATE, ValueType.TIME, ValueType.DATETIME},
-    Scale.RATIO: {ValueType.INTEGER, ValueType.DECIMAL},
-}
+"""Of each type its scale, its type in memory, and what a bound is, with an example."""
 _HISTORY_ROLES = {
     Role.CUSTOMER: ValueType.TEXT,
     Role.INVOICE: ValueType.TEXT,
@@ -114,13 +110,6 @@ _GUESSED_NOTE = (
 )
 
 Bound = float | dt.datetime | dt.date | dt.time | None
-_BOUNDS: Mapping[ValueType, tuple[type, str]] = {
-    ValueType.INTEGER: (float, "0"),
-    ValueType.DECIMAL: (float, "0.01"),
-    ValueType.DATE: (dt.date, "2010-12-01"),
-    ValueType.TIME: (dt.time, "08:00:00"),
-    ValueType.DATETIME: (dt.datetime, "2010-12-01T08:00:00"),
-}
 
 
 def _role(value: object) -> object:
@@ -185,7 +174,7 @@ class Column(BaseModel):
         if scale is not None:
             if scale not in list(Scale):
                 raise ValueError(say("scale_not_known_use", scale=scale, scales=", ".join(Scale)))
-            if filled["type"] not in list(_TYPES_OF_SCALE[Scale(scale)]):
+            if filled["type"] not in [kind for kind, about in _TYPES.items() if about[0] == scale]:
                 raise ValueError(say("scale_does_not_go", scale=scale, type=filled["type"]))
         return filled
 
@@ -198,7 +187,7 @@ class Column(BaseModel):
         for bound in (self.minimum, self.maximum):
             if bound is not None and self.type == ValueType.TEXT:
                 raise ValueError(_("texts have no minimum and no maximum; give them a domain"))
-            kind, example = _BOUNDS.get(self.type, (str, ""))
+            _scale, _dtype, kind, example = _TYPES[self.type]
             endless = isinstance(bound, float) and not math.isfinite(bound)
             # type(), for a datetime is a date too
             if bound is not None and (type(bound) is not kind or getattr(bound, "tzinfo", None) or endless):
@@ -214,25 +203,19 @@ class Column(BaseModel):
         if self.number is not None and self.number not in NUMBER_FORMATS:
             raise ValueError(say("number_format_not_known", number=self.number, formats=", ".join(NUMBER_FORMATS)))
         if self.format and not format_reads_back(self.format, self.type):
-            raise ValueError(
-                say(
-                    "format_does_not_spell",
-                    format=self.format,
-                    type=self.type,
-                    example="%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S",
-                )
-            )
+            example = "%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S"
+            raise ValueError(say("format_does_not_spell", format=self.format, type=self.type, example=example))
         return self
 
     @property
     def scale(self) -> Scale:
         """The column's scale."""
-        return next(scale for scale, types in _TYPES_OF_SCALE.items() if self.type in types)
+        return _TYPES[self.type][0]
 
     @property
     def dtype(self) -> pl.DataType:
         """The Polars type of an exact value."""
-        return DTYPES[self.type]
+        return _TYPES[self.type][1]
 
     @property
     def grid(self) -> float:
@@ -306,15 +289,8 @@ class Schema(BaseModel):
         allowed = set(_HISTORY_ROLES) if self.kind == Kind.HISTORY else _TABLE_ROLES
         for column in self.columns:
             if column.role not in allowed:
-                raise ValueError(
-                    say(
-                        "column_role_does_not",
-                        name=column.name,
-                        role=column.role,
-                        kind=self.kind,
-                        roles=", ".join(sorted(allowed)),
-                    )
-                )
+                about = {"name": column.name, "role": column.role, "kind": self.kind}
+                raise ValueError(say("column_role_does_not", **about, roles=", ".join(sorted(allowed))))
         if self.kind == Kind.HISTORY:
             roles = [c.role for c in self.columns]
             if Role.CUSTOMER not in roles:
@@ -337,15 +313,8 @@ class Schema(BaseModel):
         for column in self.columns:
             if column.name == name:
                 return column
-        raise SchemaError(
-            *say.problem(
-                "schema_no_column",
-                schema=self.name,
-                name=name,
-                hint=suggestion(name, self.names),
-                names=listing(self.names),
-            )
-        )
+        about = {"schema": self.name, "name": name, "hint": suggestion(name, self.names)}
+        raise SchemaError(*say.problem("schema_no_column", **about, names=listing(self.names)))
 
     def role(self, role: Role | str) -> Column:
         """Return the one column with ``role``."""
