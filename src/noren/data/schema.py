@@ -88,17 +88,12 @@ _TYPES: Mapping[ValueType, tuple[Scale, pl.DataType, type, str]] = {
     ValueType.DECIMAL: (Scale.RATIO, pl.Float64(), float, "0.01"),
 }
 """Of each type its scale, its type in memory, and what a bound is, with an example."""
-_HISTORY_ROLES = {
-    Role.CUSTOMER: ValueType.TEXT,
-    Role.INVOICE: ValueType.TEXT,
+_HISTORY_ROLES: dict[Role, ValueType] = {
+    **{role: ValueType.TEXT for role in Role if role not in (Role.QUASI, Role.SENSITIVE)},
     Role.DATE: ValueType.DATE,
     Role.TIME: ValueType.TIME,
-    Role.ITEM: ValueType.TEXT,
     Role.PRICE: ValueType.DECIMAL,
     Role.QUANTITY: ValueType.INTEGER,
-    Role.DESCRIPTION: ValueType.TEXT,
-    Role.IDENTIFIER: ValueType.TEXT,
-    Role.OTHER: ValueType.TEXT,
 }
 _TABLE_ROLES = {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.OTHER}
 _SOMETHING_BOUGHT = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)

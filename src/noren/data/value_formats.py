@@ -204,11 +204,7 @@ _DEFAULTS: dict[str, tuple[str, ...]] = {
 _SAID = {"date": _DEFAULT_DATES, "time": ("%H:%M", "%H:%M:%S"), "datetime": ("%Y-%m-%d %H:%M:%S",)}
 # the year before the first of each era
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
-_LETTERS = {
-    **dict(zip("MTSHR", _ERAS.values(), strict=True)),
-    **dict(zip("mtshr", _ERAS.values(), strict=True)),
-    **dict(zip("㍾㍽㍼㍻㋿", _ERAS.values(), strict=True)),
-}
+_LETTERS = dict(zip("MTSHRmtshr㍾㍽㍼㍻㋿", 3 * tuple(_ERAS.values()), strict=True))
 _ERA_DAY = (
     r"^(明治|大正|昭和|平成|令和|[MTSHRmtshr㍾㍽㍼㍻㋿])\.? ?(元|[0-9]{1,2}) ?[年./-] ?"
     r"([0-9]{1,2}) ?[月./-] ?([0-9]{1,2}) ?日?$"

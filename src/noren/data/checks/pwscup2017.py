@@ -221,14 +221,9 @@ def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> 
 
 
 def _two_names(row: Mapping[str, Any]) -> tuple[str, str]:
-    pseudonym, month = inline(row["first_name"]), row["month"]
-    rule = say(
-        "customer_one_pseudonym_month",
-        customer=inline(row["original_customer"]),
-        pseudonym=pseudonym,
-        year=month // 100,
-        month=month % 100,
-    )
+    customer, pseudonym = inline(row["original_customer"]), inline(row["first_name"])
+    month = {"year": row["month"] // 100, "month": row["month"] % 100}
+    rule = say("customer_one_pseudonym_month", customer=customer, pseudonym=pseudonym, **month)
     return rule, _("write {pseudonym} here too, or delete the row").format(pseudonym=pseudonym)
 
 

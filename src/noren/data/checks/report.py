@@ -297,17 +297,9 @@ def read_columns(path: Path, columns: Sequence[str], *, utf8: bool = False) -> p
     cells = lines.text.str.count_matches(",", literal=True) + 1
     odd = (cells != len(columns)).arg_true()
     if len(odd):
-        row = odd[0]
-        raise FormatError(
-            *say.problem(
-                "row_original_cells_one",
-                expected=len(columns),
-                columns=", ".join(columns),
-                found=cells[row] if lines.text[row] else 0,
-            ),
-            file=path,
-            row=row + 1,
-        )
+        found = cells[odd[0]] if lines.text[odd[0]] else 0
+        about = {"expected": len(columns), "columns": ", ".join(columns), "found": found}
+        raise FormatError(*say.problem("row_original_cells_one", **about), file=path, row=odd[0] + 1)
     return lines.text.to_frame().select(split_cells(pl.col("line"), columns).alias("cells")).unnest("cells")
 
 
@@ -315,15 +307,8 @@ def stop_at_null(path: Path, table: pl.DataFrame, column: str, values: pl.Series
     """Stop with the first row of ``table`` whose ``column`` could not be read into ``values``."""
     unread = values.is_null().arg_true()
     if len(unread):
-        row = unread[0]
-        raise ValueInCellError(
-            rule,
-            _("correct the original (it has no header line)"),
-            file=path,
-            row=row + 1,
-            column=column,
-            value=table[column][row],
-        )
+        cure, value = _("correct the original (it has no header line)"), table[column][unread[0]]
+        raise ValueInCellError(rule, cure, file=path, row=unread[0] + 1, column=column, value=value)
 
 
 def calendar_day(text: pl.Expr, pattern: str) -> pl.Expr:

@@ -150,16 +150,9 @@ def parquet_parts(folder: Path) -> list[Part]:
         columns = _columns(part)
         for name in [*known, *columns]:
             if known.get(name) != columns.get(name):
-                raise FileError(
-                    *say.problem(
-                        "other_columns",
-                        other=first.path.name,
-                        here=columns.get(name, _("none")),
-                        there=known.get(name, _("none")),
-                    ),
-                    file=part.path,
-                    column=name,
-                )
+                here, there = (types.get(name, _("none")) for types in (columns, known))
+                words = say.problem("other_columns", other=first.path.name, here=here, there=there)
+                raise FileError(*words, file=part.path, column=name)
     return parts
 
 

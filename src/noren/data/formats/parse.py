@@ -68,21 +68,13 @@ class Problems:
     def add(self, bad: pl.Series, values: pl.Series, column: Column, place: CellPlace, rule: str, cure: str) -> None:
         """Remember the cells of a block that break a rule."""
         first = int(bad.arg_max() or 0)
-        shown = shown_cell(values[first : first + 1])
+        value = str(shown_cell(values[first : first + 1]))
         others = values.filter(bad)
         more = others.unique(maintain_order=True)[: _OTHERS_SHOWN + 1] if holds_plain_values(others) else others[:0]
         texts = [str(shown_cell(more[i : i + 1])) for i in range(len(more))]
-        self._keep(
-            Problem(
-                place.first_row + first,
-                column.name,
-                str(shown),
-                rule,
-                cure,
-                cells=int(bad.sum()),
-                others=tuple(text for text in texts if text not in ("", str(shown)))[:_OTHERS_SHOWN],
-            )
-        )
+        different = tuple(text for text in texts if text not in ("", value))[:_OTHERS_SHOWN]
+        row, cells = place.first_row + first, int(bad.sum())
+        self._keep(Problem(row, column.name, value, rule, cure, cells=cells, others=different))
 
     def merge(self, later: Problems) -> None:
         """Take over what a later block of the same file has."""
@@ -367,13 +359,8 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
         cell.str.extract(r"^\[[^;]*;([^;]*)\]$").fill_null(cell).alias("hi"),
     )
     typed = {end: parse_column(ends[end].fill_null(""), column, file) for end in ("lo", "hi")}
-    _stop_if(
-        (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null(),
-        values,
-        column,
-        file,
-        *say.problem("end_missing"),
-    )
+    missing = (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null()
+    _stop_if(missing, values, column, file, *say.problem("end_missing"))
     _stop_if((typed["lo"] > typed["hi"]).fill_null(value=False), values, column, file, *say.problem("range_ends_first"))
     both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
     return both[name]

@@ -194,14 +194,8 @@ def _customer(
         and _split(one, best, head) != "same"
     ]
     if rivals:
-        words = say(
-            "could_each_tell_who",
-            first=best.name,
-            second=rivals[0].name,
-            one=best.counted.distinct,
-            other=rivals[0].counted.distinct,
-            rows=len(head),
-        )
+        values = {"one": best.counted.distinct, "other": rivals[0].counted.distinct, "rows": len(head)}
+        words = say("could_each_tell_who", first=best.name, second=rivals[0].name, **values)
         return best, (_customer_question(words, [best, *rivals]),)
     # a customer's number may be another name of the order's: every order has its own
     named = {role: name for name, role in shop_roles(columns, head, best.name).items()}

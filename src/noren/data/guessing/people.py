@@ -147,13 +147,7 @@ class Naming(IntEnum):
     ROLE = 7  # a schema says so, the name does not
 
 
-_NAMINGS = {
-    Hint.BUYER: Naming.BUYER,
-    Hint.HOUSEHOLD: Naming.HOUSEHOLD,
-    Hint.CARD: Naming.CARD,
-    Hint.CONTACT: Naming.CONTACT,
-    Hint.PERSON: Naming.PERSON,
-}
+_NAMINGS = {hint: Naming[hint.name] for hint in (Hint.BUYER, Hint.HOUSEHOLD, Hint.CARD, Hint.CONTACT, Hint.PERSON)}
 
 
 @dataclass(frozen=True)

@@ -144,12 +144,9 @@ def guess_columns(
         columns, asked = as_purchases(columns, head, decision.roles)
     else:
         columns, asked = as_attributes(columns, head)
-    told.append(
-        _("guessed a {kind}: {roles}").format(
-            kind=_("history") if decision.kind == Kind.HISTORY else _("table"),
-            roles=listing([f"{c.name} = {c.role}" for c in columns]),
-        )
-    )
+    name_of_kind = _("history") if decision.kind == Kind.HISTORY else _("table")
+    roles = listing([f"{c.name} = {c.role}" for c in columns])
+    told.append(_("guessed a {kind}: {roles}").format(kind=name_of_kind, roles=roles))
     schema = Schema(name=name[:100], kind=decision.kind, guessed=True, columns=tuple(columns))
     understood = tuple(understanding(head[column.name], column) for column in columns)
     return SchemaGuess(schema, (*told, *decision.said), (*decision.questions, *questions, *asked), understood)
@@ -287,14 +284,10 @@ class Widening:
         """Say which types gave way, and to what."""
         told = []
         for name, first in self._gave_way.items():
-            now = self._columns[name]
-            if now.type == first.type:
-                continue
-            told.append(
-                _("{column}: read as {type}, for row {row} holds {value}").format(
-                    column=name, type=str(now.type), row=first.row, value=shown(first.value)
-                )
-            )
+            now = str(self._columns[name].type)
+            if now != first.type:
+                words = _("{column}: read as {type}, for row {row} holds {value}")
+                told.append(words.format(column=name, type=now, row=first.row, value=shown(first.value)))
         return tuple(told)
 
 
