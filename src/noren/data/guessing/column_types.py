@@ -94,8 +94,8 @@ def guess_type(values: pl.Series, questions: list[Question]) -> Column:
             about |= _COMPACT_DATE
         else:
             about |= _whole_type(known.cast(pl.Int64))
-    elif dtype.is_decimal() and _too_exact(values):
-        about |= {"type": ValueType.TEXT}
+    elif dtype.is_decimal() and (values.cast(pl.Float64).cast(dtype, strict=False).ne_missing(values)).any():
+        about |= {"type": ValueType.TEXT}  # a binary number would change an exact one
     elif dtype.is_float() or dtype.is_decimal():
         numbers = values.cast(pl.Float64)
         about |= _number_type(numbers)
@@ -127,13 +127,6 @@ def _whole_type(known: pl.Series) -> dict[str, object]:
 def _is_compact_date(texts: pl.Series) -> bool:
     written = len(texts) > 0 and bool(texts.str.contains(r"^(19|20)[0-9]{6}$").all())
     return written and _reads(texts, "date", "%Y%m%d")
-
-
-def _too_exact(values: pl.Series) -> bool:
-    """Tell whether a column of exact decimals has one that a binary number would change."""
-    known = values.drop_nulls()
-    back = known.cast(pl.Float64).cast(values.dtype, strict=False)
-    return not bool((back == known).fill_null(value=False).all())
 
 
 def _is_serial(numbers: pl.Series) -> bool:

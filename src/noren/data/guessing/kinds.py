@@ -236,13 +236,14 @@ def _whose_purchases(columns: Sequence[Column], head: pl.DataFrame, people: list
     ]
     if not unnamed:
         raise SchemaError(*say.problem("no_column_could_tell"))
-    asked = () if is_bare_id(unnamed[0].name) else (_customer_question(_unnamed_words(unnamed[0]), unnamed),)
+    asked = () if is_bare_id(unnamed[0].name) else (_unnamed_question(unnamed),)
     return _purchases(columns, head, unnamed[0].name, asked)
 
 
-def _unnamed_words(one: PeopleColumn) -> str:
-    words = say("no_column_called_customer")
-    return words.format(column=one.name, values=one.counted.distinct, rows=one.counted.filled)
+def _unnamed_question(people: Sequence[PeopleColumn]) -> Question:
+    name, counted = people[0].name, people[0].counted
+    words = say("no_column_called_customer", column=name, values=counted.distinct, rows=counted.filled)
+    return _customer_question(words, people)
 
 
 # --- nobody who buys is named ----------------------------------------------------------------------------------------
@@ -261,8 +262,7 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
     unnamed = unnamed_people_columns(free, head)
     if (thing and Role.DATE in there) or len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY}) >= 2:
         if unnamed:
-            asked = _customer_question(_unnamed_words(unnamed[0]), unnamed)
-            return _purchases(columns, head, unnamed[0].name, (asked,))
+            return _purchases(columns, head, unnamed[0].name, (_unnamed_question(unnamed),))
         words = _("{bought} look like purchases, and no column tells who bought: are rows purchases?")
         return Decision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
     numbered = [one for one in unnamed if is_bare_id(one.name)]

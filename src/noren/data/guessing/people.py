@@ -191,17 +191,6 @@ def naming_of(column: Column, values: pl.Series) -> Naming | None:
     return naming if distinct > _FEW and looks_like_ids(column, values) else None
 
 
-def _are_flags(values: pl.Series) -> bool:
-    seen = {str(value).strip().lower() for value in filled(values).unique().to_list()}
-    return bool(seen) and seen <= _FLAGS
-
-
-def _long_ids(values: pl.Series) -> bool:
-    """Tell whether values are longer than counts and codes of a few: of five signs or more."""
-    length = filled(values).cast(pl.String).str.replace(r"\.0+$", "").str.len_chars().median()
-    return isinstance(length, float) and length >= 5
-
-
 def not_overruled(people: Sequence[PeopleColumn]) -> list[PeopleColumn]:
     """Return the columns that tell how many people there are.
 
