@@ -132,7 +132,7 @@ def parse_values(
 
 def read_text(block: pl.DataFrame, columns: Sequence[Column]) -> tuple[pl.DataFrame, Lost]:
     """Return the typed values of text columns, null where empty or unreadable, and which cells were unreadable."""
-    typed = block.select(_plainly_typed(pl.col(c.name), c) for c in columns)
+    typed = block.select(_typed(pl.col(c.name), c, plainly=True) for c in columns)
     empty = block.select((pl.col(c.name).is_null() | (pl.col(c.name) == "")).sum() for c in columns).row(0)
     lost: Lost = {}
     for column, left_empty, nulls in zip(columns, empty, typed.null_count().row(0), strict=True):
@@ -179,43 +179,36 @@ def _lost(given: pl.Series, typed: pl.Series) -> pl.Series:
     return lost & (given != "") if given.dtype == pl.String else lost
 
 
-def _plainly_typed(text: pl.Expr, column: Column) -> pl.Expr:
-    """Return what :func:`_typed` does where values are written plainly, in a third of the time; null elsewhere."""
-    if column.number is not None and not number_format(column.number).agrees_with_plain:
-        return _typed(text, column)
-    match column.type:
-        case ValueType.TEXT:
-            return _typed(text, column)
-        case ValueType.INTEGER:
-            return text.cast(pl.Int64, strict=False).alias(column.name)
-        case ValueType.DECIMAL:
-            number = text.cast(pl.Float64, strict=False)
-            return pl.when(number.is_finite()).then(number).alias(column.name)
-        case _:
-            filled = pl.when(text != "").then(text)
-            return plain_moment_value(filled, column.type, column.format).alias(column.name)
+def _typed(text: pl.Expr, column: Column, *, plainly: bool = False) -> pl.Expr:
+    """Return the typed value of a text, null where it cannot be read or is empty.
 
-
-def _typed(text: pl.Expr, column: Column) -> pl.Expr:
-    """Return the typed value of a text, null where it cannot be read or is empty."""
+    ``plainly`` does so where values are written plainly, in a third of the time, and gives null elsewhere.
+    """
     filled: pl.Expr = pl.when(text != "").then(text)
-    name = column.name
-    if column.number is not None:
+    agrees = column.number is None or number_format(column.number).agrees_with_plain
+    plainly = plainly and agrees
+    if column.number is not None and not plainly:
         by_spelling = number_value(filled, column.number)
-        agrees = number_format(column.number).agrees_with_plain
         plain = pl.when(filled.str.contains(NUMBER)).then(filled)
         filled = pl.coalesce(plain, by_spelling) if agrees else by_spelling
+    value: pl.Expr
     match column.type:
         case ValueType.TEXT:
-            return filled.alias(name)
+            value = filled
+        case ValueType.INTEGER if plainly:
+            value = text.cast(pl.Int64, strict=False)
         case ValueType.INTEGER:
             # spreadsheets write whole numbers as 12.0
             whole = filled.str.replace(r"\.0+$", "")
-            return pl.when(whole.str.contains(INTEGER)).then(whole).cast(pl.Int64, strict=False).alias(name)
+            value = pl.when(whole.str.contains(INTEGER)).then(whole).cast(pl.Int64, strict=False)
+        case ValueType.DECIMAL if plainly:
+            number = text.cast(pl.Float64, strict=False)
+            value = pl.when(number.is_finite()).then(number)
         case ValueType.DECIMAL:
-            return pl.when(filled.str.contains(NUMBER)).then(filled).cast(pl.Float64, strict=False).alias(name)
+            value = pl.when(filled.str.contains(NUMBER)).then(filled).cast(pl.Float64, strict=False)
         case _:
-            return moment_value(filled, column.type, column.format).alias(name)
+            value = (plain_moment_value if plainly else moment_value)(filled, column.type, column.format)
+    return value.alias(column.name)
 
 
 def in_calendar(values: pl.Series) -> pl.Series:

@@ -92,7 +92,7 @@ def decide(
     if kind == Kind.HISTORY:
         return _whose_purchases(columns, head, people)
     numbered = [one for one in people if one.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
-    buyers = [one for one in people if one.buys]
+    buyers = [one for one in people if one.naming != Naming.PERSON]  # patients and pupils do not buy
     if buyers and (buyers[0] in numbered or not numbered):
         decision = _with_buyers(columns, head, buyers)
     elif numbered:

@@ -158,11 +158,6 @@ class PeopleColumn:
     naming: Naming
     counted: Repeats
 
-    @property
-    def buys(self) -> bool:
-        """Whether its name is that of somebody who buys, not of a patient or a pupil."""
-        return self.naming != Naming.PERSON
-
 
 def naming_of(column: Column, values: pl.Series) -> Naming | None:
     """Tell how a column names people, by its name and its values; None where it does not.

@@ -167,15 +167,6 @@ _TOO_LONG = r"^[+-]?[0-9]{19,}$"
 Reading = tuple[pl.DataFrame, Lost]
 
 
-@dataclass(frozen=True)
-class _GaveWay:
-    """The first cell that a guessed type could not read."""
-
-    row: int
-    value: str
-    type: ValueType
-
-
 def read_block(block: pl.DataFrame, columns: Sequence[Column]) -> Reading:
     """Read a block of texts or of typed values, and tell which cells could not be read; infinite numbers cannot."""
     typed, lost = read_values(block, columns, nan_is_missing=True)
@@ -196,7 +187,8 @@ class Widening:
         self._domains: dict[str, set[str] | None] = {
             c.name: set(c.domain) if c.domain is not None else None for c in schema.columns
         }
-        self._gave_way: dict[str, _GaveWay] = {}
+        # row, text and type of the first cell that a guessed type could not read
+        self._gave_way: dict[str, tuple[int, str, ValueType]] = {}
         self._missing: set[str] = set()
         # another type that has read every value so far as well
         self._others = {
@@ -244,7 +236,7 @@ class Widening:
         name = values.name
         before = self._columns[name]
         at = int(cells.arg_max() or 0)
-        self._gave_way.setdefault(name, _GaveWay(first_row + at, str(shown_cell(values[at : at + 1])), before.type))
+        self._gave_way.setdefault(name, (first_row + at, str(shown_cell(values[at : at + 1])), before.type))
         candidates = [self._others.pop(name)] if name in self._others else []
         candidates += _wider(before)
         if values.dtype == pl.String and values.filter(cells).str.contains(_TOO_LONG).any():
@@ -283,11 +275,11 @@ class Widening:
     def said(self) -> tuple[str, ...]:
         """Say which types gave way, and to what."""
         told = []
-        for name, first in self._gave_way.items():
+        for name, (row, value, guessed) in self._gave_way.items():
             now = str(self._columns[name].type)
-            if now != first.type:
+            if now != guessed:
                 words = _("{column}: read as {type}, for row {row} holds {value}")
-                told.append(words.format(column=name, type=now, row=first.row, value=shown(first.value)))
+                told.append(words.format(column=name, type=now, row=row, value=shown(value)))
         return tuple(told)
 
 
