@@ -215,7 +215,7 @@ def _texts(
     names = tuple(names)
     expected = schema or Schema(kind="table", columns=tuple(Column(name=n) for n in names))
     arrangement(source, form, expected)
-    blocks = [block for _row, block in text_blocks(source, form, quoting=False, last_empty_lines=False)]
+    blocks = [block for _row, block in text_blocks(source, form, last_empty_lines=False)]
     if not blocks:
         raise FileError(*say.problem("file_holds_no_rows"), file=path)
     text = pl.concat(blocks)

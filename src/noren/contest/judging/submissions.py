@@ -67,7 +67,7 @@ def read_texts(path: Path, schema: Schema) -> FileCells:
         for name in names:
             if name not in schema.names:
                 raise SchemaError(_("the original has no such column"), _("take it out"), column=name)
-    blocks = [block for _row, block in text_blocks(source, form, quoting=not official)]
+    blocks = [block for _row, block in text_blocks(source, form)]
     if not blocks:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
     cells = pl.concat(blocks).rename({str(place): name for place, name in enumerate(names)})

@@ -35,18 +35,18 @@ TYPING_THREADS = 4
 
 
 def text_blocks(
-    source: SourceLike, form: TextForm, *, quoting: bool = True, strip: bool = False, last_empty_lines: bool = True
+    source: SourceLike, form: TextForm, *, strip: bool = False, last_empty_lines: bool = True
 ) -> Iterator[tuple[int, pl.DataFrame]]:
     """Yield ``(row number of its first line, block of text columns named 0, 1, …)``.
 
     Raises :class:`~noren.errors.FormatError` at the first ragged row, over-long field or empty line in the middle.
     """
     source = Source.open(source)
-    path, quoted = source.path, form.quoted and quoting
+    path = source.path
     row = 1 + form.skipped_lines + form.header
     empty_at: int | None = None
     try:
-        for batch in _batches(source, form, quoted=quoted):
+        for batch in _batches(source, form):
             block = pl.from_arrow(batch)
             if not isinstance(block, pl.DataFrame):  # pragma: no cover - Arrow batches are frames
                 raise TypeError(type(block))
@@ -76,7 +76,7 @@ def text_blocks(
         raise FileError(*say.problem("cannot_read", reason=str(error).splitlines()[0][:200]), file=path) from None
 
 
-def _batches(source: Source, form: TextForm, *, quoted: bool) -> Iterator[pa.RecordBatch]:
+def _batches(source: Source, form: TextForm) -> Iterator[pa.RecordBatch]:
     """Cut a text file into Arrow batches of cells.
 
     Arrow reads ahead in threads of its own. Handed a Python file, or a function for bad rows, these threads wait for
@@ -88,13 +88,13 @@ def _batches(source: Source, form: TextForm, *, quoted: bool) -> Iterator[pa.Rec
     lines, rows = form.skipped_lines + (form.header and not as_row), int(as_row)
     if form.encoding.startswith("utf-8") and not source.compressed and form.delimiter != " ":
         with pa.OSFile(str(source.path)) as file:
-            yield from _arrow_batches(file, form, lines, rows, quoted=quoted)
+            yield from _arrow_batches(file, form, lines, rows)
         return
     done = 0  # rows before the piece, those above the first row included once they are passed
-    for piece in _pieces(source, form, quoted=quoted):
+    for piece in _pieces(source, form):
         before = done
         try:
-            for batch in _arrow_batches(pa.BufferReader(piece), form, lines, rows, quoted=quoted):
+            for batch in _arrow_batches(pa.BufferReader(piece), form, lines, rows):
                 done += len(batch)
                 yield batch
         except pa.ArrowInvalid as error:
@@ -103,9 +103,7 @@ def _batches(source: Source, form: TextForm, *, quoted: bool) -> Iterator[pa.Rec
         lines = rows = 0
 
 
-def _arrow_batches(
-    file: pa.NativeFile, form: TextForm, skip_lines: int, skip_rows: int, *, quoted: bool
-) -> Iterator[pa.RecordBatch]:
+def _arrow_batches(file: pa.NativeFile, form: TextForm, skip_lines: int, skip_rows: int) -> Iterator[pa.RecordBatch]:
     names = [str(i) for i in range(form.columns)]
     read = pa_csv.ReadOptions(
         use_threads=False,
@@ -117,10 +115,10 @@ def _arrow_batches(
     )
     parse = pa_csv.ParseOptions(
         delimiter=form.delimiter,
-        quote_char='"' if quoted else False,
-        double_quote=quoted,
+        quote_char='"' if form.quoted else False,
+        double_quote=form.quoted,
         escape_char=False,
-        newlines_in_values=quoted,
+        newlines_in_values=form.quoted,
         ignore_empty_lines=False,
     )
     convert = pa_csv.ConvertOptions(
@@ -134,7 +132,7 @@ def _arrow_batches(
             return
 
 
-def _pieces(source: Source, form: TextForm, *, quoted: bool) -> Iterator[bytes]:
+def _pieces(source: Source, form: TextForm) -> Iterator[bytes]:
     """Yield a compressed or foreign text file as UTF-8, in pieces that end where a row ends; spaces that set columns
     apart, however many, as one.
     """
@@ -146,7 +144,7 @@ def _pieces(source: Source, form: TextForm, *, quoted: bool) -> Iterator[bytes]:
             left += decoder.decode(chunk, final=not chunk)
             if not chunk:
                 break
-            cut = _last_row_end(left, form.delimiter, quoted=quoted)
+            cut = _last_row_end(left, form.delimiter, quoted=form.quoted)
             if cut:
                 piece, left = left[:cut], left[cut:]
                 yield (_spaced_once(piece) if form.delimiter == " " else piece).encode()
