@@ -192,11 +192,8 @@ def _without_last_empty_lines(
     if block.width == 1:
         return block, None
     empty = block.select(pl.all_horizontal(pl.all() == "")).to_series()
-    if not empty.any():
-        last_empty = len(block)
-    else:
-        full = (~empty).arg_true()
-        last_empty = int(full[-1]) + 1 if len(full) else 0
+    full = (~empty).arg_true()
+    last_empty = int(full[-1]) + 1 if len(full) else 0
     if last_empty and (empty_at is not None or empty[:last_empty].any()):
         at = empty_at if empty_at is not None else row + int(empty.arg_true()[0])
         raise FormatError(*say.problem("empty_line"), file=path, row=at)
