@@ -81,7 +81,7 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
     if not sealed and state.results is None:
         raise RefusedError(*say.problem("results_not_out"))
     kind: Kind = "sealed" if sealed else "open"
-    parts = [*_common(arena, state, entries, kind), *(_backup(arena, state) if sealed else _published(state))]
+    parts = [*_parts(arena, state, entries, kind), *(_backup(arena, state) if sealed else ())]
     files = sorted(needed_files(state))
     with writing_file(path, private=True) as aside, zipfile.ZipFile(aside, "w") as archive:
         for name, content in sorted(parts):
@@ -104,7 +104,7 @@ def needed_files(contest: Contest) -> set[str]:
     return data | targets | {one.digest for one in contest.submissions.values()}
 
 
-def _common(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) -> Iterator[tuple[str, bytes]]:
+def _parts(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) -> Iterator[tuple[str, bytes]]:
     manifest = {"form": _FORM, "kind": kind, "contest": state.id, "entries": len(entries), "head": entries[-1].digest}
     if kind == "sealed":
         manifest["key_check"] = _key_check(kept_key(arena.folder))
@@ -116,16 +116,13 @@ def _common(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) 
     if arena.signing.public == state.public_key:
         for one in state.submissions.values():
             yield f"receipts/{one.id}.json", arena.receipt(state, one).to_text().encode()
-
-
-def _published(state: Contest) -> Iterator[tuple[str, bytes]]:
-    """Yield the results, in every language."""
-    results = results_of(state)
-    for name, write in RESULTS_FILES.items():
-        yield f"results/{name}", write(results).encode()
-    for language in LANGUAGES:
-        with speaking(language):
-            yield f"results/results.{language}.html", results_html(results).encode()
+    if kind == "open":
+        results = results_of(state)
+        for name, write in RESULTS_FILES.items():
+            yield f"results/{name}", write(results).encode()
+        for language in LANGUAGES:
+            with speaking(language):
+                yield f"results/results.{language}.html", results_html(results).encode()
 
 
 def _backup(arena: Arena, state: Contest) -> Iterator[tuple[str, bytes]]:

@@ -252,7 +252,11 @@ def _stability(contest: Contest, round_: str, draws: int) -> Stability | None:
         ]
         for at in range(len(weights)):
             in_draw = [{name: float(drawn[at]) for name, drawn in of.items()} for of in values]
-            places.append(ranks([_key(book, of) for of in in_draw]))
+            scored = [(bool(book.broken(of)), book.score(of)) for of in in_draw]
+            unranked = book.otherwise == "none"
+            places.append(
+                ranks([None if score is None or (broken and unranked) else (broken, score) for broken, score in scored])
+            )
     teams = tuple(
         _firmness(one.team, one.rank, [drawn[at] for drawn in places])
         for at, one in enumerate(playing)
@@ -325,11 +329,6 @@ def _effective(measure: Measure, said: Sequence[ByCustomer], weights: Real, _peo
     return (right >= needed[place].reshape(right.shape)).astype(np.float64)
 
 
-def _reid_rate(_measure: Measure, said: Sequence[ByCustomer], weights: Real, people: int) -> Real:
-    found = np.stack([one.right > 0 for one in said], axis=1).astype(np.float64)
-    return np.asarray(weights @ found) / people
-
-
 def _by_periods(
     said: Sequence[ByCustomer], weights: Real, rate: Callable[[Flags, Flags], Real], *, refusing: bool = False
 ) -> Real:
@@ -347,7 +346,9 @@ def _by_periods(
 
 _RESAMPLED: dict[str, Callable[[Measure, Sequence[ByCustomer], Real, int], Real]] = {
     "effective": _effective,
-    "reid-rate": _reid_rate,
+    "reid-rate": lambda _measure, said, weights, people: np.asarray(
+        weights @ np.stack([one.right > 0 for one in said], axis=1).astype(np.float64) / people
+    ),
     "um": lambda _measure, said, weights, _people: _by_periods(
         said, weights, lambda match, _live: user_matchings(match, weights), refusing=True
     ),
@@ -385,11 +386,6 @@ def _values_in_draws(
 
 
 # --- ranks -----------------------------------------------------------------------------------------------------------
-
-
-def _key(book: Rulebook, values: Mapping[str, float]) -> tuple[bool, float] | None:
-    score, broken = book.score(values), bool(book.broken(values))
-    return None if score is None or (broken and book.otherwise == "none") else (broken, score)
 
 
 def _firmness(team: str, rank: int, drawn: Sequence[int | None]) -> TeamStability:

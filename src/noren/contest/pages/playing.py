@@ -174,11 +174,17 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
     contest, known, jobs = visit.contest.id, visit.submission(submission), visit.arena.store.jobs
     entry = handed_in(visit, known)
     organises, playing = visit.role == Role.ORGANISER, "protect" if known.kind == "release" else "attack"
-    house = entry.submission.shown.house or {}
+    house, score = entry.submission.shown.house or {}, "" if entry.score is None else decimal(entry.score)
+    title = {
+        "invalid": _("{what} is invalid, and cost no try: {first}"),
+        "valid": _("{what} is valid and scores {score} (lower is better)") if score else _("{what} is valid"),
+        "refunded": _("{what} could not be judged by a fault of ours; it cost no try"),
+    }.get(entry.state, _("{what} is being judged"))
+    what = _("The release") if known.kind == "release" else _("The guess")
     return page(
         request,
         "file.html.jinja",
-        title=_file_title(entry),
+        title=title.format(what=what, first=entry.words, score=score),
         place=playing if visit.role == Role.MEMBER else "organise",
         visit=visit,
         entry=entry,
@@ -191,17 +197,6 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
         cluster=stage_rows(jobs.stages(contest, submission)) if organises else [],
         notice=next((one.notice for one in jobs.of(contest, submission)[::-1] if one.notice), "") if organises else "",
     )
-
-
-def _file_title(entry: HandedIn) -> str:
-    what = _("The release") if entry.submission.kind == "release" else _("The guess")
-    score = "" if entry.score is None else decimal(entry.score)
-    said = {
-        "invalid": _("{what} is invalid, and cost no try: {first}"),
-        "valid": _("{what} is valid and scores {score} (lower is better)") if score else _("{what} is valid"),
-        "refunded": _("{what} could not be judged by a fault of ours; it cost no try"),
-    }.get(entry.state, _("{what} is being judged"))
-    return said.format(what=what, first=entry.words, score=score)
 
 
 @dataclass(frozen=True)

@@ -283,18 +283,11 @@ def _sweep() -> None:
         for left in place.glob(f"{_PLAIN}*-*"):
             with contextlib.suppress(OSError, ValueError):
                 is_old = left.stat().st_mtime < time.time() - _HOUR and left.stat().st_uid == os.getuid()
-                if is_old and not _is_alive(int(left.name.removeprefix(_PLAIN).partition("-")[0])):
-                    shutil.rmtree(left)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # it is somebody else's
-        pass
-    return True
+                if is_old:
+                    try:
+                        os.kill(int(left.name.removeprefix(_PLAIN).partition("-")[0]), 0)
+                    except ProcessLookupError:
+                        shutil.rmtree(left)
 
 
 def _name(digest: str, *, sealed: bool) -> str:
