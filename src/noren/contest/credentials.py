@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
+from noren.web.settings import default_folder
 
 SERVER, TOKEN = "NOREN_CONTEST_SERVER", "NOREN_CONTEST_TOKEN"
 """Variables that say server and token where no flag does."""
@@ -115,9 +116,7 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 def receipts_folder(server: str, contest: str) -> Path:
     """Return where the receipts of a contest are kept."""
-    base = os.environ.get("XDG_DATA_HOME")
-    home = Path(base) if base else Path.home() / ".local" / "share"
-    return home / "noren" / "receipts" / _ODD.sub("_", server) / _ODD.sub("_", contest)
+    return default_folder("receipts") / _ODD.sub("_", server) / _ODD.sub("_", contest)
 
 
 def keep_receipt(server: str, contest: str, submission: str, receipt: Mapping[str, Any], out: Path | None) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,6 +69,7 @@ def serve(
 ) -> None:
     """Serve contests until Ctrl-C."""
     from noren.contest.app import ArenaSettings
+    from noren.web.settings import default_folder
 
     if demo:
         if data_dir is not None or database is not None or files is not None:
@@ -81,7 +81,7 @@ def serve(
     taken = listening(host, port)
     chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
     settings = ArenaSettings(
-        folder=data_dir or default_folder(),
+        folder=data_dir or default_folder("arena"),
         host=host,
         port=taken.getsockname()[1],
         names=tuple(name or ()),
@@ -104,12 +104,6 @@ def serve(
     run(settings, taken, address if open_page else None, say)
 
 
-def default_folder() -> Path:
-    """Return where the arena of this person keeps its data."""
-    base = os.environ.get("XDG_DATA_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "noren" / "arena"
-
-
 @app.command("work")
 def work(
     data_dir: Folder = None,
@@ -123,9 +117,10 @@ def work(
 ) -> None:
     """Judge what is handed in until Ctrl-C."""
     from noren.contest.app import judge_until_told
+    from noren.web.settings import default_folder
 
     cluster_of(engine)
-    folder = data_dir or default_folder()
+    folder = data_dir or default_folder("arena")
     with arena_at(folder, database, files, rehearsal=rehearsal, lease=lease) as arena:
         say(_("judging for the arena in {folder} (Ctrl-C ends it)").format(folder=folder))
         judge_until_told(arena, workers, engine=engine, engine_from=engine_from)
