@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import typer
 from typer import Argument, Option
 
 from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app
@@ -45,7 +46,8 @@ def report(
             failures.add(f"{path.name}, {name}", reason)
     write_report(data, outcomes, out, rule=by)
     print(_("report written to {out}").format(out=out))
-    failures.leave()
+    if failures.reasons:
+        raise typer.Exit(1)
 
 
 @app.command("correlate")

@@ -253,7 +253,9 @@ def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -
     read: list[Path] = []
     written: dict[Path, str] = {}
     for name, value in given.items():
-        for path in _paths(value):
+        for path in value if isinstance(value, list | tuple) else [value]:
+            if not isinstance(path, Path):
+                continue
             if is_written(command, name):
                 if path in written:
                     raise OutputError(
@@ -272,11 +274,6 @@ def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -
             if path.is_symlink() or not path.is_dir():
                 must_be_writable(path)
         yield
-
-
-def _paths(value: Any) -> list[Path]:
-    values = value if isinstance(value, list | tuple) else [value]
-    return [one for one in values if isinstance(one, Path)]
 
 
 def _is_file(text: str) -> bool:
@@ -327,8 +324,3 @@ class Failures:
     def exit_code(self) -> int:
         """1 where something failed."""
         return 1 if self.reasons else 0
-
-    def leave(self) -> None:
-        """End the command with exit code 1 where something failed."""
-        if self.reasons:
-            raise typer.Exit(1)
