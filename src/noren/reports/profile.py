@@ -70,19 +70,14 @@ def _texts(values: pl.Series, column: Column) -> list[str | None]:
 
 def _bars(values: pl.Series, column: Column) -> tuple[int, dict[str, Any] | None]:
     """Return how many different values there are, and the rows in each bar."""
-    if column.scale == Scale.NOMINAL:
-        return _bars_of_texts(values, column)
-    distinct = values.drop_nulls().n_unique()
-    axis = axis_of(values, column)
-    if axis is None:
-        return distinct, None
-    found = spread(values, axis, len(values))
-    facts = Bars(axis, len(axis.labels)).facts(others=False)
-    weights = [round(float(w), _DIGITS) for w in found.weights]
-    return distinct, facts | {"weights": weights, "unsaid": round(found.unsaid, _DIGITS)}
-
-
-def _bars_of_texts(values: pl.Series, column: Column) -> tuple[int, dict[str, Any] | None]:
+    if column.scale != Scale.NOMINAL:
+        distinct, axis = values.drop_nulls().n_unique(), axis_of(values, column)
+        if axis is None:
+            return distinct, None
+        found = spread(values, axis, len(values))
+        facts = Bars(axis, len(axis.labels)).facts(others=False)
+        weights = [round(float(w), _DIGITS) for w in found.weights]
+        return distinct, facts | {"weights": weights, "unsaid": round(found.unsaid, _DIGITS)}
     # an axis lists every value there is, and an identifier has as many as rows: here the commonest are enough
     counted = values.drop_nulls().cast(pl.String).alias("value").value_counts(name="rows")
     if not len(counted):

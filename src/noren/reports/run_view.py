@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.data.fits import class_sizes
 from noren.data.frames import History, Records, Table
-from noren.data.release import Release, Statement
+from noren.data.release import Release
 from noren.data.schema import Kind, Role
 from noren.drawing.histograms import (
     Bars,
@@ -141,7 +141,19 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
         kind=original.schema.kind,
         people=people,
         facts=facts_of(replace(outcome, people=people)),
-        statement=_statement(release.statement),
+        statement=StatementView(
+            method=printable(release.statement.method),
+            noren=printable(release.statement.noren),
+            steps=tuple(
+                StepView(
+                    method=printable(step.method),
+                    parameters=plain(step.parameters),
+                    promise=printable(step.promise),
+                    notes=plain({name: value for name, value in step.notes.items() if name != "categories"}),
+                )
+                for step in release.statement.steps
+            ),
+        ),
         rows=RowCounts(
             original=len(original),
             public=len(release.public),
@@ -151,22 +163,6 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
         measures=measure_views(outcome.scores),
         histograms=column_bars(original, release),
         class_sizes=class_size_bars(release),
-    )
-
-
-def _statement(statement: Statement) -> StatementView:
-    return StatementView(
-        method=printable(statement.method),
-        noren=printable(statement.noren),
-        steps=tuple(
-            StepView(
-                method=printable(step.method),
-                parameters=plain(step.parameters),
-                promise=printable(step.promise),
-                notes=plain({name: value for name, value in step.notes.items() if name != "categories"}),
-            )
-            for step in statement.steps
-        ),
     )
 
 
