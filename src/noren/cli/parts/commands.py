@@ -106,18 +106,20 @@ def _help_texts(declared: Callable[..., Any]) -> Mapping[str, str]:
     return texts
 
 
-def _explained(declared: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the parameters of a command, or the fields of a class of options, with their help."""
+@functools.cache  # several commands have the options of one class, and annotations take long to evaluate
+def _explained(declared: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of a command or of a class of options, its parameters with their help."""
     texts = _help_texts(declared)
+    signature = inspect.signature(declared, eval_str=True)
     parameters = []
-    for parameter in inspect.signature(declared, eval_str=True).parameters.values():
+    for parameter in signature.parameters.values():
         if parameter.name in texts:
             plain = get_origin(parameter.annotation) is not Annotated
             kind, details = (parameter.annotation, typer.Option()) if plain else get_args(parameter.annotation)
             details.help = _(texts[parameter.name])
             parameter = parameter.replace(annotation=Annotated[kind, details])
         parameters.append(parameter)
-    return parameters
+    return signature.replace(parameters=parameters)
 
 
 def _printing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,14 +128,14 @@ def _printing(function: Callable[..., Any]) -> Callable[..., Any]:
     ``--json`` is added where the function returns an output. A parameter whose type is a dataclass stands for the
     options that are the fields of that class.
     """
-    signature = inspect.signature(function, eval_str=True)
+    signature = _explained(function)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
-    for parameter in _explained(function):
+    for parameter in signature.parameters.values():
         if inspect.isclass(parameter.annotation) and dataclasses.is_dataclass(parameter.annotation):
-            fields = _explained(parameter.annotation)
-            groups[parameter.name] = (parameter.annotation, [field.name for field in fields])
-            parameters += fields
+            fields = _explained(parameter.annotation).parameters
+            groups[parameter.name] = (parameter.annotation, list(fields))
+            parameters += fields.values()
         else:
             parameters.append(parameter)
     if signature.return_annotation in (Output, Output | None):
