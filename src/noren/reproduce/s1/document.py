@@ -5,8 +5,9 @@ from __future__ import annotations
 from noren.i18n import N_, _
 from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
 from noren.reproduce.s1 import work
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 
+say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s1.printed")
 CUSTOMERS: int = _SAID["customers"]
 ITEMS: int = _SAID["items"]
@@ -115,7 +116,6 @@ def listed(found: Findings) -> Comparison:
     ours = found[LISTED]
     gains = [items - categories for items, categories, *_rest in TABLE.values()]
     share = max(COUNTED.values()) / ITEMS
-    words = _("S1 lists {listed} of its {kinds} categories, with {items:,} items: they cannot be used as they were.")
     return Comparison(
         [
             Datum.exactly(_("items"), "", ITEMS, ours["items"], digits=0, erratum="items", unexplained=True),
@@ -123,7 +123,7 @@ def listed(found: Findings) -> Comparison:
             Datum.exactly(_("least gain by categories"), "", GAINS[0], min(gains), aim="at-least"),
             Datum.exactly(_("largest gain by categories"), "", GAINS[1], max(gains), aim="at-most"),
         ],
-        [words.format(listed=len(COUNTED), kinds=KINDS, items=sum(COUNTED.values()))],
+        [say("listed", listed=len(COUNTED), kinds=KINDS, items=sum(COUNTED.values()))],
     )
 
 
@@ -178,14 +178,7 @@ def table(found: Findings) -> Comparison:
         ]
         if raw is not None:
             sums[k] = raw + 1 / k
-    says = [
-        _(
-            "S1 does not say what becomes of customers who are left over after the last whole group. Its U is ours if "
-            "they stay as they are, and also if they are deleted; put into the last group they give .749 for k = 12 "
-            "and .782 for k = 15. Which of the two S1 did is not known; who stays as he is, is not hidden."
-        ),
-        _("Categories are made of the items' names by a program, S1 made its own by hand."),
-    ]
+    says = [say("left_over"), say("own_categories")]
     if len(sums) == len(KS):
         best = min(sums, key=lambda k: sums[k])
         cells.append(Datum.exactly(_("best k"), _("items, sum"), 6, best, digits=0))
@@ -258,13 +251,7 @@ def beyond(found: Findings) -> Comparison:
                 Datum(row, "generalize", categories, u, tolerance=HALF_UP, aim="at-most", note=bound),
                 Datum(row, _("lower bound"), ours=None if best is None else best["lower_bound"]),
             ]
-    return Comparison(
-        cells,
-        [
-            _("Every customer is in a group of k here. The paper's numbers are its U of items, and of categories."),
-            _("A cell is suppressed where its interval costs more than nothing would: items stay, and U is lower."),
-        ],
-    )
+    return Comparison(cells, [say("all_in_groups"), say("suppressed")])
 
 
 # --- What S1 gets wrong, with what follows from its own numbers -------------------------------------------------------

@@ -32,8 +32,9 @@ from noren.reproduce.frame import (
     always,
 )
 from noren.reproduce.s2 import work
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 
+say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s2.printed")
 FOUND: dict[str, float] = _SAID["found"]
 TABLE_1: dict[str, tuple[float, float]] = {data: tuple(shares) for data, shares in _SAID["table_1"].items()}
@@ -135,13 +136,7 @@ def formulas(_found: Findings) -> Comparison:
             Datum(row, printed, fewest, printed_added(400, c, B, OVERLAP), digits=0),
             Datum(row, derived, fewest, expected_added(400, c, B, OVERLAP), digits=0),
         ]
-    return Comparison(
-        cells,
-        [
-            _("As printed: h = 2bµ/(b+µ), (1) and (4). As derived: h = 2bµ/(1+µ), n(s-1)(b-hs/2) with s = n/c."),
-            _("What is derived holds for customers put together at random; like customers need fewer rows."),
-        ],
-    )
+    return Comparison(cells, [say("formulas"), say("at_random")])
 
 
 def figure_2(_found: Findings) -> Comparison:
@@ -176,11 +171,8 @@ def figure_2(_found: Findings) -> Comparison:
             _("largest value of αE(Δm)"), _("as derived"), 1.0, curves["derived"][0] * 2 - FEWEST / 400, tolerance=1e-9
         ),
     ]
-    return Comparison(
-        cells,
-        [_("The least value is at 130 clusters only with the rows as derived; by formula (1) it is at 143.")],
-        [Chart(_("What S2 minimises, over the number of clusters, n = 400"), draw)],
-    )
+    chart = Chart(_("What S2 minimises, over the number of clusters, n = 400"), draw)
+    return Comparison(cells, [say("least_value")], [chart])
 
 
 # --- S2's tables: who is found in releases, and what pseudo records cost ----------------------------------------------
@@ -226,13 +218,11 @@ def table_1(found: Findings) -> Comparison:
         ]
         run += bool(runs)
         leads += bool(runs) and names[0] == "jaccard"
-    told = sum(a == b for a, b in TABLE_1.values())
+    others = ", ".join(name for name in work.ATTACKS if name != "jaccard")
     says = [
-        _("Algorithm 1 finds most of all in {told} of S2's {count} submissions.").format(told=told, count=len(TABLE_1)),
-        _("In our releases it does in {leads} of {count}, in the mean over seeds; the others are {names}.").format(
-            leads=leads, count=run, names=", ".join(name for name in work.ATTACKS if name != "jaccard")
-        ),
-        _("Dates, prices and quantities are moved far in all of ours; times of day and invoices are not shown."),
+        say("finds_most", told=sum(a == b for a, b in TABLE_1.values()), count=len(TABLE_1)),
+        say("finds_most_of_ours", leads=leads, count=run, names=others),
+        say("moved_far"),
     ]
     return Comparison(cells, says)
 
@@ -334,13 +324,9 @@ def table_2(found: Findings) -> Comparison:
         if (repaired := found.of([_of_paper(c, LARGEST[c], seed) for seed in seeds]))
         and (plain := found.of([_of_paper(c, 0, seed) for seed in seeds]))
     ]
-    said = ", ".join(f"{share:.0%} (c = {c})" for c, share in saved)
-    words = _(
-        "The largest least size saves {said} of method 1's rows; by Table 2 it is {table}. The text says about "
-        "{told:.0%}, and not for which c."
-    )
+    shares = ", ".join(f"{share:.0%} (c = {c})" for c, share in saved)
     of_table = ", ".join(f"{1 - TABLE_2[c, LEAST_SIZES[c]][0] / TABLE_2[c, 0][0]:.0%}" for c in CLUSTERS)
-    return Comparison(cells, [words.format(said=said, table=of_table, told=SAVED)] if said else [])
+    return Comparison(cells, [say("saved", said=shares, table=of_table, told=SAVED)] if saved else [])
 
 
 # --- What S2 gets wrong, with what can be derived ---------------------------------------------------------------------

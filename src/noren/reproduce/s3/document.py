@@ -9,8 +9,9 @@ from typing import Any, Literal
 from noren.i18n import N_, _
 from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit
 from noren.reproduce.s3 import work
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 
+say = Texts(__name__)
 TABLE_1: dict[str, tuple[float, float, float, float]] = {
     data: tuple(said) for data, said in table_of("noren.reproduce.s3.printed")["table_1"].items()
 }
@@ -88,33 +89,18 @@ def table_1(found: Findings) -> Comparison:
         worse += sum(e < m for e, m in zip(largest["emm"], largest["mm"], strict=True))
         rising += [e / m for e, m in zip(largest["emm"], largest["mm"], strict=True) if m >= TELLING]
     cells.append(Datum.exactly(_("releases with EMM below MM"), "EMM", 0, worse if rising else None, digits=0))
-    says = [
-        _("The teams' releases are not public: below them stand releases of ours, of the preliminary round's data.")
-    ]
+    says = [say("teams")]
     if rising:
-        words = _(
-            "Judging after every month raises the risk up to {most:.2f} times here, in one of {count} runs with MM of "
-            "at least {least}; in S3 up to {told:.2f} times, in one of ten."
-        )
-        says.append(
-            words.format(
-                least=TELLING, count=len(rising), most=max(rising), told=max(said[3] for said in TABLE_1.values())
-            )
-        )
-    return Comparison(cells, [*says, *_against_linkage(found)])
-
-
-def _against_linkage(found: Findings) -> Sequence[str]:
+        in_s3 = max(ratio for *_rest, ratio in TABLE_1.values())
+        says.append(say("rising", least=TELLING, count=len(rising), most=max(rising), told=in_s3))
     pairs = [
         (max(run["emm"].values()), other["emm"]["linkage"])
         for name in work.RELEASES
         for run, other in zip(results(found, name), results(found, name, by_linkage=True), strict=False)
     ]
-    if not pairs:
-        return []
-    words = _("linkage, which follows customers, finds no less than the best of S1 to S8 in {ahead} of {count} runs.")
-    chosen = _("Its constants were chosen on these data and releases much like these, which flatters it.")
-    return [words.format(ahead=sum(b >= a for a, b in pairs), count=len(pairs)), chosen]
+    if pairs:
+        says += [say("linkage", ahead=sum(b >= a for a, b in pairs), count=len(pairs)), say("flattered")]
+    return Comparison(cells, says)
 
 
 # --- S3's figures 2 to 4: what is found after every month, by S1 to S6, by S7 and by S8 -------------------------------

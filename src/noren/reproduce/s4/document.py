@@ -27,7 +27,9 @@ from noren.reproduce.s4.printed import (
 from noren.reproduce.s4.work import AGES, ATTRIBUTES, BLOOD, MONTH, SIZES
 from noren.retention.attributes import class_ends
 from noren.retention.reconstruction import EPSILON
+from noren.tables import Texts
 
+say = Texts(__name__)
 NEARLY = 0.006
 """How far a printed mean may be from its own, rounded or cut."""
 COARSE = 0.002
@@ -56,10 +58,7 @@ def rho(_found: Findings) -> Comparison:
         for k, said in zip(KS, printed, strict=True)
     ]
     worst = max(abs(cell.difference or 0.0) for cell in cells)
-    return Comparison(
-        cells,
-        [_("Formula (1) gives every ρ within {worst:.4f} of the paper's.").format(worst=worst)],
-    )
+    return Comparison(cells, [say("rho", worst=worst)])
 
 
 def _rho_cell(row: str, k: int, ours: float, paper: float) -> Datum:
@@ -101,7 +100,7 @@ def table_6(_found: Findings) -> Comparison:
             ("A", "B", "O", "AB"), shares, (*said[pattern], *(None,) * (4 - len(said[pattern]))), strict=True
         )
     ]
-    return Comparison(cells, [_("What the words leave to the reader (the others alike) has no number of the paper's.")])
+    return Comparison(cells, [say("left_to_the_reader")])
 
 
 def table_7(_found: Findings) -> Comparison:
@@ -113,7 +112,7 @@ def table_7(_found: Findings) -> Comparison:
             paper = stated[pattern][at] if pattern in stated else None
             cells.append(_share(pattern, column, paper, ours))
         cells.append(_share(pattern, _("January to June"), 80.0 if pattern == "2" else None, sum(shares[:6])))
-    return Comparison(cells, [_("Pattern 3 falls evenly from 12/78 to 1/78: 15.4 and 1.3 per cent.")])
+    return Comparison(cells, [say("pattern_3")])
 
 
 def _share(pattern: str, column: str, paper: float | None, ours: float) -> Datum:
@@ -154,15 +153,7 @@ def worked(_found: Findings) -> Comparison:
     cells.append(
         Datum.exactly(_("ρ of t4 less ρ of t3"), "k = 2", 0.0, t4 - t3, tolerance=1e-9, note=_("as many cells each"))
     )
-    return Comparison(
-        cells,
-        [
-            _(
-                "The means under Tables 8 and 9 are not those of the 25 patterns above them, but of thirteen, "
-                "B-2 to D-4: see the errata."
-            )
-        ],
-    )
+    return Comparison(cells, [say("means")])
 
 
 # --- What S4 gets wrong, with what follows from its own formulas and tables -------------------------------------------
