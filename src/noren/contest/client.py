@@ -30,9 +30,11 @@ from noren.data.formats.source import readable
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import _, active_language
 from noren.progress import Progress, silent
+from noren.tables import Texts
 from noren.version import __version__
 from noren.web.actions import Action
 
+say = Texts(__name__)
 SKEW = 60.0
 """Seconds by which the clocks of server and client may differ before somebody is told."""
 _PIECE = 2**18
@@ -203,11 +205,7 @@ class Connection:
             reason = _("no answer in time")
         else:
             reason = " ".join(str(error).split())[:120] or type(error).__name__
-        return UnreachableError(
-            _("{server} does not answer ({reason}); check the address and try again").format(
-                server=self.address, reason=reason
-            )
-        )
+        return UnreachableError(say("no_answer", server=self.address, reason=reason))
 
     def _heard(self, answer: httpx.Response) -> httpx.Response:
         """Look at the server's clock once, and say where ours is another."""
@@ -217,13 +215,8 @@ class Connection:
                 apart = (theirs - dt.datetime.now(dt.UTC)).total_seconds()
                 self._skew_told = True
                 if abs(apart) > SKEW:
-                    side = (
-                        _("{seconds:,} seconds ahead of yours") if apart > 0 else _("{seconds:,} seconds behind yours")
-                    )
-                    ahead = side.format(seconds=round(abs(apart)))
-                    self._tell(
-                        _("note: the server's clock is {ahead}; its clock decides on deadlines.").format(ahead=ahead)
-                    )
+                    side = say("ahead" if apart > 0 else "behind", seconds=round(abs(apart)))
+                    self._tell(say("other_clock", ahead=side))
         return answer
 
 
@@ -248,11 +241,7 @@ def _said(answer: httpx.Response) -> Any:
         return content
     error = content.get("error") if isinstance(content, dict) else None
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-        raise AnsweredError(
-            _("the server answered with {status}").format(status=answer.status_code),
-            _("check the address"),
-            status=answer.status_code,
-        )
+        raise AnsweredError(*say.problem("strange_answer", status=answer.status_code), status=answer.status_code)
     raise AnsweredError(str(error["message"]), status=answer.status_code)
 
 
@@ -480,10 +469,7 @@ def _read(kind: type[_Kind], said: Any) -> _Kind:
     try:
         return kind.model_validate(said)
     except ValidationError as error:
-        raise ParameterError(
-            _("the server's answer cannot be understood ({reason})").format(reason=error.errors()[0]["msg"]),
-            _("use the version of Noren that the server has"),
-        ) from None
+        raise ParameterError(*say.problem("not_understood", reason=error.errors()[0]["msg"])) from None
 
 
 def _place(found: Submitted) -> str:
