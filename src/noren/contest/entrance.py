@@ -15,10 +15,12 @@ from noren.contest.acts import RefusedError
 from noren.contest.desk import NOBODY, Who
 from noren.contest.store.database import Account, ContestStore
 from noren.i18n import _
+from noren.tables import Texts
 from noren.web.accounts import Token, digest_of
 from noren.web.passwords import folded, guesser
 from noren.web.settings import Settings
 
+say = Texts(__name__)
 _MINUTE, _HOUR = 60.0, 3600.0
 _WRONG_A_MINUTE: Final = 10
 """So often somebody at an address may be wrong about a login."""
@@ -71,11 +73,7 @@ class Entrance:
         self._not_too_often(f"sign-up/{guesser(address)}", _NEW_AN_HOUR, _HOUR)
         is_first = bool(code) and self.is_new
         if code and not (is_first and hmac.compare_digest(code.strip().lower().encode(), self.first_code.encode())):
-            raise RefusedError(
-                _("this is not the code of the first organiser"),
-                _("look into the terminal of the server; it is shown until somebody used it"),
-                status=403,
-            )
+            raise RefusedError(*say.problem("wrong_code"), status=403)
         account = self._store.accounts.add(login, name, password, is_organiser=is_first)
         return self._store.accounts.open_session(account)
 
@@ -125,9 +123,7 @@ class Entrance:
         if not {*scopes} <= {*who.scopes, "read"}:
             raise RefusedError(_("this token may not do so itself"), _("log in, and make it there"), status=403)
         if len(self.tokens(who)) >= _MOST_TOKENS:
-            raise RefusedError(
-                _("you have {count} tokens").format(count=_MOST_TOKENS), _("revoke one that you do not use")
-            )
+            raise RefusedError(*say.problem("many_tokens", count=_MOST_TOKENS))
         return self._store.tokens.make(account.id, name, scopes)
 
     def revoke(self, who: Who, token: str) -> None:

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from noren.engines.choice import parse_engine
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -48,8 +47,5 @@ def cluster_of(engine: str) -> str | None:
     """
     found = parse_engine(engine)
     if found.kind not in ("local", "spark"):
-        raise ParameterError(
-            _("contests are not judged on {engine}: every worker must find the same digits").format(engine=engine),
-            _("give local, spark://host:port or local[n]"),
-        )
+        raise ParameterError(*say.problem("judged_elsewhere", engine=engine))
     return found.address

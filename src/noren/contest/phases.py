@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from noren.contest.kinds import PhaseKind
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.tables import Texts
 
+say = Texts(__name__)
 _IN_ROUNDS = (PhaseKind.PROTECT, PhaseKind.ATTACK)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -33,9 +35,7 @@ def moment(given: str | dt.datetime, zone: str = "UTC") -> str:
         try:
             given = dt.datetime.fromisoformat(given.strip())
         except ValueError:
-            raise ParameterError(
-                _("{given!r} is no time").format(given=str(given)[:40]), _("write it like 2026-04-01 09:00")
-            ) from None
+            raise ParameterError(*say.problem("no_time", given=str(given)[:40])) from None
     if given.tzinfo is None:
         given = given.replace(tzinfo=zone_named(zone))
     try:
@@ -55,9 +55,7 @@ def zone_named(name: str) -> dt.tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ParameterError(
-            _("there is no time zone {name!r}").format(name=name[:60]), _("write one like Asia/Tokyo or UTC")
-        ) from None
+        raise ParameterError(*say.problem("no_zone", name=name[:60])) from None
 
 
 class Phase(BaseModel):
@@ -133,11 +131,7 @@ def check_phases(phases: Sequence[Phase], rounds: Sequence[str]) -> None:
         if one.kind == PhaseKind.ATTACK:
             before = [other for other in phases if other.kind == PhaseKind.PROTECT and other.round == one.round]
             if not before or max(other.closes or "" for other in before) > one.opens:
-                raise _wrong(
-                    one,
-                    _("it opens before the releases of its round are all in"),
-                    _("let it open when protecting is over"),
-                )
+                raise _wrong(one, *say.problem("too_early"))
     ends = [one.closes or "" for one in phases if one.kind in _IN_ROUNDS]
     for one in phases:
         if one.kind == PhaseKind.RESULTS and ends and one.opens < max(ends):
