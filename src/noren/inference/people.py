@@ -55,6 +55,7 @@ class Pool:
 def split(original: Records, hold_out: float, seed: int) -> tuple[Records, Records]:
     """Return the members, who are to be protected, and a share of people held out as controls, drawn by the seed.
 
+    >>> from noren.data.frames import Table
     >>> from noren.data.schema import Schema
     >>> ages = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
     >>> members, controls = split(Table.of({"age": list(range(100))}, ages), 0.3, seed=1)
@@ -106,6 +107,7 @@ def pool_of(members: Records, controls: Records, targets: int, seed: int) -> Poo
 def as_history(data: Records) -> History:
     """Return a table as a history in which everybody has one row: what compares histories then compares people.
 
+    >>> from noren.data.frames import Table
     >>> from noren.data.schema import Schema
     >>> ages = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
     >>> as_history(Table.of({"age": [31, 44]}, ages)).customers.to_list()
