@@ -77,18 +77,14 @@ def nobodys_rows(records: ClusterRecords) -> dict[str, Any]:
 
 
 def under_pseudonyms(
-    original: ClusterRecords, rows: ClusterRecords, statement: Statement, *, seed: int
+    original: ClusterRecords, rows: ClusterRecords, statement: Statement, *, seed: int, names: DataFrame | None = None
 ) -> ClusterRelease:
-    """Return the release of rows that still say their customers: each gets the pseudonym that one machine gives."""
-    customers, count = customers_of(original)
-    return under_names(original, rows, named(customers, count, seed), statement, seed=seed)
+    """Return the release of rows that still say their customers: each gets the pseudonym that one machine gives.
 
-
-def under_names(
-    original: ClusterRecords, rows: ClusterRecords, names: DataFrame, statement: Statement, *, seed: int
-) -> ClusterRelease:
-    """Return the release of rows that still say their customers, given the names of all customers."""
-    return ClusterRelease(original, renamed(rows, names), behind(names), statement, seed, original.rows)
+    ``names`` are those of all customers, where they are known already.
+    """
+    known = named(*customers_of(original), seed) if names is None else names
+    return ClusterRelease(original, renamed(rows, known), behind(known), statement, seed, original.rows)
 
 
 def behind(names: DataFrame, public: ClusterRecords | None = None) -> DataFrame:

@@ -22,7 +22,6 @@ from noren.execution.edits import (
     period_of,
     renamed,
     stop_at_empty_periods,
-    under_names,
     under_pseudonyms,
     up_to,
 )
@@ -58,23 +57,23 @@ def protect_perturb(
     method: Perturb, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Move each row by the noise that its place in the original draws."""
-
     nothing, schema = original.rowless(), original.schema
     method.stop_if_nothing_moves(schema)
     progress(0.1, _("moving dates"))
     last_day = stop_at_empty_periods(method, original) if method.moves_dates(schema) else None
     frame = original.frame
-    also = []
-    for at, column in enumerate(method.moved_by_packs(schema)):
-        must_be_exact(nothing, (column, *schema.with_role(Role.ITEM)))
-        frame = _with_packs(original.with_frame(frame), column.name, f"noren_pack{at}")
-        also.append(f"noren_pack{at}")
-    frame = frame.filter(original.column(Role.CUSTOMER).isNotNull())
-    if method.moves_dates(schema) and method.whole_baskets:
-        frame = _with_baskets(original.with_frame(frame))
-        also.append(_BASKET)
     packs = {column.name: f"noren_pack{at}" for at, column in enumerate(method.moved_by_packs(schema))}
-    rows = original.with_frame(frame)
+    for name, pack in packs.items():
+        must_be_exact(nothing, (schema[name], *schema.with_role(Role.ITEM)))
+        frame = _with_packs(original.with_frame(frame), name, pack)
+    frame, also = frame.filter(original.column(Role.CUSTOMER).isNotNull()), list(packs.values())
+    if method.moves_dates(schema) and method.whole_baskets:
+        # the first row of a basket: same customer, same day, same invoice where there is one
+        invoice = [original.column(column) for column in schema.with_role(Role.INVOICE)]
+        day = original.column(Role.DATE).cast("date")
+        basket = Window.partitionBy(original.column(Role.CUSTOMER), day, *invoice)
+        frame = frame.withColumn(_BASKET, f.min(ROW).over(basket))
+        also.append(_BASKET)
 
     def kernel(records: History, beside: pl.DataFrame | pl.Series) -> pl.DataFrame:
         more = beside.to_frame() if isinstance(beside, pl.Series) else beside
@@ -88,7 +87,7 @@ def protect_perturb(
         )
         return records.frame.with_columns(moved)
 
-    done = rows.edited(kernel, types=original.types, also=also)
+    done = original.with_frame(frame).edited(kernel, types=original.types, also=also)
     notes = columns_not_there(nothing, MOVED) | nobodys_rows(original)
     return under_pseudonyms(original, done, method.statement(notes), seed=seed)
 
@@ -104,14 +103,6 @@ def _with_packs(rows: ClusterRecords, quantity: str, name: str) -> DataFrame:
     packs = usual.select("noren_sold", f.col("best.noren_size").cast("double").alias(name))
     joined = sized.join(packs, f.col("noren_item").eqNullSafe(f.col("noren_sold")), "left")
     return joined.select(*rows.frame.columns, f.coalesce(f.col(name), f.lit(1.0)).alias(name))
-
-
-def _with_baskets(rows: ClusterRecords) -> DataFrame:
-    """Return rows with the first row of their basket: same customer, same day, same invoice where there is one."""
-    day = rows.column(Role.DATE).cast("date")
-    invoice = [rows.column(column) for column in rows.schema.with_role(Role.INVOICE)]
-    basket = Window.partitionBy(rows.column(Role.CUSTOMER), day, *invoice)
-    return rows.frame.withColumn(_BASKET, f.min(ROW).over(basket))
 
 
 _WHO, _PERIOD, _ITEM, _UNIT, _PARTNER = "who", "period", "item", "unit", "partner"
@@ -134,7 +125,13 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
         stop_at_empty_periods(method, original)
     customers, count = customers_of(original)
     rows, rounds = _rows(method, original, seed)
-    units = _units(rows, customers, count, rounds)
+    first = [f.min(f"r{at}").alias(f"r{at}") for at in range(rounds)]
+    units = rows.groupBy(_WHO, _PERIOD).agg(f.count(f.lit(1)).alias("rows"), *first).persist(StorageLevel.DISK_ONLY)
+    # the histories of one customer in one period are numbered by period, then by customer
+    periods = sorted(row[0] for row in units.select(_PERIOD).distinct().collect())
+    place = f.array_position(f.array(*map(f.lit, periods)), f.col(_PERIOD)) if periods else f.lit(0)
+    known = customers.select(f.col(CUSTOMER).alias(_WHO), CODE)
+    units = units.join(known, _WHO).withColumn(_UNIT, place.cast("long") * count + f.col(CODE))
     pairs = _pairs_of_rows(rows, _partners(units, rounds)).persist(StorageLevel.DISK_ONLY)
     there = pairs.count()
     picked = _picked(method, pairs, there, original.rows, seed)
@@ -143,7 +140,7 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
     notes = columns_not_there(nothing, (Role.ITEM, Role.DATE)) | nobodys_rows(original)
     moved = min(there, method.pairs_wanted(original.rows))
     statement = method.statement({"changed_hands": 2 * moved / max(original.rows, 1)} | notes)
-    return under_names(original, exchanged, named(customers, count, seed), statement, seed=seed)
+    return under_pseudonyms(original, exchanged, statement, seed=seed, names=named(customers, count, seed))
 
 
 def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame, int]:
@@ -175,16 +172,6 @@ def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame,
     return rows, len(orders)
 
 
-def _units(rows: DataFrame, customers: DataFrame, count: int, rounds: int) -> DataFrame:
-    """Return the histories of one customer in one period, numbered by period, then by customer."""
-    first = [f.min(f"r{at}").alias(f"r{at}") for at in range(rounds)]
-    units = rows.groupBy(_WHO, _PERIOD).agg(f.count(f.lit(1)).alias("rows"), *first).persist(StorageLevel.DISK_ONLY)
-    periods = sorted(row[0] for row in units.select(_PERIOD).distinct().collect())
-    place = f.array_position(f.array(*map(f.lit, periods)), f.col(_PERIOD)) if periods else f.lit(0)
-    known = customers.select(f.col(CUSTOMER).alias(_WHO), CODE)
-    return units.join(known, _WHO).withColumn(_UNIT, place.cast("long") * count + f.col(CODE))
-
-
 def _partners(units: DataFrame, rounds: int) -> DataFrame:
     """Return the histories that have a partner; see :func:`noren.kernels.sharing.exchange.like_partners`.
 
@@ -205,8 +192,9 @@ def _partners(units: DataFrame, rounds: int) -> DataFrame:
 
 def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
     """Return pairs of rows of partners: of one item first, then of what is left, in the order of what rows are by."""
-    order = [f.col(name).asc_nulls_last() for name in rows.columns if name.startswith("by")]
-    laid = rows.join(partners, [_WHO, _PERIOD]).select(ROW, _ITEM, _PAIR, _SIDE, *_names(rows, "by"))
+    by = [name for name in rows.columns if name.startswith("by")]
+    order = [f.col(name).asc_nulls_last() for name in by]
+    laid = rows.join(partners, [_WHO, _PERIOD]).select(ROW, _ITEM, _PAIR, _SIDE, *by)
 
     def placed(frame: DataFrame, *group: str) -> DataFrame:
         side = Window.partitionBy(*group, _SIDE).orderBy(*order, ROW)
@@ -222,10 +210,6 @@ def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
     by_item = placed(laid, _PAIR, _ITEM)
     rest = placed(by_item.filter(~f.col("met")).drop("met", _PLACE), _PAIR)
     return met(by_item, 0, f.col(_ITEM)).unionByName(met(rest, 1, f.lit(0).cast("long")))
-
-
-def _names(frame: DataFrame, start: str) -> list[str]:
-    return [name for name in frame.columns if name.startswith(start)]
 
 
 def _picked(method: Swap, pairs: DataFrame, there: int, rows: int, seed: int) -> DataFrame:
@@ -251,10 +235,7 @@ def _picked(method: Swap, pairs: DataFrame, there: int, rows: int, seed: int) ->
 def _exchanged(original: ClusterRecords, picked: DataFrame) -> ClusterRecords:
     """Return the rows, those of picked pairs with their partner's customer and what goes with customers."""
     carried = [original.at(Role.CUSTOMER), *(original.at(c) for c in original.schema.with_role(*WITH_OWNER))]
-    owners = picked.select(
-        f.explode(f.array(f.struct("one", "other"), f.struct(f.col("other").alias("one"), f.col("one").alias("other"))))
-    )
-    owners = owners.select(f.col("col.one").alias("noren_to"), f.col("col.other").alias("noren_from"))
+    owners = picked.union(picked.select("other", "one")).toDF("noren_to", "noren_from")
     given = original.frame.select(f.col(ROW).alias("noren_from"), *(f.col(at).alias(f"new_{at}") for at in carried))
     joined = original.frame.join(owners.join(given, "noren_from"), f.col(ROW) == f.col("noren_to"), "left")
     changed = f.col("noren_to").isNotNull()

@@ -19,7 +19,6 @@ from noren.execution.edits import (
     nobodys_rows,
     period_of,
     stop_at_empty_periods,
-    under_names,
     under_pseudonyms,
 )
 from noren.execution.frames import ROW, ClusterRecords, as_number, on_cluster, polars_of
@@ -108,7 +107,7 @@ def protect_pseudo_records(
         whole = original.with_frame(owned.unionByName(added), rows=original.rows + len(who))
     sizes = np.bincount(cluster, minlength=method.clusters)
     statement = method.statement(sizes, len(who), searched, nobodys_rows(original))
-    return under_names(original, whole, named(customers, count, seed), statement, seed=seed)
+    return under_pseudonyms(original, whole, statement, seed=seed, names=named(customers, count, seed))
 
 
 def _coded(original: ClusterRecords, customers: DataFrame, items: DataFrame) -> DataFrame:
