@@ -59,9 +59,21 @@ def protect_generalize_by_count(
     customers, count = customers_of(original)
     stop_if_too_few(method.k, count)
     words, meaning = in_words(original, method.categories)
-    members = named(_grouped(customers, method.k, count), count, seed)
+    # by number of rows, longest first, then by first appearance, as kernels.sharing.count_groups says
+    longest_first = -f.col("count")
+    along = longest_first + f.col(CODE) / count
+    placed = ranked(customers, [longest_first, f.col(CODE)], along, "rank", rows=count)
+    group = f.least(f.floor(f.col("rank") / method.k), f.lit(count // method.k - 1)).cast("long")
+    shortest = f.min("count").over(Window.partitionBy(GROUP))
+    members = named(placed.withColumn(GROUP, group).withColumn("shortest", shortest), count, seed)
     progress(0.2, _("generalising rows"))
-    laid = _laid_together(words, members)
+    # the rows that stay, under their pseudonyms, with their group and their place in it
+    at = words.at(Role.CUSTOMER)
+    keys = [as_number(words, column).desc_nulls_last() for column in sorted_by(words.schema)]
+    place = f.row_number().over(Window.partitionBy(CUSTOMER).orderBy(*keys, ROW)).cast("long")
+    joined = words.frame.join(members.select(CUSTOMER, NAME, GROUP, "shortest"), f.col(at) == f.col(CUSTOMER))
+    laid = joined.withColumn(PLACE, place - 1).filter(f.col(PLACE) < f.col("shortest"))
+    laid = laid.withColumn(at, f.col(NAME)).select(*words.frame.columns, GROUP, PLACE)
     public = alike(original, words, laid, [GROUP, PLACE], suppress_cells=method.suppress_cells)
     notes = meaning | suppressed_columns(nothing) | nobodys_rows(original)
     return ClusterRelease(original, public, behind(members), method.statement(notes), seed, original.rows)
@@ -83,30 +95,6 @@ def in_words(original: ClusterRecords, categories: Path | None) -> tuple[Cluster
     joined = original.frame.join(told, f.col(at) == f.col("noren_item"), "left")
     frame = joined.withColumn(at, f.col("noren_category")).select(*original.frame.columns)
     return original.with_frame(frame), {"categories": groups}
-
-
-def _grouped(customers: DataFrame, k: int, count: int) -> DataFrame:
-    """Return the customers with their group and how many rows its shortest member has.
-
-    They stand by number of rows, longest first, then by first appearance, as ``kernels.sharing.count_groups`` says.
-    """
-    longest_first = -f.col("count")
-    along = longest_first + f.col(CODE) / count
-    placed = ranked(customers, [longest_first, f.col(CODE)], along, "rank", rows=count)
-    group = f.least(f.floor(f.col("rank") / k), f.lit(count // k - 1)).cast("long")
-    shortest = f.min("count").over(Window.partitionBy(GROUP))
-    return placed.withColumn(GROUP, group).withColumn("shortest", shortest)
-
-
-def _laid_together(words: ClusterRecords, members: DataFrame) -> DataFrame:
-    """Return the rows that stay, under their pseudonyms, with their group and their place in it."""
-    at = words.at(Role.CUSTOMER)
-    keys = [as_number(words, column).desc_nulls_last() for column in sorted_by(words.schema)]
-    place = f.row_number().over(Window.partitionBy(CUSTOMER).orderBy(*keys, ROW)).cast("long")
-    known = members.select(CUSTOMER, NAME, GROUP, "shortest")
-    joined = words.frame.join(known, f.col(at) == f.col(CUSTOMER))
-    placed = joined.withColumn(PLACE, place - 1).filter(f.col(PLACE) < f.col("shortest"))
-    return placed.withColumn(at, f.col(NAME)).select(*words.frame.columns, GROUP, PLACE)
 
 
 def alike(
@@ -135,12 +123,8 @@ def alike(
                 values = f.collect_list(as_number(words, column)).over(window)
                 whole = whole & _worth_saying(values, column, sds[column.name])
         cells[at] = f.when(whole, said)
-    suppressed = [f.lit(None).cast(field.dataType).alias(field.name) for field in original.frame.schema.fields]
-    kept = [
-        cells[field.name].alias(field.name) if field.name in cells else blank
-        for field, blank in zip(original.frame.schema.fields, suppressed, strict=True)
-        if field.name != ROW
-    ]
+    fields = [field for field in original.frame.schema.fields if field.name != ROW]
+    kept = [cells.get(field.name, f.lit(None).cast(field.dataType)).alias(field.name) for field in fields]
     return original.with_frame(laid.select(*kept, ROW), types=types)
 
 
@@ -183,15 +167,11 @@ class _Units(NamedTuple):
         """Return rows, sorted by customer and place, for the search."""
         counts = rows.group_by(by, maintain_order=True).len()["len"].to_numpy()
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        columns = [_known(rows[f"n{at}"]) for at in range(len(self.sds))]
+        columns = [rows[f"n{at}"].fill_null(float("nan")).to_numpy() for at in range(len(self.sds))]
         item = np.full(len(rows), NO_ITEM)
         if _ITEM in rows.columns:
             item = rows[_ITEM].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
         return laid_rows(start, columns, self.sds, self.widths, item, self.origins)
-
-
-def _known(values: pl.Series) -> Real:
-    return values.fill_null(float("nan")).to_numpy()
 
 
 @plan(
@@ -205,7 +185,18 @@ def protect_generalize(
     method: Generalize, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Search blocks of customers on the workers, each as one machine searches it."""
-    _stop_at_what_one_machine_does(method)
+    # what makes blocks depend on one another or on the clock, or bounds all from below, one machine does
+    asked = {
+        "survival": method.survival is not None,
+        "lower_bound": method.lower_bound != "none",
+        "effort": not isinstance(method.effort, str),
+    }
+    if any(asked.values()):
+        names = ", ".join(name for name, wanted in asked.items() if wanted)
+        raise ParameterError(
+            _("generalize does not run on a cluster with {names}").format(names=names),
+            _("use --engine local, or k and an effort in words alone"),
+        )
     progress(0.0, _("laying histories side by side"))
     nothing = original.rowless()
     measured = nothing.measured()
@@ -215,7 +206,10 @@ def protect_generalize(
     stop_if_too_few(method.k or 2, count)
     words, meaning = in_words(original, method.categories)
     units = _units(original, ordered)
-    rows = _rows(words, customers, ordered, nominal)
+    # what the search looks at: rows that somebody owns, their customers' numbers, values and items
+    joined = words.frame.join(customers.select(CUSTOMER, CODE), words.column(Role.CUSTOMER) == f.col(CUSTOMER))
+    values = [as_number(words, column).alias(f"n{at}") for at, column in enumerate(ordered)]
+    rows = joined.select(ROW, CODE, *values, *(words.column(column).alias(_ITEM) for column in nominal))
     features = _features(rows, units, original.rows)
     method.stop_if_too_long(features[:, 0].astype(np.int64))
     blocks = method.blocks(features)
@@ -224,29 +218,18 @@ def protect_generalize(
     told = sorted(found.filter(f"{ROW} IS NULL").select(_BLOCK, *_TOLD).collect())
     groups = [Found([], row["cost"], row["bound"], row["proved"], 0, row["anything"]) for row in told]
     progress(0.9, _("generalising rows"))
-    names = named(customers, count, seed)
+    people = named(customers, count, seed)
     kept = found.filter(f"{ROW} IS NOT NULL").select(ROW, _BLOCK, _NUMBER)
-    laid = renamed(words, names).frame.join(kept, ROW)
+    laid = renamed(words, people).frame.join(kept, ROW)
     public = alike(original, words, laid, [_BLOCK, _NUMBER], suppress_cells=method.suppress_cells)
     alone = count - sum(row["inside"] for row in told)
-    notes = meaning | method.notes_of(groups, *_cells(original, list(measured)), alone=alone)
+    # how many cells count, and how many known ones are in rows that nobody owns
+    nobodys = original.frame.filter(original.column(Role.CUSTOMER).isNull())
+    known = nobodys.agg(*(f.count(original.column(column)) for column in measured)).first() or ()
+    cells = max(original.rows * len(measured), 1), float(sum(known))
+    notes = meaning | method.notes_of(groups, *cells, alone=alone)
     notes |= suppressed_columns(nothing) | nobodys_rows(original)
-    return ClusterRelease(original, public, behind(names, public), method.statement(notes), seed, original.rows)
-
-
-def _stop_at_what_one_machine_does(method: Generalize) -> None:
-    """Stop where blocks depend on one another or on the clock, or all are bounded from below."""
-    asked = {
-        "survival": method.survival is not None,
-        "lower_bound": method.lower_bound != "none",
-        "effort": not isinstance(method.effort, str),
-    }
-    names = [name for name, wanted in asked.items() if wanted]
-    if names:
-        raise ParameterError(
-            _("generalize does not run on a cluster with {names}").format(names=", ".join(names)),
-            _("use --engine local, or k and an effort in words alone"),
-        )
+    return ClusterRelease(original, public, behind(people, public), method.statement(notes), seed, original.rows)
 
 
 def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
@@ -265,14 +248,6 @@ def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
         [counted_sd(v, one["all"].to_numpy()) for v, one in zip(value, of, strict=True)],
         [column.grid for column in ordered],
     )
-
-
-def _rows(words: ClusterRecords, customers: DataFrame, ordered: list[Column], nominal: list[Column]) -> DataFrame:
-    """Return what the search looks at: rows that somebody owns, their customers' numbers, values and items."""
-    known = customers.select(CUSTOMER, CODE)
-    joined = words.frame.join(known, words.column(Role.CUSTOMER) == f.col(CUSTOMER))
-    values = [as_number(words, column).alias(f"n{at}") for at, column in enumerate(ordered)]
-    return joined.select(ROW, CODE, *values, *(words.column(column).alias(_ITEM) for column in nominal))
 
 
 def _features(rows: DataFrame, units: _Units, count: int) -> Real:
@@ -322,10 +297,3 @@ def _searched(method: Generalize, rows: DataFrame, blocks: list[Whole], units: _
         return pl.concat([kept, told], how="diagonal")
 
     return map_groups(rows.join(on_cluster(rows.sparkSession, seats), CODE), [_BLOCK], kernel, into)
-
-
-def _cells(original: ClusterRecords, measured: list[Column]) -> tuple[int, float]:
-    """Return how many cells count, and how many known ones are in rows that nobody owns."""
-    nobodys = original.frame.filter(original.column(Role.CUSTOMER).isNull())
-    known = nobodys.agg(*(f.count(original.column(column)) for column in measured)).first() or ()
-    return max(original.rows * len(measured), 1), float(sum(known))

@@ -91,7 +91,14 @@ def protect_pseudo_records(
     least = method.least_size(count)
     words = sorted(row[0] for row in original.frame.select(original.column(Role.ITEM)).distinct().dropna().collect())
     table = pl.DataFrame({"word": words, _ITEM: range(len(words))}, schema={"word": pl.String, _ITEM: pl.Int64})
-    rows = _coded(original, customers, f.broadcast(on_cluster(original.session, table)))
+    # rows that somebody owns with codes of customers and items, and when they were bought, in days
+    moment = f.lit(0.0)
+    for column, unit in parts_of_a_moment(original.schema):
+        moment = moment + f.coalesce(as_number(original, column), f.lit(0.0)) * unit
+    rows = original.frame.withColumn(_MOMENT, moment)
+    rows = rows.join(customers.select(CUSTOMER, CODE), original.column(Role.CUSTOMER) == f.col(CUSTOMER))
+    items = f.broadcast(on_cluster(original.session, table))
+    rows = rows.join(items, original.column(Role.ITEM) == f.col("word"), "left").drop(CUSTOMER, "word")
     bought = polars_of(rows.select(CODE, _ITEM).dropna().distinct().toArrow())
     sets = item_sets(bought[CODE].to_numpy(), bought[_ITEM].to_numpy(), count, len(words))
     cluster, searched = method.clusters_of(sets, len(words), least, seed, progress)
@@ -108,16 +115,6 @@ def protect_pseudo_records(
     sizes = np.bincount(cluster, minlength=method.clusters)
     statement = method.statement(sizes, len(who), searched, nobodys_rows(original))
     return under_pseudonyms(original, whole, statement, seed=seed, names=named(customers, count, seed))
-
-
-def _coded(original: ClusterRecords, customers: DataFrame, items: DataFrame) -> DataFrame:
-    """Return the rows that somebody owns with codes of customers and items, and when they were bought, in days."""
-    moment = f.lit(0.0)
-    for column, unit in parts_of_a_moment(original.schema):
-        moment = moment + f.coalesce(as_number(original, column), f.lit(0.0)) * unit
-    known = customers.select(CUSTOMER, CODE)
-    coded = original.frame.withColumn(_MOMENT, moment).join(known, original.column(Role.CUSTOMER) == f.col(CUSTOMER))
-    return coded.join(items, original.column(Role.ITEM) == f.col("word"), "left").drop(CUSTOMER, "word")
 
 
 def _believable_rows(original: ClusterRecords, rows: DataFrame, wanted: DataFrame) -> DataFrame:
