@@ -185,15 +185,25 @@ def attack_jaccard(
     sets = pseudonyms.groupBy("set").agg(f.any_value("total").alias("total"), f.any_value("items").alias("items"))
     sets = kept(sets.filter(f.size("items") > 0))
     buyers = customers.select("customer", "first", "size", f.posexplode("items").alias("place", "item"))
-    tokens = map_blocks(sets, _tokens, _TOKEN)
+
+    def one_by_one(block: pl.DataFrame) -> pl.DataFrame:
+        """Return the items of sets, their place, and the weight from each on to the last."""
+        each = block.with_columns(at=pl.int_ranges(pl.col("items").list.len())).explode("items", "at")
+        each = each.select("set", "total", "at", pl.col("items").struct.unnest())
+        return each.with_columns(rest=pl.col("weight").cum_sum(reverse=True).over("set", order_by="at"))
+
+    tokens = map_blocks(sets, one_by_one, _TOKEN)
 
     def compared(pairs: DataFrame) -> DataFrame:
-        """Return the best customers of each set, among those it is paired with."""
+        """Return the best customers of each set, among those it is paired with, of equals those who appear first."""
         both = pairs.select("set", "customer").distinct().join(sets, "set")
         both = both.join(customers.withColumnRenamed("items", "bought"), "customer")
         both = with_overlap(both, _PAIR)
         score = similarity(f.col("shared"), f.col("total"), f.col("size"), sides.unit)
-        return _best(both.select("set", "customer", "first", score.alias("score")).filter("score > 0"), wanted)
+        scored = both.select("set", "customer", "first", score.alias("score")).filter("score > 0")
+        order = Window.partitionBy("set").orderBy(f.desc("score"), "first")
+        ranked = scored.withColumn("rank", f.row_number().over(order).cast("long"))
+        return ranked.filter(f.col("rank") <= wanted).drop("first")
 
     progress(0.3, "")
     found = kept(compared(_first_pairs(tokens, buyers, sides.unit)))
@@ -209,20 +219,6 @@ def attack_jaccard(
     many, named, total = int(counts[0]), int(counts[1]), float(counts[2] or 0.0)
     notes = {"unlike_anybody": many - named, "mean_similarity": total / many if many else 0.0}
     return ClusterGuess(attack.name, pairs if wanted > 1 else pairs.drop("rank"), notes, ties=("place",))
-
-
-def _tokens(block: pl.DataFrame) -> pl.DataFrame:
-    """Return the items of sets one by one, their place, and the weight from each on to the last."""
-    each = block.with_columns(at=pl.int_ranges(pl.col("items").list.len())).explode("items", "at")
-    each = each.select("set", "total", "at", pl.col("items").struct.unnest())
-    return each.with_columns(rest=pl.col("weight").cum_sum(reverse=True).over("set", order_by="at"))
-
-
-def _best(scored: DataFrame, wanted: int) -> DataFrame:
-    """Return the most similar customers of each set with their rank, of equals those who appear first."""
-    order = Window.partitionBy("set").orderBy(f.desc("score"), "first")
-    ranked = scored.withColumn("rank", f.row_number().over(order).cast("long"))
-    return ranked.filter(f.col("rank") <= wanted).drop("first")
 
 
 def _first_pairs(tokens: DataFrame, buyers: DataFrame, unit: int) -> DataFrame:

@@ -67,9 +67,17 @@ def protect(method: Chain, original: ClusterRecords, *, seed: int, progress: Pro
             data = data.with_frame(data.frame.drop(BEFORE))
     last, before = made[-1], made[:-1]
     public = last.public.frame
-    for stage in reversed(before):
-        public = _behind(public, stage.public.frame)
+    for stage in reversed(before):  # the rows that the step before had for theirs
+        origin = stage.public.frame.select(f.col(ROW).alias("noren_place"), BEFORE)
+        joined = public.join(origin, f.col(ROW) == f.col("noren_place"), "left").drop("noren_place")
+        public = joined.withColumn(ROW, f.col(BEFORE)).select(*public.columns)
     names = reduce(_through, [stage.pseudonyms for stage in reversed(before)]) if before else None
+    given = None
+    if names is not None:  # the last step's rows under their customers' own names
+        who = data.at(Role.CUSTOMER)
+        frame = data.frame.join(_people(names).distinct(), f.col(who).cast("string") == f.col("noren_known"), "left")
+        frame = frame.withColumn(who, f.col("noren_person")).drop("noren_known", "noren_person")
+        given = data.with_frame(frame, types={**data.types, data.schema.role(Role.CUSTOMER).name: pl.String()})
     return ClusterRelease(
         original,
         last.public.with_frame(public),
@@ -77,25 +85,12 @@ def protect(method: Chain, original: ClusterRecords, *, seed: int, progress: Pro
         Statement.of_chain(stage.statement for stage in made),
         seed,
         original.rows,
-        None if names is None else _by_name(data, names),
+        given,
     )
 
 
-def _by_name(given: ClusterRecords, names: DataFrame) -> ClusterRecords:
-    """Return rows under their customers' own names."""
-    who = given.at(Role.CUSTOMER)
-    known = names.select(f.col("pseudonym").alias("noren_known"), f.col("customer").alias("noren_person")).distinct()
-    frame = given.frame.join(known, f.col(who).cast("string") == f.col("noren_known"), "left")
-    named = frame.withColumn(who, f.col("noren_person")).drop("noren_known", "noren_person")
-    types = {**given.types, given.schema.role(Role.CUSTOMER).name: pl.String()}
-    return replace(given, frame=named, types=types)
-
-
-def _behind(public: DataFrame, before: DataFrame) -> DataFrame:
-    """Return public rows with the rows that the step before had for theirs."""
-    origin = before.select(f.col(ROW).alias("noren_place"), BEFORE)
-    joined = public.join(origin, f.col(ROW) == f.col("noren_place"), "left").drop("noren_place")
-    return joined.withColumn(ROW, f.col(BEFORE)).select(*public.columns)
+def _people(names: DataFrame, *more: str) -> DataFrame:
+    return names.select(f.col("pseudonym").alias("noren_known"), f.col("customer").alias("noren_person"), *more)
 
 
 def _through(theirs: DataFrame | None, ours: DataFrame | None) -> DataFrame | None:
@@ -106,7 +101,5 @@ def _through(theirs: DataFrame | None, ours: DataFrame | None) -> DataFrame | No
     if theirs is None or ours is None:
         return None
     period = [name for name in ours.columns if name == "period" and name not in theirs.columns]
-    known = ours.select(f.col("pseudonym").alias("noren_known"), f.col("customer").alias("noren_person"), *period)
-    both = theirs.join(known.distinct(), f.col("customer") == f.col("noren_known"))
-    told = both.withColumn("customer", f.col("noren_person")).drop("noren_known", "noren_person")
-    return told.distinct()
+    both = theirs.join(_people(ours, *period).distinct(), f.col("customer") == f.col("noren_known"))
+    return both.withColumn("customer", f.col("noren_person")).drop("noren_known", "noren_person").distinct()

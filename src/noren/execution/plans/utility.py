@@ -218,31 +218,27 @@ def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progres
             _("give the original that was protected"),
         )
     quasi, known = measure.compared(original.schema, release.public.schema)
-    rows = _side_by_side(original, release.public, quasi).persist(StorageLevel.DISK_ONLY)
+    public = release.public
+    # the values of every original row, its released cells, and whether it was deleted
+    values = original.frame.select(ROW, *(original.column(n).alias(f"v{at}") for at, n in enumerate(quasi)))
+    cells = public.frame.select(
+        f.col(ROW).alias("noren_of"), *(public.column(n).alias(f"s{at}") for at, n in enumerate(quasi))
+    )
+    both = values.join(cells, f.col(ROW) == f.col("noren_of"), "left")
+    rows = both.withColumn("gone", f.col("noren_of").isNull()).drop(ROW, "noren_of").persist(StorageLevel.DISK_ONLY)
+    cure = _("round the values first, or use --engine local")
+    pairs = {}
     try:
-        pairs = {name: _pairs(rows, at, original, release.public, name) for at, name in enumerate(quasi)}
+        for at, name in enumerate(quasi):
+            keys = {"value": f.col(f"v{at}"), "cell": f.col(f"s{at}"), "gone": f.col("gone")}
+            found = counted(rows, keys, rows=original.rows, most=MOST_COMBINATIONS, cure=cure)
+            value, cell = found["value"].cast(original.types[name]), found["cell"].cast(public.types[name])
+            gone, times = found["gone"].to_numpy(), found[ROWS].to_numpy()
+            pairs[name] = CellPairs(value.alias(name), cell.alias(name), gone, times)
     finally:
         rows.unpersist()
     climbed = {name: on_hierarchy(original.schema, pairs[name], name, its) for name, its in known.items()}
-    return measure.of_pairs(pairs, release.public.schema, climbed)
-
-
-def _side_by_side(original: ClusterRecords, public: ClusterRecords, names: list[str]) -> DataFrame:
-    """Return the values of every original row, its released cells, and whether it was deleted."""
-    values = original.frame.select(ROW, *(original.column(n).alias(f"v{at}") for at, n in enumerate(names)))
-    cells = public.frame.select(
-        f.col(ROW).alias("noren_of"), *(public.column(n).alias(f"s{at}") for at, n in enumerate(names))
-    )
-    both = values.join(cells, f.col(ROW) == f.col("noren_of"), "left")
-    return both.withColumn("gone", f.col("noren_of").isNull()).drop(ROW, "noren_of")
-
-
-def _pairs(rows: DataFrame, at: int, original: ClusterRecords, public: ClusterRecords, name: str) -> CellPairs:
-    cure = _("round the values first, or use --engine local")
-    keys = {"value": f.col(f"v{at}"), "cell": f.col(f"s{at}"), "gone": f.col("gone")}
-    found = counted(rows, keys, rows=original.rows, most=MOST_COMBINATIONS, cure=cure)
-    values, cells = found["value"].cast(original.types[name]), found["cell"].cast(public.types[name])
-    return CellPairs(values.alias(name), cells.alias(name), found["gone"].to_numpy(), found[ROWS].to_numpy())
+    return measure.of_pairs(pairs, public.schema, climbed)
 
 
 @plan(E4, E5, driver=N_("a sum and two counts"))
@@ -387,20 +383,16 @@ def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progre
         raise measure.nothing_to_compare(evidence.original.schema)
 
     def figures(draw: int, many: int) -> Figures:
-        return Figures(many, _table(found.get(draw)), frozenset(best.get(draw, ())))
+        table = np.zeros((len(COLUMNS), len(STATISTICS)))
+        if draw in found:
+            total, mean, variance, *rest = np.array(found[draw], dtype=np.float64).reshape(len(COLUMNS), -1).T
+            table = np.column_stack([total, mean, variance, np.sqrt(variance), *rest])
+        return Figures(many, table, frozenset(best.get(draw, ())))
 
     known, there = figures(ORIGINAL, evidence.original.rows), columns_there(evidence.original.schema, measure.asked)
     draws = [figures(draw, evidence.release.public.rows) for draw in range(measure.draws)]
     score = measure.score_of([parts_of(known, drawn, there) for drawn in draws])
     return replace(score, notes={**score.notes, **columns_not_there(original, measure.asked)})
-
-
-def _table(found: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the statistics of each column; zeros of no rows."""
-    if found is None:
-        return np.zeros((len(COLUMNS), len(STATISTICS)))
-    total, mean, variance, most, least, median = np.array(found, dtype=np.float64).reshape(len(COLUMNS), -1).T
-    return np.column_stack([total, mean, variance, np.sqrt(variance), most, least, median])
 
 
 def _best(rows: DataFrame, top: int) -> dict[int, list[str]]:
