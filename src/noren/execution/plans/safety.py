@@ -29,7 +29,6 @@ from noren.execution.frames import (
 from noren.execution.plans import plan
 from noren.execution.release import (
     ClusterEvidence,
-    ClusterGuess,
     ClusterRelease,
     Keep,
     in_release_order,
@@ -71,11 +70,15 @@ def hits_of(evidence: ClusterEvidence) -> dict[str, Hits]:
     A guess on a cluster has no order. The answer that counts of several for a pseudonym is the one of the smallest
     rank, of the largest score, of the first customer by text: the order in which our attacks give theirs.
     """
-    return {name: _hits(guess, evidence.release) for name, guess in evidence.guesses.items()}
+    return {name: _hits(guess.pairs, evidence.release) for name, guess in evidence.guesses.items()}
 
 
-def _hits(guess: ClusterGuess, release: ClusterRelease) -> Hits:
-    pairs, true = _in_words_of_pseudonyms(guess, release)
+def _hits(pairs: DataFrame, release: ClusterRelease) -> Hits:
+    true = release.pseudonyms
+    if "row" in pairs.columns or true is None:  # of tables, public rows are the pseudonyms and original rows the people
+        pairs = pairs.withColumnsRenamed({"row": "pseudonym", "person": "customer"})
+        public = in_release_order(release.public).frame.filter(f.col(ROW).isNotNull())
+        true = public.select((f.col(PLACE) + 1).alias("pseudonym"), (f.col(ROW) + 1).alias("customer"))
     key = [name for name in ("pseudonym", "period") if name in pairs.columns and name in true.columns]
     if "period" in key and not of_one_kind(_periods(pairs), _periods(true)):
         key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say
@@ -89,15 +92,6 @@ def _hits(guess: ClusterGuess, release: ClusterRelease) -> Hits:
     right = f.when(f.col("right"), f.col("customer"))
     counts: Any = both.agg(f.count(f.lit(1)), f.count(right), f.count_distinct(right)).first()
     return Hits(*(int(count) for count in counts))
-
-
-def _in_words_of_pseudonyms(guess: ClusterGuess, release: ClusterRelease) -> tuple[DataFrame, DataFrame]:
-    """Return a guess and the truth; of tables, public rows are the pseudonyms and original rows the people."""
-    if "row" in guess.pairs.columns or release.pseudonyms is None:
-        public = in_release_order(release.public).frame.filter(f.col(ROW).isNotNull())
-        rows = public.select((f.col(PLACE) + 1).alias("pseudonym"), (f.col(ROW) + 1).alias("customer"))
-        return guess.pairs.withColumnsRenamed({"row": "pseudonym", "person": "customer"}), rows
-    return guess.pairs, release.pseudonyms
 
 
 def _periods(pairs: DataFrame) -> list[str]:
@@ -118,15 +112,6 @@ def table_class_sizes(public: ClusterRecords) -> ClassSizes:
     both = np.array(found, dtype=np.int64).reshape(-1, 2)
     in_classes = int((both[:, 0] * both[:, 1]).sum())
     return ClassSizes(both[:, 0], both[:, 1], public.rows - in_classes)
-
-
-def judge_table(measure: Classes, evidence: ClusterEvidence) -> Score:
-    """Return what one machine says of the classes of a table."""
-    public, statement = evidence.release.public, evidence.release.statement
-    sizes = table_class_sizes(public)
-    columns = sensitive_columns(public.schema, measure.sensitive) if sizes.classes else []
-    told = {c.name: _told(public, c, evidence.original, claimed_values(statement)) for c in columns}
-    return judged(sizes, told, statement, public.rows, evidence.original.rows, measure.population_share)
 
 
 def rows_in_classes(
@@ -321,9 +306,13 @@ _BROUGHT = 500_000
 )
 def measure_classes(measure: Classes, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Count who fits each public history, and who is left where different pseudonyms are different people."""
-    if evidence.release.public.schema.kind == Kind.TABLE:
-        return judge_table(measure, evidence)
-    (original, public), statement = evidence.histories(), evidence.release.statement
+    public, statement = evidence.release.public, evidence.release.statement
+    if public.schema.kind == Kind.TABLE:
+        sizes = table_class_sizes(public)
+        columns = sensitive_columns(public.schema, measure.sensitive) if sizes.classes else []
+        told = {c.name: _told(public, c, evidence.original, claimed_values(statement)) for c in columns}
+        return judged(sizes, told, statement, public.rows, evidence.original.rows, measure.population_share)
+    original, public = evidence.histories()
     customers, claimed = original.people(), claimed_k(statement)
     if not statement.is_truthful:
         return shared(*class_sizes(public), customers=customers, claimed=claimed)
@@ -343,21 +332,19 @@ def audit(evidence: ClusterEvidence, sensitive: str | None, *, progress: Progres
     """
     release = evidence.release
     claimed = claimed_k(release.statement)
-    if release.public.schema.kind == Kind.HISTORY and claimed and release.pseudonyms is not None:
+    known = release.public.schema.kind == Kind.HISTORY and release.statement.is_truthful
+    if known and claimed and release.pseudonyms is not None:
         with keeping() as keep:
-            if release.statement.is_truthful and _plainly_holds(evidence, release.pseudonyms, claimed, keep):
+            original, public = evidence.histories()
+            each = histories_of(public).join(release.pseudonyms.select("pseudonym", "customer"), "pseudonym")
+            witnesses = each.select("history", "customer").distinct()
+            histories, pairs = consistent_pairs(original, public, release.statement, keep, witnesses)
+            fit = pairs.groupBy("history").agg(f.count(f.lit(1)).alias("fit"))
+            fitting = f.min("sharing"), f.min(f.coalesce("fit", f.lit(0)))
+            least = histories.join(fit, "history", "left").agg(*fitting).first()
+            if least is not None and least[0] is not None and min(least) >= claimed:
                 return
     refuse_unreal(measure_classes(Classes(sensitive=sensitive), evidence, progress=progress))
-
-
-def _plainly_holds(evidence: ClusterEvidence, behind: DataFrame, claimed: int, keep: Keep) -> bool:
-    original, public = evidence.histories()
-    each = histories_of(public).join(behind.select("pseudonym", "customer"), "pseudonym")
-    witnesses = each.select("history", "customer").distinct()
-    histories, pairs = consistent_pairs(original, public, evidence.release.statement, keep, witnesses)
-    fit = pairs.groupBy("history").agg(f.count(f.lit(1)).alias("fit"))
-    least = histories.join(fit, "history", "left").agg(f.min("sharing"), f.min(f.coalesce("fit", f.lit(0)))).first()
-    return least is not None and least[0] is not None and min(least) >= claimed
 
 
 def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progress) -> tuple[Whole, Whole, Whole]:
@@ -403,15 +390,10 @@ def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Wh
         *(half.alias(f"n{at}") for at, half in enumerate(halves)), f.col("sharing").alias("n4")
     )
     table = brought(shared_ones.repartition(-(-many // _BROUGHT))).to_numpy()
-    history, customer = _codes(table[:, :2]), _codes(table[:, 2:4])
+    history, customer = (np.unique(table[:, at : at + 2], axis=0, return_inverse=True)[1] for at in (0, 2))
     order = np.lexsort((customer, history))
     counts = np.bincount(history)
     first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     sharing = table[order][first[:-1], 4]
     candidates = Candidates(first, customer[order], int(customer.max()) + 1)
     return counts, one_to_one_counts(candidates, sharing), sharing
-
-
-def _codes(keys: Whole) -> Whole:
-    frame = pl.DataFrame(keys, schema=["first", "second"])
-    return frame.select(pl.struct(pl.all()).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
