@@ -72,7 +72,11 @@ def consistent_pairs(
     shown = _public_rows(public, columns).join(
         classes.select("history", "rows", f.col("pseudonym").alias("whose")), f.col("pseudonym") == f.col("whose")
     )
-    number = f.row_number().over(Window.partitionBy("history").orderBy(*(_told(at, c) for at, c in enumerate(columns))))
+    cells = [
+        f.col(f"s{at}") if column.scale == Scale.NOMINAL else f.struct(f"l{at}", f"h{at}")
+        for at, column in enumerate(columns)
+    ]
+    number = f.row_number().over(Window.partitionBy("history").orderBy(*cells))
     shown = keep(shown.withColumn("said", number).drop("pseudonym", "whose"))
     many = known.groupBy("customer").agg(f.count(f.lit(1)).alias("many"))
     if witnesses is None:
@@ -85,14 +89,19 @@ def consistent_pairs(
     alone, others = (might.filter(which).select("history", "customer") for which in (settled, ~settled))
     speaking = shown.filter(_says_something(columns))
     need = speaking.groupBy("history").agg(f.count(f.lit(1)).alias("need"))
-    edges = _joined(speaking.join(others, "history"), known, _fits(columns))
-    return classes, alone.unionByName(_matched(others.join(need, "history", "left"), edges))
+    # public rows beside the rows of their customers that fit them; looked up by item, where they say any
+    beside, fits, kept = speaking.join(others, "history"), _fits(columns), ["history", "customer", "rows", "said", ROW]
+    listed = beside.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
+    silent = beside.filter("s0 IS NULL").drop("s0")
+    edges = [listed.join(known, ["customer", "item"]), silent.join(known, "customer")]
+    by_item, by_customer = (some.filter(fits).select(kept) for some in edges)
+    return classes, alone.unionByName(_matched(others.join(need, "history", "left"), by_item.unionByName(by_customer)))
 
 
 def _known_rows(original: ClusterRecords, columns: list[Column], statement: Statement) -> DataFrame:
     """Return the values of known rows as ``v0``, ``v1``, …, ``item`` among them, and the customer."""
     given = set(original.schema.names)
-    into = {f"v{at}": _value_type(column) for at, column in enumerate(columns)}
+    into = {f"v{at}": pl.String() if c.scale == Scale.NOMINAL else pl.Float64() for at, c in enumerate(columns)}
 
     def kernel(block: History, rows: pl.Series) -> pl.DataFrame:
         history = _with_item(as_released(block, statement), columns, given)
@@ -116,8 +125,14 @@ def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
         parts = []
         for at, column in enumerate(columns):
             cells = history.frame[column.name]
-            if column.scale == Scale.NOMINAL:
-                parts.append(_texts(cells).alias(f"s{at}"))
+            if column.scale == Scale.NOMINAL:  # the texts that cells allow; null where they allow every one
+                if is_set(cells.dtype):
+                    texts = cells.cast(pl.List(pl.String)).list.drop_nulls().list.unique().list.sort()
+                else:
+                    text = cells.cast(pl.String).to_frame("text")
+                    some = pl.when(pl.col("text").is_not_null()).then(pl.concat_list("text"))
+                    texts = text.select(some).to_series()
+                parts.append(texts.alias(f"s{at}"))
                 continue
             ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
             parts += [_value(value, column).alias(f"{end}{at}") for end, value in zip("lh", ends, strict=True)]
@@ -131,26 +146,9 @@ def _with_item(history: History, columns: list[Column], given: set[str]) -> Hist
     return history if columns[0].name in given else of_one_item(history)[0]
 
 
-def _value_type(column: Column) -> pl.DataType:
-    return pl.String() if column.scale == Scale.NOMINAL else pl.Float64()
-
-
 def _value(values: pl.Series, column: Column) -> pl.Series:
     """Return values as texts, or as numbers, null where there is none."""
     return values.cast(pl.String) if column.scale == Scale.NOMINAL else pl.Series(numbers(values)).fill_nan(None)
-
-
-def _texts(cells: pl.Series) -> pl.Series:
-    """Return the texts that cells allow; null where they allow every one."""
-    if is_set(cells.dtype):
-        return cells.cast(pl.List(pl.String)).list.drop_nulls().list.unique().list.sort()
-    text = cells.cast(pl.String).to_frame("text")
-    return text.select(pl.when(pl.col("text").is_not_null()).then(pl.concat_list("text")).alias("text"))["text"]
-
-
-def _told(at: int, column: Column) -> Expression:
-    """Return what a public cell says, as something that rows can be put in order by."""
-    return f.col(f"s{at}") if column.scale == Scale.NOMINAL else f.struct(f"l{at}", f"h{at}")
 
 
 def _says_something(columns: list[Column]) -> Expression:
@@ -260,15 +258,6 @@ def _ways(shown: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
 
     told = shown.select("history", "said", "often", f.col("s0").isNull().alias("silent"), *names)
     return map_blocks(told, kernel, into)
-
-
-def _joined(shown: DataFrame, known: DataFrame, fits: Expression) -> DataFrame:
-    """Return public rows beside the rows of their customers that fit them; looked up by item, where they say any."""
-    listed = shown.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
-    kept = ["history", "customer", "rows", "said", ROW]
-    by_item = listed.join(known, ["customer", "item"]).filter(fits).select(kept)
-    silent = shown.filter("s0 IS NULL").drop("s0")
-    return by_item.unionByName(silent.join(known, "customer").filter(fits).select(kept))
 
 
 def _matched(pairs: DataFrame, edges: DataFrame) -> DataFrame:

@@ -116,7 +116,7 @@ def session(address: str) -> SparkSession:
         "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
         "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     }
-    if _on_this_machine(address):
+    if address.startswith("local") or urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1"):
         settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
     builder = SparkSession.builder.master(address).appName("noren")
     for name, value in settings.items():
@@ -148,10 +148,6 @@ def _silent_start() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
-
-
-def _on_this_machine(address: str) -> bool:
-    return address.startswith("local") or urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
 
 
 def _must_answer(address: str) -> None:
@@ -213,8 +209,8 @@ def told(words: str) -> NorenError:
     """
     ours = re.search(r"noren\.errors\.(\w+): (.*)", words)
     if ours:  # an error of ours that was raised on a worker keeps its words
-        kind: type[NorenError] | None = {"OutputError": OutputError, "FileError": FileError}.get(ours[1])
-        return ParameterError(ours[2].strip()) if kind is None else kind(ours[2].strip())
+        kind: type[NorenError] = {"OutputError": OutputError, "FileError": FileError}.get(ours[1], ParameterError)
+        return kind(ours[2].strip())
     if "No space left on device" in words:
         return OutputError(
             _("a worker's disk is full; make room, or name another disk in spark.local.dir; nothing was written")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -79,17 +79,18 @@ def steps_of(stages: Iterable[Stage]) -> list[Step]:
     by_step: dict[str, list[Stage]] = {}
     for stage in sorted(stages, key=lambda one: one.number):
         by_step.setdefault(stage.step["en"], []).append(stage)
-    return [_step(those) for those in by_step.values()]
-
-
-def _step(stages: Sequence[Stage]) -> Step:
-    done, tasks, rows, size = (sum(getattr(s, name) for s in stages) for name in ("done", "tasks", "rows", "bytes"))
-    seconds, until = 0.0, 0.0
-    for stage in sorted(stages, key=lambda one: one.began):
-        seconds += max(0.0, stage.ended - max(stage.began, until))
-        until = max(until, stage.ended)
-    over = all(stage.over for stage in stages)
-    return Step(stages[0].step, len(stages), done, tasks, rows, size, round(seconds, 1), over)
+    steps = []
+    for those in by_step.values():
+        done, tasks, rows, size = (
+            sum(getattr(stage, name) for stage in those) for name in ("done", "tasks", "rows", "bytes")
+        )
+        seconds, until = 0.0, 0.0
+        for stage in sorted(those, key=lambda one: one.began):
+            seconds += max(0.0, stage.ended - max(stage.began, until))
+            until = max(until, stage.ended)
+        over = all(stage.over for stage in those)
+        steps.append(Step(those[0].step, len(those), done, tasks, rows, size, round(seconds, 1), over))
+    return steps
 
 
 Hear = Callable[[list[Step]], None]
@@ -156,15 +157,20 @@ class Stages:
 
     def _tell(self, hear: Callable[[Iterable[Stage]], None]) -> None:
         """Tell the stages of this work, where something changed since the last look."""
+        from py4j.protocol import Py4JJavaError
+
         last = self._jobs()
         for job in range(self._job, last):
             info = self._tracker.getJobInfo(job)
             self._ids += [] if info is None else sorted(set(info.stageIds) - set(self._ids))
         self._job = last
-        counted = self._context._jsc.sc().statusStore()
+        store = self._context._jsc.sc().statusStore()
         changed, open_ = {}, []
         for number in self._ids:
-            found = _counted(counted, number)
+            try:
+                found = store.lastStageAttempt(number)
+            except Py4JJavaError:  # nothing is known of it yet, or not any more
+                found = None
             stage = None if found is None else self._stage(found, number)
             if stage is not None and stage != self._known.get(number):
                 self._known[number] = changed[number] = stage
@@ -198,16 +204,6 @@ class Stages:
             until,
             bool(ended.isDefined()),
         )
-
-
-def _counted(store: Any, number: int) -> Any:
-    """Return what Spark counts of a stage; None where nothing is known of it yet, or not any more."""
-    from py4j.protocol import Py4JJavaError
-
-    try:
-        return store.lastStageAttempt(number)
-    except Py4JJavaError:
-        return None
 
 
 @contextmanager
