@@ -35,7 +35,6 @@ from noren.execution.spark_functions import f
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -243,12 +242,15 @@ def stop_at_repeated_people(records: ClusterRecords) -> None:
     some = records.frame.filter(f.col(ROW) < BATCH_ROWS).select(
         *(records.column(n).alias(records.at(n)) for n in names)
     )
-    read = polars_of(some.toArrow())
-    first = read.select(pl.col(records.at(n)).cast(records.types[n]).alias(n) for n in names)
+    first = polars_of(some.toArrow()).select(pl.col(records.at(n)).cast(records.types[n]).alias(n) for n in names)
     found = namings(records.schema, first)
     if not found:
         return
-    values = {name: _filled(records, name) for name in found}
+    values = {}  # those that say something, null where they do not
+    for name in found:
+        value, dtype = records.column(name), records.types[name]
+        said = value.rlike(r"(?U)\S") if dtype == pl.String else ~f.isnan(value) if dtype.is_float() else f.lit(True)
+        values[name] = f.when(said, value)
     row = records.frame.agg(
         *(f.count(its).alias(f"filled_{records.at(n)}") for n, its in values.items()),
         *(f.count_distinct(its).alias(f"distinct_{records.at(n)}") for n, its in values.items()),
@@ -259,14 +261,6 @@ def stop_at_repeated_people(records: ClusterRecords) -> None:
         for n, how in found.items()
     ]
     stop_if_people_repeat(counted, records.rows)
-
-
-def _filled(records: ClusterRecords, name: str) -> Expression:
-    """Return the values that say something, null where they do not."""
-    value, dtype = records.column(name), records.types[name]
-    if dtype == pl.String:
-        return f.when(value.rlike(r"(?U)\S"), value)
-    return f.when(~f.isnan(value), value) if dtype.is_float() else value
 
 
 # --- schemas that nobody named ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from noren.data.cells import generalised_dtype, is_generalised
 from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
 from noren.data.row_digest import LANES, RowDigest
-from noren.data.schema import Column, Kind, Role, Schema
+from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, SchemaError
 from noren.execution.files import Place, is_local, local_path, numbered, written_whole
@@ -172,14 +172,22 @@ def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecor
     """Read the public part of a release folder, its rows numbered as they stand there, and its statement."""
     place = Place(session, folder)
     said = (place / "statement.json").read_json()
-    text = _schema_text(place)
+    # the schema lies beside the parts, or in the file's own notes
+    text = (place / "public.parquet" / SCHEMA_FILE).read_text()
+    if text is None and is_local(place.address):
+        path = local_path(place.address) / "public.parquet"
+        text = schema_in(path) if path.is_file() else None
     if said is None or text is None:
         raise FileError(
             _("this is no part of a release"), _("name a folder that noren protect wrote"), file=str(folder)
         )
     schema = Schema.from_toml(text, file=str(folder))
     raw, rows = numbered(session, (place / "public.parquet").address)
-    types = {column.name: _as_written(raw, column) for column in schema.columns}
+    kinds = {column.name: raw.schema[column.name].dataType.typeName() for column in schema.columns}
+    types = {
+        c.name: {"array": pl.List(pl.String), "struct": generalised_dtype(c)}.get(kinds[c.name], c.dtype)
+        for c in schema.columns
+    }
     cells = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(schema.names)), ROW)
     known = ("method", "parameters", "promise", "noren", "notes")
     statement = Statement(**{key: said[key] for key in known if key in said})
@@ -199,23 +207,6 @@ def load_release(session: SparkSession, folder: str | Path) -> ClusterRelease:
     public = public.with_frame(joined.drop(ROW).withColumnRenamed("origin", ROW))
     pseudonyms = (place / "secret" / "pseudonyms.parquet").read()
     return ClusterRelease(None, public, pseudonyms, statement, run.get("seed"), int(run["rows"]))
-
-
-def _schema_text(place: Place) -> str | None:
-    """Return the schema of a release's public part: beside the parts, or in the file's own notes."""
-    text = (place / "public.parquet" / SCHEMA_FILE).read_text()
-    if text is None and is_local(place.address):
-        path = local_path(place.address) / "public.parquet"
-        text = schema_in(path) if path.is_file() else None
-    return text
-
-
-def _as_written(raw: DataFrame, column: Column) -> pl.DataType:
-    """Return the type of a column's cells: exact, an interval or a set."""
-    kind = raw.schema[column.name].dataType.typeName()
-    if kind == "array":
-        return pl.List(pl.String)
-    return generalised_dtype(column) if kind == "struct" else column.dtype
 
 
 # --- what an attack found, and what a measure looks at there ---------------------------------------------------------
