@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -17,6 +17,7 @@ from noren.data.formats.files import must_be_free, writing_folder
 from noren.data.frames import History
 from noren.data.inputs import checked_seed
 from noren.data.periods import period_key
+from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import CheckFailedError, FileError, ParameterError, SchemaError
 from noren.i18n import _
@@ -38,7 +39,6 @@ from noren.ledger.entries import (
     alone,
     load_facts,
     load_past,
-    load_release,
     load_rows,
     new_head,
     nobody,
@@ -85,14 +85,6 @@ def period_seed(seed: int, period: str) -> int:
     if seed < 0:
         raise ParameterError(_("seed = {seed} is below 0").format(seed=seed), _("choose another seed"))
     return int(np.random.SeedSequence([seed, *period_key(period)]).generate_state(1, np.uint64)[0]) >> 1
-
-
-def _why_uncertified(written: Sequence[Written]) -> str:
-    """Return why nothing can be certified beside what was released; nothing where it can."""
-    for one in written:
-        if one.entry.certificate is None:
-            return _("{period} was released without a certificate").format(period=one.entry.period)
-    return ""
 
 
 class Ledger:
@@ -322,9 +314,12 @@ class Ledger:
         own = period_seed(seed, new.period)
         way = settings.chain if chain is None else chain_of(chain, settings.period)
         made = protect(new.rows, way, seed=own, progress=part_of(progress, 0.0, 0.3))
-        earlier = [load_release(one) for one in written]
+        earlier = [Release.load(one.folder) for one in written]
         bought = replace(original, master=None)  # who has bought nothing yet cannot be found, and counts for nothing
-        why = _why_uncertified(written) or why_uncertified(made, new.period)
+        bare = next((one.entry.period for one in written if one.entry.certificate is None), None)
+        why = why_uncertified(made, new.period)
+        if bare is not None:
+            why = _("{period} was released without a certificate").format(period=bare)
         certificate = None if why else certified([*earlier, made], bought.customers)
         alone = bool(written) and not settings.attack_released
         if alone and certificate is None:

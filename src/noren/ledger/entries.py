@@ -144,18 +144,28 @@ def read_written(ledger: Path) -> tuple[list[Written], list[FileError]]:
     place = ledger / "releases"
     # the head first: a process that is adding just now puts its release in place before it counts it
     try:
-        head = _Head.read(ledger)
-    except FileError as error:
-        return [], [error]
+        head = _Head.model_validate_json((ledger / "head.json").read_bytes())
+    except (OSError, ValidationError):
+        return [], [_damage(_("it cannot be read"), ledger / "head.json")]
     if not place.is_dir():
         return [], [_damage(_("the folder of releases is missing"), place)]
     for folder in sorted(place.iterdir()):
         if folder.name.startswith("."):
             continue
+        path = folder / "entry.json"
         try:
-            found.append(_read_entry(folder))
-        except FileError as error:
-            wrong.append(error)
+            content = path.read_bytes()
+            entry = Entry.model_validate_json(content)
+        except FileNotFoundError:
+            wrong.append(_damage(_("there is no such file"), path))
+            continue
+        except (OSError, ValidationError):
+            wrong.append(_damage(_("the entry cannot be read"), path))
+            continue
+        if folder_name(entry.period) != folder.name or set(entry.files) != _FILES:
+            wrong.append(_damage(_("the entry is not that of this folder"), path))
+            continue
+        found.append(Written(entry, folder, hashlib.sha256(content).hexdigest()))
     found.sort(key=lambda written: (written.entry.number, period_key(written.entry.period)))
     if not wrong:  # the entries around one that cannot be read do not fit together either
         wrong = [*_chain_problems(found), *_head_problems(ledger, head, found)]
@@ -169,11 +179,6 @@ def verify(written: Written) -> list[FileError]:
         seal = _read_json(written.folder / _SEAL)
         wrong = _changed(written.folder / "secret", _sealed(seal))
     return wrong
-
-
-def load_release(written: Written) -> Release:
-    """Return the release of an entry."""
-    return Release.load(written.folder)
 
 
 def load_rows(written: Written, schema: Schema) -> History:
@@ -205,20 +210,6 @@ def _sealed(seal: dict[str, Any]) -> dict[str, str]:
     return {_FACTS: "", **seal["files"]}
 
 
-def _read_entry(folder: Path) -> Written:
-    path = folder / "entry.json"
-    try:
-        content = path.read_bytes()
-        entry = Entry.model_validate_json(content)
-    except FileNotFoundError:
-        raise _damage(_("there is no such file"), path) from None
-    except (OSError, ValidationError):
-        raise _damage(_("the entry cannot be read"), path) from None
-    if folder_name(entry.period) != folder.name or set(entry.files) != _FILES:
-        raise _damage(_("the entry is not that of this folder"), path)
-    return Written(entry, folder, hashlib.sha256(content).hexdigest())
-
-
 def _chain_problems(found: list[Written]) -> list[FileError]:
     """Return where entries do not follow one another."""
     wrong = []
@@ -243,14 +234,6 @@ class _Head(BaseModel):
 
     entries: int = Field(ge=0)
     digest: str | None
-
-    @classmethod
-    def read(cls, ledger: Path) -> _Head:
-        path = ledger / "head.json"
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError):
-            raise _damage(_("it cannot be read"), path) from None
 
 
 def _head_problems(ledger: Path, head: _Head, found: list[Written]) -> list[FileError]:

@@ -75,46 +75,47 @@ def incoming(
     out. Errors name the file ``source``.
     """
     try:
-        return _incoming(history, schema, by, past, wanted, allow_gap=allow_gap)
+        if history.schema != schema:
+            raise SchemaError(
+                _("the data are of the schema {given}, the ledger of {schema}").format(
+                    given=history.schema.name, schema=schema.name
+                ),
+                _("read them by the ledger's schema.toml"),
+            )
+        plain = replace(history, frame=history.frame.select(schema.names), spelling=Spelling())
+        periods = _periods(plain, by)
+        held = in_order(periods)
+        period = _chosen(held, by, past, None if wanted is None else named(wanted, by), allow_gap=allow_gap)
+        for name in (name for name in held if name in past):
+            rows = plain.take((periods == name).arg_true())
+            if content_digest(rows) != past[name].digest:
+                raise ParameterError(
+                    _(
+                        "the rows of {period} are not those that were released"
+                        " ({then:,} rows then, {now:,} in this file)"
+                    ).format(period=name, then=past[name].rows, now=len(rows)),
+                    _("what is out cannot be changed: give the rows of then, or the new period's alone"),
+                )
     except InputError as error:
         said = error.problem
         raise type(error)(said.rule, said.cure, file=source, column=said.column) from None
-
-
-def _incoming(
-    history: History, schema: Schema, by: Calendar, past: Mapping[str, Past], wanted: str | None, *, allow_gap: bool
-) -> Incoming:
-    if history.schema != schema:
-        raise SchemaError(
-            _("the data are of the schema {given}, the ledger of {schema}").format(
-                given=history.schema.name, schema=schema.name
-            ),
-            _("read them by the ledger's schema.toml"),
-        )
-    plain = replace(history, frame=history.frame.select(schema.names), spelling=Spelling())
-    periods = _periods(plain, by)
-    held = in_order(periods)
-    period = _chosen(held, by, past, None if wanted is None else named(wanted, by), allow_gap=allow_gap)
-    for name in held:
-        if name in past:
-            _must_be_as_released(plain.take((periods == name).arg_true()), name, past[name])
     later = int(periods.is_in([name for name in held if period_key(name) > period_key(period)]).sum())
     earlier = [name for name in held if name not in past and period_key(name) < period_key(period)]
     never = int(periods.is_in(earlier).sum())
-    said = []
+    told = []
     if later:
         words = ngettext(
             "left for later: {count:,} row of later periods", "left for later: {count:,} rows of later periods", later
         )
-        said.append(words.format(count=later))
+        told.append(words.format(count=later))
     if never:
         words = ngettext(
             "left out: {count:,} row of earlier periods that were not released",
             "left out: {count:,} rows of earlier periods that were not released",
             never,
         )
-        said.append(words.format(count=never))
-    return Incoming(period, plain.take((periods == period).arg_true()), tuple(said))
+        told.append(words.format(count=never))
+    return Incoming(period, plain.take((periods == period).arg_true()), tuple(told))
 
 
 def _periods(history: History, by: Calendar) -> pl.Series:
@@ -172,17 +173,6 @@ def _chosen(held: list[str], by: Calendar, past: Mapping[str, Past], wanted: str
             _("add {expected} first; if nothing was sold then, add --allow-gap").format(expected=expected),
         )
     return wanted
-
-
-def _must_be_as_released(rows: History, period: str, past: Past) -> None:
-    if content_digest(rows) == past.digest:
-        return
-    raise ParameterError(
-        _("the rows of {period} are not those that were released ({then:,} rows then, {now:,} in this file)").format(
-            period=period, then=past.rows, now=len(rows)
-        ),
-        _("what is out cannot be changed: give the rows of then, or the new period's alone"),
-    )
 
 
 # --- the periods a ledger counts --------------------------------------------------------------------------------------

@@ -47,7 +47,9 @@ def of_period(release: Release, period: str, taken: Iterable[str], seed: int) ->
     known = release.secret.pseudonyms.with_columns(pl.col("pseudonym").cast(pl.String))
     shown = public.frame[column].cast(pl.String)
     old = pl.concat([shown, known["pseudonym"]]).drop_nulls().unique().sort()
-    fresh = _fresh(len(old), taken, _apart(seed))
+    # a seed for the names of a ledger, of which no method draws
+    high, low = np.random.SeedSequence([seed, *_OWN_STREAM]).generate_state(2, np.uint64)
+    fresh = _fresh(len(old), taken, (int(high) << 64) | int(low))
     frame = public.frame.with_columns(shown.replace_strict(old, fresh, return_dtype=pl.String).alias(column))
     renamed = replace(public, frame=frame, spelling=Spelling())
     order = renamed.lines().arg_sort()  # rows stand in the order of their own text, which has changed
@@ -101,12 +103,6 @@ def _history(release: Release) -> History:
     if not isinstance(release.public, History):
         raise SchemaError(_("a ledger keeps purchase histories"), _("use a schema of kind history"))
     return release.public
-
-
-def _apart(seed: int) -> int:
-    """Return a seed for the names of a ledger, of which no method draws."""
-    high, low = np.random.SeedSequence([seed, *_OWN_STREAM]).generate_state(2, np.uint64)
-    return (int(high) << 64) | int(low)
 
 
 def _fresh(count: int, taken: Iterable[str], seed: int) -> pl.Series:

@@ -87,9 +87,23 @@ class LedgerSettings:
         schema = schema if isinstance(schema, Schema) else Schema.load(schema)
         if schema.kind != Kind.HISTORY:
             raise SchemaError(_("a ledger keeps purchase histories"), _("use a schema of kind history"))
-        by = _calendar(period)
-        names, limits = _attack_names(attacks, schema), checked_budget(budget or {})
-        settings = cls(schema, chain_of(chain, by), by, names, limits, rule_named(rule), attack_released)
+        by = next((one for one in CALENDARS if one == period), None)
+        if by is None:
+            raise ParameterError(
+                _("a ledger cannot go by {period!r}").format(period=period),
+                _("use one of {names}").format(names=", ".join(CALENDARS)),
+            )
+        if attacks is None:
+            names = [n for n in USUAL_ATTACKS if n in known_attacks and known_attacks[n].fits(schema)]
+        else:
+            names = [attacks] if isinstance(attacks, str) else list(attacks)
+            if not names or not all(isinstance(name, str) for name in names):
+                raise ParameterError(
+                    _("a ledger without attacks sees no risk"),
+                    _("name one or more of {names}").format(names=", ".join(known_attacks)),
+                )
+        limits, tried = checked_budget(budget or {}), tuple(dict.fromkeys(names))
+        settings = cls(schema, chain_of(chain, by), by, tried, limits, rule_named(rule), attack_released)
         settings.ready_attacks()
         return settings
 
@@ -112,6 +126,12 @@ class LedgerSettings:
 
     def save(self, folder: Path) -> None:
         """Write ``ledger.toml`` and ``schema.toml``."""
+        steps = []
+        for step in self.chain.steps:
+            # a file that a step reads is named by its full path, as the ledger may be used from anywhere
+            files = {name: str(value.resolve()) for name, value in step if isinstance(value, Path)}
+            known = {n: v for n, v in (step.parameters() | files).items() if v not in (None, [])}
+            steps.append({"method": step.name} | known)
         content = {
             "version": VERSION,
             "period": self.period,
@@ -119,7 +139,7 @@ class LedgerSettings:
             "rule": self.rule.name if RULES.get(self.rule.name) == self.rule else self.rule.as_dict(),
             **({} if self.attack_released else {"attack_released": False}),
             "budget": dict(self.budget),
-            "step": [_plain(step) for step in self.chain.steps],
+            "step": steps,
         }
         with writing_file(folder / "schema.toml") as aside:
             aside.write_text(self.schema.to_toml(), encoding="utf-8")
@@ -182,9 +202,7 @@ def chain_of(given: ChainLike, by: Calendar) -> Chain:
         chain = Chain(steps=[given] if isinstance(given, Method) else given)
     steps = []
     for number, step in enumerate(chain.steps, start=1):
-        if "period" not in type(step).model_fields:
-            steps.append(step)
-        elif "period" not in step.model_fields_set:
+        if "period" in type(step).model_fields and "period" not in step.model_fields_set:
             steps.append(build(type(step), step.model_dump(exclude_unset=True) | {"period": by}))
         elif getattr(step, "period", by) == by:
             steps.append(step)
@@ -214,31 +232,3 @@ def checked_budget(given: Mapping[str, float]) -> dict[str, float]:
                 _("use a number from 0 to 1, such as 0.2"),
             )
     return {name: float(given[name]) for name in MEASURES if name in given}
-
-
-def _calendar(period: str) -> Calendar:
-    for one in CALENDARS:
-        if one == period:
-            return one
-    raise ParameterError(
-        _("a ledger cannot go by {period!r}").format(period=period),
-        _("use one of {names}").format(names=", ".join(CALENDARS)),
-    )
-
-
-def _attack_names(given: Iterable[str] | None, schema: Schema) -> tuple[str, ...]:
-    if given is None:
-        return tuple(n for n in USUAL_ATTACKS if n in known_attacks and known_attacks[n].fits(schema))
-    names = [given] if isinstance(given, str) else list(given)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise ParameterError(
-            _("a ledger without attacks sees no risk"),
-            _("name one or more of {names}").format(names=", ".join(known_attacks)),
-        )
-    return tuple(dict.fromkeys(names))
-
-
-def _plain(step: Method) -> dict[str, Any]:
-    """Return a step as TOML holds it; a file it reads by its full path, as the ledger may be used from anywhere."""
-    files = {name: str(value.resolve()) for name, value in step if isinstance(value, Path)}
-    return {"method": step.name} | {n: v for n, v in (step.parameters() | files).items() if v not in (None, [])}
