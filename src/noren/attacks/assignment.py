@@ -16,11 +16,10 @@ from noren.data.cells import is_interval
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.assignment import greedy_pairs
 from noren.protocols import Guess
 
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
 Pairs = tuple[Whole, Whole, Real]
 """Rows, the column given to each, and by how much it beats the next best of its row; 1 where there is no other."""
 

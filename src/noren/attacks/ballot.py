@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import ALWAYS
@@ -24,12 +23,11 @@ from noren.data.periods import in_order
 from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.errors import InputError, UnknownNameError
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.assignment import SILENT, chances, greedy_pairs, reliability, tested
 from noren.progress import Progress, silent
 from noren.protocols import Guess, Method
 
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
 Weights = tuple[Real, Real]
 """The skill of each member, and by what its votes are divided."""
 

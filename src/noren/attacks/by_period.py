@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from noren.data.arrays import exact_values, numbers
@@ -24,6 +23,7 @@ from noren.data.schema import Column, Role, Scale, ValueType
 from noren.data.statement import Statement
 from noren.errors import SchemaError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.copied_rows import Copies
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
 from noren.protocols import Attack
@@ -77,9 +77,6 @@ def told_periods(attack: Attack, statement: Statement) -> Attack:
 
 # --- known rows and public rows as arrays ----------------------------------------------------------------------------
 
-
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
 
 ALWAYS = "always"
 """The one period of a release whose dates do not tell periods."""

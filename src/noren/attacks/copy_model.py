@@ -18,9 +18,10 @@ from noren.engines.accelerated.device import accelerator_for
 from noren.engines.accelerated.evidence import weighed_rows
 from noren.engines.choice import chosen_engine
 from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.assignment import best_pairs, fair_shares, greedy_pairs
 from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, learn, odds_of, plain_arrays
-from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
+from noren.kernels.linkage.row_layout import Backgrounds, Counts, KnownLayout, PublicLayout, first_counts, kept_share
 from noren.progress import Progress, silent
 
 _PAYS = 200_000
@@ -44,9 +45,6 @@ def row_evidence(
     most = min(limit, max(len(known.rows), 1))
     return CopyEvidence(*weighed_rows(accelerator, *arrays, odds_of(copies), most, other_periods))
 
-
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
 
 _ROW_ROUNDS = 3
 _PAIR_ROUNDS = 2
@@ -121,6 +119,29 @@ def periods_in(sides: PeriodSides) -> Iterator[Period]:
         people = np.flatnonzero(held[:, at] > 0)
         if stop > first and len(people):
             yield Period(first, stop, people, shown[first:stop], held[people, at].astype(np.int64))
+
+
+def first_row_counts(sides: PeriodSides) -> Counts:
+    """Return what is believed at first of how numbers of rows go together."""
+    periods = list(periods_in(sides))
+    shown, known = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(p, side) for p in periods)]) for side in ("shown", "known")
+    )
+    return first_counts(shown, known, sum(kept_share(p.shown, p.known) for p in periods) / max(len(shown), 1))
+
+
+def learnt_row_counts(sides: PeriodSides, solution: Solution, counts: Counts) -> Counts:
+    """Return what the pairs of a solution say of how numbers of rows go together."""
+    periods = list(periods_in(sides))
+    if not periods:
+        return counts
+    usual = np.mean([counts.evidence(p.shown, p.known)[2] for p in periods], axis=0)
+    units = np.flatnonzero(solution.person >= 0)
+    shown = sides.public.counts[units]
+    known = np.diff(sides.known.rows, axis=1)[solution.person[units], sides.period[units]]
+    there = known > 0
+    units, shown, known = units[there], shown[there], known[there]
+    return counts.learnt(shown, known, counts.levels(shown, known), solution.trust[units], usual)
 
 
 def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent) -> Copies:

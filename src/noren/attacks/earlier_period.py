@@ -10,13 +10,14 @@ import numpy as np
 import polars as pl
 from scipy.optimize import minimize
 
-from noren.attacks.assignment import Real, assigned, counted, guess_of, middles, product
+from noren.attacks.assignment import assigned, counted, guess_of, middles, product
 from noren.data.arrays import must_be_exact
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 

@@ -19,12 +19,10 @@ from noren.attacks.copy_model import Scores, Solution, row_evidence
 from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, learn
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
 from noren.kernels.linkage.row_owners import TEMPERATURES, posterior
-
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
 
 _SHARE = 0.2
 _LIMIT = 64

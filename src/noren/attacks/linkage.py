@@ -6,11 +6,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.attacks.by_period import AttackByPeriod, PeriodSides, period_sides
-from noren.attacks.copy_model import Scores, Solution, learnt_copies, periods_in, row_evidence, solve
+from noren.attacks.copy_model import (
+    Scores,
+    Solution,
+    first_row_counts,
+    learnt_copies,
+    learnt_row_counts,
+    periods_in,
+    row_evidence,
+    solve,
+)
 from noren.attacks.habits import habit_rows, habits
 from noren.attacks.profile import answer, priors
 from noren.data.fits import columns_not_there, of_one_item
@@ -18,14 +26,12 @@ from noren.data.frames import History
 from noren.data.schema import Role
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.copied_rows import Copies
-from noren.kernels.linkage.row_layout import Counts, first_counts, kept_share
+from noren.kernels.linkage.row_layout import Counts
 from noren.kernels.linkage.row_owners import OWN_SHARES, Partners, partners, temperature
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
-
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
 
 _CANDIDATES = 6
 _OWNER_ROUNDS = 2
@@ -142,17 +148,11 @@ class _Puzzle:
         found = row_evidence(sides.known, sides.public, sides.beside, copies, limit=limit)
         plain = Scores.of(found)
         pairs = partners(sides.known, sides.public, sides.beside, copies, _likeliest(plain, _CANDIDATES))
-        periods = list(periods_in(sides))
-        shown, known = (
-            np.concatenate([np.zeros(0, np.int64), *(getattr(p, side) for p in periods)]) for side in ("shown", "known")
-        )
-        kept = sum(kept_share(p.shown, p.known) for p in periods) / max(len(shown), 1)
         base = sides.public.counts * np.log(1 - copies.share)
         units = len(sides.period)
         # what is too sure of itself is explained by rows that changed hands; what is not sure enough is made so
         heat = min(temperature(found.first, found.halves, *priors(sides, found)), 1.0)
-        counts = first_counts(shown, known, kept)
-        return cls(sides, plain, pairs, base, heat, _FIRST_SHARES, counts, Solution.empty(units))
+        return cls(sides, plain, pairs, base, heat, _FIRST_SHARES, first_row_counts(sides), Solution.empty(units))
 
     def solved(self) -> _Puzzle:
         """Return the puzzle solved by what is believed."""
@@ -168,7 +168,14 @@ class _Puzzle:
 
     def believing(self) -> _Puzzle:
         """Return the puzzle with what its solution says of row counts and rows that changed hands."""
-        return replace(self, counts=self._learnt_counts(), shares=self._learnt_shares())
+        # for each pseudonym how likely each own share is, if it is that of the customer named
+        person = self.solution.person
+        hit = (self.pairs.candidates == person[:, None]) & (person >= 0)[:, None]
+        own = self.pairs.owned(self.shares).shares_of(np.where(hit.any(axis=1), hit.argmax(axis=1), -1))
+        own[(person >= 0) & ~hit.any(axis=1), -1] = 1.0
+        tally = (own * self.solution.trust[:, None]).sum(axis=0) + _FIRST_SHARES
+        counts = learnt_row_counts(self.sides, self.solution, self.counts)
+        return replace(self, counts=counts, shares=np.asarray(tally / tally.sum()))
 
     def _scores(self) -> Scores:
         """Return what speaks for each pair, rows that changed hands, pseudonyms that come back and habits included."""
@@ -202,30 +209,6 @@ class _Puzzle:
         first = np.unique(groups, return_index=True)[1]
         together = _explained(_pooled(scores, groups), people)[first][many > 1].sum()
         return replace(self, back=groups) if together > apart else self
-
-    def _learnt_counts(self) -> Counts:
-        periods = list(periods_in(self.sides))
-        if not periods:
-            return self.counts
-        usual = np.mean([self.counts.evidence(p.shown, p.known)[2] for p in periods], axis=0)
-        units = np.flatnonzero(self.solution.person >= 0)
-        shown = self.sides.public.counts[units]
-        known = np.diff(self.sides.known.rows, axis=1)[self.solution.person[units], self.sides.period[units]]
-        there = known > 0
-        units, shown, known = units[there], shown[there], known[there]
-        return self.counts.learnt(shown, known, self.counts.levels(shown, known), self.solution.trust[units], usual)
-
-    def _learnt_shares(self) -> Real:
-        tally = (self._own_shares() * self.solution.trust[:, None]).sum(axis=0) + _FIRST_SHARES
-        return np.asarray(tally / tally.sum())
-
-    def _own_shares(self) -> Real:
-        """Return for each pseudonym how likely each own share is, if it is that of the customer named."""
-        person = self.solution.person
-        hit = (self.pairs.candidates == person[:, None]) & (person >= 0)[:, None]
-        shares = self.pairs.owned(self.shares).shares_of(np.where(hit.any(axis=1), hit.argmax(axis=1), -1))
-        shares[(person >= 0) & ~hit.any(axis=1), -1] = 1.0
-        return shares
 
     def unmixed(self) -> float:
         """Return how far rows of a pseudonym show its owner's habits: 1 where nearly all are the owner's, else less."""

@@ -7,25 +7,30 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import AttackByPeriod, PeriodSides, period_sides
-from noren.attacks.copy_model import Solution, learnt_copies, periods_in, row_evidence
+from noren.attacks.copy_model import (
+    Solution,
+    first_row_counts,
+    learnt_copies,
+    learnt_row_counts,
+    periods_in,
+    row_evidence,
+)
 from noren.data.fits import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real
 from noren.kernels.linkage.copied_rows import CopyEvidence
-from noren.kernels.linkage.row_layout import Counts, first_counts, kept_share
+from noren.kernels.linkage.row_layout import Counts
 from noren.kernels.linkage.row_owners import posterior, temperature
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
 
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
 _LEAST_UNKNOWN = 0.5
 
 
@@ -91,8 +96,14 @@ class Profile(AttackByPeriod):
         heat = temperature(found.first, found.halves, prior, rest)
         value = found.halves.sum(axis=1) / heat
         chance = posterior(found.first, value, prior, rest)
-        counts = _learnt_counts(sides, found, chance)
-        chance = posterior(found.first, value + _of_counts(sides, found, counts), prior, rest)
+        first = first_row_counts(sides)
+        counts = learnt_row_counts(sides, _best(found, chance), Counts(first.rate or 1.0, first.chance))
+        for period in periods_in(sides):  # what numbers of rows say of each listed pair
+            a, b = found.first[period.first], found.first[period.stop]
+            table = counts.evidence(period.shown, period.known)[0]
+            column = np.searchsorted(period.people, found.person[a:b])
+            value[a:b] += table[found.pseudonym[a:b] - period.first, column]
+        chance = posterior(found.first, value, prior, rest)
         best = _best(found, chance)
         notes: dict[str, Any] = {
             "temperature": heat,
@@ -142,30 +153,3 @@ def _best(found: CopyEvidence, chance: Real) -> Solution:
     best.trust[unit[top]] = chance[top]
     best.pays[unit[top]] = True
     return best
-
-
-def _learnt_counts(sides: PeriodSides, found: CopyEvidence, chance: Real) -> Counts:
-    """Return how numbers of rows go together in the pairs that fit best."""
-    best = _best(found, chance)
-    periods = list(periods_in(sides))
-    if not periods:
-        return Counts(1.0, first_counts(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0).chance)
-    shown, known = (np.concatenate([getattr(p, side) for p in periods]) for side in ("shown", "known"))
-    counts = first_counts(shown, known, sum(kept_share(p.shown, p.known) for p in periods) / len(shown))
-    held = np.diff(sides.known.rows, axis=1)
-    units = np.flatnonzero(best.person >= 0)
-    theirs = held[best.person[units], sides.period[units]]
-    usual = np.mean([counts.evidence(p.shown, p.known)[2] for p in periods], axis=0)
-    mine = sides.public.counts[units]
-    return counts.learnt(mine, theirs, counts.levels(mine, theirs), best.trust[units], usual)
-
-
-def _of_counts(sides: PeriodSides, found: CopyEvidence, counts: Counts) -> Real:
-    """Return what numbers of rows say of each listed pair."""
-    said = np.zeros(len(found.person))
-    for period in periods_in(sides):
-        a, b = found.first[period.first], found.first[period.stop]
-        table = counts.evidence(period.shown, period.known)[0]
-        column = np.searchsorted(period.people, found.person[a:b])
-        said[a:b] = table[found.pseudonym[a:b] - period.first, column]
-    return said

@@ -11,13 +11,14 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.special import ndtri
 
-from noren.attacks.assignment import Real, assigned, counted, guess_of, middles, product, uniform
+from noren.attacks.assignment import assigned, counted, guess_of, middles, product, uniform
 from noren.data.arrays import must_be_exact
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 

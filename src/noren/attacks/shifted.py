@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 from scipy.spatial import KDTree
 
-from noren.attacks.assignment import NO_PAIRS, Real, assigned, guess_of, middles
+from noren.attacks.assignment import NO_PAIRS, assigned, guess_of, middles
 from noren.data.arrays import must_be_exact
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real
 from noren.kernels.linkage.row_layout import Days, best_shifts
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess

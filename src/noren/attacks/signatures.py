@@ -19,6 +19,7 @@ from noren.data.schema import Column, Role, ValueType
 from noren.descriptions import Recoding
 from noren.errors import SchemaError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Whole
 from noren.kernels.linkage.last_match import (
     NO_ROW,
     Sides,
@@ -36,7 +37,6 @@ from noren.protocols import Guess
 ITEM_LETTERS = 2
 """What the attackers of 2017 were told of an item: its first two characters."""
 
-Whole = NDArray[np.int64]
 _KEPT = frozenset({Recoding.DELETED_ROWS, Recoding.ADDED_ROWS})
 _PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
 
