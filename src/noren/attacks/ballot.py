@@ -87,7 +87,12 @@ class Ballot:
         """Return what the answers alone tell of each member."""
         if not self.said:
             return np.zeros(0), np.ones(0)
-        return reliability(self.answers, self.choices, _families(list(self.said)))
+        from noren.attacks import attacks
+
+        # attacks that live in one module work in one way, and are one family
+        modules = [attacks[name].__module__ for name in self.said]
+        families = np.array([modules.index(module) for module in modules], np.int64)
+        return reliability(self.answers, self.choices, families)
 
     def elected(self, skill: Real, divided: Real, least: float = _LEAST_CHANCE) -> pl.DataFrame:
         """Return the answers elected, surest first: in a period each pseudonym once, to the likeliest customer."""
@@ -180,14 +185,6 @@ def _answers(cells: pl.DataFrame, pairs: pl.DataFrame, names: pl.Series, none: i
     return placed.cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int64).fill_null(none).to_numpy()
 
 
-def _families(names: list[str]) -> Whole:
-    """Return a number for each attack, the same for those that live in one module and work in one way."""
-    from noren.attacks import attacks
-
-    modules = [attacks[name].__module__ for name in names]
-    return np.array([modules.index(module) for module in modules], np.int64)
-
-
 # --- An attacker who knows how a release was made makes one like it, and sees which attack finds most there -----------
 
 
@@ -226,8 +223,13 @@ def rehearsal(
         ``pseudonym`` and ``customer``: what to call pseudonyms, if they change with time, so that months hang
         together. It need not be right.
     """
-    method = _method(statement)
-    if method is None or not len(known) or not len(public):
+    from noren.methods import methods
+
+    try:  # a method that is not ours, says too little or searches for long is not run
+        if not all(runs_again(methods[step.method]) for step in statement.steps) or not len(known) or not len(public):
+            return None
+        method = methods.create("chain", steps=[{"method": s.method} | s.parameters for s in statement.steps])
+    except (InputError, UnknownNameError):
         return None
     acted = known if len(known) > _NEARLY_ALL * len(public) or public.generalised else _named(public, names)
     own = int(np.random.SeedSequence([_STREAM, seed]).generate_state(1, np.uint64)[0]) >> 1
@@ -246,18 +248,6 @@ def rehearsal(
 def runs_again(step: Method | type[Method]) -> bool:
     """Tell whether a rehearsal runs this method: not one that generalises by a long search."""
     return not (step.generalises and step.best_so_far)
-
-
-def _method(statement: Statement) -> Method | None:
-    """Return the method that a statement tells of; None where it is not ours, says too little or searches for long."""
-    from noren.methods import methods
-
-    try:
-        if not all(runs_again(methods[step.method]) for step in statement.steps):
-            return None
-        return methods.create("chain", steps=[{"method": s.method} | s.parameters for s in statement.steps])
-    except (InputError, UnknownNameError):
-        return None
 
 
 def _named(public: History, names: pl.DataFrame) -> History:

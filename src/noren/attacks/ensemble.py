@@ -15,7 +15,7 @@ from noren.descriptions import Recoding, Runtime
 from noren.errors import InputError, ParameterError
 from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Attack, Guess
+from noren.protocols import Guess
 from noren.registry import build
 
 _ALONE = ("earlier-period", "recoded", "shifted")
@@ -187,14 +187,12 @@ class Ensemble(AttackByPeriod):
                     )
                 if not attacks[name].fits(original.schema):
                     raise ParameterError(_("{name} does not fit the data").format(name=name))
-                guesses[name] = self._member(attacks[name]).attack(original, public, seed=seed, progress=told)
+                # a member that asks for periods knows them
+                periods = {"period": self.period, "starts": self.starts}
+                own = {key: value for key, value in periods.items() if key in attacks[name].model_fields}
+                guesses[name] = build(attacks[name], own).attack(original, public, seed=seed, progress=told)
             except InputError as error:
                 if self.members and stern:
                     raise
                 left_out[name] = str(error)
         return guesses, left_out
-
-    def _member(self, kind: type[Attack]) -> Attack:
-        """Return a member that knows the periods, if it asks for any."""
-        told: dict[str, Any] = {"period": self.period, "starts": self.starts}
-        return build(kind, {name: value for name, value in told.items() if name in kind.model_fields})

@@ -20,7 +20,7 @@ from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, learn
+from noren.kernels.linkage.copied_rows import CopyEvidence, learn
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
 from noren.kernels.linkage.row_owners import TEMPERATURES, posterior
 
@@ -43,10 +43,9 @@ class HabitRows:
 
 @dataclass(frozen=True)
 class Habits:
-    """What habits say: listed pairs as in :class:`~noren.attacks.copy_model.Scores`, and how they were learnt."""
+    """What habits say: listed pairs as in :class:`~noren.attacks.copy_model.Scores`, and their temperature."""
 
     scores: Scores
-    copies: Copies
     heat: float
 
 
@@ -56,7 +55,11 @@ def habit_rows(public: History, sides: PeriodSides) -> HabitRows:
     kept = [at for at, c in enumerate(sides.columns) if c.scale == Scale.RATIO or c.type == ValueType.TIME]
     columns = [sides.columns[at] for at in kept]
     reach = levels_of(columns)
-    weekday = _weekdays(public, sides)
+    dates = public[Role.DATE].gather(sides.row)
+    if is_interval(dates.dtype):  # a range has no day of the week
+        first, last = (dates.struct.field(end) for end in ("lo", "hi"))
+        dates = first.set(first.ne_missing(last), None)
+    weekday = dates.cast(pl.Date).dt.weekday().cast(pl.Float64).fill_null(np.nan).to_numpy()
     lo = np.column_stack([shown.lo[:, kept], np.where(np.isnan(weekday), -np.inf, weekday)])
     hi = np.column_stack([shown.hi[:, kept], np.where(np.isnan(weekday), np.inf, weekday)])
     same = np.full((1, reach.shape[1]), np.inf)
@@ -83,7 +86,7 @@ def habits(shown: HabitRows, sides: PeriodSides, solution: Solution, unmixed: fl
         found = row_evidence(known, shown.rows, beside, copies, limit=_LIMIT, other_periods=True)
     heat = _heat(found, solution.person, sure, len(sides.customers))
     scores = Scores.of(found)
-    return Habits(replace(scores, value=scores.value * unmixed / heat), copies, heat)
+    return Habits(replace(scores, value=scores.value * unmixed / heat), heat)
 
 
 def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tuple[KnownLayout, Backgrounds]:
@@ -127,12 +130,3 @@ def _heat(found: CopyEvidence, person: Whole, trust: Real, people: int) -> float
         left = np.maximum(1 - np.bincount(unit, weights=chance, minlength=len(rest)), 1e-12)
         told.append(trust[unit[right]] @ np.log(chance[right]) + trust[missed] @ np.log(left[missed] / people))
     return float(TEMPERATURES[int(np.argmax(told))])
-
-
-def _weekdays(public: History, sides: PeriodSides) -> Real:
-    """Return the day of the week of each row; NaN where the date is a range or suppressed."""
-    dates = public[Role.DATE].gather(sides.row)
-    if is_interval(dates.dtype):
-        lo, hi = (dates.struct.field(end) for end in ("lo", "hi"))
-        dates = lo.set(lo.ne_missing(hi), None)
-    return dates.cast(pl.Date).dt.weekday().cast(pl.Float64).fill_null(np.nan).to_numpy()

@@ -83,7 +83,25 @@ class Jaccard(Attack):
         sides = set_sides(original, public)
         progress(0.2, _("comparing sets of items"))
         customer, score = self._most_similar(sides, progress)
-        return self._ranked(sides, customer, score)
+        # everybody's first answer, surest first, then the second ones, and so on
+        pseudonym = np.tile(np.arange(customer.shape[0]), customer.shape[1])
+        rank = np.repeat(np.arange(1, customer.shape[1] + 1), customer.shape[0])
+        who, how = customer.T.ravel(), score.T.ravel()
+        order = np.lexsort((pseudonym, -how, rank))
+        order = order[who[order] != NOBODY]
+        pairs = pairs_of(
+            sides.pseudonyms.cast(pl.String).gather(pseudonym[order]),
+            sides.customers.cast(pl.String).gather(who[order]),
+            how[order],
+        )
+        if self.candidates > 1:
+            pairs = pairs.with_columns(pl.Series("rank", rank[order]))
+        first = score[:, 0] if score.size else np.zeros(0)
+        notes = {
+            "unlike_anybody": int((customer[:, :1] == NOBODY).sum()),
+            "mean_similarity": float(first.mean()) if len(first) else 0.0,
+        }
+        return Guess(self.name, pairs, notes)
 
     def _most_similar(self, sides: SetSides, progress: Progress) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return for each pseudonym the customers, best first, and their similarities."""
@@ -104,24 +122,3 @@ class Jaccard(Attack):
             customer[which], score[which] = who, how
             progress(0.2 + 0.8 * done / len(blocks), _("comparing sets of items"))
         return customer, score
-
-    def _ranked(self, sides: SetSides, customer: NDArray[np.int64], score: NDArray[np.float64]) -> Guess:
-        """Return the guess: everybody's first answer, surest first, then the second ones, and so on."""
-        pseudonym = np.tile(np.arange(customer.shape[0]), customer.shape[1])
-        rank = np.repeat(np.arange(1, customer.shape[1] + 1), customer.shape[0])
-        who, how = customer.T.ravel(), score.T.ravel()
-        order = np.lexsort((pseudonym, -how, rank))
-        order = order[who[order] != NOBODY]
-        pairs = pairs_of(
-            sides.pseudonyms.cast(pl.String).gather(pseudonym[order]),
-            sides.customers.cast(pl.String).gather(who[order]),
-            how[order],
-        )
-        if self.candidates > 1:
-            pairs = pairs.with_columns(pl.Series("rank", rank[order]))
-        first = score[:, 0] if score.size else np.zeros(0)
-        notes = {
-            "unlike_anybody": int((customer[:, :1] == NOBODY).sum()),
-            "mean_similarity": float(first.mean()) if len(first) else 0.0,
-        }
-        return Guess(self.name, pairs, notes)

@@ -12,7 +12,7 @@ from noren.data.arrays import exact_values
 from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.periods import in_order
-from noren.data.schema import Column, Role
+from noren.data.schema import Role
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.linkage.row_layout import likeness
@@ -53,11 +53,6 @@ class MonthlyProfile(AttackByPeriod):
     def amount(self, history: History) -> pl.Expr:
         """Return what each row counts, in whole numbers, null where it does not: their sums need no order."""
 
-    def number(self, history: History) -> pl.Expr:
-        """Return what a customer's rows of one period boil down to."""
-        amount = self.amount(history)
-        return (amount.mean() if self.averaged else amount.sum()).alias("its number")
-
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
         progress(0.0, _("summing up each month"))
@@ -85,19 +80,20 @@ class MonthlyProfile(AttackByPeriod):
         return Guess(self.name, best.with_columns(pl.col("period").cast(pl.String)), {"profiles": len(known)})
 
     def _profiles(self, history: History, who: str) -> pl.DataFrame:
-        """Return the number of every customer (or pseudonym) and period."""
+        """Return the number that the rows of every customer (or pseudonym) and period boil down to."""
         rows = history.frame.with_columns(self.row_periods(history).alias("its period"))
         name = history.schema.role(Role.CUSTOMER).name
-        profiles = rows.drop_nulls([name, "its period"]).group_by(name, "its period").agg(self.number(history))
+        amount = self.amount(history)
+        number = (amount.mean() if self.averaged else amount.sum()).alias("its number")
+        profiles = rows.drop_nulls([name, "its period"]).group_by(name, "its period").agg(number)
         return profiles.select(
             pl.col(name).cast(pl.String).alias(who), period="its period", number=pl.col("its number").cast(pl.Float64)
         ).drop_nulls()
 
     def row_periods(self, history: History) -> pl.Series:
         """Return the period of every row, null where the date does not tell it."""
-        column = history.schema.role(Role.DATE)
-        dates = history.frame[column.name]
-        if not _has_intervals(history, column):
+        dates = history[Role.DATE]
+        if not is_interval(dates.dtype):
             return self.periods(dates)
         first, last = (self.periods(dates.struct.field(end)) for end in ("lo", "hi"))
         return first.set(first.ne_missing(last), None)
@@ -131,8 +127,8 @@ class S7(MonthlyProfile):
     def amount(self, history: History) -> pl.Expr:
         """Return the unit price twice, the middle of intervals; rows without a price are left out."""
         column = history.schema.role(Role.PRICE)
-        price = pl.col(column.name)
-        ends = [price.struct.field("lo"), price.struct.field("hi")] if _has_intervals(history, column) else [price] * 2
+        price, between = pl.col(column.name), is_interval(history.frame.schema[column.name])
+        ends = [price.struct.field("lo"), price.struct.field("hi")] if between else [price] * 2
         # sums of whole steps do not depend on the order of rows, sums of floats do
         lo, hi = ((end / column.grid * _FINER).round().cast(pl.Int64) for end in ends)
         return lo + hi
@@ -163,7 +159,3 @@ class S8(MonthlyProfile):
     def amount(self, history: History) -> pl.Expr:
         """Count each row once."""
         return pl.col(history.schema.role(Role.CUSTOMER).name).is_not_null().cast(pl.Int64)
-
-
-def _has_intervals(history: History, column: Column) -> bool:
-    return is_interval(history.frame.schema[column.name])

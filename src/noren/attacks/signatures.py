@@ -66,14 +66,23 @@ class Signature(AttackByPeriod):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
         progress(0.0, _("comparing rows by their key"))
-        seen, known = _keys(public, original, [original.schema.role(role) for role in self.key])
+        columns = [original.schema.role(role) for role in self.key]
+        must_show(public, columns)
+        # numbers that are equal exactly where the cells' texts are
+        seen, known = joint_key([part for column in columns for part in _parts(public, original, column)])
         public, seen = _filled(public, seen, self.key)
         original, known = _filled(original, known, (*self.key, Role.DATE))
         if not len(public) or not len(original):
             return Guess(self.name, pl.DataFrame(schema=_PAIRS), {"matched_rows": 0, "known_rows": len(original)})
         found = last_match(seen, known)
         progress(0.7, _("naming pseudonyms"))
-        answer, shown = _pseudonyms(public[Role.CUSTOMER], found)
+        # the pseudonym that each known row leads to as a number, and a public row that shows each number's
+        led_to = np.zeros(len(public) + 1, bool)
+        led_to[found] = True  # NO_ROW marks the place behind the last
+        rows_shown = np.flatnonzero(led_to[:-1])
+        number = np.full(len(public) + 1, NO_ROW, np.int64)
+        number[rows_shown], first = numbered(public[Role.CUSTOMER][rows_shown].cast(pl.String))
+        answer, shown = number[found], rows_shown[first]
         whose, first = numbered(original[Role.CUSTOMER].cast(pl.String))
         customers = original[Role.CUSTOMER][first]
         when, periods = self._numbered_periods(exact_values(original, original.schema.role(Role.DATE)))
@@ -199,12 +208,6 @@ def key_texts(history: History, columns: list[Column]) -> list[pl.Series]:
 # --- keys as numbers ---------------------------------------------------------------------------------------
 
 
-def _keys(public: History, known: History, columns: list[Column]) -> tuple[Whole, Whole]:
-    """Return both sides' keys: numbers that are equal exactly where the cells' texts are."""
-    must_show(public, columns)
-    return joint_key([part for column in columns for part in _parts(public, known, column)])
-
-
 def _parts(public: History, known: History, column: Column) -> list[Sides]:
     """Return one column of the public rows and of the known ones as numbers.
 
@@ -215,18 +218,23 @@ def _parts(public: History, known: History, column: Column) -> list[Sides]:
     if column.role == Role.ITEM:
         return [(_letters(_text(public, column)), _letters(_text(known, column)))]
     if column.type == ValueType.TEXT or any(is_generalised(side.dtype) for side in sides):
-        return [_split(_text_codes(pl.concat([_text(public, column), _text(known, column)])), len(public))]
+        codes = _text_codes(pl.concat([_text(public, column), _text(known, column)]))
+        return [(codes[: len(public)], codes[len(public) :])]
     one, other = map(physical, sides)
     if one.dtype.is_integer() and other.dtype.is_integer():
         parts = [(_plain(one), _plain(other))]
     else:
         prices = _plain(one.cast(pl.Float64)), _plain(other.cast(pl.Float64))
         parts = [whole_steps(prices, max(1, round(1 / column.grid)))]
-    odd = _odd_texts(public, known, column)
-    if len(odd):
-        spelled = np.full(len(public) + len(known), NO_ROW, np.int64)
-        spelled[odd["row"].to_numpy()] = _text_codes(odd["text"])
-        parts.append(_split(spelled, len(public)))
+    odd = [
+        texts.select(pl.col("row").cast(pl.Int64) + start, "text")
+        for history, start in ((public, 0), (known, len(public)))
+        if (texts := history.spelling.exceptions.get(column.name)) is not None
+    ]
+    if odd and len(spelled := pl.concat(odd)):
+        codes = np.full(len(public) + len(known), NO_ROW, np.int64)
+        codes[spelled["row"].to_numpy()] = _text_codes(spelled["text"])
+        parts.append((codes[: len(public)], codes[len(public) :]))
     return parts
 
 
@@ -235,26 +243,12 @@ def _plain(values: pl.Series) -> NDArray[Any]:
     return (values.fill_null(0) if values.null_count() else values).to_numpy()
 
 
-def _split(both: Whole, count: int) -> Sides:
-    return both[:count], both[count:]
-
-
 def _text(history: History, column: Column) -> pl.Series:
     frame = history.frame
     if frame.schema[column.name] == pl.String and column.name not in history.spelling.exceptions:
         return frame[column.name]
     canonical = frame.select(cell_text(pl.col(column.name), column, frame.schema[column.name]).alias(column.name))
     return history.spelling.apply(canonical)[column.name]
-
-
-def _odd_texts(public: History, known: History, column: Column) -> pl.DataFrame:
-    """Return the rows, the public ones first, whose text is not canonical."""
-    odd = [
-        texts.select(pl.col("row").cast(pl.Int64) + start, "text")
-        for history, start in ((public, 0), (known, len(public)))
-        if (texts := history.spelling.exceptions.get(column.name)) is not None
-    ]
-    return pl.concat(odd) if odd else pl.DataFrame()
 
 
 def _letters(items: pl.Series) -> Whole:
@@ -280,16 +274,3 @@ def _filled(history: History, keys: Whole, roles: tuple[Role, ...]) -> tuple[His
         return history, keys
     rows = history.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().arg_true()
     return history.take(rows), keys[rows.to_numpy()]
-
-
-# --- answers -----------------------------------------------------------------------------------------------
-
-
-def _pseudonyms(pseudonym: pl.Series, found: Whole) -> tuple[Whole, Whole]:
-    """Return the pseudonym that each known row leads to as a number, and a public row that shows each number's."""
-    led_to = np.zeros(len(pseudonym) + 1, bool)
-    led_to[found] = True  # NO_ROW marks the place behind the last
-    rows = np.flatnonzero(led_to[:-1])
-    number = np.full(len(pseudonym) + 1, NO_ROW, np.int64)
-    number[rows], first = numbered(pseudonym[rows].cast(pl.String))
-    return number[found], rows[first]
