@@ -134,8 +134,20 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
     are no items, all rows are of one (:func:`~noren.data.stand_ins.of_one_item`). Known items may be cut to their first
     characters: public ones are cut to the length of the longest that is known.
     """
-    item, columns = _columns(original, public)
-    known = _known_frame(original, by, item)
+    for day in original.schema.with_role(Role.DATE):
+        if day.name not in public.frame.columns:
+            raise SchemaError(
+                _("the release has no column {name!r}").format(name=day.name), _("give a release of this original")
+            )
+    item, *columns = compared_columns(original, public)
+    columns = [c for c in columns if not is_set(public.frame.schema[c.name])]
+    dates = _dates(original)
+    cells = {
+        "customer": original[Role.CUSTOMER].cast(pl.String),
+        "period": by.periods(dates).set(dates.is_null(), ALWAYS),
+        "item": exact_values(original, item).cast(pl.String),
+    }
+    known = pl.DataFrame(cells).with_row_index("row").drop_nulls()
     seen = shown_periods(public, by)
     if len(seen) and seen["period"][0] == ALWAYS:
         known = known.with_columns(period=pl.lit(ALWAYS))
@@ -173,30 +185,6 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
 
 
 # --- frames ------------------------------------------------------------------------------------------------
-
-
-def _columns(original: History, public: History) -> tuple[Column, list[Column]]:
-    """Return the item, and all other columns that rows can be compared by."""
-    for day in original.schema.with_role(Role.DATE):
-        if day.name not in public.frame.columns:
-            raise SchemaError(
-                _("the release has no column {name!r}").format(name=day.name), _("give a release of this original")
-            )
-    item, *columns = compared_columns(original, public)
-    return item, [c for c in columns if not is_set(public.frame.schema[c.name])]
-
-
-def _known_frame(original: History, by: AttackByPeriod, item: Column) -> pl.DataFrame:
-    """Return customer, period, item and place of the known rows; the period is ALWAYS where there is no date."""
-    dates = _dates(original)
-    frame = pl.DataFrame(
-        {
-            "customer": original[Role.CUSTOMER].cast(pl.String),
-            "period": by.periods(dates).set(dates.is_null(), ALWAYS),
-            "item": exact_values(original, item).cast(pl.String),
-        }
-    )
-    return frame.with_row_index("row").drop_nulls()
 
 
 def shown_periods(public: History, by: AttackByPeriod) -> pl.DataFrame:
@@ -254,16 +242,12 @@ def _measured(
             values[:, c] = code[: len(ours)]
             lo[there, c] = hi[there, c] = code[len(ours) :][there]
             continue
-        values[:, c], first, last = (_distant(numbers(side), column) for side in (ours, *ends))
+        plain = [numbers(side) for side in (ours, *ends)]
+        if column.scale == Scale.RATIO:  # by logarithm: a price twice as high is as far away whatever the price
+            plain = [np.asarray(np.sign(side) * np.log1p(np.abs(side) / column.grid)) for side in plain]
+        values[:, c], first, last = plain
         lo[there, c], hi[there, c] = first[there], last[there]
     return values, lo, hi
-
-
-def _distant(plain: Real, column: Column) -> Real:
-    """Return amounts by logarithm, so that a price twice as high is as far away whatever the price."""
-    if column.scale != Scale.RATIO:
-        return plain
-    return np.asarray(np.sign(plain) * np.log1p(np.abs(plain) / column.grid))
 
 
 def _public_rows(seen: pl.DataFrame, said: pl.DataFrame, item: Whole, lo: Real, hi: Real) -> PublicLayout:

@@ -93,7 +93,10 @@ class Recoded(Attack):
             progress((at + 0.5) / (self.rounds + 0.5), _("matching items and customers"))
             row, column, margin = pairs
             sure = margin >= np.quantile(margin, 0.25 if at else 0.5)
-            alike = sold + _alike(shown.has[row[sure]], known.has[column[sure]])
+            # how far each code and each item have the same buyers, by the items of people who stand for each other
+            lists = shown.has[row[sure]], known.has[column[sure]]
+            codes, items = ((one / np.sqrt(np.maximum(one.sum(axis=1), 1.0))[:, None]).T.tocsr() for one in lists)
+            alike = product(codes, items) / ((_lengths(codes)[:, None] + _FEW) * (_lengths(items) + _FEW)) + sold
             code, item, _margin = assigned(self.name, alike.shape, alike.__getitem__, seed, most=0)
             words = csr_array((known.rarity[item], (code, item)), shape=alike.shape)
             mine = ((shown.has @ words) / _lengths(shown.rare)[:, None]).tocsr()
@@ -143,12 +146,6 @@ def _waves(found: Real, sold: Real, roles: Sequence[Role]) -> Real:
     drawn = uniform(_WAVES * (1 + len(fine)), seed=0).reshape(1 + len(fine), _WAVES)
     turns = ndtri(np.maximum(drawn[1:], 1e-9)) * (fine / np.where(spread > 1e-9, spread, np.inf))[:, None]
     return np.asarray(np.cos((found - mean) @ turns + 2 * np.pi * drawn[0]) * np.sqrt(2 / _WAVES))
-
-
-def _alike(*lists: csr_array) -> Real:
-    """Return how far each code and each item have the same buyers, by the items of people who stand for each other."""
-    codes, items = ((one / np.sqrt(np.maximum(one.sum(axis=1), 1.0))[:, None]).T.tocsr() for one in lists)
-    return product(codes, items) / ((_lengths(codes)[:, None] + _FEW) * (_lengths(items) + _FEW))
 
 
 def _of_rows(one: Any, other: Any) -> Callable[[slice], Real]:

@@ -150,10 +150,8 @@ class _Naming:
     def __init__(self, sides: RowSides, seed: int) -> None:
         self.sides, self.rows, self.people = sides, sides.speaking, sides.known
         self._seed = seed
-        self._draw = 0
-        self._visits = 0
+        self._draw = self._visits = self.not_tried = 0
         self._named: list[tuple[Whole, Whole, Real]] = []
-        self.not_tried = 0
 
     def _shuffled(self, values: Whole) -> Whole:
         return values[np.argsort(self._uniform(len(values)), kind="stable")]
@@ -222,13 +220,7 @@ class _Naming:
         nobody = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
         row, person, score = (np.concatenate(parts) for parts in zip(nobody, *self._named, strict=True))
         order = np.lexsort((row, -score.round(12)))
-        return pl.DataFrame(
-            {
-                "row": row[order] + 1,
-                "person": person[order] + 1,
-                "score": score[order],
-            }
-        )
+        return pl.DataFrame({"row": row[order] + 1, "person": person[order] + 1, "score": score[order]})
 
 
 # --- The two sides of a released table, column by column, as codes: what is known of people, and what cells say -------
@@ -390,7 +382,7 @@ def _side(original: Table, column: Column, cells: pl.Series, hierarchy: Hierarch
     known = ordered.drop_nulls()
     codes = _coded(values, ordered)
     place = np.where(np.arange(len(ordered)) < len(known), np.arange(len(ordered), dtype=np.float64), np.nan)
-    different = _different(cells)
+    different = cells.filter(_comparable(cells).is_first_distinct())
     kind, low, high, lists = _meanings(different, known, column, hierarchy)
     step = 0.0 if column.scale == Scale.NOMINAL else _FAR / max(len(known) - 1, 1)
     base = np.zeros(len(ordered))
@@ -411,13 +403,6 @@ def _comparable(cells: pl.Series) -> pl.Series:
     return cells
 
 
-def _different(cells: pl.Series) -> pl.Series:
-    """Return each different cell once."""
-    return cells.gather(
-        pl.DataFrame({"cell": _comparable(cells)}).select(pl.col("cell").is_first_distinct().arg_true())["cell"]
-    )
-
-
 def _meanings(
     cells: pl.Series, known: pl.Series, column: Column, hierarchy: Hierarchy | None
 ) -> tuple[Whole, Real, Real, list[Whole]]:
@@ -428,42 +413,25 @@ def _meanings(
     lists = [_NONE] * count
     if is_interval(cells.dtype) or (ordered and cells.dtype.is_numeric()) or (ordered and cells.dtype.is_temporal()):
         ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
-        low, high = _between(numbers(known), numbers(ends[0]), numbers(ends[1]))
-        return np.where(silent, NOTHING, INSIDE), low, high, lists
+        low, high = (np.nan_to_num(numbers(end)) for end in ends)
+        first = np.searchsorted(numbers(known), low, side="left").astype(np.float64)
+        last = (np.searchsorted(numbers(known), high, side="right") - 1).astype(np.float64)
+        return np.where(silent, NOTHING, INSIDE), first, last, lists
     nothing = np.zeros(count)
     if is_set(cells.dtype):
-        lists = _sets(cells.cast(pl.List(pl.String)), known)
+        codes = pl.DataFrame({"value": known.cast(pl.String), "code": pl.int_range(len(known), eager=True)})
+        every = pl.DataFrame({"cell": pl.int_range(count, eager=True), "value": cells.cast(pl.List(pl.String))})
+        members = every.explode("value").join(codes, on="value", how="inner", maintain_order="left")
+        begins = np.searchsorted(members["cell"].to_numpy(), np.arange(1, count))
+        lists = np.split(members["code"].to_numpy(), begins) if count else []
         return np.where(silent, NOTHING, LISTED), nothing, nothing, lists
     texts = known.to_frame("value").select(value_text(pl.col("value"), column))["value"]
-    listed = _labels(cells.cast(pl.String), texts, known, column, hierarchy)
-    kind = np.array([NOTHING if one is None else LISTED for one in listed], dtype=np.int64)
-    return kind, nothing, nothing, [_NONE if one is None else one for one in listed]
-
-
-def _between(known: Real, low: Real, high: Real) -> tuple[Real, Real]:
-    """Return the first and the last code between two ends."""
-    low, high = np.nan_to_num(low), np.nan_to_num(high)
-    first = np.searchsorted(known, low, side="left")
-    last = np.searchsorted(known, high, side="right") - 1
-    return first.astype(np.float64), last.astype(np.float64)
-
-
-def _sets(cells: pl.Series, known: pl.Series) -> list[Whole]:
-    codes = pl.DataFrame({"value": known.cast(pl.String), "code": pl.int_range(len(known), eager=True)})
-    every = pl.DataFrame({"cell": pl.int_range(len(cells), eager=True), "value": cells})
-    members = every.explode("value").join(codes, on="value", how="inner", maintain_order="left")
-    begins = np.searchsorted(members["cell"].to_numpy(), np.arange(1, len(cells)))
-    return np.split(members["code"].to_numpy(), begins) if len(cells) else []
-
-
-def _labels(
-    cells: pl.Series, texts: pl.Series, known: pl.Series, column: Column, hierarchy: Hierarchy | None
-) -> list[Whole | None]:
-    """Return the codes that each label stands for; None where nobody can say."""
     code_of = {text: code for code, text in enumerate(texts)}
     tree = {} if hierarchy is None else _by_label(hierarchy, code_of)
-    ordered = None if column.scale == Scale.NOMINAL else numbers(known)
-    return [_codes_of(label, code_of, tree, ordered, texts, column) for label in cells]
+    values = numbers(known) if ordered else None
+    listed = [_codes_of(label, code_of, tree, values, texts, column) for label in cells.cast(pl.String)]
+    kind = np.array([NOTHING if one is None else LISTED for one in listed], dtype=np.int64)
+    return kind, nothing, nothing, [_NONE if one is None else one for one in listed]
 
 
 def _codes_of(
@@ -474,6 +442,7 @@ def _codes_of(
     texts: pl.Series,
     column: Column,
 ) -> Whole | None:
+    """Return the codes that a label stands for; None where nobody can say."""
     if label is None or label == SAYS_NOTHING:
         return None
     if label in tree:
