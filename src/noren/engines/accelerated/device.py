@@ -118,20 +118,17 @@ def in_smaller_blocks(accelerator: Accelerator, work: Callable[[int], Result], b
             return work(block)
         except accelerator.torch.OutOfMemoryError:
             if block <= least:
-                raise _too_little(accelerator) from None
+                raise ParameterError(
+                    _(
+                        "the graphics processor has too little memory, {free:,.1f} GB free,"
+                        " even for the smallest blocks"
+                    ).format(free=accelerator.room() / 1e9),
+                    _("end what else runs on it, or use --engine local"),
+                ) from None
         # outside of the handler, whose error would hold the tensors of the work that failed
         if accelerator.device == "cuda":
             accelerator.torch.cuda.empty_cache()
         block = max(block // 2, least)
-
-
-def _too_little(accelerator: Accelerator) -> ParameterError:
-    return ParameterError(
-        _("the graphics processor has too little memory, {free:,.1f} GB free, even for the smallest blocks").format(
-            free=accelerator.room() / 1e9
-        ),
-        _("end what else runs on it, or use --engine local"),
-    )
 
 
 def _torch() -> Any:

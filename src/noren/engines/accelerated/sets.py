@@ -70,7 +70,9 @@ def most_similar_sets(
         return np.full(shape, NOBODY, dtype=np.int64), np.zeros(shape)
     largest = int(known.total.max()) + int(released.total.max())
     sure = released.unit == 1 and candidates == 1 and largest <= _FUSED_SUM
-    if accelerator.fused and sure and _fused_bytes(known, released, items) < accelerator.room():
+    matrices = (len(known.total) + len(released.total)) * _wide(items)
+    fused_bytes = matrices + 16 * (len(known.item) + len(released.item)) + (1 << 30)
+    if accelerator.fused and sure and fused_bytes < accelerator.room():
         return _fused(accelerator, known, released, items, told)
     rows = min(_ROWS, max(accelerator.room() // (64 * _COLUMNS), _LEAST_BLOCK))
     return in_smaller_blocks(
@@ -97,7 +99,10 @@ def _in_blocks(
             high = min(low + columns, people)
             right = _matrix(accelerator, known, low, high, items, left.dtype)
             size = accelerator.tensor(released.unit * known.sizes[low:high], left.dtype)
-            found = _better(accelerator, found, _similarity(left @ right.T, total, size), low, candidates)
+            # J = S / (W + u·s - S) in 64 bits; 0 where nothing is shared
+            overlap = (left @ right.T).double()
+            either = (total.double()[:, None] + size.double()[None, :] - overlap).clamp_min(1.0)
+            found = _better(accelerator, found, overlap / either, low, candidates)
         if found is not None:
             how, who = (part.cpu().numpy() for part in found)
             score[start:stop, : how.shape[1]], customer[start:stop, : how.shape[1]] = (
@@ -106,12 +111,6 @@ def _in_blocks(
             )
         told(stop / asked)
     return customer, score
-
-
-def _similarity(overlap: Tensor, total: Tensor, size: Tensor) -> Tensor:
-    """Return J = S / (W + u·s - S) in 64 bits; 0 where nothing is shared."""
-    overlap = overlap.double()
-    return overlap / (total.double()[:, None] + size.double()[None, :] - overlap).clamp_min(1.0)
 
 
 def _better(
@@ -149,11 +148,6 @@ def _matrix(accelerator: Accelerator, sets: ItemSets, start: int, stop: int, ite
 
 def _wide(items: int) -> int:
     return -(-max(items, 1) // 128) * 128
-
-
-def _fused_bytes(known: ItemSets, released: ItemSets, items: int) -> int:
-    matrices = (len(known.total) + len(released.total)) * _wide(items)
-    return matrices + 16 * (len(known.item) + len(released.item)) + (1 << 30)
 
 
 def _fused(
