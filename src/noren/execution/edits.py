@@ -123,18 +123,13 @@ def period_of(method: MethodByPeriod, records: ClusterRecords) -> Expression:
     return name
 
 
-def days_there_are(records: ClusterRecords) -> list[date]:
-    """Return the days on which something happens, in order; as many as a calendar has."""
-    days = records.frame.select(records.column(Role.DATE).cast("date").alias("day")).distinct().dropna()
-    return sorted(row["day"] for row in days.collect())
-
-
 def stop_at_empty_periods(method: MethodByPeriod, records: ClusterRecords) -> date | None:
     """Stop where custom periods and data do not fit, as one machine does; return the last day of the data."""
     method.days_of(records.rowless())
     if method.period != "custom":
         return None
-    days = days_there_are(records)
+    found = records.frame.select(records.column(Role.DATE).cast("date").alias("day")).distinct().dropna()
+    days = sorted(row["day"] for row in found.collect())  # as many as a calendar has
     date_column = records.schema.role(Role.DATE).name
     blanks = {name: pl.Series(name, [None] * len(days), dtype=dtype) for name, dtype in records.types.items()}
     dates = pl.Series(date_column, days, dtype=pl.Date).cast(records.types[date_column])

@@ -29,7 +29,7 @@ from noren.data.guessing.schema_guess import (
 from noren.data.interchange import missing_column
 from noren.data.schema import Column, Kind, Schema
 from noren.errors import FileError, OutputError
-from noren.execution.frames import ROW, ClusterRecords, as_cells, frame_types, map_blocks, polars_of
+from noren.execution.frames import ROW, ClusterRecords, as_cells, frame_types, map_blocks
 from noren.execution.session import BATCH_ROWS
 from noren.execution.spark_functions import f
 from noren.i18n import _
@@ -242,7 +242,7 @@ def stop_at_repeated_people(records: ClusterRecords) -> None:
     some = records.frame.filter(f.col(ROW) < BATCH_ROWS).select(
         *(records.column(n).alias(records.at(n)) for n in names)
     )
-    first = polars_of(some.toArrow()).select(pl.col(records.at(n)).cast(records.types[n]).alias(n) for n in names)
+    first = pl.DataFrame(some.toArrow()).select(pl.col(records.at(n)).cast(records.types[n]).alias(n) for n in names)
     found = namings(records.schema, first)
     if not found:
         return
@@ -271,7 +271,7 @@ def guessed_schema(spark: SparkSession, path: str | Path, **how: Any) -> SchemaG
     if is_local(path):
         return guess_schema(local_path(path), **how)
     rows, count = numbered(spark, path)
-    head = polars_of(rows.filter(rows[ROW] < SAMPLE_ROWS).orderBy(ROW).drop(ROW).toArrow())
+    head = pl.DataFrame(rows.filter(rows[ROW] < SAMPLE_ROWS).orderBy(ROW).drop(ROW).toArrow())
     words = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=count)
     return guess_columns(head, Path(path).name.split(".")[0] or "custom", said=words, file=path, **how)
 

@@ -84,9 +84,9 @@ class ClusterRecords:
             self, frame=frame, schema=self.schema.without(list(names)), types={name: self.types[name] for name in left}
         )
 
-    def block(self, frame: pl.DataFrame) -> Any:
-        """Return a block of the frame (any columns beside are dropped) as records of one machine."""
-        return as_records(frame, self.schema, self.types)
+    def some(self) -> Any:
+        """Return some of the rows as records of one machine, 50,000 at most: what very many are judged by."""
+        return as_records(pl.DataFrame(self.frame.limit(50_000).toArrow()), self.schema, self.types)
 
     def map(self, kernel: Callable[[Any, Any], pl.DataFrame], into: Types, *, also: Sequence[str] = ()) -> DataFrame:
         """Run ``kernel(records, rows)`` on blocks of rows, and return the frame of what it gives, typed ``into``.
@@ -129,8 +129,9 @@ class ClusterRecords:
         """Return a history of the same columns and types without any row: what is asked of types is asked of it."""
         if self.schema.kind != Kind.HISTORY:
             raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
-        nothing: History = self.block(pl.DataFrame(schema=frame_types(self.schema, self.types)))
-        return nothing
+        nothing = pl.DataFrame(schema=frame_types(self.schema, self.types))
+        history: History = as_records(nothing, self.schema, self.types)
+        return history
 
 
 def as_records(frame: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> Any:
@@ -174,7 +175,7 @@ def map_blocks(frame: DataFrame, kernel: Callable[[pl.DataFrame], pl.DataFrame],
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if batch.num_rows:
-                yield from arrow_of(kernel(polars_of(batch)), into).to_batches()
+                yield from arrow_of(kernel(pl.DataFrame(batch)), into).to_batches()
 
     return frame.mapInArrow(run, spark_type(into))
 
@@ -185,18 +186,9 @@ def map_groups(
     """Run a kernel on each group of rows with equal ``by``; a group is held in a worker's memory whole."""
 
     def run(group: pa.Table) -> pa.Table:
-        return arrow_of(kernel(polars_of(group)), into)
+        return arrow_of(kernel(pl.DataFrame(group)), into)
 
     return frame.groupBy(*by).applyInArrow(run, spark_type(into))
-
-
-def polars_of(data: pa.RecordBatch | pa.Table) -> pl.DataFrame:
-    """Return Arrow data as a Polars frame."""
-    table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-    frame = pl.from_arrow(table)
-    if not isinstance(frame, pl.DataFrame):  # pragma: no cover - a table is a frame
-        raise TypeError(type(frame))
-    return frame
 
 
 def arrow_of(frame: pl.DataFrame, into: Types) -> pa.Table:
@@ -216,8 +208,8 @@ def brought(frame: DataFrame) -> pl.DataFrame:
             yield pa.RecordBatch.from_pydict({"part": [stream.getvalue().to_pybytes()]})
 
     parts: Any = frame.mapInArrow(run, "part binary").toLocalIterator()
-    tables = [polars_of(pa.ipc.open_stream(row["part"]).read_all()) for row in parts]
-    return pl.concat(tables) if tables else polars_of(frame.limit(0).toArrow())
+    tables = [pl.DataFrame(pa.ipc.open_stream(row["part"]).read_all()) for row in parts]
+    return pl.concat(tables) if tables else pl.DataFrame(frame.limit(0).toArrow())
 
 
 def on_cluster(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
@@ -226,29 +218,23 @@ def on_cluster(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
     return session.createDataFrame(arrow_of(frame, into), spark_type(into))
 
 
-def carried(dtype: pl.DataType) -> pl.DataType:
+def carried(dtype: Any) -> pl.DataType:
     """Return the type that Spark carries values of ``dtype`` in: clock times as whole numbers, domains as texts."""
     if isinstance(dtype, pl.Struct):
-        return pl.Struct({field.name: carried(_instance(field.dtype)) for field in dtype.fields})
+        return pl.Struct({field.name: carried(field.dtype) for field in dtype.fields})
     if isinstance(dtype, pl.List):
-        return pl.List(carried(_instance(dtype.inner)))
+        return pl.List(carried(dtype.inner))
     if isinstance(dtype, pl.Enum | pl.Categorical):
         return pl.String()
     if dtype == pl.Time or dtype.is_unsigned_integer():
         return pl.Int64()
-    if isinstance(dtype, pl.Datetime):
-        return pl.Datetime("us")
-    return dtype
-
-
-def _instance(dtype: Any) -> pl.DataType:
-    instance: pl.DataType = dtype() if isinstance(dtype, type) else dtype
-    return instance
+    whole: pl.DataType = pl.Datetime("us") if dtype == pl.Datetime else dtype
+    return whole
 
 
 def arrow_schema(types: Types) -> pa.Schema:
     """Return the Arrow types that values are carried in."""
-    empty = pl.DataFrame(schema={name: carried(_instance(dtype)) for name, dtype in types.items()})
+    empty = pl.DataFrame(schema={name: carried(dtype) for name, dtype in types.items()})
     return pa.schema([pa.field(field.name, _small(field.type)) for field in empty.to_arrow().schema])
 
 
@@ -389,7 +375,7 @@ def counted(
     keys = frame.groupBy(*(key.alias(name) for name, key in by.items()))
     groups = keys.agg(f.count(f.lit(1)).alias(ROWS), *further)
     if rows <= most:
-        return polars_of(groups.toArrow()).sort(list(by), nulls_last=False)
+        return pl.DataFrame(groups.toArrow()).sort(list(by), nulls_last=False)
     groups = groups.persist(StorageLevel.DISK_ONLY)
     try:
         count = groups.count()
@@ -400,7 +386,7 @@ def counted(
                 ),
                 cure,
             )
-        return polars_of(groups.toArrow()).sort(list(by), nulls_last=False)
+        return pl.DataFrame(groups.toArrow()).sort(list(by), nulls_last=False)
     finally:
         groups.unpersist()
 

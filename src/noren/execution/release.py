@@ -28,7 +28,6 @@ from noren.execution.frames import (
     frame_types,
     kept,
     map_blocks,
-    polars_of,
 )
 from noren.execution.spark_functions import f
 from noren.i18n import _
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 LINE = "line"
 """The column of :func:`lined` that holds a row's text."""
 _ROWS_OF_A_FILE = 2_000_000
-ROWS_LOOKED_AT = 50_000
 
 
 @dataclass(frozen=True)
@@ -88,8 +86,7 @@ class ClusterRelease:
         session, released = self.public.session, self.public
         if released.schema.kind == Kind.HISTORY:
             released = released.without([column.name for column in released.schema.with_role(Role.IDENTIFIER)])
-        some = released.block(polars_of(released.frame.limit(ROWS_LOOKED_AT).toArrow()))
-        statement = scanned(some, self.statement)
+        statement = scanned(released.some(), self.statement)
         with written_whole(session, folder, replace=replace_existing and RELEASE) as aside:
             progress(0.5, _("putting the rows in an order that tells nothing"))
             staged = aside / "_sorted"

@@ -30,13 +30,12 @@ from noren.execution.files import (
     settled_schema,
     stop_at_repeated_people,
 )
-from noren.execution.frames import ClusterRecords, brought, on_cluster, polars_of
+from noren.execution.frames import ClusterRecords, brought, on_cluster
 from noren.execution.plans import has_plan, plan_of
 from noren.execution.plans.safety import audit as audit_classes
 from noren.execution.plans.safety import rows_in_classes
 from noren.execution.plans.utility import seen_on_cluster
 from noren.execution.release import (
-    ROWS_LOOKED_AT,
     ClusterEvidence,
     ClusterGuess,
     ClusterRelease,
@@ -323,7 +322,7 @@ class SparkCounts(ReleaseCounts):
     def identifying(self) -> Mapping[str, Identifying]:
         """Return the columns that identify people; of very many rows some are looked at."""
         with self._work():
-            return identifying_in(self._released.block(polars_of(self._released.frame.limit(ROWS_LOOKED_AT).toArrow())))
+            return identifying_in(self._released.some())
 
     def alone(self, column: Column) -> float:
         """Return the share of pseudonyms with a value that no other has."""

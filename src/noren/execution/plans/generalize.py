@@ -20,7 +20,6 @@ from noren.execution.frames import (
     as_number,
     map_groups,
     on_cluster,
-    polars_of,
     population_sds,
     ranked,
 )
@@ -240,7 +239,7 @@ def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
         return _Units([], [], [])
     cells = original.frame.select(owned.cast("long").alias("owned"), f.explode(f.array(*values)).alias("cell"))
     counts = cells.groupBy("cell.at", "cell.value").agg(f.count(f.lit(1)).alias("all"), f.sum("owned").alias("owned"))
-    table = polars_of(counts.toArrow()).drop_nulls("value").sort("at", "value")
+    table = pl.DataFrame(counts.toArrow()).drop_nulls("value").sort("at", "value")
     of = [table.filter(pl.col("at") == at) for at in range(len(ordered))]
     value = [one["value"].to_numpy() for one in of]
     return _Units(
@@ -262,7 +261,7 @@ def _features(rows: DataFrame, units: _Units, count: int) -> Real:
         return pl.DataFrame(found, schema=names).with_columns(part[CODE].unique(maintain_order=True))
 
     spread = rows.withColumn("part", f.pmod(f.col(CODE), f.lit(parts)))
-    told = polars_of(map_groups(spread, ["part"], kernel, into).toArrow()).sort(CODE)
+    told = pl.DataFrame(map_groups(spread, ["part"], kernel, into).toArrow()).sort(CODE)
     return told.select(names).to_numpy()
 
 

@@ -136,7 +136,14 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
     there = pairs.count()
     picked = _picked(method, pairs, there, original.rows, seed)
     progress(0.5, _("exchanging rows"))
-    exchanged = _exchanged(original, picked)
+    # the rows of picked pairs get their partner's customer and what goes with customers
+    carried = [original.at(Role.CUSTOMER), *(original.at(c) for c in original.schema.with_role(*WITH_OWNER))]
+    owners = picked.union(picked.select("other", "one")).toDF("noren_to", "noren_from")
+    given = original.frame.select(f.col(ROW).alias("noren_from"), *(f.col(at).alias(f"new_{at}") for at in carried))
+    joined = original.frame.join(owners.join(given, "noren_from"), f.col(ROW) == f.col("noren_to"), "left")
+    changed = f.col("noren_to").isNotNull()
+    new = {at: f.when(changed, f.col(f"new_{at}")).otherwise(f.col(at)).alias(at) for at in carried}
+    exchanged = original.with_frame(joined.select(*(new.get(at, f.col(at)) for at in original.frame.columns)))
     notes = columns_not_there(nothing, (Role.ITEM, Role.DATE)) | nobodys_rows(original)
     moved = min(there, method.pairs_wanted(original.rows))
     statement = method.statement({"changed_hands": 2 * moved / max(original.rows, 1)} | notes)
@@ -230,20 +237,6 @@ def _picked(method: Swap, pairs: DataFrame, there: int, rows: int, seed: int) ->
     into = {"at": pl.Int64(), "one": pl.Int64(), "other": pl.Int64(), "uniform": pl.Float64()}
     draws, keys = map_blocks(numbered, drawn, into).persist(StorageLevel.DISK_ONLY), ("uniform", "at")
     return draws.filter(up_to(keys, key_of_row(draws, keys, wanted))).select("one", "other")
-
-
-def _exchanged(original: ClusterRecords, picked: DataFrame) -> ClusterRecords:
-    """Return the rows, those of picked pairs with their partner's customer and what goes with customers."""
-    carried = [original.at(Role.CUSTOMER), *(original.at(c) for c in original.schema.with_role(*WITH_OWNER))]
-    owners = picked.union(picked.select("other", "one")).toDF("noren_to", "noren_from")
-    given = original.frame.select(f.col(ROW).alias("noren_from"), *(f.col(at).alias(f"new_{at}") for at in carried))
-    joined = original.frame.join(owners.join(given, "noren_from"), f.col(ROW) == f.col("noren_to"), "left")
-    changed = f.col("noren_to").isNotNull()
-    cells = [
-        f.when(changed, f.col(f"new_{at}")).otherwise(f.col(at)).alias(at) if at in carried else f.col(at)
-        for at in original.frame.columns
-    ]
-    return original.with_frame(joined.select(*cells))
 
 
 _ORDER = ("telling", "uniform", ROW)

@@ -21,7 +21,7 @@ from noren.execution.edits import (
     stop_at_empty_periods,
     under_pseudonyms,
 )
-from noren.execution.frames import ROW, ClusterRecords, as_number, on_cluster, polars_of
+from noren.execution.frames import ROW, ClusterRecords, as_number, on_cluster
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f
@@ -99,7 +99,7 @@ def protect_pseudo_records(
     rows = rows.join(customers.select(CUSTOMER, CODE), original.column(Role.CUSTOMER) == f.col(CUSTOMER))
     items = f.broadcast(on_cluster(original.session, table))
     rows = rows.join(items, original.column(Role.ITEM) == f.col("word"), "left").drop(CUSTOMER, "word")
-    bought = polars_of(rows.select(CODE, _ITEM).dropna().distinct().toArrow())
+    bought = pl.DataFrame(rows.select(CODE, _ITEM).dropna().distinct().toArrow())
     sets = item_sets(bought[CODE].to_numpy(), bought[_ITEM].to_numpy(), count, len(words))
     cluster, searched = method.clusters_of(sets, len(words), least, seed, progress)
     progress = silent if searched < 1 else progress

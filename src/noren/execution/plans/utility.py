@@ -378,7 +378,16 @@ def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progre
             for figure in (f.sum(name), f.avg(name), f.var_pop(name), f.max(name), f.min(name), f.percentile(name, 0.5))
         ]
         found: dict[int, Any] = {row["draw"]: row[1:] for row in rows.groupBy("draw").agg(*asked).collect()}
-        best = _best(rows, measure.top)
+        # the items that most customers bought in each draw, ties as on one machine: there the original's items are
+        # numbered by their text and others behind them, and the higher number wins
+        buyers = rows.select("draw", "item", "customer").distinct().groupBy("draw", "item").count()
+        own = buyers.filter(f.col("draw") == ORIGINAL).select("item", f.lit(0).alias("new"))
+        ranked = buyers.join(f.broadcast(own), "item", "left").fillna({"new": 1})
+        order = Window.partitionBy("draw").orderBy(f.desc("count"), f.desc("new"), f.desc("item"))
+        sold = ranked.withColumn("place", f.row_number().over(order)).filter(f.col("place") <= measure.top)
+        best: dict[int, set[str]] = {}
+        for row in sold.select("draw", "item").collect():
+            best.setdefault(row["draw"], set()).add(row["item"])
     if ORIGINAL not in found:
         raise measure.nothing_to_compare(evidence.original.schema)
 
@@ -393,19 +402,3 @@ def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progre
     draws = [figures(draw, evidence.release.public.rows) for draw in range(measure.draws)]
     score = measure.score_of([parts_of(known, drawn, there) for drawn in draws])
     return replace(score, notes={**score.notes, **columns_not_there(original, measure.asked)})
-
-
-def _best(rows: DataFrame, top: int) -> dict[int, list[str]]:
-    """Return the items that most customers bought in each draw, ties as on one machine.
-
-    There the original's items are numbered by their text and others behind them, and the higher number wins.
-    """
-    buyers = rows.select("draw", "item", "customer").distinct().groupBy("draw", "item").count()
-    own = buyers.filter(f.col("draw") == ORIGINAL).select("item", f.lit(0).alias("new"))
-    ranked = buyers.join(f.broadcast(own), "item", "left").fillna({"new": 1})
-    order = Window.partitionBy("draw").orderBy(f.desc("count"), f.desc("new"), f.desc("item"))
-    best = ranked.withColumn("place", f.row_number().over(order)).filter(f.col("place") <= top)
-    found: dict[int, list[str]] = {}
-    for row in best.select("draw", "item").collect():
-        found.setdefault(row["draw"], []).append(row["item"])
-    return found
