@@ -305,8 +305,7 @@ class ServerEngine(Engine):
         self._ran(component.name, self._name if fits else "local")
         if fits:
             return self._cluster
-        words = _("{component}: on this machine, it has no plan for a cluster").format(component=component.name)
-        progress(0.0, words)
+        progress(0.0, _("{component}: on this machine, it has no plan for a cluster").format(component=component.name))
         return None
 
     def protect(self, original: Dataset, method: Method, out: str | Path, **how: Any) -> Protected:
@@ -321,25 +320,14 @@ class ServerEngine(Engine):
             Release.load(made).save(out, replace_existing=how.get("force", False))
         return done
 
-    def attack(
-        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
-    ) -> Guess:
+    def attack(self, original: Dataset, release: Released, attack: Attack, **how: Any) -> Guess:
         """Attack where the attack runs."""
-        cluster = self._there(attack, progress)
-        if cluster is None:
-            return super().attack(original, release, attack, progress=progress, **how)
-        return cluster.attack(original, release, attack, progress=progress, seed=how.get("seed", 0))
+        cluster = self._there(attack, how.get("progress", silent))
+        run = super().attack if cluster is None else cluster.attack
+        return run(original, release, attack, **how)
 
-    def measure(
-        self,
-        original: Dataset,
-        release: Released,
-        measure: Measure,
-        *,
-        guesses: Mapping[str, Any] | None = None,
-        progress: Progress = silent,
-    ) -> Score:
+    def measure(self, original: Dataset, release: Released, measure: Measure, **how: Any) -> Score:
         """Measure where the measure runs."""
-        cluster = self._there(measure, progress)
+        cluster = self._there(measure, how.get("progress", silent))
         run = super().measure if cluster is None else cluster.measure
-        return run(original, release, measure, guesses=guesses, progress=progress)
+        return run(original, release, measure, **how)

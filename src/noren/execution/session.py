@@ -183,13 +183,31 @@ def saying_faults(session: SparkSession) -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    watch = _Watch(session)
+    context, lost, ended = session.sparkContext, threading.Event(), threading.Event()
+
+    def watch() -> None:
+        """Look whether any worker is left while work goes on, and end the work where there is none."""
+        alone = 0.0
+        while not ended.wait(_LOOK):
+            try:
+                workers = context._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver counts, too
+                busy = len(context.statusTracker().getActiveJobsIds()) > 0
+            except Exception:  # the context is ending
+                return
+            alone = alone + _LOOK if busy and workers < 1 else 0.0
+            if alone >= LOST_AFTER:
+                lost.set()
+                context.cancelAllJobs()
+                return
+
+    if str(context.master).startswith("spark://"):
+        threading.Thread(target=watch, name="noren-cluster-watch", daemon=True).start()
     try:
         yield
     except NorenError:
         raise
     except (PySparkException, Py4JError, ConnectionError) as error:
-        if watch.lost:
+        if lost.is_set():
             raise ClusterError(
                 _("all workers of the cluster are gone, and none came back for {seconds:.0f} seconds").format(
                     seconds=LOST_AFTER
@@ -198,7 +216,7 @@ def saying_faults(session: SparkSession) -> Iterator[None]:
             ) from None
         raise told(str(error)) from error
     finally:
-        watch.stop()
+        ended.set()
 
 
 def told(words: str) -> NorenError:
@@ -239,35 +257,6 @@ def told(words: str) -> NorenError:
         )
     line = next((line for line in words.splitlines() if line.strip()), words)
     return ClusterError(_("Spark stopped: {reason}").format(reason=line.strip()[:200]))
-
-
-class _Watch:
-    """Looks whether any worker is left while work goes on, and ends the work where there is none."""
-
-    def __init__(self, session: SparkSession) -> None:
-        self._context = session.sparkContext
-        self.lost = False
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look, name="noren-cluster-watch", daemon=True)
-        if str(self._context.master).startswith("spark://"):
-            self._thread.start()
-
-    def _look(self) -> None:
-        alone = 0.0
-        while not self._ended.wait(_LOOK):
-            try:
-                workers = self._context._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver counts, too
-                busy = len(self._context.statusTracker().getActiveJobsIds()) > 0
-            except Exception:  # the context is ending
-                return
-            alone = alone + _LOOK if busy and workers < 1 else 0.0
-            if alone >= LOST_AFTER:
-                self.lost = True
-                self._context.cancelAllJobs()
-                return
-
-    def stop(self) -> None:
-        self._ended.set()
 
 
 # --- one piece of work: faults in one line, stages told, and nothing left behind on the workers' disks ---------------
