@@ -389,18 +389,3 @@ def counted(
         return pl.DataFrame(groups.toArrow()).sort(list(by), nulls_last=False)
     finally:
         groups.unpersist()
-
-
-def combinations(records: ClusterRecords, columns: Sequence[Column]) -> pl.DataFrame:
-    """Return the combinations of values of some columns, under their names in the frame, with :data:`ROWS`."""
-    by = {records.at(column): records.column(column) for column in columns}
-    cure = _("name fewer columns with --quasi, or round their values first; --engine local has no such bound")
-    return counted(records.frame, by, rows=records.rows, most=MOST_COMBINATIONS, cure=cure)
-
-
-def distinct_values(records: ClusterRecords, name: str) -> pl.Series:
-    """Return the values of a column that occur, sorted."""
-    cure = _("declare the column's values in the schema, or leave it out")
-    by = {records.at(name): records.column(name)}
-    found = counted(records.frame, by, rows=records.rows, most=MOST_VALUES, cure=cure)
-    return found[records.at(name)].cast(records.types[name]).drop_nulls().alias(name)

@@ -29,7 +29,6 @@ from noren.execution.frames import (
 from noren.execution.plans import plan
 from noren.execution.release import (
     ClusterEvidence,
-    ClusterRelease,
     Keep,
     in_release_order,
     keeping,
@@ -70,33 +69,31 @@ def hits_of(evidence: ClusterEvidence) -> dict[str, Hits]:
     A guess on a cluster has no order. The answer that counts of several for a pseudonym is the one of the smallest
     rank, of the largest score, of the first customer by text: the order in which our attacks give theirs.
     """
-    return {name: _hits(guess.pairs, evidence.release) for name, guess in evidence.guesses.items()}
-
-
-def _hits(pairs: DataFrame, release: ClusterRelease) -> Hits:
-    true = release.pseudonyms
-    if "row" in pairs.columns or true is None:  # of tables, public rows are the pseudonyms and original rows the people
-        pairs = pairs.withColumnsRenamed({"row": "pseudonym", "person": "customer"})
-        public = in_release_order(release.public).frame.filter(f.col(ROW).isNotNull())
-        true = public.select((f.col(PLACE) + 1).alias("pseudonym"), (f.col(ROW) + 1).alias("customer"))
-    key = [name for name in ("pseudonym", "period") if name in pairs.columns and name in true.columns]
-    if "period" in key and not of_one_kind(_periods(pairs), _periods(true)):
-        key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say
-    surest = [f.col("rank")] if "rank" in pairs.columns else []
-    surest += [-f.col("score")] if "score" in pairs.columns else []
-    texts = pairs.withColumns({name: f.col(name).cast("string") for name in (*key, "customer")})
-    answers = texts.dropna(subset=[*key, "customer"]).groupBy(*key)
-    first = answers.agg(f.min(f.struct(*surest, "customer"))["customer"].alias("customer"))
-    truth = true.select(*(f.col(name).cast("string") for name in (*key, "customer"))).distinct()
-    both = first.join(truth.withColumn("right", f.lit(True)), [*key, "customer"], "left")
-    right = f.when(f.col("right"), f.col("customer"))
-    counts: Any = both.agg(f.count(f.lit(1)), f.count(right), f.count_distinct(right)).first()
-    return Hits(*(int(count) for count in counts))
-
-
-def _periods(pairs: DataFrame) -> list[str]:
-    """Return the names of the periods, as many as there are periods."""
-    return [str(row["period"]) for row in pairs.select("period").distinct().dropna().collect()]
+    hits, release = {}, evidence.release
+    for name, guess in evidence.guesses.items():
+        pairs, true = guess.pairs, release.pseudonyms
+        if "row" in pairs.columns or true is None:  # of tables, public rows are pseudonyms and original rows people
+            pairs = pairs.withColumnsRenamed({"row": "pseudonym", "person": "customer"})
+            public = in_release_order(release.public).frame.filter(f.col(ROW).isNotNull())
+            true = public.select((f.col(PLACE) + 1).alias("pseudonym"), (f.col(ROW) + 1).alias("customer"))
+        key = [column for column in ("pseudonym", "period") if column in pairs.columns and column in true.columns]
+        if "period" in key:
+            periods = (
+                [str(row[0]) for row in some.select("period").distinct().dropna().collect()] for some in (pairs, true)
+            )
+            if not of_one_kind(*periods):
+                key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say
+        surest = [f.col("rank")] if "rank" in pairs.columns else []
+        surest += [-f.col("score")] if "score" in pairs.columns else []
+        texts = pairs.withColumns({column: f.col(column).cast("string") for column in (*key, "customer")})
+        answers = texts.dropna(subset=[*key, "customer"]).groupBy(*key)
+        first = answers.agg(f.min(f.struct(*surest, "customer"))["customer"].alias("customer"))
+        truth = true.select(*(f.col(column).cast("string") for column in (*key, "customer"))).distinct()
+        both = first.join(truth.withColumn("right", f.lit(True)), [*key, "customer"], "left")
+        right = f.when(f.col("right"), f.col("customer"))
+        counts: Any = both.agg(f.count(f.lit(1)), f.count(right), f.count_distinct(right)).first()
+        hits[name] = Hits(*(int(count) for count in counts))
+    return hits
 
 
 _VALUE, _SHARE = "noren_value", "noren_share"

@@ -15,11 +15,12 @@ from noren.data.statement import Statement
 from noren.errors import ParameterError, ValueInCellError
 from noren.execution.edits import CUSTOMER, NAME, in_order_of_appearance, named
 from noren.execution.frames import (
+    MOST_COMBINATIONS,
+    MOST_VALUES,
     ROW,
     ROWS,
     ClusterRecords,
-    combinations,
-    distinct_values,
+    counted,
     on_cluster,
 )
 from noren.execution.plans import plan
@@ -48,7 +49,9 @@ def combined(
     stop_if_too_few_rows(method.k, records.rows)
     progress(0.0, _("counting combinations"))
     columns = [*quasi, *sensitive]
-    found = combinations(records, columns)
+    by = {records.at(column): records.column(column) for column in columns}
+    cure = _("name fewer columns with --quasi, or round their values first; --engine local has no such bound")
+    found = counted(records.frame, by, rows=records.rows, most=MOST_COMBINATIONS, cure=cure)
     frame = found.select(pl.col(records.at(c)).cast(records.types[c.name]).alias(c.name) for c in columns)
     schema = records.schema.model_copy(update={"columns": tuple(columns), "official": None})
     return Table(frame, schema), quasi, sensitive, found[ROWS].to_numpy()
@@ -149,8 +152,13 @@ def protect_retention(
     if method.domains == "data":
         # the values of the columns whose domains are to be taken from the data; the others are left empty
         names = method.released_names(original.schema)
-        asked = [n for n in names if original.schema[n].scale == Scale.NOMINAL and original.schema[n].domain is None]
-        found = {name: distinct_values(original, name) for name in asked}
+        cure = _("declare the column's values in the schema, or leave it out")
+        found = {}
+        for name in names:
+            if original.schema[name].scale == Scale.NOMINAL and original.schema[name].domain is None:
+                by = {"value": original.column(name)}
+                counts = counted(original.frame, by, rows=original.rows, most=MOST_VALUES, cure=cure)
+                found[name] = counts["value"].cast(original.types[name]).drop_nulls().alias(name)
         longest = max(map(len, found.values()), default=0)
         columns = [found.get(name, pl.Series(name, [], pl.String)) for name in names]
         seen = pl.DataFrame([values.extend_constant(None, longest - len(values)) for values in columns])

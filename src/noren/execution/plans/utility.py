@@ -150,11 +150,6 @@ def seen_on_cluster(public: ClusterRecords, statement: Statement, made: Perturba
     return _counted(public, every, MOST_COMBINATIONS).only([every.names.index(name) for name in made.names])
 
 
-def seen_before(original: ClusterRecords, made: Perturbation) -> SeenRecords:
-    """Return the different records of an original, in the values that were perturbed, with their counts."""
-    return _counted(original, made, LARGEST_TABLE if made.cells <= LARGEST_TABLE else MOST_COMBINATIONS, before=True)
-
-
 def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: bool = False) -> SeenRecords:
     """Return the different records with their counts, in the order of the first row of each."""
     names = [f"a{at}" for at in range(len(made.names))]
@@ -306,7 +301,10 @@ def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, pro
         return measure.of_seen(
             release.public.schema,
             release.statement,
-            lambda made: seen_before(original, made),
+            # of the original in the values that were perturbed
+            lambda made: _counted(
+                original, made, LARGEST_TABLE if made.cells <= LARGEST_TABLE else MOST_COMBINATIONS, before=True
+            ),
             lambda made: seen_on_cluster(release.public, release.statement, made),
             progress,
         )
