@@ -35,7 +35,7 @@ class Plan:
 
 
 _known: dict[tuple[Side, str], Plan] = {}
-PLANS = ("attacks", "chain", "generalize", "noise", "pseudonyms", "safety", "tables", "utility")
+PLANS = ("attacks", "chain", "generalize", "histories", "safety", "tables", "utility")
 """The modules that make plans known when they are imported."""
 
 
