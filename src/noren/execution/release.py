@@ -20,15 +20,7 @@ from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, SchemaError
 from noren.execution.files import Place, is_local, local_path, numbered, written_whole
-from noren.execution.frames import (
-    PLACE,
-    ROW,
-    ClusterRecords,
-    as_records,
-    frame_types,
-    kept,
-    map_blocks,
-)
+from noren.execution.frames import PLACE, ROW, ClusterRecords, as_records, frame_types, kept, map_blocks
 from noren.execution.spark_functions import f
 from noren.i18n import _
 from noren.progress import Progress, silent

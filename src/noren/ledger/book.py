@@ -24,14 +24,7 @@ from noren.i18n import _
 from noren.judgement.judging import judge
 from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict
-from noren.ledger.certificate import (
-    REDRAWS,
-    Certificate,
-    certified,
-    least_possible,
-    redrawn,
-    why_uncertified,
-)
+from noren.ledger.certificate import REDRAWS, Certificate, certified, least_possible, redrawn, why_uncertified
 from noren.ledger.entries import (
     Entry,
     Tell,
@@ -50,15 +43,7 @@ from noren.ledger.entries import (
 from noren.ledger.incoming import folder_name, incoming, periods_to_come
 from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
 from noren.ledger.proposal import BudgetError, Proposal, UnweighedError, facts_together, kept_form, verdict_of_kept
-from noren.ledger.risk import (
-    MEASURES,
-    Risk,
-    assess,
-    attack_all,
-    exposed_customers,
-    found_exactly,
-    found_in_draw,
-)
+from noren.ledger.risk import MEASURES, Risk, assess, attack_all, exposed_customers, found_exactly, found_in_draw
 from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
 from noren.progress import Progress, part_of, silent
 from noren.version import __version__

@@ -14,15 +14,7 @@ from noren.data.cells import generalised_dtype
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError
 from noren.execution.edits import CODE, CUSTOMER, NAME, behind, customers_of, named, nobodys_rows, renamed
-from noren.execution.frames import (
-    ROW,
-    ClusterRecords,
-    as_number,
-    map_groups,
-    on_cluster,
-    population_sds,
-    ranked,
-)
+from noren.execution.frames import ROW, ClusterRecords, as_number, map_groups, on_cluster, population_sds, ranked
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f

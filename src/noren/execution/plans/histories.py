@@ -28,14 +28,7 @@ from noren.execution.edits import (
     under_pseudonyms,
     up_to,
 )
-from noren.execution.frames import (
-    ROW,
-    ClusterRecords,
-    as_number,
-    map_blocks,
-    on_cluster,
-    ranked,
-)
+from noren.execution.frames import ROW, ClusterRecords, as_number, map_blocks, on_cluster, ranked
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f

@@ -16,23 +16,9 @@ from noren.data.periods import of_one_kind
 from noren.data.schema import Column, Kind, Role
 from noren.errors import ParameterError, SchemaError
 from noren.execution.candidates import class_sizes, consistent_pairs, histories_of
-from noren.execution.frames import (
-    MOST_VALUES,
-    PLACE,
-    ROW,
-    ROWS,
-    ClusterRecords,
-    brought,
-    counted,
-    on_cluster,
-)
+from noren.execution.frames import MOST_VALUES, PLACE, ROW, ROWS, ClusterRecords, brought, counted, on_cluster
 from noren.execution.plans import plan
-from noren.execution.release import (
-    ClusterEvidence,
-    Keep,
-    in_release_order,
-    keeping,
-)
+from noren.execution.release import ClusterEvidence, Keep, in_release_order, keeping
 from noren.execution.spark_functions import Window, f
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole

@@ -14,15 +14,7 @@ from noren.data.schema import Column, Role, Scale
 from noren.data.statement import Statement
 from noren.errors import ParameterError, ValueInCellError
 from noren.execution.edits import CUSTOMER, NAME, in_order_of_appearance, named
-from noren.execution.frames import (
-    MOST_COMBINATIONS,
-    MOST_VALUES,
-    ROW,
-    ROWS,
-    ClusterRecords,
-    counted,
-    on_cluster,
-)
+from noren.execution.frames import MOST_COMBINATIONS, MOST_VALUES, ROW, ROWS, ClusterRecords, counted, on_cluster
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import f

@@ -31,14 +31,7 @@ from noren.execution.frames import (
 )
 from noren.execution.plans import plan
 from noren.execution.plans.attacks import set_sides, similarity, with_overlap
-from noren.execution.release import (
-    SHOWN,
-    ClusterEvidence,
-    both_sides,
-    in_release_order,
-    keeping,
-    place_type,
-)
+from noren.execution.release import SHOWN, ClusterEvidence, both_sides, in_release_order, keeping, place_type
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
