@@ -120,15 +120,8 @@ class Ledger:
         """Make an empty ledger in a new folder; see :class:`~noren.ledger.settings.LedgerSettings`."""
         folder = Path(folder)
         must_be_free(folder)
-        settings = LedgerSettings.of(
-            schema,
-            chain,
-            period=period,
-            attacks=attacks,
-            budget=budget,
-            rule=rule,
-            attack_released=attack_released,
-        )
+        how: dict[str, Any] = {"period": period, "attacks": attacks, "budget": budget, "rule": rule}
+        settings = LedgerSettings.of(schema, chain, attack_released=attack_released, **how)
         with writing_folder(folder) as aside:
             settings.save(aside)
             (aside / "releases").mkdir()
@@ -371,30 +364,26 @@ class Ledger:
                 raise BudgetError(proposal)
             if proposal.failed:
                 raise UnweighedError(proposal)
-            return self._keep(proposal), proposal
-
-    def _keep(self, proposal: Proposal) -> Entry:
-        written = self._written()
-        release = proposal.release
-        entry = Entry(
-            number=len(written) + 1,
-            period=proposal.period,
-            added=datetime.now(UTC).isoformat(timespec="seconds"),
-            noren=__version__,
-            calendar=self.settings.period,
-            schema_digest=self._schema_digest,
-            original_rows=len(proposal.rows),
-            public_rows=len(release.public),
-            deleted_rows=release.deleted_rows,
-            added_rows=release.inserted_rows,
-            pseudonyms=release.secret.pseudonyms["pseudonym"].n_unique(),
-            risk=proposal.after,
-            certificate=proposal.certificate,
-            budget=dict(proposal.budget),
-            previous=written[-1].digest if written else None,
-        )
-        facts = kept_form(proposal.verdict)
-        return write_entry(self.folder, entry, release, proposal.rows, proposal.exposed, facts).entry
+            written, release = self._written(), proposal.release
+            entry = Entry(
+                number=len(written) + 1,
+                period=proposal.period,
+                added=datetime.now(UTC).isoformat(timespec="seconds"),
+                noren=__version__,
+                calendar=self.settings.period,
+                schema_digest=self._schema_digest,
+                original_rows=len(proposal.rows),
+                public_rows=len(release.public),
+                deleted_rows=release.deleted_rows,
+                added_rows=release.inserted_rows,
+                pseudonyms=release.secret.pseudonyms["pseudonym"].n_unique(),
+                risk=proposal.after,
+                certificate=proposal.certificate,
+                budget=dict(proposal.budget),
+                previous=written[-1].digest if written else None,
+            )
+            facts = kept_form(proposal.verdict)
+            return write_entry(self.folder, entry, release, proposal.rows, proposal.exposed, facts), proposal
 
     # --- inside --------------------------------------------------------------------------------------------
 

@@ -100,7 +100,7 @@ def new_head(ledger: Path, entries: int = 0, digest: str | None = None) -> None:
 
 def write_entry(
     ledger: Path, entry: Entry, release: Release, rows: History, exposed: pl.DataFrame, facts: dict[str, Any]
-) -> Written:
+) -> Entry:
     """Put a release into the ledger, whole or not at all; it is on the disk when this returns."""
     target = ledger / "releases" / folder_name(entry.period)
     with writing_folder(target) as aside:
@@ -123,9 +123,8 @@ def write_entry(
         for folder in (hidden, aside):
             _folder_to_disk(folder)
     _folder_to_disk(target.parent)
-    digest = hashlib.sha256(content).hexdigest()
-    new_head(ledger, entry.number, digest)
-    return Written(sealed, target, digest)
+    new_head(ledger, entry.number, hashlib.sha256(content).hexdigest())
+    return sealed
 
 
 def remove_unfinished(ledger: Path) -> None:

@@ -102,24 +102,20 @@ class BudgetError(CheckFailedError):
             )
             for name, value in proposal.broken.items()
         )
-        super().__init__(
-            _("{period} was not released: {over}; {cure}").format(
-                period=proposal.period, over=over, cure=_cure(proposal)
-            )
-        )
-
-
-def _cure(proposal: Proposal) -> str:
-    """Return what can be done about a broken budget; where nothing can, the least that any release would certify."""
-    for name, least in proposal.least.items():
-        if name in proposal.broken and least > proposal.budget[name] + 1e-12:
-            return _(
+        broken, limits, k = proposal.broken, proposal.budget, proposal.enough
+        beyond = [least for n, least in proposal.least.items() if n in broken and least > limits[n] + 1e-12]
+        if beyond:
+            cure = _(
                 "no release of this period can be certified for less than {least:.4f}, which is one class of all its "
                 "customers; raise the budget, or leave it unreleased"
-            ).format(least=least)
-    if proposal.enough is not None and set(proposal.broken) <= {"mm", "emm"}:
-        return _("protect it in classes of {k} or more with --chain, or leave it unreleased").format(k=proposal.enough)
-    return _("protect it more strongly with --chain, or leave it unreleased")
+            ).format(least=beyond[0])
+        elif k is not None and set(broken) <= {"mm", "emm"}:
+            cure = _("protect it in classes of {k} or more with --chain, or leave it unreleased").format(k=k)
+        else:
+            cure = _("protect it more strongly with --chain, or leave it unreleased")
+        super().__init__(
+            _("{period} was not released: {over}; {cure}").format(period=proposal.period, over=over, cure=cure)
+        )
 
 
 class UnweighedError(CheckFailedError):
