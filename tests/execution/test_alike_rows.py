@@ -13,9 +13,7 @@ from noren.data.frames import Table
 from noren.data.hierarchies import interval_hierarchy, write_hierarchy
 from noren.data.schema import Schema
 from noren.errors import ParameterError
-from noren.execution import frames
-from noren.execution.plans.tables import protect_hierarchy as hierarchy_on_cluster
-from noren.execution.plans.tables import protect_mondrian as mondrian_on_cluster
+from noren.execution.plans import tables
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.mondrian import Mondrian
 
@@ -119,9 +117,9 @@ def test_classes_are_cut_alike(spark, tmp_path: Path) -> None:
 def test_what_stops_them(spark, tmp_path: Path, ladders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lying = on_cluster(people(30), spark, tmp_path / "original")
     with pytest.raises(ParameterError, match="k=31 is more than the 30 rows there are"):
-        hierarchy_on_cluster(HierarchyMethod(k=31, hierarchies=ladders), lying, seed=1)
+        tables.protect_combinations(HierarchyMethod(k=31, hierarchies=ladders), lying, seed=1)
     with pytest.raises(ParameterError, match="leave out --relaxed, or use --engine local"):
-        mondrian_on_cluster(Mondrian(k=2, relaxed=True), lying, seed=1)
-    monkeypatch.setattr(frames, "MOST_COMBINATIONS", 5)
+        tables.protect_combinations(Mondrian(k=2, relaxed=True), lying, seed=1)
+    monkeypatch.setattr(tables, "MOST_COMBINATIONS", 5)
     with pytest.raises(ParameterError, match=r"the driver would hold \d\d combinations of values, more than 5"):
-        mondrian_on_cluster(Mondrian(k=2), lying, seed=1)
+        tables.protect_combinations(Mondrian(k=2), lying, seed=1)

@@ -131,11 +131,11 @@ def lined(records: ClusterRecords) -> DataFrame:
     """Return the cells and :data:`ROW` with every row's text beside them."""
     schema, types = records.schema, records.types
     cells = frame_types(schema, types)
-
-    def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        return block.with_columns(as_records(block, schema, types).lines().alias(LINE))
-
-    return map_blocks(records.frame.select(*cells), kernel, cells | {LINE: pl.String()})
+    return map_blocks(
+        records.frame.select(*cells),
+        lambda block: block.with_columns(as_records(block, schema, types).lines().alias(LINE)),
+        cells | {LINE: pl.String()},
+    )
 
 
 def digest_of(records: ClusterRecords) -> str:

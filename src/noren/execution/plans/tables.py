@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 from operator import and_, or_
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from noren.data.cells import in_texts
 from noren.data.frames import Records, Table
-from noren.data.schema import Column, Role, Scale
+from noren.data.schema import Role, Scale
 from noren.data.statement import Statement
 from noren.errors import ParameterError, ValueInCellError
 from noren.execution.edits import CUSTOMER, NAME, in_order_of_appearance, named
@@ -19,7 +19,6 @@ from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import f
 from noren.i18n import N_, _
-from noren.kernels.arrays import Whole
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.mondrian import Mondrian
 from noren.methods.retention import Retention
@@ -31,22 +30,6 @@ from noren.progress import Progress, silent
 
 _BROADCAST = 500_000
 """Combinations up to which every worker is given all of them; beyond, rows go to where their combination is."""
-
-
-def combined(
-    method: HierarchyMethod | Mondrian, records: ClusterRecords, progress: Progress
-) -> tuple[Table, Sequence[Column], Sequence[Column], Whole]:
-    """Return the combinations of values as a table of the columns looked at, these, and how many rows each has."""
-    quasi, sensitive = method.looked_at(records.schema)
-    stop_if_too_few_rows(method.k, records.rows)
-    progress(0.0, _("counting combinations"))
-    columns = [*quasi, *sensitive]
-    by = {records.at(column): records.column(column) for column in columns}
-    cure = _("name fewer columns with --quasi, or round their values first; --engine local has no such bound")
-    found = counted(records.frame, by, rows=records.rows, most=MOST_COMBINATIONS, cure=cure)
-    frame = found.select(pl.col(records.at(c)).cast(records.types[c.name]).alias(c.name) for c in columns)
-    schema = records.schema.model_copy(update={"columns": tuple(columns), "official": None})
-    return Table(frame, schema), quasi, sensitive, found[ROWS].to_numpy()
 
 
 def released(
@@ -98,38 +81,36 @@ def released(
 
 @plan(
     HierarchyMethod,
-    driver=N_("distinct combinations of quasi values (with l or t, of sensitive values too), at most 10,000,000"),
-)
-def protect_hierarchy(
-    method: HierarchyMethod, original: ClusterRecords, *, seed: int, progress: Progress = silent
-) -> ClusterRelease:
-    """Generalise by the levels that one machine chooses."""
-    looked_at = combined(method, original, progress)
-    table, chosen = looked_at[0], method.levelled(*looked_at, progress=progress)
-    cells = {name: in_texts(its) for name, its in chosen.cells(table).items()}
-    statement = method.statement(original.schema, chosen)
-    return released(original, table, cells, ~chosen.deleted, statement, seed=seed, identifiers=method.identifiers)
-
-
-@plan(
     Mondrian,
     driver=N_("distinct combinations of quasi values (with l or t, of sensitive values too), at most 10,000,000"),
 )
-def protect_mondrian(
-    method: Mondrian, original: ClusterRecords, *, seed: int, progress: Progress = silent
+def protect_combinations(
+    method: HierarchyMethod | Mondrian, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
-    """Cut the combinations as one machine cuts the rows; those of equal values always stay together."""
-    if method.relaxed:
+    """Generalise combinations of values as one machine does rows; those of equal values always stay together."""
+    if isinstance(method, Mondrian) and method.relaxed:
         raise ParameterError(
             _("relaxed cuts part rows of equal value by their order, which no cluster keeps"),
             _("leave out --relaxed, or use --engine local"),
         )
-    looked_at = combined(method, original, progress)
-    table, parted = looked_at[0], method.parted(*looked_at, progress=progress)
-    statement = method.statement(original.schema, parted)
-    return released(
-        original, table, parted.cells, ~parted.deleted, statement, seed=seed, identifiers=method.identifiers
-    )
+    quasi, sensitive = method.looked_at(original.schema)
+    stop_if_too_few_rows(method.k, original.rows)
+    progress(0.0, _("counting combinations"))
+    columns = [*quasi, *sensitive]
+    by = {original.at(column): original.column(column) for column in columns}
+    cure = _("name fewer columns with --quasi, or round their values first; --engine local has no such bound")
+    found = counted(original.frame, by, rows=original.rows, most=MOST_COMBINATIONS, cure=cure)
+    frame = found.select(pl.col(original.at(c)).cast(original.types[c.name]).alias(c.name) for c in columns)
+    table = Table(frame, original.schema.model_copy(update={"columns": tuple(columns), "official": None}))
+    looked_at = table, quasi, sensitive, found[ROWS].to_numpy()
+    if isinstance(method, Mondrian):
+        parted = method.parted(*looked_at, progress=progress)
+        cells, deleted, statement = parted.cells, parted.deleted, method.statement(original.schema, parted)
+    else:
+        chosen = method.levelled(*looked_at, progress=progress)
+        cells = {name: in_texts(its) for name, its in chosen.cells(table).items()}
+        deleted, statement = chosen.deleted, method.statement(original.schema, chosen)
+    return released(original, table, cells, ~deleted, statement, seed=seed, identifiers=method.identifiers)
 
 
 @plan(

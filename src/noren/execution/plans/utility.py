@@ -83,9 +83,6 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     asked, seed, spans = measure.asked, measure.seed, _spans(original)
     categories = release_categories(evidence.release.statement)
 
-    def known(block: History, _rows: pl.Series) -> pl.DataFrame:
-        return purchase_rows(block, asked).with_columns(draw=pl.lit(ORIGINAL))
-
     def drawn(first: int, stop: int) -> DataFrame:
         def kernel(block: History, beside: pl.DataFrame) -> pl.DataFrame:
             places = beside[PLACE].to_numpy()
@@ -96,7 +93,8 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
 
     starts = range(0, measure.draws, _AT_ONCE)
     parts = [drawn(first, min(first + _AT_ONCE, measure.draws)) for first in starts]
-    return reduce(lambda one, other: one.unionByName(other), parts, original.map(known, _ROWS))
+    known = original.map(lambda block, _rows: purchase_rows(block, asked).with_columns(draw=pl.lit(ORIGINAL)), _ROWS)
+    return reduce(lambda one, other: one.unionByName(other), parts, known)
 
 
 def _spans(original: ClusterRecords) -> History:
