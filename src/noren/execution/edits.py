@@ -84,7 +84,8 @@ def under_pseudonyms(
     ``names`` are those of all customers, where they are known already.
     """
     known = named(*customers_of(original), seed) if names is None else names
-    return ClusterRelease(original, renamed(rows, known), behind(known), statement, seed, original.rows)
+    renamed = rows.replaced(Role.CUSTOMER, known.select(CUSTOMER, NAME))
+    return ClusterRelease(original, renamed, behind(known), statement, seed, original.rows)
 
 
 def behind(names: DataFrame, public: ClusterRecords | None = None) -> DataFrame:
@@ -94,15 +95,6 @@ def behind(names: DataFrame, public: ClusterRecords | None = None) -> DataFrame:
         return pairs
     shown = public.frame.select(public.column(Role.CUSTOMER).alias("pseudonym")).distinct()
     return pairs.join(shown, "pseudonym", "left_semi")
-
-
-def renamed(rows: ClusterRecords, names: DataFrame) -> ClusterRecords:
-    """Return rows under the names of their customers; rows of nobody's, and of whom has no name, are left out."""
-    at = rows.at(Role.CUSTOMER)
-    known = names.select(f.col(CUSTOMER).alias("noren_customer"), f.col(NAME).alias("noren_name"))
-    # a customer with a tenth of all rows: Spark cuts such a part into several while it joins
-    joined = rows.frame.join(known, f.col(at) == f.col("noren_customer"))
-    return rows.with_frame(joined.withColumn(at, f.col("noren_name")).select(*rows.frame.columns))
 
 
 # --- periods: the names that :mod:`noren.data.periods` gives, as expressions -----------------------------------------

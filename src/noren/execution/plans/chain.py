@@ -74,10 +74,8 @@ def protect(method: Chain, original: ClusterRecords, *, seed: int, progress: Pro
     names = reduce(_through, [stage.pseudonyms for stage in reversed(before)]) if before else None
     given = None
     if names is not None:  # the last step's rows under their customers' own names
-        who = data.at(Role.CUSTOMER)
-        frame = data.frame.join(_people(names).distinct(), f.col(who).cast("string") == f.col("noren_known"), "left")
-        frame = frame.withColumn(who, f.col("noren_person")).drop("noren_known", "noren_person")
-        given = data.with_frame(frame, types={**data.types, data.schema.role(Role.CUSTOMER).name: pl.String()})
+        given = data.replaced(Role.CUSTOMER, names.select("pseudonym", "customer").distinct(), "left")
+        given = replace(given, types={**data.types, data.schema.role(Role.CUSTOMER).name: pl.String()})
     return ClusterRelease(
         original,
         last.public.with_frame(public),
@@ -89,10 +87,6 @@ def protect(method: Chain, original: ClusterRecords, *, seed: int, progress: Pro
     )
 
 
-def _people(names: DataFrame, *more: str) -> DataFrame:
-    return names.select(f.col("pseudonym").alias("noren_known"), f.col("customer").alias("noren_person"), *more)
-
-
 def _through(theirs: DataFrame | None, ours: DataFrame | None) -> DataFrame | None:
     """Return who is behind each pseudonym, the customers of ``theirs`` being pseudonyms of ``ours``.
 
@@ -101,5 +95,6 @@ def _through(theirs: DataFrame | None, ours: DataFrame | None) -> DataFrame | No
     if theirs is None or ours is None:
         return None
     period = [name for name in ours.columns if name == "period" and name not in theirs.columns]
-    both = theirs.join(_people(ours, *period).distinct(), f.col("customer") == f.col("noren_known"))
+    known = ours.select(f.col("pseudonym").alias("noren_known"), f.col("customer").alias("noren_person"), *period)
+    both = theirs.join(known.distinct(), f.col("customer") == f.col("noren_known"))
     return both.withColumn("customer", f.col("noren_person")).drop("noren_known", "noren_person").distinct()

@@ -13,7 +13,7 @@ from noren.data.categories import read_categories
 from noren.data.cells import generalised_dtype
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError
-from noren.execution.edits import CODE, CUSTOMER, NAME, behind, customers_of, named, nobodys_rows, renamed
+from noren.execution.edits import CODE, CUSTOMER, NAME, behind, customers_of, named, nobodys_rows
 from noren.execution.frames import ROW, ClusterRecords, as_number, map_groups, on_cluster, population_sds, ranked
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
@@ -74,18 +74,13 @@ def in_words(original: ClusterRecords, categories: Path | None) -> tuple[Cluster
     """Return rows whose items are categories where a file says so, and what a statement notes."""
     if categories is None:
         return original, {}
-    at = original.at(Role.ITEM)
     known = read_categories(categories)
-    items = [row[0] for row in original.frame.select(at).distinct().dropna().collect()]
+    items = [row[0] for row in original.frame.select(original.at(Role.ITEM)).distinct().dropna().collect()]
     groups = known.groups_of(pl.Series(items, dtype=pl.String))
-    table = pl.DataFrame(
-        {"noren_item": items, "noren_category": [known.of_item[item] for item in items]},
-        schema={"noren_item": pl.String, "noren_category": pl.String},
-    )
+    cells = {"item": items, "category": [known.of_item[item] for item in items]}
+    table = pl.DataFrame(cells, schema={"item": pl.String, "category": pl.String})
     told = f.broadcast(on_cluster(original.session, table))
-    joined = original.frame.join(told, f.col(at) == f.col("noren_item"), "left")
-    frame = joined.withColumn(at, f.col("noren_category")).select(*original.frame.columns)
-    return original.with_frame(frame), {"categories": groups}
+    return original.replaced(Role.ITEM, told, "left"), {"categories": groups}
 
 
 def alike(
@@ -211,7 +206,7 @@ def protect_generalize(
     progress(0.9, _("generalising rows"))
     people = named(customers, count, seed)
     kept = found.filter(f"{ROW} IS NOT NULL").select(ROW, _BLOCK, _NUMBER)
-    laid = renamed(words, people).frame.join(kept, ROW)
+    laid = words.replaced(Role.CUSTOMER, people.select(CUSTOMER, NAME)).frame.join(kept, ROW)
     public = alike(original, words, laid, [_BLOCK, _NUMBER], suppress_cells=method.suppress_cells)
     alone = count - sum(row["inside"] for row in told)
     # how many cells count, and how many known ones are in rows that nobody owns

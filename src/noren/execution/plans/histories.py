@@ -23,7 +23,6 @@ from noren.execution.edits import (
     named,
     nobodys_rows,
     period_of,
-    renamed,
     stop_at_empty_periods,
     under_pseudonyms,
     up_to,
@@ -267,7 +266,7 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
         gone = order if wanted >= there else order.filter(up_to(_ORDER, key_of_row(order, _ORDER, wanted)))
         left = original.frame.join(gone.select(ROW), ROW, "left_anti").select(*original.frame.columns)
         rows = original.with_frame(left)
-    public = renamed(rows, names)
+    public = rows.replaced(Role.CUSTOMER, names.select(CUSTOMER, NAME))
     pseudonyms = behind(names, public if method.allow_vanish else None)
     statement = method.statement(nobodys | rows_kept(max(wanted - there, 0)))
     return ClusterRelease(original, public, pseudonyms, statement, seed, original.rows)
