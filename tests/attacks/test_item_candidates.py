@@ -89,7 +89,7 @@ def test_the_official_run_step_by_step(
     true = np.array([owner[p] for p in pseudonyms])
     ours = []
     for seed in range(60):
-        chosen, _among = walk(about, steps, uniform(len(steps), seed))
+        chosen, _among = walk(about, steps, uniform(len(steps), seed=seed))
         ours.append((int((chosen >= 0).sum()), int((true[chosen[chosen >= 0]] == steps[chosen >= 0]).sum())))
     named, right = zip(*ours, strict=True)
     for run in [official, *official["other_runs"]]:

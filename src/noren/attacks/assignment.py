@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
@@ -17,6 +17,7 @@ from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.draws import uniforms
 from noren.kernels.linkage.assignment import greedy_pairs
 from noren.protocols import Guess
 
@@ -30,6 +31,8 @@ _TABLE = 10_000_000
 _LISTED = 32
 _MOST_PAIRS = 10**9
 _BLOCK = 8_000_000
+uniform = partial(uniforms, draw=0, stream=0)
+"""Returns so many numbers from 0 to below 1 that depend on the seed alone: the first ones are always the same."""
 
 
 def assigned(
@@ -70,7 +73,7 @@ def assigned(
     step = min(_BLOCK // shape[1] + 1, rows)
     blocks = [slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step)]
     column, score = (np.concatenate(parts) for parts in zip(*map_blocks(kept, blocks), strict=True))
-    tied = score + 1e-9 * (1 + np.abs(score).max()) * uniform(score.size, seed).reshape(score.shape)
+    tied = score + 1e-9 * (1 + np.abs(score).max()) * uniform(score.size, seed=seed).reshape(score.shape)
     if exact:
         table = np.full(shape, tied.min() - 1)
         np.put_along_axis(table, column, tied, axis=1)
@@ -122,13 +125,3 @@ def product(one: Any, other: Any) -> Real:
     """Return the products of all rows of one with all rows of another, sparse or not, as a full table."""
     found = one @ other.T
     return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
-
-
-def uniform(count: int, seed: int) -> NDArray[np.float64]:
-    """Return ``count`` numbers from 0 to below 1, from the raw stream of Philox, which numpy promises to keep.
-
-    >>> bool((uniform(3, seed=1) == uniform(5, seed=1)[:3]).all())
-    True
-    """
-    raw: NDArray[np.uint64] = np.random.Philox(key=seed).random_raw(count)
-    return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -96,7 +96,7 @@ def _likeliest(
     known = found.known[kept.customer]
     unexplained = 1.0 - found.rows[kept.pseudonym] / np.maximum(known, 1)
     # a weight of 0 would be no edge at all
-    weight = 1.0 + unexplained + _TIE * uniform(len(known), seed)
+    weight = 1.0 + unexplained + _TIE * uniform(len(known), seed=seed)
     shape = (len(kept.first) - 1, kept.customers)
     mate = np.asarray(
         maximum_bipartite_matching(csr_array((weight, kept.customer, kept.first), shape=shape), perm_type="column")

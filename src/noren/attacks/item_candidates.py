@@ -60,7 +60,7 @@ class ItemCandidates(Attack):
         progress(0.0, _("listing who shows which item"))
         about, customers, pseudonyms = item_walk(original, public)
         progress(0.5, _("narrowing down customer by customer"))
-        drawn = uniform(2 * len(customers), seed)
+        drawn = uniform(2 * len(customers), seed=seed)
         order = np.argsort(drawn[: len(customers)], kind="stable")
         chosen, among = walk(about, order, drawn[len(customers) :])
         named = chosen != NOBODY

@@ -106,7 +106,7 @@ class Nearest(Attack):
     def assign(self, sides: Sides, distances: NDArray[np.float64], *, seed: int) -> Guess:
         """Turn distances that were found before into an answer; a second seed costs next to nothing."""
         cost = distances[sides.history]
-        tied = cost + _TIE * uniform(cost.size, seed).reshape(cost.shape)
+        tied = cost + _TIE * uniform(cost.size, seed=seed).reshape(cost.shape)
         pseudonym, customer = linear_sum_assignment(tied)
         chosen = cost[pseudonym, customer]
         others = cost[pseudonym]

@@ -158,7 +158,7 @@ class _Naming:
 
     def _uniform(self, count: int) -> Real:
         self._draw += 1
-        return uniform(count, self._seed * 1024 + self._draw)
+        return uniform(count, seed=self._seed * 1024 + self._draw)
 
     def name(self, rows: Whole, noise: Noise, progress: Progress) -> Whole:
         """Name people for rows, round by round; return the rows that fit nobody."""
