@@ -25,14 +25,11 @@ if TYPE_CHECKING:
 CUSTOMER, CODE, NAME = "customer", "code", "name"
 
 
-def in_order_of_appearance(units: DataFrame, first: str = "first") -> tuple[DataFrame, int]:
-    """Return units (one row each, ``first`` their first row in the original) with their number :data:`CODE`, and how
-    many they are.
-    """
+def in_order_of_appearance(units: DataFrame) -> tuple[DataFrame, int]:
+    """Return units (``first`` is the first row of each in the original) numbered as :data:`CODE`, and how many."""
     # looked at several times, and far fewer than rows
     units = units.persist(StorageLevel.DISK_ONLY)
-    count = units.count()
-    at = f.col(first)
+    count, at = units.count(), f.col("first")
     return ranked(units, [at], at, CODE, rows=count), count
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -187,17 +188,15 @@ def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int
     file, at = f.col("_metadata.file_path"), f.col("_metadata.row_index")
     counts = raw.select(file.alias("file")).groupBy("file").count().collect()
     in_order = sorted(counts, key=lambda row: unquote(urlsplit(row["file"]).path))
-    starts, before = [], 0
-    for row in in_order:
-        starts.append((row["file"], before))
-        before += int(row["count"])
-    if not starts:
+    if not in_order:
         return raw.withColumn(ROW, f.lit(0).cast("long")), 0
+    *before, rows = accumulate((int(row["count"]) for row in in_order), initial=0)
+    starts = [(row["file"], first) for row, first in zip(in_order, before, strict=True)]
     first = f.broadcast(session.createDataFrame(starts, "noren_file string, noren_first long"))
     placed = raw.withColumn("noren_path", file).withColumn("noren_index", at)
     whole = placed.join(first, f.col("noren_path") == f.col("noren_file"))
     place = (f.col("noren_first") + f.col("noren_index")).alias(ROW)
-    return whole.select(*(f.col(f"`{name}`") for name in raw.columns), place), before
+    return whole.select(*(f.col(f"`{name}`") for name in raw.columns), place), rows
 
 
 def _must_be_complete(session: SparkSession, address: str | Path) -> None:
