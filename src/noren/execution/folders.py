@@ -61,8 +61,7 @@ def attack_folder(
 ) -> dict[str, int]:
     """Attack a release folder, write each guess to ``out`` as Parquet, and return how many each attack names."""
     where = engine_named(engine)
-    names = [attack] if isinstance(attack, str) else list(attack)
-    ready = [attacks.create(name, **parameters) for name in names]
+    ready = [attacks.create(name, **parameters) for name in ([attack] if isinstance(attack, str) else attack)]
     data = where.read(original, schema)
     target = where.load(release, data)
     if is_local(out):
@@ -88,8 +87,7 @@ def measure_folder(
 ) -> dict[str, Score]:
     """Measure a release folder; measures of attacks look at the guesses that :func:`attack_folder` wrote."""
     where = engine_named(engine)
-    names = [measure] if isinstance(measure, str) else list(measure)
-    ready = [measures.create(name, **parameters) for name in names]
+    ready = [measures.create(name, **parameters) for name in ([measure] if isinstance(measure, str) else measure)]
     data = where.read(original, schema)
     target = where.load(release, data)
     heard = {} if guesses is None else where.guesses(guesses, data, parquet=True)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pyarrow as pa
 
-from noren.data.cells import is_generalised
 from noren.data.frames import History, Table
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError, SchemaError
@@ -54,11 +53,6 @@ class ClusterRecords:
     def session(self) -> SparkSession:
         """The cluster they lie on."""
         return self.frame.sparkSession
-
-    @property
-    def generalised(self) -> bool:
-        """Whether any column holds generalised cells."""
-        return any(is_generalised(dtype) for dtype in self.types.values())
 
     def at(self, column: Column | Role | str) -> str:
         """Return what a column, a role's column or a column's name is called in the frame."""

@@ -195,7 +195,7 @@ class SparkEngine(Engine):
                 measure,
                 guesses=bool(lying),
                 secret=target.has_secret,
-                generalised=target.public.generalised,
+                generalised=any(is_generalised(dtype) for dtype in target.public.types.values()),
                 made_of=target.original_rows,
                 rows=data.rows,
             )
