@@ -1,6 +1,6 @@
 """What people do at the arena, each as far as they may: visitors, members of teams, organisers.
 
-Every method takes who asks, and refuses what is not theirs: what belongs to another team is not there (404), what is
+Every method knows who asks, and refuses what is not theirs: what belongs to another team is not there (404), what is
 for organisers alone is not theirs to do (403). So pages, the REST interface and commands cannot forget it.
 """
 
@@ -318,12 +318,12 @@ class Visit:
 
     def retry(self, job: str) -> None:
         """Let a job that was given up be tried again."""
-        if not self.arena.store.jobs.retry(self.contest.id, job):
+        if not self.arena.store.jobs.retry(self.organised().contest.id, job):
             raise RefusedError(_("there is no such job that could be tried again"), status=404)
 
     def add_hook(self, url: str) -> tuple[Hook, str]:
         """Add an address that is told of news; return it with the secret that signs its messages, told this once."""
-        hooks = self.arena.store.hooks
+        hooks = self.organised().arena.store.hooks
         check_address(url)
         if sum(hook.disabled is None for hook in hooks.of(self.contest.id)) >= _MOST_HOOKS:
             raise RefusedError(_("a contest has at most {most} webhooks").format(most=_MOST_HOOKS), _("remove one"))
@@ -332,7 +332,7 @@ class Visit:
 
     def remove_hook(self, hook: str) -> None:
         """Tell an address no more."""
-        if not self.arena.store.hooks.disable(self.contest.id, hook):
+        if not self.arena.store.hooks.disable(self.organised().contest.id, hook):
             raise RefusedError(_("there is no such webhook"), status=404)
 
     # --- what teams do -------------------------------------------------------------------------------------------
@@ -390,6 +390,7 @@ class Visit:
 
     def described(self, known: Submission, *, whole: bool = True) -> SubmissionOut:
         """Describe a file that they may see; unless ``whole``, by the log alone, and without what the judge found."""
+        self.submission(known.id)  # another team's is not there
         counting = self.contest.counting_release(known.team, known.round) if known.kind == "release" else None
         told = {
             "valid": known.valid,

@@ -250,7 +250,7 @@ def list_jobs(contest: ContestName, who: Asking, desk: TheDesk) -> list[JobOut]:
 @organising.post("/contests/{contest}/jobs/{job}/retry", status_code=204)
 def retry(contest: ContestName, job: Ident, who: Asking, desk: TheDesk) -> Response:
     """Let a job that was given up be tried again."""
-    desk.visit(who, contest).organised().retry(job)
+    desk.visit(who, contest).retry(job)
     return Response(status_code=204)
 
 
@@ -267,14 +267,14 @@ def list_hooks(contest: ContestName, who: Asking, desk: TheDesk) -> list[HookOut
 @organising.post("/contests/{contest}/hooks", status_code=201)
 def add_hook(contest: ContestName, asked: HookIn, who: Asking, desk: TheDesk) -> NewHookOut:
     """Add an address; messages to it are signed with a secret that is told once."""
-    hook, secret = desk.visit(who, contest).organised().add_hook(asked.url)
+    hook, secret = desk.visit(who, contest).add_hook(asked.url)
     return NewHookOut(hook=HookOut.model_validate(hook), secret=secret)
 
 
 @organising.delete("/contests/{contest}/hooks/{hook}", status_code=204)
 def remove_hook(contest: ContestName, hook: Ident, who: Asking, desk: TheDesk) -> Response:
     """Tell an address no more."""
-    desk.visit(who, contest).organised().remove_hook(hook)
+    desk.visit(who, contest).remove_hook(hook)
     return Response(status_code=204)
 
 
