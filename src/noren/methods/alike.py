@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 
 from noren.data.arrays import exact_values, numbers
@@ -17,6 +16,7 @@ from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import interval_error, population_sd
 from noren.kernels.sharing.rows import DELETED
 
@@ -27,8 +27,6 @@ EFFORT = N_("How long to search")
 EFFORT_HELP = N_("longer finds less error; quick, normal and thorough give the same bytes for the same seed")
 EFFORT_WORDS = {"quick": N_("quick"), "normal": N_("normal"), "thorough": N_("thorough")}
 """What forms say of parameters that several methods have."""
-
-Whole = NDArray[np.int64]
 
 
 def hides_somebody(k: int) -> int:

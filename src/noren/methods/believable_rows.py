@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale, Schema
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms
 from noren.kernels.sharing.rows import near_in_time, one_of_each
-
-Numbers = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 OF_THE_ITEM = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DESCRIPTION)
 OF_THE_VISIT = (Role.CUSTOMER, Role.INVOICE, Role.DATE, Role.TIME)
@@ -66,7 +63,7 @@ def believable_rows(
     )
 
 
-def draws_of_added(rows: int, seed: int) -> tuple[Numbers, Numbers]:
+def draws_of_added(rows: int, seed: int) -> tuple[Real, Real]:
     """Return the numbers that choose each added row's purchase and its visit; the pseudonyms use another stream."""
     like, place = (uniforms(rows, seed=seed, draw=1, stream=stream) for stream in (0, 1))
     return like, place

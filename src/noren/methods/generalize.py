@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from noren.data.arrays import numbers, people
@@ -21,6 +20,7 @@ from noren.descriptions import ALIKE, Runtime, Strength, in_form
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.cell_error import counted, counted_sd
 from noren.kernels.judging.statistics import SampledTotal, sampled_total
 from noren.kernels.judging.survival import best_plan
@@ -47,8 +47,6 @@ from noren.methods.alike import (
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Enough, Progress, silent
 from noren.protocols import Method
-
-Whole = NDArray[np.int64]
 
 EFFORTS = {
     "quick": Effort(rounds=6, starts=4, tries=6, heat=0.03, steps=0),
@@ -357,7 +355,7 @@ class Generalize(Method):
         """Return how many customers are searched together, of so many; no fewer than these: all in one block."""
         return self.block or (customers if customers <= _WHOLE_UP_TO else _WHOLE_UP_TO * 2 // 3)
 
-    def blocks(self, features: NDArray[np.float64]) -> list[Whole]:
+    def blocks(self, features: Real) -> list[Whole]:
         """Return who is searched with whom: customers' numbers, block by block.
 
         Parameters

@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.frames import Table
@@ -22,6 +21,7 @@ from noren.descriptions import in_form
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Flags, Whole
 from noren.kernels.lattice.keys import distinct
 from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM, ClassRule
 from noren.kernels.lattice.search import Optimum, judged, search, suppressed
@@ -36,7 +36,6 @@ from noren.methods.table_parts import (
 )
 from noren.progress import Progress, silent
 
-Whole = NDArray[np.int64]
 _MOST_NODES = 20_000_000
 _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLASS_SIZE, "entropy": SUM}
 
@@ -270,7 +269,7 @@ class HierarchyMethod(AlikeRows):
         rows: Whole,
         there: pl.Series,
         progress: Progress,
-    ) -> tuple[Optimum, NDArray[np.bool_]]:
+    ) -> tuple[Optimum, Flags]:
         """Return the best node, and which rows it deletes of those that are there."""
         everybody = None if secrets is None else secrets.of_rows
         values = None if everybody is None else everybody[there.to_numpy()]

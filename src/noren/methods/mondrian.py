@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers
@@ -19,6 +18,7 @@ from noren.data.release import Release, Statement
 from noren.data.schema import Column, Kind, Scale, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.kernels.lattice.search import Ladder, suppressed
 from noren.methods.table_parts import (
@@ -31,9 +31,6 @@ from noren.methods.table_parts import (
     stop_if_too_many_fail,
 )
 from noren.progress import Progress, silent
-
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

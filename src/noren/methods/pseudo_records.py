@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from noren.data.arrays import NOBODY, exact_values, people
@@ -18,6 +17,7 @@ from noren.data.schema import Role
 from noren.descriptions import HARDER, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Whole
 from noren.kernels.items.packed_sets import ItemSets, item_sets
 from noren.kernels.items.pseudo_records import cosine_clusters, filled_up, tf_idf, unit_rows
 from noren.kernels.items.union_clusters import missing_items, union_clusters
@@ -26,8 +26,6 @@ from noren.methods.believable_rows import believable_rows
 from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
-
-Whole = NDArray[np.int64]
 
 STEPS = {"quick": 2_500, "normal": 25_000, "thorough": 250_000}
 """How many changes the search tries for each customer."""

@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from noren.data.formats.files import writing_folder
 from noren.data.formats.parquet import parquet_blocks
@@ -31,11 +30,10 @@ from noren.data.statement import Statement
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
+from noren.kernels.arrays import Whole
 from noren.methods.retention import Retention
 from noren.progress import Progress, silent
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation
-
-Whole = NDArray[np.int64]
 
 _PIECES = 256
 _ROWS_AT_ONCE = 1 << 18

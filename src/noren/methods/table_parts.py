@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 
 from noren.data.arrays import exact_values
@@ -21,13 +20,12 @@ from noren.data.schema import Column, Role, Scale, Schema, ValueType, stop_at_un
 from noren.descriptions import ALIKE, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Whole
 from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
 from noren.methods.alike import SHARING, hides_somebody
 from noren.methods.pseudonymize import pseudonymous
 from noren.naming import listing
 from noren.protocols import Method
-
-Whole = NDArray[np.int64]
 
 
 def _is_share(value: float) -> float:

@@ -48,7 +48,6 @@ from operator import le
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from noren.errors import ParameterError
@@ -168,7 +167,6 @@ def _gain(size: int, deepest: int) -> Real:
 
 
 Naming = Literal["any", "whole"]
-Chances = NDArray[np.float64]
 
 DEEPEST = 64
 """No plan names more members of one class: the chance of so many hits in it is below 1/64!."""
@@ -226,7 +224,7 @@ def fixed_points(k: int, j: int) -> tuple[Fraction, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _chances(k: int, j: int) -> Chances:
+def _chances(k: int, j: int) -> Real:
     return np.array([float(chance) for chance in fixed_points(k, j)])
 
 
@@ -372,7 +370,7 @@ def _sure(
 
 
 @lru_cache(maxsize=65536)
-def _together(parts: tuple[tuple[int, int], ...]) -> Chances:
+def _together(parts: tuple[tuple[int, int], ...]) -> Real:
     """Return the chances of 0, 1, … hits in some classes, given as sizes and members named."""
     hits = np.ones(1)
     for size, part in parts:

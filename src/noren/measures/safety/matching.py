@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values
 from noren.data.contest_files import listed_customers
@@ -19,13 +18,13 @@ from noren.data.schema import Role, Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.kernels.arrays import Flags, Real, Whole
 from noren.measures.evidence import guesses_of, original_history, public_history, secret_of
 from noren.protocols import Evidence, Guess, Measure
 
 UNLISTED = "unlisted"
 """The note of a guess that was read from a file: customers it has no line for."""
 
-Cells = NDArray[np.bool_]
 _NONE, _OTHER = -1, -2
 
 
@@ -85,16 +84,16 @@ class Matched:
 
     customers: pl.Series
     periods: tuple[str, ...]
-    live: Cells
-    match: Mapping[str, Cells]
-    pseudonyms: NDArray[np.int64]
+    live: Flags
+    match: Mapping[str, Flags]
+    pseudonyms: Whole
     changing: bool
     all_pseudonyms: int
-    truth: NDArray[np.int64]
-    named: Mapping[str, NDArray[np.int64]]
+    truth: Whole
+    named: Mapping[str, Whole]
     names: pl.Series
 
-    def redealt(self, classes: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    def redealt(self, classes: Whole) -> dict[str, Real]:
         """Return, of each guess, the chance that a cell agrees once pseudonyms are dealt anew inside their classes.
 
         ``classes`` has the class of each of ``names``. A pseudonym of a class of c customers is each of them with the
@@ -144,9 +143,9 @@ class MatchedPeriods:
 
     customers: int
     periods: tuple[str, ...]
-    live: NDArray[np.float64]
-    gain: Mapping[str, NDArray[np.float64]]
-    pseudonyms: NDArray[np.int64]
+    live: Real
+    gain: Mapping[str, Real]
+    pseudonyms: Whole
 
     def chance_curve(self) -> list[float]:
         """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""
@@ -239,7 +238,7 @@ def unknown_customer(name: str, customer: str) -> ParameterError:
     )
 
 
-def _table(pairs: pl.DataFrame, names: Mapping[str, pl.Series | list[str]]) -> NDArray[np.int64]:
+def _table(pairs: pl.DataFrame, names: Mapping[str, pl.Series | list[str]]) -> Whole:
     """Return the pseudonym of each customer (row) and period (column), as places in ``names``; one pair per cell."""
     row, column, pseudonym = (
         pairs[name].cast(pl.Enum(known), strict=False).to_physical().cast(pl.Int64).fill_null(_OTHER).to_numpy()

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.schema import Kind, Schema
@@ -16,6 +15,7 @@ from noren.data.statement import Statement
 from noren.descriptions import Headline, Placing
 from noren.errors import SchemaError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real
 from noren.measures.evidence import both_tables
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
@@ -24,11 +24,10 @@ from noren.retention.reconstructed import SeenRecords
 from noren.retention.reconstruction import Reconstruction, reconstruct_seen, stated_model
 from noren.retention.wide_reconstruction import WIDE_MODELS
 
-Numbers = NDArray[np.float64]
 Look = Callable[[Perturbation], SeenRecords]
 
 
-def precision(original: Numbers, other: Numbers) -> float:
+def precision(original: Real, other: Real) -> float:
     """Return ``1 - Σ|x - y| / 2|R|`` for two tables of as many records.
 
     >>> precision(np.array([3.0, 1.0]), np.array([2.0, 2.0]))
@@ -185,7 +184,7 @@ class L1Precision(Measure):
         return Score(value, means | parts, {"tables": "pairs", "cells": made.cells, "model": chosen})
 
 
-def _margins(made: Perturbation, x: Numbers, y: Numbers, what: str) -> dict[str, float]:
+def _margins(made: Perturbation, x: Real, y: Real, what: str) -> dict[str, float]:
     """Return the precision of the tables of one attribute and of two; nothing more where there are two in all."""
     found = {}
     for count in (1, 2):

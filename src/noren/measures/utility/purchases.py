@@ -7,17 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbered, numbers
 from noren.data.fits import of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role, Schema
+from noren.kernels.arrays import Real, Whole
 
 MEASURED = (Role.ITEM, Role.DATE, Role.PRICE, Role.QUANTITY)
 
-Numbers = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 DAY_ZERO = 14_610.0
 """S0 counts days from 2010/1/1, which is so many days after 1970/1/1."""
@@ -50,9 +48,9 @@ class Purchases:
     customers: int
     item: Whole
     items: pl.Series
-    day: Numbers
-    price: Numbers
-    quantity: Numbers
+    day: Real
+    price: Real
+    quantity: Real
     there: frozenset[Role]
 
     @property

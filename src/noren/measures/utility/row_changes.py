@@ -8,19 +8,18 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.formats.render import Spelling
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real
 from noren.kernels.linkage.row_layout import likeness
 from noren.measures.evidence import original_history, public_history, stop_at_another_original
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-Numbers = NDArray[np.float64]
 MONTH = 31.0
 """The days over which E4 divides."""
 
@@ -41,7 +40,7 @@ class RowChange(Measure):
     """The column that is compared."""
 
     @abstractmethod
-    def errors(self, values: Numbers, released: Numbers) -> Numbers:
+    def errors(self, values: Real, released: Real) -> Real:
         """Return what each row costs."""
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
@@ -60,7 +59,7 @@ class RowChange(Measure):
         compared = int(np.count_nonzero(~np.isnan(values)))
         return self.score_of(float(errors.sum()), int(np.count_nonzero(errors)), compared, len(original))
 
-    def row_errors(self, values: Numbers, released: Numbers) -> Numbers:
+    def row_errors(self, values: Real, released: Real) -> Real:
         """Return what each row costs, blank and suppressed cells included."""
         blank, unsaid = np.isnan(values), np.isnan(released)
         return np.where(blank | unsaid, np.where(blank & unsaid, 0.0, 1.0), self.errors(values, released))
@@ -103,7 +102,7 @@ class E4(RowChange):
     role = Role.DATE
     roles = (Role.DATE,)
 
-    def errors(self, values: Numbers, released: Numbers) -> Numbers:
+    def errors(self, values: Real, released: Real) -> Real:
         """Return the days between, over 31."""
         return np.abs(values - released) / MONTH
 
@@ -123,7 +122,7 @@ class E5(RowChange):
     role = Role.PRICE
     roles = (Role.PRICE,)
 
-    def errors(self, values: Numbers, released: Numbers) -> Numbers:
+    def errors(self, values: Real, released: Real) -> Real:
         """Return 1 less the smaller price over the larger."""
         return 1.0 - likeness(values, released)
 

@@ -7,21 +7,18 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.frames import Table
 from noren.data.schema import Kind
 from noren.errors import SchemaError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
 from noren.measures.evidence import both_tables
 from noren.protocols import Evidence, Measure
 from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
 from noren.retention.reconstruction import reconstruct, stated_model
 from noren.retention.wide_reconstruction import WIDE_MODELS
-
-Whole = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ def _side_by_side(before: pl.DataFrame, after: pl.DataFrame, ordered: list[str] 
 
 def encoded(
     rows: TableRows, names: list[str], before: Whole | None = None, after: Whole | None = None
-) -> tuple[Numbers, Numbers]:
+) -> tuple[Real, Real]:
     """Return both tables as numbers on the same scale: a column for each text, numbers by the original's spread.
 
     ``before`` and ``after`` are the rows to take of each, all where left out.
