@@ -103,7 +103,7 @@ def alike(
     Columns that are not measured would tell the members of a group apart and are suppressed.
     """
     columns = {names.name: names.set(pl.Series(row == DELETED), None)}
-    said = middle_values if medians else _generalised
+    said = middle_values if medians else generalised
     for column in original.measured():
         columns[column.name] = said(words[column.name], column, row, suppress_cells=suppress_cells)
     suppressed = not_measured(original)
@@ -124,7 +124,7 @@ def suppressed_columns(history: History) -> dict[str, Any]:
     return {"suppressed_columns": suppressed} if suppressed else {}
 
 
-def _generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cells: bool) -> pl.Series:
+def generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cells: bool = False) -> pl.Series:
     """Return what every row's generalised row says; null where the row is deleted or some row of it has no value.
 
     A blank is a value of its own. Beside it an interval or a set would be untrue of the blank row, and whoever knows

@@ -11,7 +11,6 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.cells import set_dtype
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.release import Release, Statement
@@ -21,6 +20,7 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.kernels.lattice.search import Ladder, suppressed
+from noren.methods.alike import generalised
 from noren.methods.table_parts import (
     AlikeRows,
     Share,
@@ -154,8 +154,7 @@ class Mondrian(AlikeRows):
             advice = _("allow more --suppression (classes stay the same), or ask for a smaller l or a larger t or k")
             stop_if_too_many_fail(int(rows[failing].sum()), int(rows.sum()), self.suppression, advice)
         progress(0.5, _("generalising rows"))
-        of_rows = pl.Series("class", class_of)
-        cells = {column.name: _cells(exact_values(table, column), column, of_rows) for column in quasi}
+        cells = {column.name: generalised(exact_values(table, column), column, class_of) for column in quasi}
         left = classes - len(np.unique(class_of[failing]))
         return Parted(cells, pl.Series(failing), left, int(rows[failing].sum()))
 
@@ -189,20 +188,3 @@ def _placed(
         ordered = counts.sort(by)["value"]
         places = np.arange(len(ordered)) / max(len(ordered) - 1, 1)
     return codes_in_order(values, ordered), places
-
-
-def _cells(values: pl.Series, column: Column, classes: pl.Series) -> pl.Series:
-    """Return for each row what its class shows: an interval or a set; nothing where a member has no value."""
-    value = pl.col("value")
-    if column.scale == Scale.NOMINAL:
-        shown = value.cast(set_dtype(values.drop_nulls().unique().sort()).inner).unique().sort()
-    else:
-        shown = pl.struct(lo=value.min(), hi=value.max())
-    by_class = (
-        pl.DataFrame({"class": classes, "value": values})
-        .group_by("class")
-        .agg(shown.alias("cell"), value.is_null().any().alias("lacking"))
-        .select("class", pl.when(~pl.col("lacking")).then("cell").alias("cell"))
-        .sort("class")
-    )
-    return by_class["cell"].gather(classes).alias(values.name)
