@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from noren.kernels.arrays import Flags, Whole
+from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel, part, read_only
 
 NOBODY = -1
@@ -37,20 +36,13 @@ class Walk:
     counts: Whole
 
 
-def walk(about: Walk, order: Whole, draws: NDArray[np.float64]) -> tuple[Whole, Whole]:
+def walk(about: Walk, order: Whole, draws: Real) -> tuple[Whole, Whole]:
     """Give each customer, in ``order``, one of the pseudonyms left to them; return it and among how many it was chosen.
 
     ``draws``, one for each customer in order and below 1, choose; a customer without candidates has :data:`NOBODY`.
     """
     bought, shows = read_only(about.bought), read_only(about.shows)
-    free, stamp = np.ones(len(about.rows), np.bool_), np.zeros(len(about.rows), np.int64)
-    room = np.empty_like(stamp)
-    chosen, among = np.full(len(order), NOBODY), np.zeros(len(order), np.int64)
-    _walk(
-        *(bought, about.first, shows, about.shows_first, about.rows, about.counts, order, draws),
-        *(free, stamp, room, chosen, among),
-    )
-    return chosen, among
+    return _walk(bought, about.first, shows, about.shows_first, about.rows, about.counts, order, draws)
 
 
 @part()
@@ -85,9 +77,10 @@ def _narrow(
 
 @kernel()
 def _walk(
-    bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, order: Whole,
-    draws: NDArray[np.float64], free: Flags, stamp: Whole, room: Whole, chosen: Whole, among: Whole,
-) -> None:  # fmt: skip  # pragma: no cover (compiled)
+    bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, order: Whole, draws: Real
+) -> tuple[Whole, Whole]:  # pragma: no cover (compiled)
+    free, stamp, room = np.ones(len(rows), np.bool_), np.zeros(len(rows), np.int64), np.empty(len(rows), np.int64)
+    chosen, among = np.full(len(order), NOBODY, np.int64), np.zeros(len(order), np.int64)
     turn = 0
     for step in range(len(order)):
         left, turn = _narrow(bought, first, shows, shows_first, rows, counts, order[step], free, stamp, room, turn)
@@ -95,3 +88,4 @@ def _walk(
         if left:
             chosen[step] = room[int(draws[step] * left)]
             free[chosen[step]] = False
+    return chosen, among

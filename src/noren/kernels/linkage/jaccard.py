@@ -227,10 +227,7 @@ def most_similar(index: SetIndex, released: ItemSets, which: Whole, candidates: 
     >>> who.tolist(), how.round(3).tolist()
     ([[0, 1, -1]], [[1.0, 0.333, 0.0]])
     """
-    customer = np.full((len(which), candidates), NOBODY, dtype=np.int64)
-    score = np.zeros((len(which), candidates))
-    _search(index, released, np.asarray(which, dtype=np.int64), customer, score)
-    return customer, score
+    return _search(index, released, np.asarray(which, dtype=np.int64), candidates)
 
 
 def in_equal_runs(sets: ItemSets) -> Whole:
@@ -254,9 +251,7 @@ def similarities(known: ItemSets, released: ItemSets, customer: Whole, asked: Wh
     >>> similarities(sets, sets, np.array([0, 0, 0]), np.array([0, 1, 2])).round(3).tolist()
     [1.0, 0.333, 0.0]
     """
-    found = np.empty(len(customer))
-    _similarities(known, released, np.asarray(customer, dtype=np.int64), np.asarray(asked, dtype=np.int64), found)
-    return found
+    return _similarities(known, released, np.asarray(customer, dtype=np.int64), np.asarray(asked, dtype=np.int64))
 
 
 @part()
@@ -417,8 +412,10 @@ def _answer(
 
 @kernel()
 def _search(
-    index: SetIndex, sets: ItemSets, which: Whole, customer: Whole, score: Real
-) -> None:  # pragma: no cover (compiled)
+    index: SetIndex, sets: ItemSets, which: Whole, candidates: int
+) -> tuple[Whole, Real]:  # pragma: no cover (compiled)
+    customer = np.full((len(which), candidates), NOBODY, dtype=np.int64)
+    score = np.zeros((len(which), candidates))
     people = len(index.first) - 1
     largest = index.first[people] - index.first[people - 1] if people > 0 else 0
     weight = np.zeros(len(index.rank), dtype=np.int32)
@@ -434,12 +431,14 @@ def _search(
         turn = _answer(index, asked, notes, turn, customer[at], score[at])
         for item in asked.items:
             weight[item] = 0
+    return customer, score
 
 
 @kernel()
 def _similarities(
-    known: ItemSets, released: ItemSets, customer: Whole, asked: Whole, found: Real
-) -> None:  # pragma: no cover (compiled)
+    known: ItemSets, released: ItemSets, customer: Whole, asked: Whole
+) -> Real:  # pragma: no cover (compiled)
+    found = np.empty(len(customer))
     for pair in range(len(found)):
         a, a_stop = known.first[customer[pair]], known.first[customer[pair] + 1]
         b, b_stop = released.first[asked[pair]], released.first[asked[pair] + 1]
@@ -455,3 +454,4 @@ def _similarities(
             else:
                 b += 1
         found[pair] = _similarity(overlap, released.total[asked[pair]], size)
+    return found

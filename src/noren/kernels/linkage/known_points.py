@@ -52,16 +52,17 @@ def equal_histories(point: Whole, person: Whole, people: int, points: int) -> tu
     (True, False, [0, 1, 0])
     """
     bits = np.random.Philox(key=0).random_raw(points).astype(np.uint64)
-    sums: Bits = np.zeros(people, dtype=np.uint64)
-    _added(read_only(point), read_only(person), bits, sums)
+    sums = _added(read_only(point), read_only(person), bits, people)
     _each, who, number = np.unique(sums, return_index=True, return_inverse=True)
     return number.astype(np.int64), who.astype(np.int64)
 
 
 @kernel()
-def _added(point: Whole, person: Whole, bits: Bits, added: Bits) -> None:  # pragma: no cover (compiled)
+def _added(point: Whole, person: Whole, bits: Bits, people: int) -> Bits:  # pragma: no cover (compiled)
+    added = np.zeros(people, dtype=np.uint64)
     for at in range(len(point)):
         added[person[at]] += bits[point[at]]
+    return added
 
 
 def narrowed(first: Whole, point: Whole, own: Whole, holders: Holders) -> Iterator[tuple[float, Whole, Flags]]:

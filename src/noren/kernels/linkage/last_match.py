@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noren.kernels.arrays import Codes, Real, Whole
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel, part, read_only
 
 NO_ROW = -1
@@ -76,9 +76,7 @@ def first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole
     """
     if not 1 <= letters <= 2:
         raise ValueError("eight bytes hold one or two characters")
-    packed = np.empty(len(starts) - 1, np.int64)
-    _first_letters(read_only(starts), read_only(text), letters, packed)
-    return packed
+    return _first_letters(read_only(starts), read_only(text), letters)
 
 
 def _ranks(sides: tuple[NDArray[Any], NDArray[Any]]) -> tuple[Sides, int]:
@@ -132,15 +130,15 @@ def looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whol
     >>> looked_up(np.array([14, 11], np.int32), 11, np.array([7, -1, -1, 9])).tolist()
     [9, 7]
     """
-    found = np.empty(len(days), np.int64)
-    _looked_up(read_only(days), first, of_day, found)
-    return found
+    return _looked_up(read_only(days), first, of_day)
 
 
 @kernel()
-def _looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole, found: Whole) -> None:
+def _looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whole:
+    found = np.empty(days.size, np.int64)
     for row in range(days.size):
         found[row] = of_day[days[row] - first]
+    return found
 
 
 def _span(sides: Sequence[NDArray[np.integer[Any]]]) -> tuple[int, int]:
@@ -165,7 +163,8 @@ def _all_steps(values: Real, steps: int, counted: Whole) -> bool:
 
 
 @kernel()
-def _first_letters(starts: Whole, text: NDArray[np.uint8], letters: int, packed: Whole) -> None:
+def _first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole:
+    packed = np.empty(starts.size - 1, np.int64)
     for row in range(packed.size):
         seen = 0
         code = np.int64(0)
@@ -176,6 +175,7 @@ def _first_letters(starts: Whole, text: NDArray[np.uint8], letters: int, packed:
                     break
             code = (code << 8) | np.int64(text[at])
         packed[row] = code
+    return packed
 
 
 @part()
@@ -268,22 +268,20 @@ def last_match(table: Whole, asked: Whole) -> Whole:
     if not len(table):
         return np.full(len(asked), NO_ROW, np.int64)
     least, most = _span([table])
-    found = np.empty(len(asked), np.int64)
     if most - least < _DENSE * len(table) + 2**16:
-        _last_by_place(table, asked, least, np.full(most - least + 1, NO_ROW, np.int32), found)
-    else:
-        places = 1 << max(4, (4 * len(table) // 3).bit_length())
-        _last_by_hash(table, asked, np.full((places, 2), NO_ROW, np.int64), found)
-    return found
+        return _last_by_place(table, asked, least, most)
+    return _last_by_hash(table, asked, 1 << max(4, (4 * len(table) // 3).bit_length()))
 
 
 @kernel()
-def _last_by_place(table: Whole, asked: Whole, least: int, last: Codes, found: Whole) -> None:
+def _last_by_place(table: Whole, asked: Whole, least: int, most: int) -> Whole:
+    found, last = np.empty(asked.size, np.int64), np.full(most - least + 1, NO_ROW, np.int32)
     for row in range(table.size):
         last[table[row] - least] = row
     for row in range(asked.size):
         place = asked[row] - least
-        found[row] = last[place] if 0 <= place < last.size else -1
+        found[row] = last[place] if 0 <= place < last.size else NO_ROW
+    return found
 
 
 @part()
@@ -298,14 +296,15 @@ def _slot(slots: Whole, key: np.int64) -> np.int64:
 
 
 @kernel()
-def _last_by_hash(table: Whole, asked: Whole, slots: Whole, found: Whole) -> None:
-    """Look keys up in ``slots``, key and row side by side."""
+def _last_by_hash(table: Whole, asked: Whole, places: int) -> Whole:
+    found, slots = np.empty(asked.size, np.int64), np.full((places, 2), NO_ROW, np.int64)  # key and row side by side
     for row in range(table.size):
         at = _slot(slots, table[row])
         slots[at, 0] = table[row]
         slots[at, 1] = row
     for row in range(asked.size):
         found[row] = slots[_slot(slots, asked[row]), 1]
+    return found
 
 
 @kernel()

@@ -146,9 +146,7 @@ def background(
         start = np.concatenate([[0], np.cumsum(np.bincount(theirs[there], minlength=groups))])
         lo = public.lo[there, c][np.lexsort((public.lo[there, c], theirs[there]))]
         hi = public.hi[there, c][np.lexsort((public.hi[there, c], theirs[there]))]
-        within = np.zeros((len(once), reach.shape[1]))
-        _within(start, lo, hi, ours[once], x[once], reach[c], within)
-        counts = np.diff(within, axis=1, prepend=0.0)
+        counts = np.diff(_within(start, lo, hi, ours[once], x[once], reach[c]), axis=1, prepend=0.0)
         of_all = np.bincount(place[:, c] - used, minlength=len(once)) @ counts
         mean = (of_all + 1e-3) / (of_all + 1e-3).sum()
         shares.append((counts + _MEAN_ROWS * mean) / (counts.sum(axis=1, keepdims=True) + _MEAN_ROWS))
@@ -157,8 +155,9 @@ def background(
 
 
 @kernel()
-def _within(start: Whole, lo: Real, hi: Real, group: Whole, x: Real, reach: Real, counts: Real) -> None:
-    """Write how many ranges of the group lie within each reach of x; none where x is not known."""
+def _within(start: Whole, lo: Real, hi: Real, group: Whole, x: Real, reach: Real) -> Real:
+    """Return how many ranges of the group lie within each reach of x; none where x is not known."""
+    counts = np.zeros((len(x), len(reach)))
     for d in range(len(x)):
         if np.isnan(x[d]):
             continue
@@ -170,6 +169,7 @@ def _within(start: Whole, lo: Real, hi: Real, group: Whole, x: Real, reach: Real
             below = first_from(hi, a, b, x[d] - reach[level]) - a
             above = b - first_above(lo, a, b, x[d] + reach[level])
             counts[d, level] = (b - a) - below - above
+    return counts
 
 
 # --- What the number of a pseudonym's rows says of whose it is --------------------------------------------------------
