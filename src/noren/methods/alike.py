@@ -29,14 +29,19 @@ EFFORT_WORDS = {"quick": N_("quick"), "normal": N_("normal"), "thorough": N_("th
 """What forms say of parameters that several methods have."""
 
 
-def hides_somebody(k: int) -> int:
-    """Return k; stop where it is too small to hide anybody."""
-    if k < 2:
-        raise ValueError(_("k={k} protects nobody; use k >= 2").format(k=k))
-    return k
+def not_below(least: int, message: str, name: str) -> AfterValidator:
+    """Return a check that a number, where there is one, is not too small; the message names the number so."""
+
+    def checked(value: int | None) -> int | None:
+        if value is not None and value < least:
+            raise ValueError(_(message).format(**{name: value}))
+        return value
+
+    return AfterValidator(checked)
 
 
-Sharing = Annotated[int, AfterValidator(hides_somebody), Field(json_schema_extra={"minimum": 2})]
+HIDES_SOMEBODY = not_below(2, N_("k={k} protects nobody; use k >= 2"), "k")
+Sharing = Annotated[int, HIDES_SOMEBODY, Field(json_schema_extra={"minimum": 2})]
 """How many share a history: 2 or more."""
 
 CategoryFile = Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -42,6 +42,7 @@ from noren.methods.alike import (
     Sharing,
     alike,
     in_words,
+    not_below,
     stop_if_too_few,
 )
 from noren.methods.pseudonymize import pseudonymous
@@ -171,7 +172,7 @@ class Generalize(Method):
         description=N_("suppress an interval where it costs more than a suppressed cell; the error falls, k stays"),
     )
     categories: CategoryFile = None
-    block: int | None = Field(
+    block: Annotated[int | None, not_below(2, N_("block={block} holds no group; use at least k"), "block")] = Field(
         default=None,
         title=N_("Customers searched together"),
         description=N_("customers searched together; by default all up to 1500, beyond that 1000 at a time"),
@@ -241,13 +242,6 @@ class Generalize(Method):
         if isinstance(effort, float) and effort <= 0:
             raise ValueError(_("effort={effort} leaves no time to search; give seconds above 0").format(effort=effort))
         return effort
-
-    @field_validator("block")
-    @classmethod
-    def _some_customers(cls, block: int | None) -> int | None:
-        if block is not None and block < 2:
-            raise ValueError(_("block={block} holds no group; use at least k").format(block=block))
-        return block
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Make the histories of ``original`` alike; the seed decides the pseudonyms and the way of the search."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from noren.data.arrays import NOBODY, exact_values, people
 from noren.data.fits import rows_without_customer
@@ -21,7 +21,7 @@ from noren.kernels.arrays import Whole
 from noren.kernels.items.packed_sets import ItemSets, item_sets
 from noren.kernels.items.pseudo_records import cosine_clusters, filled_up, tf_idf, unit_rows
 from noren.kernels.items.union_clusters import missing_items, union_clusters
-from noren.methods.alike import EFFORT, EFFORT_HELP, EFFORT_WORDS
+from noren.methods.alike import EFFORT, EFFORT_HELP, EFFORT_WORDS, not_below
 from noren.methods.believable_rows import believable_rows
 from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
@@ -82,12 +82,12 @@ class PseudoRecords(Method):
     wrong_for = N_("An attacker may know a date or a price: the true rows are all still there. Sums grow.")
     best_so_far = N_("fewest added rows so far (fewer are more useful)")
 
-    clusters: int = Field(
+    clusters: Annotated[int, not_below(1, N_("clusters={clusters} holds nobody; use 1 or more"), "clusters")] = Field(
         title=N_("How many groups of customers"),
         description=N_("how many clusters: one customer of each may be found by item sets, so fewer are safer"),
         json_schema_extra=in_form(main=True, start="20", minimum=1),
     )
-    min_size: int | None = Field(
+    min_size: Annotated[int | None, not_below(1, N_("min_size={size} asks for nobody; use 2 or more"), "size")] = Field(
         default=None,
         title=N_("Smallest group of customers"),
         description=N_("customers in a cluster, at least; by default 2 (balanced), as many as fit (repaired)"),
@@ -122,20 +122,6 @@ class PseudoRecords(Method):
         if people is None:
             return super().usual_values()
         return ", ".join(str(count) for count in dict.fromkeys(max(people // size, 1) for size in _SIZES))
-
-    @field_validator("clusters")
-    @classmethod
-    def _some_cluster(cls, clusters: int) -> int:
-        if clusters < 1:
-            raise ValueError(_("clusters={clusters} holds nobody; use 1 or more").format(clusters=clusters))
-        return clusters
-
-    @field_validator("min_size")
-    @classmethod
-    def _some_customer(cls, min_size: int | None) -> int | None:
-        if min_size is not None and min_size < 1:
-            raise ValueError(_("min_size={size} asks for nobody; use 2 or more").format(size=min_size))
-        return min_size
 
     @model_validator(mode="after")
     def _sizes_that_are_kept(self) -> PseudoRecords:

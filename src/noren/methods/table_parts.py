@@ -22,7 +22,7 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
 from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
-from noren.methods.alike import SHARING, hides_somebody
+from noren.methods.alike import HIDES_SOMEBODY, SHARING, not_below
 from noren.methods.pseudonymize import pseudonymous
 from noren.naming import listing
 from noren.protocols import Method
@@ -40,15 +40,9 @@ def _is_share(value: float) -> float:
     return value
 
 
-def _tells_apart(value: int | None) -> int | None:
-    if value is not None and value < 2:
-        raise ValueError(_("l={l} asks for nothing; use l >= 2").format(l=value))
-    return value
-
-
 TableK = Annotated[
     int,
-    AfterValidator(hides_somebody),
+    HIDES_SOMEBODY,
     Field(
         title=SHARING,
         description=N_("how many rows are alike in all quasi columns, at least"),
@@ -63,7 +57,7 @@ TableK = Annotated[
 Share = Annotated[float, AfterValidator(_is_share), Field(json_schema_extra={"minimum": 0, "maximum": 1})]
 Ell = Annotated[
     int | None,
-    AfterValidator(_tells_apart),
+    not_below(2, N_("l={l} asks for nothing; use l >= 2"), "l"),
     Field(
         title=N_("Different sensitive values in each group (l)"),
         description=N_("how many sensitive values each class has, at least; see --diversity"),
