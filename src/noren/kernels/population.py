@@ -176,7 +176,12 @@ def snb_uniques(classes: ClassCounts, population: float) -> float | None:
         return one
     if not two:
         return None
-    total = _all_classes(classes, f)
+    # how many classes the population has (Haas and Stokes 1998, their third estimator after Shlosser)
+    i, count = classes.size, classes.number
+    unseen = (1 - f) ** i
+    more = (i * f * f * (1 - f * f) ** (i - 1)) @ count / ((unseen * ((1 + f) ** np.minimum(i, 1e3) - 1)) @ count)
+    ratio = (unseen @ count) / ((i * f * (1 - f) ** (i - 1)) @ count)
+    total = float(classes.classes + one * more * ratio**2)
     if not np.isfinite(total) or total > population:
         return None
 
@@ -193,12 +198,3 @@ def snb_uniques(classes: ClassCounts, population: float) -> float | None:
     if found.cost > _NEAR:
         return None
     return float(total * np.exp(np.exp(found.x[0]) * np.log(expit(found.x[1]))))
-
-
-def _all_classes(classes: ClassCounts, f: float) -> float:
-    """Return how many classes the population has (Haas and Stokes 1998, their third estimator after Shlosser)."""
-    i, count = classes.size, classes.number
-    unseen = (1 - f) ** i
-    more = (i * f * f * (1 - f * f) ** (i - 1)) @ count / ((unseen * ((1 + f) ** np.minimum(i, 1e3) - 1)) @ count)
-    ratio = (unseen @ count) / ((i * f * (1 - f) ** (i - 1)) @ count)
-    return float(classes.classes + classes.of(1) * more * ratio**2)

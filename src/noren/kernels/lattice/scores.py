@@ -82,8 +82,11 @@ def class_passes(rule: ClassRule, counts: Whole, values: Whole, everybody: Real,
         return False
     if rule.diversity == ENTROPY and not _entropy_passes(rule.ell, counts, size):
         return False
-    if rule.diversity == RECURSIVE and not _recursive_passes(rule.c, rule.ell, counts):
-        return False
+    if rule.diversity == RECURSIVE:
+        # the most frequent value has fewer rows than c times those of the ell-th and all rarer ones
+        falling = np.sort(counts)[::-1]
+        if falling[0] >= rule.c * falling[rule.ell - 1 :].sum():
+            return False
     if rule.t >= 0:
         for i in range(len(counts)):
             histogram[values[i]] = counts[i] / size
@@ -120,16 +123,6 @@ def _entropy_passes(ell: int, counts: Whole, size: int) -> bool:
     for count in counts:
         entropy -= count / size * np.log(count / size)
     return bool(entropy >= np.log(ell) - _ROUNDING)
-
-
-@kernel()
-def _recursive_passes(c: float, ell: int, counts: Whole) -> bool:
-    """Tell whether the most frequent value has fewer rows than c times those of the ell-th and all rarer ones."""
-    falling = np.sort(counts)[::-1]
-    rare = 0
-    for i in range(ell - 1, len(falling)):
-        rare += falling[i]
-    return bool(falling[0] < c * rare)
 
 
 @kernel()

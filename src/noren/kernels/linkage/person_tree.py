@@ -104,17 +104,15 @@ class Found(NamedTuple):
         The log-likelihood of the likeliest; -inf where nobody fits.
     weight
         The likelihood of everybody, in units of the likeliest person's.
-    equals
-        How many are as likely as the likeliest.
     person
-        For each row one of those, no two rows of a kind getting the same; -1 where there are too few.
+        For each row one who is as likely as the likeliest, no two rows of a kind getting the same; -1 where there are
+        too few.
     visits
         How many nodes were looked at.
     """
 
     best: Real
     weight: Real
-    equals: Whole
     person: Whole
     visits: int
 
@@ -194,7 +192,6 @@ def likeliest(tree: PersonTree, cell_of: Whole, rows: Whole, luck: Real, cells: 
     """
     kinds, columns = cell_of.shape
     best, weight = np.full(kinds, -np.inf), np.zeros(kinds)
-    equals = np.zeros(kinds, dtype=np.int64)
     person = np.full(rows.sum(), -1, dtype=np.int64)
     score = np.empty(noise.offset[columns])
     rest, part = np.empty(columns), np.empty(columns)
@@ -244,6 +241,6 @@ def likeliest(tree: PersonTree, cell_of: Whole, rows: Whole, luck: Real, cells: 
                     total += count * _WEIGHTS[int((most - here) * _FINE + 0.5)]
                     if here >= most - _TIE:
                         tied += count
-        best[kind], weight[kind], equals[kind] = most, total, tied
+        best[kind], weight[kind] = most, total
         slot += rows[kind]
-    return Found(best, weight, equals, person, visits)
+    return Found(best, weight, person, visits)

@@ -125,24 +125,19 @@ def tree_records(
     for parent, child in _outwards(0, links):
         mixed_up = generator.permutation(records)
         order = mixed_up[np.argsort(codes[parent][mixed_up], kind="stable")]
-        dealt = np.empty(records, dtype=np.int64)
-        dealt[order] = _dealt(np.bincount(codes[parent], minlength=len(own[parent])), _given(parent, child, links))
-        codes[child] = dealt
+        counts, given = np.bincount(codes[parent], minlength=len(own[parent])), _given(parent, child, links)
+        values, carried = np.arange(given.shape[-1]), np.zeros(given.shape[-1])
+        dealt = []  # for the records of the first value, then of the second, and so on
+        for count, shares in zip(counts.tolist(), given, strict=True):
+            wanted = np.maximum(shares * count + carried, 0.0)
+            wanted *= count / max(float(wanted.sum()), _LEAST)
+            whole = whole_cells(wanted)
+            carried += shares * count - whole
+            dealt.append(np.repeat(values, whole))
+        codes[child] = np.empty(records, dtype=np.int64)
+        codes[child][order] = np.concatenate(dealt)
     shuffled = generator.permutation(records)
     return [codes[a][shuffled] for a in range(len(own))]
-
-
-def _dealt(counts: Whole, given: Real) -> Whole:
-    """Return the codes of the other attribute, for the records of the first value, then of the second, and so on."""
-    values, carried = np.arange(given.shape[-1]), np.zeros(given.shape[-1])
-    found = []
-    for count, shares in zip(counts.tolist(), given, strict=True):
-        wanted = np.maximum(shares * count + carried, 0.0)
-        wanted *= count / max(float(wanted.sum()), _LEAST)
-        whole = whole_cells(wanted)
-        carried += shares * count - whole
-        found.append(np.repeat(values, whole))
-    return np.concatenate(found)
 
 
 def _outwards(first: int, links: Mapping[Pair, Real]) -> Iterator[Pair]:

@@ -391,7 +391,20 @@ def _paired(rows: LaidRows, means: _Means) -> Found:
         relaxed = free or factor
         return _searched(rows, 2, _priced(table, relaxed) if relaxed else None, relaxed, means)
     free = free or cheapest_factor(table, 1, patience=_PATIENCE, stop=means.budget.over)
-    return _optimal_pairs(rows, whole, factor, means, 0.0 if pairs_alone else free.bound)
+    # the pairs of a cheapest perfect matching, aligned; whoever is paired with nobody is deleted
+    somebody = (factor.pairs < len(rows.counts)).all(axis=1)
+    pairs, alone = factor.pairs[somebody], factor.pairs[~somebody].min(axis=1)
+
+    def aligned(pair: Whole) -> Group:
+        cost, matched = aligned_pair(rows, whole.tariff, int(pair[0]), int(pair[1]))
+        return Group(pair, np.ascontiguousarray(matched.T), cost)
+
+    # the longest histories first, so that all cores end together
+    longest = np.argsort(-rows.counts[pairs].max(axis=1), kind="stable")
+    groups = list(means.spread(aligned, pairs[longest]))
+    cost = float(sum(group.cost for group in groups) + rows.losses[alone].sum())
+    anything = max(0.0 if pairs_alone else free.bound, 0.0)
+    return Found(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0, anything)
 
 
 def _with_twins(rows: LaidRows, means: _Means) -> Found | None:
@@ -436,22 +449,6 @@ def _with_twins(rows: LaidRows, means: _Means) -> Found | None:
 def _meets(cost: float, bound: float) -> bool:
     """Tell whether a cost is its lower bound, but for rounding."""
     return cost - bound <= 1e-7 * max(cost, 1.0)
-
-
-def _optimal_pairs(rows: LaidRows, table: PairTable, factor: Factor, means: _Means, anything: float) -> Found:
-    """Return the pairs of a cheapest perfect matching, aligned; whoever is paired with nobody is deleted."""
-
-    def aligned(pair: Whole) -> Group:
-        cost, matched = aligned_pair(rows, table.tariff, int(pair[0]), int(pair[1]))
-        return Group(pair, np.ascontiguousarray(matched.T), cost)
-
-    somebody = (factor.pairs < len(rows.counts)).all(axis=1)
-    pairs, alone = factor.pairs[somebody], factor.pairs[~somebody].min(axis=1)
-    # the longest histories first, so that all cores end together
-    longest = np.argsort(-rows.counts[pairs].max(axis=1), kind="stable")
-    groups = list(means.spread(aligned, pairs[longest]))
-    cost = float(sum(group.cost for group in groups) + rows.losses[alone].sum())
-    return Found(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0, max(anything, 0.0))
 
 
 def _bounded(table: PairTable, k: int, means: _Means, *, matching: bool) -> Factor | None:
