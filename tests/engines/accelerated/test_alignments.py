@@ -17,9 +17,7 @@ PAIRS = np.array([(u, v) for u in range(len(COUNTS)) for v in range(len(COUNTS))
 
 
 def by_kernel(rows: LaidRows, tariff: Tariff, limits: np.ndarray) -> np.ndarray:
-    values = np.empty(len(PAIRS))
-    pair_costs(rows, tariff, PAIRS, limits, values)
-    return values
+    return pair_costs(rows, tariff, PAIRS, limits)
 
 
 @pytest.mark.parametrize("limit", [1e290, 12.0, 3.0])

@@ -11,9 +11,7 @@ EXACT = 1e200
 
 
 def costs(rows, tariff: Tariff, pairs: list[tuple[int, int]], limit: float = EXACT) -> np.ndarray:
-    values = np.empty(len(pairs))
-    pair_costs(rows, tariff, np.array(pairs), np.full(len(pairs), limit), values)
-    return values
+    return pair_costs(rows, tariff, np.array(pairs), np.full(len(pairs), limit))
 
 
 @pytest.mark.parametrize("suppress", [True, False])

@@ -69,10 +69,9 @@ def test_many_joins_at_once_and_their_limits() -> None:
     shapes = np.array([(0, 1, 5), (5, 1, 6), (11, 1, 7)])
     pairs = np.array([[0, 1], [1, 2], [2, 0]])
     exact = [join(rows, True, tables[a], tables[b])[0] for a, b in pairs]
-    values = np.empty(3)
-    join_costs(rows, True, pool, shapes, pairs, np.full(3, 1e200), values)
+    values = join_costs(rows, True, pool, shapes, pairs, np.full(3, 1e200))
     assert values == pytest.approx(exact, abs=1e-12)
-    join_costs(rows, True, pool, shapes, pairs, np.array(exact) - 0.5, values)
+    values = join_costs(rows, True, pool, shapes, pairs, np.array(exact) - 0.5)
     assert np.all((values > np.array(exact) - 0.5) & (values <= np.array(exact) + 1e-9))
 
 

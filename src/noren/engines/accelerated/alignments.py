@@ -55,9 +55,7 @@ def pair_costs_by(engine: Engine) -> Iterator[None]:
             return None
         with _one_at_a_time:
             values, long = pair_costs_on(accelerator, rows, tariff, pairs, limits)
-        rest = np.empty(len(long))
-        pair_costs(rows, tariff, pairs[long], limits[long], rest)
-        values[long] = rest
+        values[long] = pair_costs(rows, tariff, pairs[long], limits[long])
         return values
 
     before = costs_elsewhere.set(costs)

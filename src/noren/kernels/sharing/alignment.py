@@ -173,8 +173,8 @@ def _fill(rows: LaidRows, tariff: Tariff, few: int, many: int, cost: Real) -> fl
 
 
 @kernel()
-def pair_costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real, values: Real) -> None:
-    """Write to ``values`` what each pair of customers costs; beyond its limit a lower bound that exceeds the limit.
+def pair_costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real) -> Real:
+    """Return what each pair of customers costs; beyond its limit a lower bound that exceeds the limit.
 
     Parameters
     ----------
@@ -183,6 +183,7 @@ def pair_costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real, value
     limits
         Up to which cost each pair is wanted exactly.
     """
+    values = np.empty(len(pairs))
     most = 0
     longest = 0
     for at in range(len(pairs)):
@@ -201,6 +202,7 @@ def pair_costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real, value
         cost = room[: nu * nv].reshape(nu, nv)
         left = _fill(rows, tariff, few, many, cost)
         values[at] = left + assign(cost, nu, nv, limits[at] - left, column_of)
+    return values
 
 
 def aligned_pair(rows: LaidRows, tariff: Tariff, u: int, v: int) -> tuple[float, Whole]:

@@ -382,15 +382,10 @@ def joined_costs(
     shapes = np.array([(at, *t.shape) for at, t in zip(np.cumsum(sizes) - sizes, tables, strict=True)])
     places = pairs + np.array([0, len(ones)])
     work = (shapes[places[:, 0], 2] * shapes[places[:, 1], 2] + 50.0) ** 1.2
-
-    def values(block: Whole) -> Real:
-        found = np.empty(len(block))
-        join_costs(rows, suppress, pool, shapes, places[block], (limit - worth)[block], found)
-        return found
-
-    blocks = work_blocks(work)
+    blocks, most = work_blocks(work), limit - worth
     cost: Real = worth.copy()
-    for block, found in zip(blocks, spread(values, blocks), strict=True):
+    values = spread(lambda block: join_costs(rows, suppress, pool, shapes, places[block], most[block]), blocks)
+    for block, found in zip(blocks, values, strict=True):
         cost[block] += found
     return cost
 

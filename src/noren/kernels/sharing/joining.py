@@ -286,9 +286,8 @@ def join(rows: LaidRows, suppress: bool, one: Whole, other: Whole) -> tuple[floa
     shapes = np.array([(0, *one.shape), (one.size, *other.shape)])
     columns = np.arange(min(one.shape[1], other.shape[1]))
     column_of = np.empty(max(len(columns), 1), dtype=np.int64)
-    value = np.empty(1)
     long = _long(rows, len(columns))
-    _join_costs(rows, rows.medians or None, long, suppress, pool, shapes, _BOTH, _NO_LIMIT, value, column_of)
+    value = _join_costs(rows, rows.medians or None, long, suppress, pool, shapes, _BOTH, _NO_LIMIT, column_of)
     here, there = columns, column_of[: len(columns)]
     if one.shape[1] > other.shape[1]:
         here, there = there, here
@@ -376,16 +375,8 @@ def _settled(
     return value
 
 
-def join_costs(
-    rows: LaidRows,
-    suppress: bool,
-    pool: Whole,
-    shapes: Whole,
-    pairs: Whole,
-    limits: Real,
-    values: Real,
-) -> None:
-    """Write the value of each pair of tables joined; beyond its limit a lower bound that exceeds the limit.
+def join_costs(rows: LaidRows, suppress: bool, pool: Whole, shapes: Whole, pairs: Whole, limits: Real) -> Real:
+    """Return the value of each pair of tables joined; beyond its limit a lower bound that exceeds the limit.
 
     Parameters
     ----------
@@ -395,7 +386,7 @@ def join_costs(
     column_of = np.empty(max(1, shapes[:, 2].max(initial=1)), dtype=np.int64)
     longest = int(shapes[pairs, 2].min(axis=1).max(initial=0))
     how = _long(rows, longest)
-    _join_costs(rows, rows.medians or None, how, suppress, pool, shapes, pairs, limits, values, column_of)
+    return _join_costs(rows, rows.medians or None, how, suppress, pool, shapes, pairs, limits, column_of)
 
 
 @kernel()
@@ -408,14 +399,15 @@ def _join_costs(
     shapes: Whole,
     pairs: Whole,
     limits: Real,
-    values: Real,
     column_of: Whole,
-) -> None:
+) -> Real:
+    values = np.empty(len(pairs))
     for at in range(len(pairs)):
         p, q = pairs[at, 0], pairs[at, 1]
         one = pool[shapes[p, 0] : shapes[p, 0] + shapes[p, 1] * shapes[p, 2]].reshape(shapes[p, 1], shapes[p, 2])
         other = pool[shapes[q, 0] : shapes[q, 0] + shapes[q, 1] * shapes[q, 2]].reshape(shapes[q, 1], shapes[q, 2])
         values[at] = _value(rows, medians, long, suppress, one, other, limits[at], column_of)
+    return values
 
 
 def worth_keeping(rows: LaidRows, suppress: bool, table: Whole) -> NDArray[np.bool_]:
@@ -425,6 +417,5 @@ def worth_keeping(rows: LaidRows, suppress: bool, table: Whole) -> NDArray[np.bo
     ones = np.ones_like(first)
     head, tail = np.stack([first, ones, ones], axis=1), np.stack([first + 1, (members - 1) * ones, ones], axis=1)
     pairs = np.stack([np.arange(length), length + np.arange(length)], axis=1)
-    cost = np.empty(length)
-    join_costs(rows, suppress, table.T.ravel(), np.concatenate([head, tail]), pairs, np.full(length, FAR), cost)
-    return cost < -1e-12
+    shapes, no_limits = np.concatenate([head, tail]), np.full(length, FAR)
+    return join_costs(rows, suppress, table.T.ravel(), shapes, pairs, no_limits) < -1e-12

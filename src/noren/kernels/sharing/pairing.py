@@ -35,7 +35,7 @@ from noren.kernels.sharing.alignment import LaidRows, Tariff, pair_costs
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """How work is spread: applies a kernel to blocks and gives the answers in order; ``map`` takes one after the other."""
 PairCosts = Callable[[LaidRows, Tariff, Whole, Real], Real | None]
-"""Gives what :func:`~noren.kernels.sharing.alignment.pair_costs` writes, to the last bit; None where not worth it."""
+"""Gives what :func:`~noren.kernels.sharing.alignment.pair_costs` does, to the last bit; None where not worth it."""
 costs_elsewhere: ContextVar[PairCosts | None] = ContextVar("pair_costs", default=None)
 """Where an engine works out costs of pairs in place of the kernel."""
 
@@ -142,13 +142,8 @@ class PairTable:
             found = np.empty(len(pairs))
             counts = self.rows.counts.astype(np.float64)
             blocks = work_blocks((counts[u] * counts[v] + 50) ** 1.2)
-
-            def costs(block: Whole) -> Real:
-                values = np.empty(len(block))
-                pair_costs(self.rows, self.tariff, pairs[block], limits[block], values)
-                return values
-
-            for block, values in zip(blocks, self.spread(costs, blocks), strict=True):
+            costs = self.spread(lambda block: pair_costs(self.rows, self.tariff, pairs[block], limits[block]), blocks)
+            for block, values in zip(blocks, costs, strict=True):
                 found[block] = values
         known = found <= limits
         found = np.where(known, found, np.maximum(found, self.bound[u, v]))
