@@ -28,8 +28,7 @@ def narrowed(about: Walk, customer: int, free: np.ndarray) -> np.ndarray:
     """The free pseudonyms that a customer may have."""
     room, stamp = np.empty((2, len(about.rows)), dtype=np.int64)
     stamp[:] = 0
-    seen = about.bought, about.first, about.shows, about.shows_first, about.rows, about.counts
-    return room[: _narrow(*seen, customer, free, stamp, room, 0)[0]]
+    return room[: _narrow(about, customer, free, stamp, room, 0)[0]]
 
 
 def history(who: list[str], items: list[Any]) -> History:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from noren.kernels.compiling import kernel, part, read_only
 NOBODY = -1
 
 
-@dataclass(frozen=True)
-class Walk:
+class Walk(NamedTuple):
     """What the walk looks at.
 
     Attributes
@@ -41,31 +40,29 @@ def walk(about: Walk, order: Whole, draws: Real) -> tuple[Whole, Whole]:
 
     ``draws``, one for each customer in order and below 1, choose; a customer without candidates has :data:`NOBODY`.
     """
-    bought, shows = read_only(about.bought), read_only(about.shows)
-    return _walk(bought, about.first, shows, about.shows_first, about.rows, about.counts, order, draws)
+    return _walk(about._replace(bought=read_only(about.bought), shows=read_only(about.shows)), order, draws)
 
 
 @part()
 def _narrow(
-    bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, customer: int,
-    free: Flags, stamp: Whole, room: Whole, turn: int,
-) -> tuple[int, int]:  # fmt: skip  # pragma: no cover (compiled)
+    about: Walk, customer: int, free: Flags, stamp: Whole, room: Whole, turn: int
+) -> tuple[int, int]:  # pragma: no cover (compiled)
     """Fill ``room`` with the free pseudonyms that a customer may have; return how many, and the last stamp used.
 
     Those with at most as many rows as the customer, then, purchase by purchase, those that show the item; as soon as
     one is left or none, nothing more is asked.
     """
     left = 0
-    for pseudonym in range(len(rows)):
-        if free[pseudonym] and rows[pseudonym] <= counts[customer]:
+    for pseudonym in range(len(about.rows)):
+        if free[pseudonym] and about.rows[pseudonym] <= about.counts[customer]:
             room[left] = pseudonym
             left += 1
-    for at in range(first[customer], first[customer + 1]):
+    for at in range(about.first[customer], about.first[customer + 1]):
         if left <= 1:
             break
         turn += 1
-        for place in range(shows_first[bought[at]], shows_first[bought[at] + 1]):
-            stamp[shows[place]] = turn
+        for place in range(about.shows_first[about.bought[at]], about.shows_first[about.bought[at] + 1]):
+            stamp[about.shows[place]] = turn
         kept = 0
         for place in range(left):
             if stamp[room[place]] == turn:
@@ -76,14 +73,13 @@ def _narrow(
 
 
 @kernel()
-def _walk(
-    bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, order: Whole, draws: Real
-) -> tuple[Whole, Whole]:  # pragma: no cover (compiled)
-    free, stamp, room = np.ones(len(rows), np.bool_), np.zeros(len(rows), np.int64), np.empty(len(rows), np.int64)
+def _walk(about: Walk, order: Whole, draws: Real) -> tuple[Whole, Whole]:  # pragma: no cover (compiled)
+    free, stamp = np.ones(len(about.rows), np.bool_), np.zeros(len(about.rows), np.int64)
+    room = np.empty_like(stamp)
     chosen, among = np.full(len(order), NOBODY, np.int64), np.zeros(len(order), np.int64)
     turn = 0
     for step in range(len(order)):
-        left, turn = _narrow(bought, first, shows, shows_first, rows, counts, order[step], free, stamp, room, turn)
+        left, turn = _narrow(about, order[step], free, stamp, room, turn)
         among[step] = left
         if left:
             chosen[step] = room[int(draws[step] * left)]
