@@ -153,6 +153,10 @@ class Generalize(Method):
     generalises = True
     medians: ClassVar[bool] = False
     """Whether shared rows say the median and the mode, not an interval and a set."""
+    promise_of_k: ClassVar[str] = N_("each public history is shared by at least k customers")
+    promise_of_survival: ClassVar[str] = N_(
+        "each public history is shared by at least min_class customers, enough to outlive the attackers"
+    )
 
     k: Sharing | None = Field(
         default=None,
@@ -274,13 +278,8 @@ class Generalize(Method):
     def statement(self, notes: dict[str, Any]) -> Statement:
         """Return what a release says of itself."""
         parameters = self.parameters() | public_name(self.categories)
-        return Statement(method=self.name, parameters=parameters, promise=self._promise(), notes=notes)
-
-    def _promise(self) -> str:
-        """Return what the statement promises; a subclass promises the same in other words."""
-        if self.k is None:
-            return N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
-        return N_("each public history is shared by at least k customers")
+        promise = self.promise_of_survival if self.k is None else self.promise_of_k
+        return Statement(method=self.name, parameters=parameters, promise=promise, notes=notes)
 
     # --- the search ------------------------------------------------------------------------------------------------
 

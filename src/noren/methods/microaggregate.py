@@ -55,21 +55,17 @@ class Microaggregate(Generalize):
     wrong_for = N_("Rows must be true: cells say what somebody in the group has, and most have not.")
     generalises = False
     medians = True
+    promise_of_k = N_(
+        "each public history is shared by at least k customers; its values are medians and modes of theirs, and "
+        "not true of each"
+    )
+    promise_of_survival = N_(
+        "each public history is shared by at least min_class customers, enough to outlive the attackers; its "
+        "values are medians and modes of theirs, and not true of each"
+    )
 
     suppress_cells: bool = Field(
         default=True,
         title=SUPPRESSED,
         description=N_("suppress a median where it costs more than a suppressed cell; the error falls, k stays"),
     )
-
-    def _promise(self) -> str:
-        """Return what the statement promises, and that rows are not true."""
-        if self.k is None:
-            return N_(
-                "each public history is shared by at least min_class customers, enough to outlive the attackers; its "
-                "values are medians and modes of theirs, and not true of each"
-            )
-        return N_(
-            "each public history is shared by at least k customers; its values are medians and modes of theirs, and "
-            "not true of each"
-        )
