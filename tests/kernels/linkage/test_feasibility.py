@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
 
 from noren.kernels.linkage.feasibility import (
     Candidates,
@@ -108,6 +110,25 @@ def listed(found: Candidates) -> list[list[int]]:
     return [found.customer[a:b].tolist() for a, b in itertools.pairwise(found.first)]
 
 
+def by_scipy(found: Candidates) -> list[list[int]]:
+    """The candidates that are left, where an assignment exists, by other algorithms than the kernels'."""
+    count = len(found.counts)
+    pairs = csr_array((np.ones(len(found.customer)), found.customer, found.first), shape=(count, found.customers))
+    owner = np.full(found.customers, -1)
+    owner[maximum_bipartite_matching(pairs, perm_type="column")] = np.arange(count)
+    taker, displaced = found.pseudonym, owner[found.customer]
+    held = displaced >= 0
+    moves = csr_array((np.ones(held.sum()), (taker[held], displaced[held])), shape=(count + 1, count + 1))
+    part = connected_components(moves, directed=True, connection="strong")[1]
+    # from the node `count`, which stands for the free customers, backwards to all who may end there
+    ends = np.unique(taker[~held])
+    back = moves.T + csr_array((np.ones(len(ends)), (np.full(len(ends), count), ends)), shape=moves.shape)
+    may_leave = np.zeros(count + 1, dtype=bool)
+    may_leave[breadth_first_order(csr_array(back), count, directed=True, return_predecessors=False)] = True
+    keep = ~held | (part[taker] == part[displaced]) | may_leave[displaced]
+    return [found.customer[a:b][keep[a:b]].tolist() for a, b in itertools.pairwise(found.first)]
+
+
 EDGES = st.integers(1, 5).flatmap(
     lambda customers: st.tuples(
         st.lists(st.lists(st.integers(0, customers - 1), unique=True).map(sorted), min_size=1, max_size=4),
@@ -164,10 +185,12 @@ def test_one_to_one_by_histories_on_larger_graphs(seed: int) -> None:
     hidden = np.split(generator.permutation(customers)[: sharing.sum()], np.cumsum(sharing)[:-1])
     edges = [sorted({*own.tolist(), *generator.integers(0, customers, 2).tolist()}) for own in hidden]
     found = graph(edges, customers)
-    kept = assignable(found.take(np.repeat(np.arange(histories), sharing)))
+    every = found.take(np.repeat(np.arange(histories), sharing))
+    kept = assignable(every)
     counts = one_to_one_counts(found, sharing)
     assert kept is not None
     assert counts is not None
+    assert listed(kept) == by_scipy(every)
     assert np.repeat(counts, sharing).tolist() == kept.counts.tolist()
 
 

@@ -19,10 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
 
-from noren.kernels.arrays import Codes, Real, Whole
+from noren.kernels.arrays import Codes, Flags, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.ordered import first_from, sort_range
 
@@ -415,26 +413,11 @@ def assignable(found: Candidates) -> Candidates | None:
     >>> assignable(found).counts.tolist()
     [2, 2, 1]
     """
-    count = len(found.first) - 1
-    pairs = csr_array((np.ones(len(found.customer)), found.customer, found.first), shape=(count, found.customers))
-    if not len(found.customer):
-        return found if count == 0 else None
-    mate = np.asarray(maximum_bipartite_matching(pairs, perm_type="column"))
-    if (mate < 0).any():
+    kept = _one_to_one(found, np.ones(len(found.first) - 1, dtype=np.int64))
+    if kept is None:
         return None
-    owner = np.full(found.customers, -1, dtype=np.int64)
-    owner[mate] = np.arange(count)
-    taker, displaced = found.pseudonym, owner[found.customer]
-    held = displaced >= 0
-    moves = csr_array((np.ones(held.sum()), (taker[held], displaced[held])), shape=(count + 1, count + 1))
-    part = connected_components(moves, directed=True, connection="strong")[1]
-    # from the node `count`, which stands for the free customers, backwards to all who may end there
-    ends = np.unique(taker[~held])
-    back = moves.T + csr_array((np.ones(len(ends)), (np.full(len(ends), count), ends)), shape=moves.shape)
-    may_leave = np.zeros(count + 1, dtype=bool)
-    may_leave[breadth_first_order(csr_array(back), count, directed=True, return_predecessors=False)] = True
-    keep = ~held | (part[taker] == part[displaced]) | may_leave[displaced]
-    first = np.concatenate(([0], np.cumsum(np.bincount(taker[keep], minlength=count)))).astype(np.int64)
+    counts, keep = kept
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     return Candidates(first, found.customer[keep], found.customers)
 
 
@@ -449,10 +432,16 @@ def one_to_one_counts(found: Candidates, sharing: Whole) -> Whole | None:
     >>> one_to_one_counts(found, np.array([2, 1])).tolist()
     [2, 1]
     """
+    kept = _one_to_one(found, np.asarray(sharing, dtype=np.int64))
+    return None if kept is None else kept[0]
+
+
+def _one_to_one(found: Candidates, sharing: Whole) -> tuple[Whole, Flags] | None:
+    """Return how many candidates each history keeps, and which of all; None where there is no assignment."""
     first, customer = found.first, found.customer
     owner = np.full(found.customers, -1, dtype=np.int64)
     order = np.argsort(found.counts, kind="stable").astype(np.int64)
-    lacking = _take_free(first, customer, np.asarray(sharing, dtype=np.int64), order, owner)
+    lacking = _take_free(first, customer, sharing, order, owner)
     while lacking.any():
         if not _augmented(first, customer, lacking, owner):
             return None
@@ -545,8 +534,8 @@ def _augmented(first: Whole, customer: Whole, lacking: Whole, owner: Whole) -> b
 
 
 @kernel()
-def _kept(first: Whole, customer: Whole, owner: Whole) -> Whole:  # pragma: no cover (compiled)
-    """Return how many candidates of each history some assignment of all keeps (Tarjan's strongly connected parts).
+def _kept(first: Whole, customer: Whole, owner: Whole) -> tuple[Whole, Flags]:  # pragma: no cover (compiled)
+    """Return how many candidates of each history some assignment of all keeps, and which (Tarjan's connected parts).
 
     Parts are completed from the ends of the ways to their beginnings, so whether a part reaches a free customer is
     known when it is.
@@ -609,10 +598,10 @@ def _kept(first: Whole, customer: Whole, owner: Whole) -> Whole:  # pragma: no c
             depth -= 1
             if depth >= 0:
                 low[way[depth]] = min(low[way[depth]], low[history])
-    kept = np.zeros(count, dtype=np.int64)
+    counts, keep = np.zeros(count, dtype=np.int64), np.zeros(len(customer), dtype=np.bool_)
     for history in range(count):
         for edge in range(first[history], first[history + 1]):
             other = owner[customer[edge]]
-            if other < 0 or part[other] == part[history] or leaves[part[other]]:
-                kept[history] += 1
-    return kept
+            keep[edge] = other < 0 or part[other] == part[history] or leaves[part[other]]
+            counts[history] += keep[edge]
+    return counts, keep
