@@ -97,7 +97,7 @@ class Thin(HistoryMethod):
         order = order[codes[order] != NOBODY]
         wanted = self.rows_to_delete(len(order))
         if not self.allow_vanish:
-            order = order[~_last_of_customer(codes[order])]
+            order = order[~pl.Series(codes[order]).is_last_distinct().to_numpy()]
         gone = np.zeros(len(original), dtype=np.bool_)
         gone[order[:wanted]] = True
         kept_rows = max(wanted - len(order), 0)
@@ -147,16 +147,3 @@ def giveaway(history: History) -> NDArray[np.float64]:
 def pairs_of_facts(names: Sequence[str]) -> list[tuple[str, ...]]:
     """Return all pairs of columns; the one alone where there is one."""
     return list(combinations(names, min(2, len(names))))
-
-
-def _last_of_customer(codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which elements are the last of their customer; a row of nobody's never is.
-
-    >>> _last_of_customer(np.array([0, 1, 0, -1])).tolist()
-    [False, True, True, False]
-    """
-    last = np.full(int(codes.max(initial=-1)) + 1, -1)
-    np.maximum.at(last, codes[codes >= 0], np.flatnonzero(codes >= 0))
-    answer = np.zeros(len(codes), dtype=np.bool_)
-    answer[last] = True
-    return answer
