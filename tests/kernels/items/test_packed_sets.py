@@ -44,4 +44,4 @@ def test_what_pairs_of_sets_share() -> None:
     item, known = np.array([1, 4, 7, 2, 9], dtype=np.int32), np.array([4, 7, 1, 2, 8], dtype=np.int32)
     weight = np.array([6, 3, 2, 6, 6])
     # {1, 4, 7} with {4, 7}; nothing with {1, 2}; {2, 9} with {8}
-    assert shared_weights(first, item, weight, start, known).tolist() == [5, 0, 0]
+    assert shared_weights(first[:-1], first[1:], item, weight, start[:-1], start[1:], known).tolist() == [5, 0, 0]

@@ -121,11 +121,12 @@ def with_overlap(pairs: DataFrame, beside: Types) -> DataFrame:
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
         released, known = (block[name].drop_nulls().explode(empty_as_null=False) for name in ("items", "bought"))
         both = released.struct.unnest()
+        first, start = _starts(block["items"]), _starts(block["bought"])
         shared = shared_weights(
-            _starts(block["items"]),
+            *(first[:-1], first[1:]),
             read_only(both["item"].cast(pl.Int32).to_numpy()),
             read_only(both["weight"].cast(pl.Int64).to_numpy()),
-            _starts(block["bought"]),
+            *(start[:-1], start[1:]),
             read_only(known.cast(pl.Int32).to_numpy()),
         )
         return block.select(*beside).with_columns(shared=pl.Series(shared))

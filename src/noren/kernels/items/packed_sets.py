@@ -101,15 +101,17 @@ def item_sets(owner: Whole, item: Whole, sets: int, items: int, weight: Whole | 
 
 
 @kernel()
-def shared_weights(first: Whole, item: Codes, weight: Whole, start: Whole, known: Codes) -> Whole:
+def shared_weights(
+    first: Whole, stop: Whole, item: Codes, weight: Whole | Codes, known_first: Whole, known_stop: Whole, known: Codes
+) -> Whole:
     """Return the weight of what pairs of sets share: ``item`` with weights, ``known`` without; items in rising order.
 
-    The sets of a pair lie between two places of ``first`` and of ``start``.
+    The sets of a pair lie from ``first`` to ``stop``, and from ``known_first`` to ``known_stop``.
     """
-    shared = np.zeros(first.size - 1, np.int64)
+    shared = np.zeros(first.size, np.int64)
     for pair in range(shared.size):
-        own, other = first[pair], start[pair]
-        while own < first[pair + 1] and other < start[pair + 1]:
+        own, other = first[pair], known_first[pair]
+        while own < stop[pair] and other < known_stop[pair]:
             if item[own] == known[other]:
                 shared[pair] += weight[own]
                 own += 1

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part
-from noren.kernels.items.packed_sets import ItemSets
+from noren.kernels.items.packed_sets import ItemSets, shared_weights
 from noren.kernels.ordered import first_from, sort_range
 
 Sketches = NDArray[np.uint64]
@@ -251,7 +251,11 @@ def similarities(known: ItemSets, released: ItemSets, customer: Whole, asked: Wh
     >>> similarities(sets, sets, np.array([0, 0, 0]), np.array([0, 1, 2])).round(3).tolist()
     [1.0, 0.333, 0.0]
     """
-    return _similarities(known, released, np.asarray(customer, dtype=np.int64), np.asarray(asked, dtype=np.int64))
+    first, stop = released.first[asked], released.first[asked + 1]
+    known_first, known_stop = known.first[customer], known.first[customer + 1]
+    overlap = shared_weights(first, stop, released.item, released.weight, known_first, known_stop, known.item)
+    either = released.total[asked] + released.unit * known.sizes[customer] - overlap
+    return np.divide(overlap, either, out=np.zeros(len(overlap)), where=overlap > 0)
 
 
 @part()
@@ -432,26 +436,3 @@ def _search(
         for item in asked.items:
             weight[item] = 0
     return customer, score
-
-
-@kernel()
-def _similarities(
-    known: ItemSets, released: ItemSets, customer: Whole, asked: Whole
-) -> Real:  # pragma: no cover (compiled)
-    found = np.empty(len(customer))
-    for pair in range(len(found)):
-        a, a_stop = known.first[customer[pair]], known.first[customer[pair] + 1]
-        b, b_stop = released.first[asked[pair]], released.first[asked[pair] + 1]
-        size = released.unit * (a_stop - a)
-        overlap = 0
-        while a < a_stop and b < b_stop:
-            if known.item[a] == released.item[b]:
-                overlap += released.weight[b]
-                a += 1
-                b += 1
-            elif known.item[a] < released.item[b]:
-                a += 1
-            else:
-                b += 1
-        found[pair] = _similarity(overlap, released.total[asked[pair]], size)
-    return found
