@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -132,27 +132,27 @@ def counted(counts: Whole, strict: Whole, sharing: Whole, *, customers: int, cla
         How many pseudonyms have it.
     """
     pseudonyms = int(sharing.sum())
-    if not pseudonyms:
+    notes: dict[str, Any] = {"pseudonyms": pseudonyms}
+    if pseudonyms:
+        notes["fitting_nobody"] = int(sharing[counts == 0].sum())
+    return _score(counts, strict, sharing, customers, claimed, notes | {"claimed": claimed})
+
+
+def _score(
+    counts: Whole, strict: Whole, weights: Whole, customers: int, claimed: int | None, notes: dict[str, Any]
+) -> Score:
+    if not weights.sum():
         # nothing is published, and anybody may be behind it
-        holds = None if claimed is None else True
-        return Score(float(customers), {}, {"pseudonyms": 0, "claimed": claimed, "holds": holds})
+        return Score(float(customers), {}, notes | {"holds": None if claimed is None else True})
+    below = 0.0 if claimed is None else weights[np.minimum(counts, strict) < claimed].sum() / weights.sum()
     parts = {
         "min": float(counts.min()),
-        "median": weighted_median(counts, sharing),
+        "median": weighted_median(counts, weights),
         "one_to_one": float(strict.min()),
-        "below": _share_below(np.minimum(counts, strict), sharing, claimed),
+        "below": float(below),
     }
-    notes = {
-        "pseudonyms": pseudonyms,
-        "fitting_nobody": int(sharing[counts == 0].sum()),
-        "claimed": claimed,
-        "holds": None if claimed is None else bool(min(counts.min(), strict.min()) >= claimed),
-    }
-    return Score(parts["min"], parts, notes)
-
-
-def _share_below(counts: Whole, weights: Whole, claimed: int | None) -> float:
-    return 0.0 if claimed is None else float(weights[counts < claimed].sum() / weights.sum())
+    holds = None if claimed is None else bool(min(counts.min(), strict.min()) >= claimed)
+    return Score(parts["min"], parts, notes | {"holds": holds})
 
 
 def audit(original: Records, release: Release, *, progress: Progress = silent) -> None:
@@ -197,16 +197,7 @@ def shared(sizes: Whole, times: Whole, *, customers: int, claimed: int | None) -
     pseudonyms = int(weights.sum())
     counts = sizes if pseudonyms <= customers else np.ones_like(sizes)
     notes = {"pseudonyms": pseudonyms, "claimed": claimed, "truthful": False}
-    if not pseudonyms:
-        return Score(float(customers), {}, notes | {"holds": None if claimed is None else True})
-    least = float(counts.min())
-    parts = {
-        "min": least,
-        "median": weighted_median(counts, weights),
-        "one_to_one": least,
-        "below": _share_below(counts, weights, claimed),
-    }
-    return Score(least, parts, notes | {"holds": None if claimed is None else least >= claimed})
+    return _score(counts, counts, weights, customers, claimed, notes)
 
 
 def _plainly_holds(original: Records, release: Release, claimed: int, progress: Progress) -> bool:
