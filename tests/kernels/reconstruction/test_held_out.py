@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from noren.kernels.reconstruction.estimates import expectation_maximisation, maximum_likelihood
-from noren.kernels.reconstruction.held_out import Chosen, candidates, deal, dealt, kept_share, weighed
+from noren.kernels.reconstruction.held_out import Chosen, candidates, dealt, kept_share, weighed
 from noren.kernels.reconstruction.retention import laplace, mixed
 
 
@@ -36,7 +36,7 @@ def precision(x: np.ndarray, y: np.ndarray) -> float:
 
 def test_every_record_is_dealt_once() -> None:
     y = np.random.default_rng(1).integers(0, 9, (3, 4)).astype(np.float64)
-    parts = deal(y, 4, np.random.default_rng(2))
+    parts = dealt(y, np.random.default_rng(2), 4)
     assert len(parts) == 4
     assert sum(parts) == pytest.approx(y)
 

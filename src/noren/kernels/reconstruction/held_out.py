@@ -79,18 +79,6 @@ class Chosen:
     weights: dict[str, float]
 
 
-def deal(y: Real, folds: int, generator: np.random.Generator) -> list[Real]:
-    """Deal the records of a table into folds at random: every record goes to each with the same chance.
-
-    >>> parts = deal(np.array([5.0, 0.0, 7.0]), 3, np.random.default_rng(1))
-    >>> sum(parts).tolist()
-    [5.0, 0.0, 7.0]
-    """
-    counts = np.rint(y).astype(np.int64)
-    dealt = generator.multinomial(counts.ravel(), np.full(folds, 1 / folds))
-    return [dealt[:, fold].reshape(y.shape).astype(np.float64) for fold in range(folds)]
-
-
 def weighed(found: Sequence[ModelCandidate]) -> Chosen:
     """Return the geometric mean of candidates, of which the first is independence."""
     each, size = shares(found), found[0].table.ndim
@@ -122,9 +110,17 @@ def geometric_mean(tables: Sequence[Real], each: Sequence[float], attributes: in
 
 
 def dealt(y: Real, generator: np.random.Generator, folds: int | None = None) -> Real:
-    """Return the folds that have records, one after another along the first axis; one fold where nobody has any."""
+    """Deal the records of a table into folds at random: every record goes to each with the same chance.
+
+    Returns the folds that have records, one after another along the first axis; one fold where nobody has any.
+
+    >>> dealt(np.array([5.0, 0.0, 7.0]), np.random.default_rng(1), 3).sum(axis=0).tolist()
+    [5.0, 0.0, 7.0]
+    """
     folds = folds or (_FOLDS if y.size <= _LARGE else _FOLDS // 2)
-    return np.stack([part for part in deal(y, folds, generator) if part.any()] or [np.zeros_like(y)])
+    counts = generator.multinomial(np.rint(y).astype(np.int64).ravel(), np.full(folds, 1 / folds))
+    parts = [counts[:, fold].reshape(y.shape).astype(np.float64) for fold in range(folds)]
+    return np.stack([part for part in parts if part.any()] or [np.zeros_like(y)])
 
 
 def candidates(

@@ -104,16 +104,6 @@ class Tariff(NamedTuple):
     deletion: float
 
 
-def column_origin(values: Real) -> float:
-    """Return the middle of the values there are, which keeps sums of squares small; 0 where there are none.
-
-    >>> column_origin(np.array([3.0, np.nan, 7.0]))
-    5.0
-    """
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else 0.0
-
-
 def laid_rows(
     start: Whole,
     columns: list[Real],
@@ -125,8 +115,8 @@ def laid_rows(
     """Return rows for alignment from plain columns (NaN where missing), sorted by customer.
 
     A constant column (``sd = 0``) keeps its unit: all its known values are equal, so nothing ever differs in it. Each
-    row is laid by itself, so some customers' rows are laid as all are where ``origins`` are those of the whole columns
-    (:func:`column_origin`, left out: of the columns given). Items need equal numbers where they are equal, no more.
+    row is laid by itself, so some customers' rows are laid as all are where ``origins`` are those of the whole columns:
+    the medians, which keep sums of squares small. Items need equal numbers where they are equal, no more.
 
     >>> rows = laid_rows(np.array([0, 1, 2]), [np.array([3.0, 7.0])], [2.0], [1.0], np.array([4, -1]))
     >>> rows.point[0].tolist(), rows.worth.tolist(), rows.width.tolist()
@@ -135,7 +125,9 @@ def laid_rows(
     point = np.zeros((COLUMNS, len(item)))
     width = np.ones(COLUMNS)
     worth = (item >= 0).astype(np.float64)
-    origins = [column_origin(values) for values in columns] if origins is None else origins
+    if origins is None:
+        known_values = [values[~np.isnan(values)] for values in columns]
+        origins = [float(np.median(values)) if len(values) else 0.0 for values in known_values]
     for at, (values, sd, w, origin) in enumerate(zip(columns, sds, widths, origins, strict=True)):
         known = ~np.isnan(values)
         unit = sd if sd > 0 else 1.0
