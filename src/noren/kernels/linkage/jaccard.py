@@ -255,7 +255,8 @@ def similarities(known: ItemSets, released: ItemSets, customer: Whole, asked: Wh
     known_first, known_stop = known.first[customer], known.first[customer + 1]
     overlap = shared_weights(first, stop, released.item, released.weight, known_first, known_stop, known.item)
     either = released.total[asked] + released.unit * known.sizes[customer] - overlap
-    return np.divide(overlap, either, out=np.zeros(len(overlap)), where=overlap > 0)
+    found: Real = np.divide(overlap, either, out=np.zeros(len(overlap)), where=overlap > 0)
+    return found
 
 
 @part()
