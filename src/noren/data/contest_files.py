@@ -42,16 +42,12 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 MONTHS = ("2010/12", *(f"2011/{m}" for m in range(1, 12)))
-MASTER_COLUMNS = ("customer", "sex", "birthday", "country")
 _LAYOUT = TextLayout(delimiter=",", header=False, encoding="utf-8")
 _DELETED = "DEL"
 _PLAIN = Spelling()
-_MASTER = Schema(
-    name="master",
-    kind="table",
-    columns=tuple(
-        Column(name=n, type="date", format="%Y/%m/%d") if n == "birthday" else Column(name=n) for n in MASTER_COLUMNS
-    ),
+_BIRTHDAY = {"type": "date", "format": "%Y/%m/%d"}
+_MASTER = Schema.of(
+    {"name": "master", "kind": "table", "columns": {"customer": {}, "sex": {}, "birthday": _BIRTHDAY, "country": {}}}
 )
 _THRESHOLDS = Schema(
     name="thresholds", kind="table", columns=tuple(Column(name=n, type="integer", minimum=0) for n in ("n", "r"))

@@ -359,17 +359,22 @@ def _count_bytes(source: Source) -> _Counts:
     return _Counts(start, total, last, lf, cr, crlf, quotes, high, utf8, utf16)
 
 
+def _decoded(file: BinaryIO, encoding: str) -> Iterator[str]:
+    """Yield the text of a file chunk by chunk; a ``UnicodeDecodeError`` where it is not in the encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    while chunk := file.read(_CHUNK):
+        yield decoder.decode(chunk)
+    decoder.decode(b"", final=True)
+
+
 def _utf16_as_utf8(file: BinaryIO, path: Path) -> Iterator[bytes]:
     """Yield UTF-16 text in the encoding that is counted by."""
-    decoder = codecs.getincrementaldecoder("utf-16")()
     row = 1
     try:
-        while chunk := file.read(_CHUNK):
-            text = decoder.decode(chunk)
+        for text in _decoded(file, "utf-16"):
             row += text.count("\n")
             if text:
                 yield text.encode()
-        decoder.decode(b"", final=True)
     except UnicodeError:
         raise FormatError(*say.problem("not_utf16", encoding="UTF-16"), file=path, row=row) from None
 
@@ -385,16 +390,13 @@ class _Signs:
 
 def _signs(source: Source, encoding: str) -> _Signs | None:
     """Count the signs of a file in an encoding; nothing where it is not in it."""
-    decoder = codecs.getincrementaldecoder(encoding)()
     signs = in_runs = half_width = 0
     try:
         with source.unpacked() as file:
-            while chunk := file.read(_CHUNK):
-                text = decoder.decode(chunk)
+            for text in _decoded(file, encoding):
                 signs += len(re.findall(r"[^\x00-\x7f]", text))
                 in_runs += sum(len(run) for run in re.findall(r"[^\x00-\x7f]{2,}", text))
                 half_width += len(re.findall(r"[\uff61-\uff9f]", text))
-            decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return None
     return _Signs(signs, in_runs, half_width)
@@ -402,27 +404,18 @@ def _signs(source: Source, encoding: str) -> _Signs | None:
 
 def _must_decode(source: Source, encoding: str) -> None:
     """Stop where the text is not what it was said to be."""
-    decoder = codecs.getincrementaldecoder(encoding)()
     row = 1
     with source.unpacked() as file:
         if encoding == "utf-16" and not file.peek(2).startswith(_UTF16_MARKS):  # type: ignore[attr-defined]
             raise FormatError(*say.problem("wrong_encoding", encoding=ENCODINGS[encoding]), file=source.path, row=1)
-        while True:
-            chunk = file.read(_CHUNK)
-            try:
-                text = decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                bad = error.object[error.start : error.end]
-                row += error.object[: error.start].count(b"\n")
-                raise FormatError(
-                    *say.problem("wrong_encoding", encoding=ENCODINGS[encoding]),
-                    file=source.path,
-                    row=row,
-                    value=bad.hex(" "),
-                ) from None
-            row += text.count("\n")
-            if not chunk:
-                return
+        try:
+            for text in _decoded(file, encoding):
+                row += text.count("\n")
+        except UnicodeDecodeError as error:
+            row += error.object[: error.start].count(b"\n")
+            words = say.problem("wrong_encoding", encoding=ENCODINGS[encoding])
+            bad = error.object[error.start : error.end].hex(" ")
+            raise FormatError(*words, file=source.path, row=row, value=bad) from None
 
 
 def _stop_at_open_quote(source: Source, encoding: str, delimiter: str, skipped: int) -> None:
