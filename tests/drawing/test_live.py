@@ -10,7 +10,7 @@ import vl_convert
 
 from noren.drawing.bars import bars, counts_bars, crosstab_panels, paired_histogram
 from noren.drawing.ground import MOST_MARKS, live, mark_count
-from noren.drawing.ledger_chart import risk_lines
+from noren.drawing.ledger_chart import Curves
 from noren.drawing.risk_map import risk_utility_map
 from noren.errors import ParameterError
 from noren.i18n import speaking
@@ -190,7 +190,7 @@ def test_each_attack_has_its_line_and_the_worst_is_persimmon() -> None:
         "linkage": [None, 0.25, 0.4],
         "s1": [0.1, 0.2, 0.29],
     }
-    spec = live(risk_lines(["2010-12", "2011-01", "2011-02"], found, {"mm": 0.35, "um": 0.01}))
+    spec = live(Curves(["2010-12", "2011-01", "2011-02"], found, {"mm": 0.35, "um": 0.01}).chart(titled=False))
     assert len(rows(spec)) == 8
     assert layer(spec, "line")[0]["encoding"]["color"]["condition"]["test"] == {"field": "attack", "equal": "linkage"}
     rule, leads = layer(spec, "rule")
@@ -204,7 +204,8 @@ def test_each_attack_has_its_line_and_the_worst_is_persimmon() -> None:
 
 @pytest.mark.parametrize(("measure", "limit"), [("mm", None), ("emm", 0.35), ("um", 0.01)])
 def test_a_budget_is_drawn_against_its_own_measure(measure: str, limit: float | None) -> None:
-    spec = live(risk_lines(["1", "2"], {"s1": [0.1, 0.2]}, {"emm": 0.35, "um": 0.01}, measure=measure))
+    curves = Curves(["1", "2"], {"s1": [0.1, 0.2]}, {"emm": 0.35, "um": 0.01}, measure=measure)
+    spec = live(curves.chart(titled=False))
     drawn = [row["share"] for rule in layer(spec, "rule") for row in rows(rule) if "attack" not in row]
     assert drawn == ([] if limit is None else [limit])
     if limit is not None:
@@ -213,7 +214,7 @@ def test_a_budget_is_drawn_against_its_own_measure(measure: str, limit: float | 
 
 
 def test_a_proposed_release_is_hollow() -> None:
-    spec = live(risk_lines(["1", "2"], {"s1": [0.1, 0.2]}, None, proposed=True))
+    spec = live(Curves(["1", "2"], {"s1": [0.1, 0.2]}, proposed=True).chart(titled=False))
     assert [row["proposed"] for row in rows(spec)] == [False, True]
     assert [row for rule in layer(spec, "rule") for row in rows(rule) if "attack" not in row] == []
 
@@ -225,7 +226,7 @@ MADE: list[Callable[[], dict[str, Any]]] = [
     lambda: live(counts_bars(SIZES, label_title="size", value_title="people", risky=1)),
     lambda: live(crosstab_panels(PAIR)),
     lambda: live(risk_utility_map(PLACES, near=True)),
-    lambda: live(risk_lines(["1", "2"], {"s1": [0.1, 0.2], "s2": [None, 0.1]}, 0.15)),
+    lambda: live(Curves(["1", "2"], {"s1": [0.1, 0.2], "s2": [None, 0.1]}, {"mm": 0.15}).chart(titled=False)),
 ]
 
 

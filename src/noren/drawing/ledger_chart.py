@@ -38,7 +38,7 @@ from noren.ledger import Ledger, Proposal
 from noren.tables import Texts
 from noren.version import __version__
 
-__all__ = ["ENDINGS", "Curves", "about_measure", "chart_ending", "risk_lines", "write_ledger_chart"]
+__all__ = ["ENDINGS", "Curves", "about_measure", "chart_ending", "write_ledger_chart"]
 
 say = Texts(__name__)
 _LONGEST_NAME = 24
@@ -126,15 +126,7 @@ class Curves:
 
     def chart(self, *, titled: bool = True) -> Spec:
         """Return the chart, under its heading where it stands alone."""
-        return risk_lines(
-            self.periods,
-            self.found,
-            self.limits,
-            measure=self.measure,
-            proposed=self.proposed,
-            heading=heading_lines(self.finding()) if titled else (),
-            certified=self.certified,
-        )
+        return _risk_lines(self, heading_lines(self.finding()) if titled else ())
 
 
 def about_measure(measure: str) -> str:
@@ -188,45 +180,30 @@ def _page(curves: Curves) -> str:
 # --- the lines -------------------------------------------------------------------------------------------------------
 
 
-def risk_lines(
-    periods: Sequence[str],
-    found: Mapping[str, Sequence[float | None]],
-    budget: Mapping[str, float] | float | None = None,
-    *,
-    measure: str = "mm",
-    proposed: bool = False,
-    heading: Sequence[str] = (),
-    certified: Sequence[float | None] = (),
-) -> Spec:
-    """Return the risk over releases: one line per attack with its name, the budget as a level line.
+def _risk_lines(curves: Curves, heading: Sequence[str]) -> Spec:
+    """Return one line per attack with its name, the budget as a level line, a release not out yet as a hollow mark.
 
-    Parameters
-    ----------
-    found
-        The measure of each attack after each release; None where it was not tried.
-    budget
-        What it may come to at most; of a ledger's limits the one that is about the measure drawn, and no other.
-    measure
-        Which measure it is: ``um``, ``mm`` or ``emm``.
-    proposed
-        Whether the last release is not out yet: it is drawn hollow.
-    heading
-        The lines of the chart's own heading, where it stands alone.
-    certified
-        The most that anybody can be expected to find after each release; None where nothing is certified.
+    ``heading`` are the lines of the chart's own heading, where it stands alone.
     """
-    limit = budget.get(measure) if isinstance(budget, Mapping) else budget
-    shown = distinct([str(period) for period in periods])
-    order = distinct(list(found), LONGEST_NAME)
+    measure, limit = curves.measure, curves.budget.get(curves.measure)
+    shown = distinct([str(period) for period in curves.periods])
+    order = distinct(list(curves.found), LONGEST_NAME)
     rows: list[Spec] = [
-        {"attack": attack, "period": shown[at], "share": short(value), "proposed": proposed and at == len(shown) - 1}
-        for attack, values in zip(order, found.values(), strict=True)
+        {
+            "attack": attack,
+            "period": shown[at],
+            "share": short(value),
+            "proposed": curves.proposed and at == len(shown) - 1,
+        }
+        for attack, values in zip(order, curves.found.values(), strict=True)
         for at, value in enumerate(values)
         if value is not None
     ]
     lasts: dict[str, Spec] = {row["attack"]: row for row in rows}
     worst = max(lasts, key=lambda name: lasts[name]["share"], default="")
-    sure: list[Spec] = [{"period": shown[at], "share": short(v)} for at, v in enumerate(certified) if v is not None]
+    sure: list[Spec] = [
+        {"period": shown[at], "share": short(v)} for at, v in enumerate(curves.certified) if v is not None
+    ]
     top = min(1.0, 1.15 * max([*(row["share"] for row in [*rows, *sure]), limit or 0.0, 0.05]))
     axis: Spec = {
         "title": _("everything released up to"),

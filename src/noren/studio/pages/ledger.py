@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from noren.data.schema import Kind
 from noren.drawing.ground import live
-from noren.drawing.ledger_chart import about_measure, risk_lines
+from noren.drawing.ledger_chart import Curves, about_measure
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.numbers import percent
@@ -128,9 +128,9 @@ def _certified(kept: Mapping[str, Any] | None) -> str:
 def _lines(book: Mapping[str, Any] | None, curve: Mapping[str, Any] | None, *, proposed: bool) -> dict[str, Any] | None:
     if not book or not curve or not curve["periods"]:
         return None
-    periods, found, budget = curve["periods"], curve["found"], book["budget"]
     how = {"measure": curve["measure"], "certified": curve["certified"]}
-    return live(risk_lines(periods, found, budget, proposed=proposed, **how))
+    curves = Curves(curve["periods"], curve["found"], book["budget"], proposed, **how)
+    return live(curves.chart(titled=False))
 
 
 def _rows(curve: Mapping[str, Any]) -> list[list[str]]:
