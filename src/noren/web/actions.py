@@ -13,7 +13,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Generic, ParamSpec, TypeVar, get_origin
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, Generic, ParamSpec, TypeVar, get_origin, get_type_hints
 
 from noren.i18n import _
 
@@ -101,10 +102,12 @@ class Action(Generic[_Given, _Made]):
     @cached_property
     def asked(self) -> Mapping[str, tuple[Any, Asked, Any]]:
         """What a person says: the type, what is known of it, and the default (``...`` where it must be said)."""
-        made, names = {}, self.names()
+        # of keyword parameters alone: what the others are annotated with may be imported for type checkers only
+        texts = SimpleNamespace(__annotations__={name: one.annotation for name, one in self.parameters.items()})
+        kinds = get_type_hints(texts, self.function.__globals__, self.names(), include_extras=True)
+        made = {}
         for name, one in self.parameters.items():
-            kind = eval(one.annotation, self.function.__globals__, names)  # noqa: S307 - an annotation of ours
-            if get_origin(kind) is Annotated:
+            if get_origin(kind := kinds[name]) is Annotated:
                 known = next(other for other in kind.__metadata__ if isinstance(other, Asked))
                 made[name] = (kind.__origin__, known, ... if one.default is one.empty else one.default)
         return made
