@@ -4,7 +4,7 @@ A studio without users is one person's, who does everything. From the first user
 revoked, or gets another role or password, is logged out everywhere at that moment; the open tab learns why.
 
 Whoever is let in may look (``GET``); to change something one must be a steward, unless the route says which role is
-enough (:func:`least`). So a route that says nothing is closed to those who might do harm by it.
+enough (:func:`least`, or its action). So a route that says nothing is closed to those who might do harm by it.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ def least(role: UserRole) -> Callable[[_Route], _Route]:
     """Say which role is enough for a route."""
 
     def said(route: _Route) -> _Route:
-        route.least_role = role  # type: ignore[attr-defined]
+        route.role = role  # type: ignore[attr-defined]
         return route
 
     return said
@@ -264,7 +264,7 @@ async def allowed(request: Request) -> None:
     if who is None:  # the guard let through what is open to all
         return
     usual = UserRole.READER if request.method in _SAFE else UserRole.STEWARD
-    needed: UserRole = getattr(request.scope["endpoint"], "least_role", usual)
+    needed: UserRole = getattr(request.scope["endpoint"], "role", usual)
     if not who.may(needed):
         said = _("you are a {role} here, and this is for a {needed}; ask one")
         raise NotYoursError(said.format(role=who.role.words, needed=needed.words))

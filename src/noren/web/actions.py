@@ -133,7 +133,12 @@ def action(role: str, route: str, **about: Any) -> Callable[[Callable[_Given, _M
 
 
 def add_route(
-    router: APIRouter, act: Action[..., Any], run: Callable[..., Any], around: Mapping[str, Any], answer: Any
+    router: APIRouter,
+    act: Action[..., Any],
+    run: Callable[..., Any],
+    around: Mapping[str, Any],
+    answer: Any,
+    **about: Any,
 ) -> None:
     """Add the REST route of an action.
 
@@ -144,7 +149,9 @@ def add_route(
     around
         What the route takes besides: its types by name, as FastAPI knows them.
     answer
-        The model of the answer; None where it has no body.
+        The model of the answer; None where it has no body, or is a response already.
+    about
+        What else FastAPI is told of the route.
     """
     from fastapi import Path, Response
 
@@ -161,29 +168,29 @@ def add_route(
     def handle(**given: Any) -> Any:
         body = given.pop("asked", None)
         made = run(**given, **{name: getattr(body, name) for name in in_body})
-        return Response(status_code=act.status) if answer is None else made
+        return Response(status_code=act.status) if made is None and answer is None else made
 
     handle.__name__, handle.__doc__ = act.name, act.text
+    handle.role = act.role  # type: ignore[attr-defined]
     _take(handle, [_parameter(name, kind) for name, kind in types.items()])
-    router.add_api_route(path, handle, methods=[method], status_code=act.status, response_model=answer)
+    router.add_api_route(path, handle, methods=[method], status_code=act.status, response_model=answer, **about)
 
 
-_models: dict[str, Any] = {}
+_models: dict[tuple[str, str], Any] = {}
 
 
 def _body_model(act: Action[..., Any], in_body: Sequence[str]) -> Any:
     """Return the model of an action's body; several actions may have the same one."""
     from pydantic import ConfigDict, Field, create_model
 
-    if act.body not in _models:
+    key = (act.function.__module__, act.body)
+    if key not in _models:
         fields: dict[str, Any] = {}
         for name in in_body:
             kind, known, default = act.asked[name]
             fields[name] = (kind, Field(**known.rules) if default is ... else Field(default=default, **known.rules))
-        _models[act.body] = create_model(
-            act.body, __config__=ConfigDict(extra="forbid"), __doc__=act.body_text, **fields
-        )
-    return _models[act.body]
+        _models[key] = create_model(act.body, __config__=ConfigDict(extra="forbid"), __doc__=act.body_text, **fields)
+    return _models[key]
 
 
 def command(act: Action[..., Any], run: Callable[..., None], **around: Any) -> Callable[..., None]:

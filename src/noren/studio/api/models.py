@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import Depends, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.studio.jobs import Jobs
@@ -13,6 +13,7 @@ from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import Who
 from noren.studio.work.stages import stage_of, time_left
+from noren.web.actions import Action, add_route
 from noren.web.refusals import ErrorText
 
 
@@ -28,10 +29,23 @@ def _who(request: Request) -> Who:
 
 TheWho = Annotated[Who, Depends(_who)]
 TheStudio = Annotated[Studio, Depends(_studio)]
-
-
 _One = TypeVar("_One")
 Ident = Annotated[str, Field(pattern=r"^[a-z0-9]{12}$", description="an identifier of a project or a run")]
+
+
+def add_action(
+    router: APIRouter,
+    act: Action[..., Any],
+    model: Any = None,
+    answer: Callable[[Studio, Any], Any] = lambda _studio, made: made,
+    **about: Any,
+) -> None:
+    """Add the route of an action: ``answer`` makes a ``model`` of what it returns."""
+
+    def run(studio: Studio, who: Who, **asked: Any) -> Any:
+        return answer(studio, act(studio, **asked, **({"who": who} if "who" in act.parameters else {})))
+
+    add_route(router, act, run, {"studio": TheStudio, "who": TheWho}, model, **about)
 
 
 class Strict(BaseModel):

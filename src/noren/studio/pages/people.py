@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
+from noren.studio.acts import people as acts
 from noren.studio.api.models import TheStudio, TheWho
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
@@ -135,7 +136,7 @@ def add_user(
 ) -> Response:
     """Add a user."""
     try:
-        studio.store.users.add(login, name, password, role_named(role))
+        acts.add_user(studio, login=login, name=name, password=password, role=role_named(role))
     except NorenError as error:
         return _users(request, studio, {"login": login, "name": name, "role": role}, error)
     return RedirectResponse("/users", 303)
@@ -151,14 +152,12 @@ def change_user(
     password: Password = "",
 ) -> Response:
     """Give a user another role or password, or let her in no more."""
-    users = studio.store.users
     try:
-        if act == "role":
-            users.set_role(login, role_named(role))
-        elif act == "password":
-            users.set_password(login, password)
+        if act == "revoke":
+            acts.revoke_user(studio, login=login)
         else:
-            users.revoke(login)
+            asked = {"role": role_named(role)} if act == "role" else {"password": password}
+            acts.change_user(studio, login=login, **asked)
     except NorenError as error:
         return _users(request, studio, {}, error)
     return RedirectResponse("/users", 303)
