@@ -12,6 +12,7 @@ import httpx
 from starlette.testclient import TestClient
 
 from noren.progress import silent
+from noren.studio.acts.projects import add_project
 from noren.studio.app import make_app
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
@@ -50,7 +51,7 @@ class Quiet:
         self.studio.store.change_job(job.id, state=State.DONE if "summary" in last else State.FAILED, done=1.0, **last)
 
     def upload(self, content: str | bytes, name: str = "data.csv") -> str:
-        project = self.studio.new_project("Mine").id
+        project = add_project(self.studio, name="Mine").id
         self.studio.receive(project, name, iter([content.encode() if isinstance(content, str) else content]))
         return project
 

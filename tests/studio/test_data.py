@@ -13,6 +13,7 @@ from noren.api import sample
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.reports.profile import profile
+from noren.studio.acts.projects import add_project
 from noren.studio.forms.columns import problems_of, schema_of
 from noren.studio.pages import data_parts
 from noren.studio.pages.data_parts import unicity_context
@@ -21,7 +22,7 @@ from noren.studio.pages.data_parts import unicity_context
 
 
 def test_an_empty_project_asks_for_a_file(quiet: Quiet) -> None:
-    text = quiet.page(quiet.studio.new_project("Mine").id)
+    text = quiet.page(add_project(quiet.studio, name="Mine").id)
     assert heading(text) == "Bring your data: purchases of customers, or a table of people"
     assert 'id="drop"' in text
     assert "Take a sample instead." in text
@@ -47,7 +48,7 @@ def test_a_table_is_told_as_a_finding(quiet: Quiet) -> None:
 def test_the_profile_is_the_librarys(quiet: Quiet) -> None:
     made = {"people": sample_people(4_000, seed=1), "history": sample(customers=400, rows=12_000, items=900, seed=1)}
     for name, records in made.items():
-        project = quiet.studio.new_project(name, sample=name).id
+        project = add_project(quiet.studio, name=name, sample=name).id
         assert quiet.client.get(f"/api/v1/projects/{project}/profile").json() == profile(records)
 
 
@@ -184,7 +185,7 @@ def test_a_preset_reads_files_without_a_header(quiet: Quiet) -> None:
 
 
 def test_samples_and_data_sets_can_be_said_otherwise(quiet: Quiet) -> None:
-    project = quiet.studio.new_project("Made up", sample="people").id
+    project = add_project(quiet.studio, name="Made up", sample="people").id
     fields = quiet.form(project) | {"role-7": "other"}
     assert quiet.post(project, "columns", **fields).status_code == 303
     text = quiet.page(project)

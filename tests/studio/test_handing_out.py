@@ -16,6 +16,7 @@ from tests.studio.staffed import PASSWORD, SEED, Staffed, run_by
 from noren.data.row_digest import public_digest
 from noren.i18n import speaking
 from noren.studio import handing_out
+from noren.studio.acts.projects import change_project
 from noren.studio.handing_out import Publication, release_of_run
 from noren.studio.trail import check_file
 from noren.studio.users import UserRole, Who
@@ -128,13 +129,13 @@ def test_an_approval_is_of_the_run_as_it_is(stage: Stage) -> None:
 def test_an_approval_is_of_the_verdict_by_its_rule(stage: Stage) -> None:
     made = stage.run()
     stage.ask("ben", made, "approval")
-    stage.studio.set_rule(stage.project, "inside")
+    change_project(stage.studio, project=stage.project, rule="inside")
     try:
         assert stage.zip_for("ann", made) == (
             409, "the approval by ben is void, for its verdict is a different one now; ask for another",
         )  # fmt: skip
     finally:
-        stage.studio.set_rule(stage.project, "partner")
+        change_project(stage.studio, project=stage.project, rule="partner")
     assert stage.zip_for("ann", made)[0] == 200
 
 
@@ -221,13 +222,13 @@ def test_a_record_says_who_when_what_to_whom_and_how_it_was_judged(stage: Stage,
 def test_the_words_of_that_day_stay_when_the_rule_changes(stage: Stage, run: str) -> None:
     stage.ask("ann", run, "publications", **TO)
     [before, *_others] = handing_out.publications(stage.studio, stage.project)
-    stage.studio.set_rule(stage.project, "public")
+    change_project(stage.studio, project=stage.project, rule="public")
     try:
         [after, *_others] = handing_out.publications(stage.studio, stage.project)
         assert stage.studio.verdict(run).rule.name == "public"
         assert (after.sentence, after.rule) == (before.sentence, "partner")
     finally:
-        stage.studio.set_rule(stage.project, "partner")
+        change_project(stage.studio, project=stage.project, rule="partner")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from noren.judgement.judging import judge
 from noren.judgement.rule import RULES
 from noren.judgement.verdict import Reason, Word
 from noren.progress import silent
+from noren.studio.acts.projects import change_project, copy_project
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.judged import Result, judged, place_by, result_in, summary_of
 from noren.studio.store import Job, State
@@ -89,8 +90,8 @@ def test_an_audit_that_was_killed_is_in_the_facts(tmp_path: Path) -> None:
 
 def test_a_copy_of_a_project_keeps_its_rule(quiet: Quiet) -> None:
     project = quiet.upload(PEOPLE)
-    quiet.studio.set_rule(project, " 1/8 ")
-    assert quiet.studio.copy(project).id != project
+    change_project(quiet.studio, project=project, rule=" 1/8 ")
+    assert copy_project(quiet.studio, project=project).id != project
     assert [one.rule for one in quiet.studio.store.projects()] == ["1/8", "1/8"]
     assert quiet.studio.rule(project).least_k == 8
     changed = quiet.client.patch(f"/api/v1/projects/{project}", json={"name": "Shop B", "rule": "inside"}).json()

@@ -11,6 +11,7 @@ import pytest
 from tests.studio.quiet import PEOPLE, Quiet
 from tests.studio.test_home import FACTS, judged
 
+from noren.studio.acts.projects import change_project, remove_project
 from noren.studio.jobs import Live
 from noren.studio.lists import ProjectQuery, RunQuery, find_projects, find_runs, methods_of
 from noren.studio.store import State
@@ -26,7 +27,7 @@ def shops(quiet: Quiet) -> dict[str, str]:
     for name, facts in (("Beta 2026", FACTS), ("alpha 2026", FACTS), ("Gamma", TABLE)):
         store.change_project(made[name], facts=facts)
     run(quiet, made["alpha 2026"], "thin", "withstands", 0.5)
-    quiet.studio.archive(made["Gamma"])
+    change_project(quiet.studio, project=made["Gamma"], archived=True)
     return made
 
 
@@ -127,7 +128,7 @@ def test_a_duplicate_has_the_data_and_its_columns_can_be_changed(quiet: Quiet) -
     assert "income" not in quiet.studio.schema(made).names
     quiet.studio.receive(made, "other.csv", iter([b"name,age\nDan,5\n"]))
     assert folders.source(project).read_text(encoding="utf-8") == PEOPLE
-    quiet.studio.remove(made)
+    remove_project(quiet.studio, project=made)
     assert folders.source(project).read_text(encoding="utf-8") == PEOPLE
     by_rest = quiet.client.post(f"/api/v1/projects/{project}/copy")
     assert (by_rest.status_code, by_rest.json()["ready"]) == (201, True)

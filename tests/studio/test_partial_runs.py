@@ -27,6 +27,7 @@ from noren.i18n import _, ngettext, remember_messages, speaking
 from noren.measures.safety import classes
 from noren.progress import silent
 from noren.studio import exports, jobs, worker
+from noren.studio.acts.projects import add_project
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.reasons import GONE, reason_of, spoken, told_error
 from noren.studio.service import Studio
@@ -192,7 +193,7 @@ def test_what_claims_nothing_needs_no_audit(place: tuple[dict[str, Any], Path]) 
 
 def test_a_release_that_is_not_audited_is_not_handed_out(tmp_path: Path) -> None:
     studio = Studio(Settings(tmp_path, samples=False))
-    project = studio.new_project("x").id
+    project = add_project(studio, name="x").id
     job = studio.store.add_job(project, "run", "r", {"steps": []})
     studio.store.change_job(job.id, state=State.DONE, summary={"audited": False, "failed": []})
     with pytest.raises(NotNowError, match="this release is not audited"):
@@ -466,7 +467,7 @@ def test_a_small_file_of_many_rows_is_too_large(studio: Studio) -> None:
     content = io.BytesIO()
     pl.DataFrame({"n": [7] * 200_000}).write_parquet(content)
     assert len(content.getvalue()) < 10_000
-    project = studio.new_project("x").id
+    project = add_project(studio, name="x").id
     with pytest.raises(TooLargeError, match=r"many\.parquet: the file decodes to about .* bytes \(200,000 rows\)"):
         studio.receive(project, "many.parquet", iter([content.getvalue()]))
     assert list(studio.folders.project(project).iterdir()) == []
@@ -479,7 +480,7 @@ def test_a_job_that_cannot_be_started_does_not_wait(studio: Studio, monkeypatch:
 
     monkeypatch.setattr(studio.jobs, "submit", full)
     with pytest.raises(OSError, match="No space"):
-        studio.new_project("x", sample="people")
+        add_project(studio, name="x", sample="people")
     assert studio.store.jobs() == []
 
 
@@ -558,7 +559,7 @@ def test_a_run_whose_worker_is_killed_at_an_attack_ends_with_the_others(limited:
 
 
 def ended_run(studio: Studio, state: State, *, released: bool, **values: Any) -> str:
-    job = studio.store.add_job(studio.new_project("x").id, "run", "r", {"kind": "run", "steps": [], "seed": 1})
+    job = studio.store.add_job(add_project(studio, name="x").id, "run", "r", {"kind": "run", "steps": [], "seed": 1})
     studio.store.change_job(job.id, state=state, attempts=3, **values)
     folder = studio.job_folder(job)
     (folder / "release" if released else folder).mkdir(parents=True)
@@ -612,7 +613,7 @@ def test_a_run_that_is_whole_is_not_done_again(studio: Studio) -> None:
 def test_a_job_whose_server_died_before_it_was_queued_is_queued_by_the_next(
     studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = studio.store.add_job(studio.new_project("x").id, "run", "r", {"kind": "run", "seed": 1})
+    job = studio.store.add_job(add_project(studio, name="x").id, "run", "r", {"kind": "run", "seed": 1})
     assert not studio.store.queue.has_open([HEAVY])
     monkeypatch.setattr(studio.jobs.runner, "start", lambda: None)
     studio.start()

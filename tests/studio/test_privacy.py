@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from noren.studio.acts.projects import add_project
 from noren.studio.folders import keep_private, remove_leftovers
 from noren.studio.service import Studio
 from noren.studio.store import Store
@@ -117,7 +118,7 @@ def test_what_a_kill_left_half_written_is_swept_and_nothing_else(tmp_path: Path)
 
 def test_an_upload_that_a_killed_studio_left_is_gone_when_it_stops_or_starts(tmp_path: Path) -> None:
     studio = Studio(Settings(tmp_path, samples=False))
-    project = studio.new_project("x").id
+    project = add_project(studio, name="x").id
     left = studio.folders.project(project) / f"upload-{new_id()}.part"
     left.write_bytes(b"name,age\nAnn,20\n")
     studio.close()

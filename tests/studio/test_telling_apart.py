@@ -7,6 +7,7 @@ from tests.studio.quiet import SHOP, Quiet
 import noren
 from noren.data.samples.people import sample_people
 from noren.judgement.numbers import count, percent
+from noren.studio.acts.projects import add_project
 
 
 def shown(quiet: Quiet, project: str, query: str) -> str:
@@ -16,7 +17,7 @@ def shown(quiet: Quiet, project: str, query: str) -> str:
 
 
 def test_columns_that_tell_people_apart_are_shown_on_request(quiet: Quiet) -> None:
-    project = quiet.studio.new_project("people", sample="people").id
+    project = add_project(quiet.studio, name="people", sample="people").id
     people = sample_people(4_000, seed=1)
     plain = shown(quiet, project, "")
     assert "Which columns identify people" in plain
@@ -30,7 +31,7 @@ def test_columns_that_tell_people_apart_are_shown_on_request(quiet: Quiet) -> No
 
 
 def test_a_population_that_cannot_be_is_told(quiet: Quiet) -> None:
-    project = quiet.studio.new_project("people", sample="people").id
+    project = add_project(quiet.studio, name="people", sample="people").id
     assert "is no number of people; write it like" in shown(quiet, project, "?apart=yes&people=many")
     assert "is smaller than the table" in shown(quiet, project, "?apart=yes&people=7")
 

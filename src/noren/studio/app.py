@@ -18,6 +18,7 @@ from noren.i18n import ngettext
 from noren.measures import measures
 from noren.methods import methods
 from noren.registry import Registry
+from noren.studio.acts.projects import add_samples
 from noren.studio.api import router as api
 from noren.studio.folders import UnknownIdError
 from noren.studio.pages import router as pages
@@ -53,6 +54,7 @@ def make_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(studio.start)
+        await run_in_threadpool(add_samples, studio)
         bundle.start()
         try:
             yield

@@ -19,6 +19,7 @@ from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method
+from noren.studio.acts.projects import change_project
 from noren.studio.forms.run_form import quick_judges
 from noren.studio.service import Studio
 from noren.studio.store import Job
@@ -93,11 +94,11 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
 def find(studio: Studio, project: str, rule: str) -> list[Job]:
     """Judge a project by a rule, and start the runs among which a release by it is found; none are run twice."""
     asked, before = search_for(studio, project, rule), studio.project(project).rule
-    studio.set_rule(project, rule)
+    change_project(studio, project=project, rule=rule)
     try:
         return studio.sweep(project, asked.wanted, attacks=asked.attacks, measures=asked.measures, again=False)
     except NorenError:
-        studio.set_rule(project, before)
+        change_project(studio, project=project, rule=before)
         raise
 
 

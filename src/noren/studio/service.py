@@ -17,7 +17,7 @@ from noren.data.formats.render import value_text
 from noren.data.release import Statement
 from noren.data.schema import Kind, Role, Schema, stop_at_unclassified
 from noren.errors import NorenError, ParameterError
-from noren.i18n import N_, _, active_language
+from noren.i18n import _, active_language
 from noren.judgement.outcome import label_of
 from noren.judgement.place import Place
 from noren.judgement.rule import Rule, rule_named
@@ -33,7 +33,7 @@ from noren.studio.jobs import Jobs
 from noren.studio.judged import Result, judged, place_by, result_in
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.outcome_files import forget_failures
-from noren.studio.work.project_files import copy_files, method_of, with_project_files, without_paths
+from noren.studio.work.project_files import method_of, with_project_files, without_paths
 from noren.studio.work.reading import LEAVE_OUT, answer_of, open_stops, with_answer
 from noren.studio.work.running import forget_shared, original_of
 from noren.sweeps.plan import data_key, expanded
@@ -44,11 +44,8 @@ from noren.web.settings import Settings
 from noren.web.uploads import shown_name, write_upload
 from noren.work.ids import new_id
 
-SAMPLES = ("history", "people")
-"""What can be made up: a shop's purchases, and a table of people."""
 _MOST_RUNS = 200
 _MOST_STEPS = 8
-_LONGEST_NAME = 120
 
 
 class Studio:
@@ -64,11 +61,8 @@ class Studio:
         self.jobs = Jobs(settings, self.store, self._done)
 
     def start(self) -> None:
-        """Take up work, and offer samples where there is nothing yet."""
+        """Take up work."""
         self.jobs.start()
-        if self.settings.samples and not self.store.projects():
-            self.new_project(N_("A shop's purchases (made up)"), sample="history")
-            self.new_project(N_("A table of people (made up)"), sample="people")
 
     def close(self) -> None:
         """Stop work; it goes on with the next start."""
@@ -95,49 +89,9 @@ class Studio:
             raise NotNowError(_("the data of this project were not read yet"))
         return found
 
-    def new_project(self, name: str, *, sample: str | None = None, dataset: str | None = None) -> Project:
-        """Add a project: empty, with made-up data, or with a public data set of this machine."""
-        name = _project_name(name)
-        if sample is not None and dataset is not None:
-            raise ParameterError(_("a project has one kind of data"), _("choose a sample or a data set"))
-        if sample is not None and sample not in SAMPLES:
-            raise ParameterError(_("there is no such sample"), _("choose one of {names}").format(names=SAMPLES))
-        if dataset is not None:
-            catalog.find(dataset)
-        source = {"sample": sample} if sample else {"dataset": dataset} if dataset else {}
-        project = self.store.add_project(name, source)
-        self.folders.project(project.id).mkdir(parents=True, mode=0o700)
-        if source:
-            self._read(project)
-        return project
-
-    def rename(self, project: str, name: str) -> Project:
-        """Give a project another name."""
-        self.project(project)
-        self.store.change_project(project, name=_project_name(name))
-        return self.project(project)
-
-    def set_rule(self, project: str, rule: str) -> Project:
-        """Judge the releases of a project, now and later, by another rule: a name or a tolerance."""
-        self.project(project)
-        rule = rule.strip()
-        if rule.endswith(".toml"):  # files of the server are not for those who use it
-            raise ParameterError(_("a file cannot be named here"), _("choose a rule, or write a tolerance like 1/8"))
-        rule_named(rule)
-        self.store.change_project(project, rule=rule)
-        return self.project(project)
-
     def rule(self, project: str) -> Rule:
         """Return what the releases of a project are judged by."""
         return rule_named(self.project(project).rule)
-
-    def remove(self, project: str) -> None:
-        """Remove a project with everything made from it."""
-        self.project(project)
-        for job in self.store.jobs(project):
-            self.jobs.cancel(job.id)
-        self.store.remove_project(project)
-        shutil.rmtree(self.folders.project(project), ignore_errors=True)
 
     def datasets(self) -> list[str]:
         """Return the public data sets found on this machine."""
@@ -153,7 +107,7 @@ class Studio:
     def receive(self, project: str, name: str, chunks: Iterator[bytes]) -> Job:
         """Keep an upload, bounded in size, and have it read."""
         found = self.project(project)
-        self._stop_when_protected(project)
+        self.stop_when_protected(project)
         target, shown = self.folders.source(project), shown_name(name)
         aside = target.with_name(f"upload-{new_id()}.part")
         try:
@@ -167,7 +121,7 @@ class Studio:
             raise
         finally:
             aside.unlink(missing_ok=True)
-        return self._read(replace(found, source=source, facts={}))
+        return self.read(replace(found, source=source, facts={}))
 
     def stop_without_room(self, project: str, size: int) -> None:
         """Say at once that an upload of so many bytes will not find room."""
@@ -181,35 +135,12 @@ class Studio:
         """
         return any(job.state == State.DONE or not job.state.is_over for job in self.store.jobs(project, kind="run"))
 
-    def _stop_when_protected(self, project: str) -> None:
+    def stop_when_protected(self, project: str) -> None:
         """Runs are about the data they were made from: other data make another project."""
         if self.is_fixed(project):
             raise NotNowError(
                 _("this project has runs already; copy its data into a new project to read them in another way")
             )
-
-    def copy(self, project: str) -> Project:
-        """Make a project of the same data with the same columns, without the runs: there all can be changed."""
-        found = self.ready_project(project)
-        schema = self.folders.schema(project).read_text(encoding="utf-8")
-        name = _("{name}, once more").format(name=found.name)[:_LONGEST_NAME]
-        made = self.store.add_project(name, found.source)
-        try:
-            self.store.change_project(made.id, rule=found.rule)
-            copy_files(self.folders.project(project), self.folders.project(made.id))
-            self._read(made, {"schema": schema, "leave_out": found.facts.get("left_out", [])} | _asked(found.facts))
-        except Exception as error:  # half a copy is nobody's
-            self.remove(made.id)
-            if is_disk_full(error):
-                raise DiskFullError from None
-            raise
-        return self.project(made.id)
-
-    def archive(self, project: str, *, archived: bool = True) -> Project:
-        """Take a project out of the way, or bring it back; nothing of it is lost, and its pages open as before."""
-        self.project(project)
-        self.store.change_project(project, archived=archived)
-        return self.project(project)
 
     def schema(self, project: str) -> Schema:
         """Return what the columns of a project mean."""
@@ -226,7 +157,7 @@ class Studio:
     ) -> Job:
         """Read the data again with another schema, less the columns that nobody needs; ``questions`` stay open."""
         found = self.project(project)
-        self._stop_when_protected(project)
+        self.stop_when_protected(project)
         stop_at_unclassified(schema)
         if not found.source:
             raise NotNowError(_("there are no data yet; upload a file first"))
@@ -234,7 +165,7 @@ class Studio:
         asked = {"questions": list(questions)} | {
             name: known[name] for name in ("answers", "examples") if name in known
         }
-        return self._read(found, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | asked)
+        return self.read(found, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | asked)
 
     def known(self, project: str) -> Mapping[str, Any]:
         """Return what is known of a project's file: by the last reading that went well, or as far as one came."""
@@ -260,10 +191,11 @@ class Studio:
         if found.is_ready and value == taken:
             self.store.change_project(project, facts=dict(found.facts) | {"answers": answers})
             return None
-        self._stop_when_protected(project)
-        return self._read(found, {"answers": answers})
+        self.stop_when_protected(project)
+        return self.read(found, {"answers": answers})
 
-    def _read(self, project: Project, told: Mapping[str, Any] | None = None) -> Job:
+    def read(self, project: Project, told: Mapping[str, Any] | None = None) -> Job:
+        """Have a project's data read: by a schema, by answers, or by a guess where nothing is ``told``."""
         for job in self.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING)):
             self.jobs.cancel(job.id)
         for job in self.store.jobs(project.id, kind="run"):
@@ -567,17 +499,6 @@ class Studio:
             shutil.rmtree(self.job_folder(job), ignore_errors=True)
             raise
         return job
-
-
-def _project_name(name: str) -> str:
-    name = " ".join(name.split())[:_LONGEST_NAME]
-    if not name or not name.isprintable():
-        raise ParameterError(_("a project needs a name"), _("write one"))
-    return name
-
-
-def _asked(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: facts[name] for name in ("questions", "answers", "examples") if name in facts}
 
 
 def _stop_at_no_answer(known: Mapping[str, Any], about: str, column: str | None, value: str) -> None:

@@ -66,27 +66,6 @@ class Part(BaseModel):
         return whole[self.start :][: self.count]
 
 
-class ProjectIn(Strict):
-    """A new project: empty, with made-up data, or with a public data set found on this machine."""
-
-    name: str = Field(min_length=1, max_length=120, examples=["Shop A, 2026"])
-    sample: Literal["history", "people"] | None = None
-    dataset: str | None = Field(default=None, max_length=60)
-
-
-class ProjectChange(Strict):
-    """Another name, another rule, archived or not; what is left out stays."""
-
-    name: str | None = Field(default=None, min_length=1, max_length=120)
-    rule: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=40,
-        description="public, partner, inside, pwscup2018, or a tolerance such as 1/8; every run is judged by it",
-    )
-    archived: bool | None = Field(default=None, description="archived projects are kept, and left out of lists")
-
-
 class ProjectOut(BaseModel):
     """A project. ``facts`` tell what was read, once it was."""
 
@@ -154,7 +133,7 @@ class JobOut(BaseModel):
     ended: str | None
 
 
-def said_project(project: Project) -> ProjectOut:
+def said_project(_studio: Studio, project: Project) -> ProjectOut:
     """Return a project as the interface tells it."""
     return ProjectOut(**project.__dict__, ready=project.is_ready)
 

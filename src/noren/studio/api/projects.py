@@ -12,7 +12,8 @@ from noren.measures import measures
 from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
-from noren.studio.api.models import Ident, Part, ProjectChange, ProjectIn, ProjectOut, TheStudio, said_project
+from noren.studio.acts import projects as acts
+from noren.studio.api.models import Ident, Part, ProjectOut, TheStudio, add_action, said_project
 from noren.studio.forms.run_form import USUAL_K, retention_plan
 from noren.studio.lists import ProjectQuery, find_projects
 from noren.web.refusals import errors
@@ -27,44 +28,21 @@ class _Projects(Part, ProjectQuery):
 @router.get("/projects")
 def list_projects(studio: TheStudio, asked: Annotated[_Projects, Query()], response: Response) -> list[ProjectOut]:
     """Return projects, the oldest first unless another order is asked for; archived ones only where asked for."""
-    return [said_project(one.project) for one in asked.part(find_projects(studio, asked), response)]
+    return [said_project(studio, one.project) for one in asked.part(find_projects(studio, asked), response)]
 
 
-@router.post("/projects", status_code=201)
-def add_project(asked: ProjectIn, studio: TheStudio) -> ProjectOut:
-    """Add a project."""
-    return said_project(studio.new_project(asked.name, sample=asked.sample, dataset=asked.dataset))
+add_action(router, acts.add_project, ProjectOut, said_project)
 
 
 @router.get("/projects/{project}")
 def show_project(project: Ident, studio: TheStudio) -> ProjectOut:
     """Return a project."""
-    return said_project(studio.project(project))
+    return said_project(studio, studio.project(project))
 
 
-@router.patch("/projects/{project}")
-def change_project(project: Ident, asked: ProjectChange, studio: TheStudio) -> ProjectOut:
-    """Give a project another name, judge its releases by another rule, archive it or bring it back."""
-    if asked.rule is not None:
-        studio.set_rule(project, asked.rule)
-    if asked.name is not None:
-        studio.rename(project, asked.name)
-    if asked.archived is not None:
-        studio.archive(project, archived=asked.archived)
-    return said_project(studio.project(project))
-
-
-@router.post("/projects/{project}/copy", status_code=201)
-def copy_project(project: Ident, studio: TheStudio) -> ProjectOut:
-    """Make a project of the same data without the runs, in which the columns can be read in another way."""
-    return said_project(studio.copy(project))
-
-
-@router.delete("/projects/{project}", status_code=204)
-def remove_project(project: Ident, studio: TheStudio) -> Response:
-    """Remove a project with everything made from it."""
-    studio.remove(project)
-    return Response(status_code=204)
+add_action(router, acts.change_project, ProjectOut, said_project)
+add_action(router, acts.copy_project, ProjectOut, said_project)
+add_action(router, acts.remove_project)
 
 
 @router.get("/datasets")

@@ -21,6 +21,7 @@ from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
 from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
+from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.folders import read_json
 from noren.studio.forms.columns import (
@@ -397,7 +398,7 @@ def answer(
 @router.post("/projects/{project}/data/copy")
 def copy(project: Ident, studio: TheStudio) -> Response:
     """Make a project of the same data in which everything can be said anew."""
-    return RedirectResponse(f"/projects/{studio.copy(project).id}/data#columns", 303)
+    return RedirectResponse(f"/projects/{acts.copy_project(studio, project=project).id}/data#columns", 303)
 
 
 @router.post("/projects/{project}/data/preset")

@@ -14,6 +14,7 @@ from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.judgement.place import Place
+from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.lists import ProjectInList, ProjectQuery, find_projects
 from noren.studio.pages.frame import page
@@ -68,9 +69,7 @@ def new_project(request: Request, studio: TheStudio, name: Text = "", source: Te
     """Begin a project; what cannot be is said beside the form, which keeps what was typed."""
     kind, _colon, which = source.partition(":")
     try:
-        made = studio.new_project(
-            name, sample=which if kind == "sample" else None, dataset=which if kind == "dataset" else None
-        )
+        made = acts.add_project(studio, name=name, **({kind: which} if kind in ("sample", "dataset") else {}))
     except NorenError as error:
         return _home(request, studio, wrong=str(error), typed={"name": name, "source": source})
     return RedirectResponse(f"/projects/{made.id}/data", 303)
@@ -81,7 +80,7 @@ def rename(request: Request, project: Ident, studio: TheStudio, name: Text = "",
     """Give a project another name."""
     studio.project(project)
     try:
-        studio.rename(project, name)
+        acts.change_project(studio, project=project, name=name)
     except NorenError as error:
         return _home(request, studio, renaming={"project": project, "name": name, "wrong": str(error)})
     return RedirectResponse(local_path(back), 303)
@@ -90,20 +89,20 @@ def rename(request: Request, project: Ident, studio: TheStudio, name: Text = "",
 @router.post("/projects/{project}/copy")
 def copy(project: Ident, studio: TheStudio) -> Response:
     """Make a project of the same data without the runs, and open it."""
-    return RedirectResponse(f"/projects/{studio.copy(project).id}/data", 303)
+    return RedirectResponse(f"/projects/{acts.copy_project(studio, project=project).id}/data", 303)
 
 
 @router.post("/projects/{project}/archive")
 def archive(project: Ident, studio: TheStudio, back: Back = "/") -> Response:
     """Take a project out of the way."""
-    studio.archive(project)
+    acts.change_project(studio, project=project, archived=True)
     return RedirectResponse(local_path(back), 303)
 
 
 @router.post("/projects/{project}/unarchive")
 def unarchive(project: Ident, studio: TheStudio, back: Back = "/") -> Response:
     """Bring a project back."""
-    studio.archive(project, archived=False)
+    acts.change_project(studio, project=project, archived=False)
     return RedirectResponse(local_path(back), 303)
 
 
@@ -122,7 +121,7 @@ def remove(request: Request, project: Ident, studio: TheStudio, sure: Text = "",
             back=local_path(back),
             yes=_("Remove the project"),
         )
-    studio.remove(project)
+    acts.remove_project(studio, project=project)
     return RedirectResponse(local_path(back), 303)
 
 

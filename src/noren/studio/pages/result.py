@@ -31,6 +31,7 @@ from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods as every_method
 from noren.registry import flags
 from noren.reports.run_view import RowCounts, RunView, StepView
+from noren.studio.acts.projects import change_project
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
@@ -160,7 +161,7 @@ def set_rule(
     """Judge every release of a project by another rule; a tolerance of one's own goes before a name."""
     found, run = run_of(studio, project, job)
     try:
-        studio.set_rule(project, tolerance.strip() or rule)
+        change_project(studio, project=project, rule=tolerance.strip() or rule)
     except NorenError as error:
         return _page(request, studio, found, run, status=422, wrong=str(error), typed=tolerance)
     return RedirectResponse(f"/projects/{project}/results/{job}#rule", 303)
