@@ -16,6 +16,8 @@ from noren.data.formats.files import writing_file
 
 SOURCE_FILE = "source.bin"
 """The uploaded file; it is replaced by another, never written to."""
+DATA_FILE = "data.parquet"
+"""The data of a project as they were read."""
 STAGES_FILE = "stages.json"
 """What a cluster did for a run, step by step, beside its other files."""
 _ID = re.compile(r"[a-z0-9]{12}")
@@ -48,7 +50,7 @@ class Folders:
 
     def data(self, project: str) -> Path:
         """Return the data as they were read."""
-        return self.project(project) / "data.parquet"
+        return self.project(project) / DATA_FILE
 
     def schema(self, project: str) -> Path:
         """Return what the columns mean."""

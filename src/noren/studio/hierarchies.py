@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import polars as pl
 
@@ -26,12 +26,9 @@ from noren.data.hierarchies.numbers import Widths
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError, InputError, NorenError, ParameterError
 from noren.i18n import _
-from noren.studio.folders import read_json, write_json
+from noren.studio.folders import DATA_FILE, read_json, write_json
 from noren.web.refusals import NotThereError
 from noren.work.ids import new_id
-
-if TYPE_CHECKING:
-    from noren.studio.service import Studio
 
 FOLDER, FACTS = "hierarchies", "hierarchies.json"
 Made = Literal["default", "widths", "built", "uploaded"]
@@ -89,7 +86,12 @@ def forget_hierarchies(project: Path) -> None:
 
 
 def keep_hierarchy(
-    values: ColumnValues, schema: Schema, project: Path, given: Hierarchy | Asked | None = None
+    values: ColumnValues,
+    schema: Schema,
+    project: Path,
+    given: Hierarchy | Asked | None = None,
+    *,
+    keep: bool = True,
 ) -> dict[str, Any]:
     """Keep what a person gave for a column: a hierarchy, a builder, or nothing for the first one again.
 
@@ -99,9 +101,16 @@ def keep_hierarchy(
         The column, with the columns of the data that the builder needs.
     schema
         All columns of the data.
+    keep
+        Whether it is kept, and not only looked at.
     """
-    making = _making(values, given)
+    if isinstance(given, Hierarchy):
+        making = _Making(given, "uploaded")
+    else:
+        making = _by_default(values) if given is None else given.making(values)
     stop_at_unlisted(making.hierarchy, values)
+    if not keep:
+        return _about(making, values)
     with _one_at_a_time:
         (project / FOLDER).mkdir(exist_ok=True, mode=0o700)
         about = _written(making, values, schema, project / FOLDER)
@@ -110,27 +119,9 @@ def keep_hierarchy(
     return about
 
 
-def seen_hierarchy(values: ColumnValues, asked: Asked) -> dict[str, Any]:
-    """Return what a page shows of the hierarchy that a builder makes; nothing is kept."""
-    making = _making(values, asked)
-    stop_at_unlisted(making.hierarchy, values)
-    return _about(making, values)
-
-
-def _making(values: ColumnValues, given: Hierarchy | Asked | None) -> _Making:
-    if isinstance(given, Hierarchy):
-        return _Making(given, "uploaded")
-    return _by_default(values) if given is None else given.making(values)
-
-
 def hierarchy_facts(project: Path) -> list[dict[str, Any]]:
     """Return how the hierarchies of a project were made, and their levels."""
     return read_json(project / FACTS) or []
-
-
-def file_of(column: str, schema: Schema) -> str | None:
-    """Return the name of a column's file; none where the column's name is too long for one."""
-    return hierarchy_file_name(column, [other for other in schema.names if other != column])
 
 
 @dataclass(frozen=True)
@@ -186,7 +177,7 @@ def _about(making: _Making, values: ColumnValues) -> dict[str, Any]:
 
 def _written(making: _Making, values: ColumnValues, schema: Schema, folder: Path) -> dict[str, Any]:
     """Write a column's file and return what a page shows of it."""
-    name = file_of(values.name, schema)
+    name = hierarchy_file_name(values.name, [other for other in schema.names if other != values.name])
     about = _about(making, values)
     if making.hierarchy is None:
         return about
@@ -219,76 +210,70 @@ _CATEGORIES, _CATEGORY_FACTS = "categories.csv", "categories.json"
 # --- hierarchies -----------------------------------------------------------------------------------------------------
 
 
-def hierarchy_of(studio: Studio, project: str, column: str) -> dict[str, Any]:
-    """Return how a column's hierarchy was made, and its levels."""
-    _linking_column(studio, project, column)
-    return next(about for about in hierarchy_facts(studio.folders.project(project)) if about["name"] == column)
-
-
-def hierarchy_file(studio: Studio, project: str, column: str) -> Path:
+def hierarchy_file(project: Path, schema: Schema, column: str) -> Path:
     """Return the file of a column's hierarchy."""
-    about = hierarchy_of(studio, project, column)
+    _linking_column(schema, column)
+    about = next(about for about in hierarchy_facts(project) if about["name"] == column)
     if not about["file"]:
         raise NotThereError(_("this column has no hierarchy"))
-    return studio.folders.project(project) / FOLDER / str(about["file"])
+    return project / FOLDER / str(about["file"])
 
 
-def set_hierarchy(studio: Studio, project: str, column: str, content: bytes, name: str) -> dict[str, Any]:
+def set_hierarchy(project: Path, schema: Schema, column: str, content: bytes, name: str) -> dict[str, Any]:
     """Keep an uploaded hierarchy for a column."""
-    values, schema = _values(studio, project, column)
-    folder = studio.folders.project(project)
-    with _aside(folder, content, name) as file:
-        _stop_at_too_many_levels(content)
+    values = _values(project, schema, column)
+    with _aside(project, content, name) as file:
+        text = io.StringIO(content.decode("utf-8-sig", errors="replace"), newline="")
+        with contextlib.suppress(csv.Error, StopIteration):
+            levels = len(next(csv.reader(text, delimiter=";")))
+            if levels > _MOST_LEVELS:
+                raise FormatError(
+                    _("this row has {count} levels, more than {most}").format(count=levels, most=_MOST_LEVELS),
+                    _("leave some out: each multiplies what a method searches"),
+                    row=1,
+                )
         given = read_hierarchy(file, column)
-    return keep_hierarchy(values, schema, folder, given)
+    return keep_hierarchy(values, schema, project, given)
 
 
-def set_hierarchies(studio: Studio, project: str, files: Sequence[tuple[str, bytes]]) -> list[CheckedFile]:
+def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, bytes]]) -> list[CheckedFile]:
     """Keep many uploaded hierarchies, each for the column it is named after; return what is wrong with the others.
 
     A file with a problem is not kept; the column has what it had before.
     """
-    schema = studio.schema(project)
     linking = [column.name for column in schema.with_role(Role.QUASI)] if schema.kind == Kind.TABLE else []
     if not linking:
         raise ParameterError(_("no column could link a person"), _("give one the role quasi first"))
-    frame = pl.scan_parquet(studio.folders.data(project)).select(linking).collect()
-    table = Table(frame, schema.without([name for name in schema.names if name not in linking]))
-    folder = studio.folders.project(project)
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        paths = [_laid(Path(place) / str(i), name, content) for i, (name, content) in enumerate(files)]
+    table = _table(project, schema, linking)
+    with tempfile.TemporaryDirectory(dir=project) as place:
+        paths = []
+        for i, (name, content) in enumerate(files):
+            # under its person's name, as far as a file can have it; what is wrong with it names it so
+            path = Path(place) / str(i) / (hierarchy_file_name(name.removesuffix(".csv")) or "file.csv")
+            path.parent.mkdir(mode=0o700)
+            path.write_bytes(content)
+            paths.append(path)
         found = check_files(paths, table, most_levels=_MOST_LEVELS)
         for one in found:
             if one.hierarchy is not None and one.column is not None and not one.problems:
                 values = ColumnValues(table, table.schema[one.column])
-                keep_hierarchy(values, schema, folder, replace(one.hierarchy, name=one.column))
+                keep_hierarchy(values, schema, project, replace(one.hierarchy, name=one.column))
     return found
 
 
-def _laid(folder: Path, name: str, content: bytes) -> Path:
-    """Write a file under its person's name, as far as a file can have it; what is wrong with it names it so."""
-    folder.mkdir(mode=0o700)
-    path = folder / (hierarchy_file_name(name.removesuffix(".csv")) or "file.csv")
-    path.write_bytes(content)
-    return path
-
-
-def build_hierarchy(studio: Studio, project: str, column: str, asked: Asked | None, *, keep: bool) -> dict[str, Any]:
+def build_hierarchy(project: Path, schema: Schema, column: str, asked: Asked | None, *, keep: bool) -> dict[str, Any]:
     """Make a column's hierarchy by a builder, or without one the first again; only look at it unless ``keep``."""
-    values, schema = _values(studio, project, column, asked)
+    values = _values(project, schema, column, asked)
     if asked is not None and asked.by == Similar.by and len(values.counts) > _MOST_COMPARED:
         raise ParameterError(
             _("comparing {count:,} names with each other takes too long here").format(count=len(values.counts)),
             _("run noren hierarchy build, and upload the file"),
             column=column,
         )
-    if asked is not None and not keep:
-        return seen_hierarchy(values, asked)
-    return keep_hierarchy(values, schema, studio.folders.project(project), asked)
+    return keep_hierarchy(values, schema, project, asked, keep=keep or asked is None)
 
 
-def _linking_column(studio: Studio, project: str, column: str) -> tuple[Column, Schema]:
-    schema = studio.schema(project)
+def _linking_column(schema: Schema, column: str) -> Column:
     found = schema[column]
     if schema.kind != Kind.TABLE or found.role != Role.QUASI:
         raise ParameterError(
@@ -296,30 +281,20 @@ def _linking_column(studio: Studio, project: str, column: str) -> tuple[Column, 
             _("give it the role quasi first"),
             column=column,
         )
-    return found, schema
+    return found
 
 
-def _values(studio: Studio, project: str, column: str, asked: Asked | None = None) -> tuple[ColumnValues, Schema]:
+def _values(project: Path, schema: Schema, column: str, asked: Asked | None = None) -> ColumnValues:
     """Return a column's values, with the other columns that a builder asks for."""
-    found, schema = _linking_column(studio, project, column)
+    found = _linking_column(schema, column)
     builder = None if asked is None else builder_of(asked.by, asked.text, asked.other)
     others = builder.parameters if isinstance(builder, FromColumn) else ()
-    names = list(dict.fromkeys([found.name, *(schema[other].name for other in others)]))
-    frame = pl.scan_parquet(studio.folders.data(project)).select(names).collect()
-    table = Table(frame, schema.without([name for name in schema.names if name not in names]))
-    return ColumnValues(table, found), schema
+    return ColumnValues(_table(project, schema, [found.name, *(schema[other].name for other in others)]), found)
 
 
-def _stop_at_too_many_levels(content: bytes) -> None:
-    text = io.StringIO(content.decode("utf-8-sig", errors="replace"), newline="")
-    with contextlib.suppress(csv.Error, StopIteration):
-        levels = len(next(csv.reader(text, delimiter=";")))
-        if levels > _MOST_LEVELS:
-            raise FormatError(
-                _("this row has {count} levels, more than {most}").format(count=levels, most=_MOST_LEVELS),
-                _("leave some out: each multiplies what a method searches"),
-                row=1,
-            )
+def _table(project: Path, schema: Schema, columns: Sequence[str]) -> Table:
+    frame = pl.scan_parquet(project / DATA_FILE).select(list(dict.fromkeys(columns))).collect()
+    return Table(frame, schema.without([name for name in schema.names if name not in columns]))
 
 
 # --- categories ------------------------------------------------------------------------------------------------------
@@ -331,26 +306,18 @@ def category_facts(project: Path) -> dict[str, Any] | None:
     return found
 
 
-def set_categories(studio: Studio, project: str, content: bytes, name: str, *, fill: bool) -> dict[str, Any]:
+def set_categories(project: Path, schema: Schema, content: bytes, name: str, *, fill: bool) -> dict[str, Any]:
     """Keep an uploaded mapping of items to categories; ``fill`` puts items it does not list into one of their own."""
-    schema = studio.schema(project)
     if schema.kind != Kind.HISTORY:
         raise ParameterError(_("categories are for the items of a history"), _("upload hierarchies instead"))
-    folder = studio.folders.project(project)
-    items = pl.scan_parquet(studio.folders.data(project)).select(schema.role(Role.ITEM).name).collect().to_series()
-    with _aside(folder, content, name) as file:
+    items = pl.scan_parquet(project / DATA_FILE).select(schema.role(Role.ITEM).name).collect().to_series()
+    with _aside(project, content, name) as file:
         given = read_categories(file)
         if fill:
             given = complete(given, items.drop_nulls().unique().to_list())
         in_categories(items.unique(), given.of_item)
-    write_categories(given, folder / _CATEGORIES)
-    return _kept_facts(given, items, folder)
-
-
-def remove_categories(studio: Studio, project: str) -> None:
-    """Speak of items again."""
-    studio.ready_project(project)
-    forget_categories(studio.folders.project(project))
+    write_categories(given, project / _CATEGORIES)
+    return _kept_facts(given, items, project)
 
 
 def refresh_categories(history: History, project: Path) -> list[str]:

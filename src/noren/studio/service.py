@@ -167,6 +167,10 @@ class Studio:
         }
         return self.read(found, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | asked)
 
+    def columns(self, project: str) -> tuple[Path, Schema]:
+        """Return the folder of a project whose data were read, and what its columns mean."""
+        return self.folders.project(project), self.schema(project)
+
     def known(self, project: str) -> Mapping[str, Any]:
         """Return what is known of a project's file: by the last reading that went well, or as far as one came."""
         found = self.project(project)

@@ -215,14 +215,17 @@ async def upload_categories(
     """Give items categories: item,category[,name], one row per item, as the body; ``fill`` names the others unknown."""
     studio.project(project)
     content = await small_body(request, name, groups.LARGEST)
-    found = await asyncio.to_thread(groups.set_categories, studio, project, content, shown_name(name), fill=fill)
+    found = await asyncio.to_thread(
+        groups.set_categories, *studio.columns(project), content, shown_name(name), fill=fill
+    )
     return CategoriesOut(**found)
 
 
 @router.delete("/projects/{project}/categories", status_code=204)
 def remove_categories(project: Ident, studio: TheStudio) -> Response:
     """Speak of items again, not of categories."""
-    groups.remove_categories(studio, project)
+    studio.ready_project(project)
+    groups.forget_categories(studio.folders.project(project))
     return Response(status_code=204)
 
 
@@ -324,7 +327,7 @@ def upload_hierarchies(project: Ident, sent: FilesIn, studio: TheStudio) -> list
     """Give many columns their hierarchies at once; every problem of every file is told, and the right ones are kept."""
     studio.ready_project(project)
     files = [(shown_name(one.name), one.content) for one in sent.files]
-    found = groups.set_hierarchies(studio, project, files)
+    found = groups.set_hierarchies(*studio.columns(project), files)
     return [
         FileOut(
             name=name,
@@ -341,7 +344,7 @@ def upload_hierarchies(project: Ident, sent: FilesIn, studio: TheStudio) -> list
 @router.get("/projects/{project}/hierarchy", response_class=FileResponse, responses=_CSV)
 def download_hierarchy(project: Ident, studio: TheStudio, column: ColumnName) -> FileResponse:
     """Return a column's hierarchy as a file, in ARX's form."""
-    path = groups.hierarchy_file(studio, project, column)
+    path = groups.hierarchy_file(*studio.columns(project), column)
     return FileResponse(path, media_type="text/csv; charset=utf-8", filename=path.name)
 
 
@@ -352,7 +355,9 @@ async def upload_hierarchy(
     """Give a column another hierarchy: value;label;…;*, one row per value, as the body."""
     studio.project(project)
     content = await small_body(request, name, groups.LARGEST)
-    about = await asyncio.to_thread(groups.set_hierarchy, studio, project, column, content, shown_name(name))
+    about = await asyncio.to_thread(
+        lambda: groups.set_hierarchy(*studio.columns(project), column, content, shown_name(name))
+    )
     return HierarchyOut(**about)
 
 
@@ -362,7 +367,7 @@ def build_hierarchy(project: Ident, sent: HierarchyIn, studio: TheStudio, column
     asked = sent.asked()
     if asked is None and not sent.keep:
         raise ParameterError(_("there is nothing to preview"), _("name a builder (by)"))
-    return HierarchyOut(**groups.build_hierarchy(studio, project, column, asked, keep=sent.keep))
+    return HierarchyOut(**groups.build_hierarchy(*studio.columns(project), column, asked, keep=sent.keep))
 
 
 @router.get("/projects/{project}/builders")

@@ -472,7 +472,8 @@ def build_hierarchy(request: Request, project: Ident, studio: TheStudio, posted:
 @router.post("/projects/{project}/data/categories")
 def drop_categories(project: Ident, studio: TheStudio) -> Response:
     """Speak of items again, not of categories."""
-    groups.remove_categories(studio, project)
+    studio.ready_project(project)
+    groups.forget_categories(studio.folders.project(project))
     return RedirectResponse(f"/projects/{project}/data#categories", 303)
 
 

@@ -303,7 +303,7 @@ def try_hierarchy(studio: Studio, project: str, posted: Mapping[str, str]) -> Tr
         if not builds and "first" not in posted and not text.strip():
             raise ParameterError(_("no width is given"), _("write them like 5, 10, 20"))
         wanted = None if "first" in posted else asked
-        about = build_hierarchy(studio, project, names[place], wanted, keep=keep)
+        about = build_hierarchy(*studio.columns(project), names[place], wanted, keep=keep)
     except NorenError as error:
         return Tried(place, asked, said=str(error))
     return Tried(place, asked, about, kept=keep)
