@@ -110,7 +110,7 @@ async def upload(project: Ident, request: Request, studio: TheStudio, name: File
     stop_if_told_too_large(request, studio.settings.largest_upload, name)
     studio.stop_without_room(project, told_length(request))
     job = await received(request, name, lambda chunks: studio.receive(project, name, chunks))
-    return said_job(job, studio.jobs)
+    return said_job(studio, job)
 
 
 # --- what the columns mean -------------------------------------------------------------------------------------------

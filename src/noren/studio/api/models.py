@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, TypeVar
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from noren.studio.jobs import Jobs
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import Who
@@ -138,9 +137,9 @@ def said_project(_studio: Studio, project: Project) -> ProjectOut:
     return ProjectOut(**project.__dict__, ready=project.is_ready)
 
 
-def said_job(job: Job, jobs: Jobs) -> JobOut:
+def said_job(studio: Studio, job: Job) -> JobOut:
     """Return a job as the interface tells it."""
-    live = jobs.live(job)
+    live = studio.jobs.live(job)
     more = {
         "left": None if live.state != State.RUNNING or job.elapsed is None else time_left(job.elapsed, live.done),
         "stage": stage_of(job.kind, live.done),

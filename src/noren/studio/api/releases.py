@@ -86,7 +86,7 @@ def download_report(job: Ident, studio: TheStudio) -> StreamingResponse:
 @router.post("/runs/{job}/reconstruction", status_code=202)
 def start_reconstruction(job: Ident, studio: TheStudio) -> JobOut:
     """Estimate in the background what a table perturbed by retention was before, from the public part alone."""
-    return said_job(exports.reconstruct(studio, job), studio.jobs)
+    return said_job(studio, exports.reconstruct(studio, job))
 
 
 @router.get(
@@ -264,13 +264,13 @@ def make_ledger(project: Ident, asked: LedgerIn, studio: TheStudio) -> dict[str,
 @ledger_router.post("/projects/{project}/ledger/weigh", status_code=202)
 def weigh_period(project: Ident, asked: PeriodIn, studio: TheStudio) -> JobOut:
     """See what the release of a period would add to the risk; nothing is released."""
-    return said_job(project_ledger.start(studio, project, "weigh", asked.period), studio.jobs)
+    return said_job(studio, project_ledger.start(studio, project, "weigh", asked.period))
 
 
 @ledger_router.post("/projects/{project}/ledger/releases", status_code=202)
 def release_period(project: Ident, asked: PeriodIn, studio: TheStudio) -> JobOut:
     """Release a period, unless the budget would be broken."""
-    return said_job(project_ledger.start(studio, project, "add", asked.period), studio.jobs)
+    return said_job(studio, project_ledger.start(studio, project, "add", asked.period))
 
 
 @ledger_router.get(

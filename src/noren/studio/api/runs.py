@@ -41,7 +41,7 @@ def start_run(project: Ident, asked: Order, studio: TheStudio) -> JobOut:
     """Protect the data, attack the release and measure it, in the background."""
     steps = [step.model_dump() for step in asked.steps]
     job = studio.run(project, steps, attacks=asked.attacks, measures=asked.measures, seed=asked.seed)
-    return said_job(job, studio.jobs)
+    return said_job(studio, job)
 
 
 @router.post("/projects/{project}/sweeps", status_code=202)
@@ -49,13 +49,13 @@ def start_sweep(project: Ident, asked: SweepOrder, studio: TheStudio) -> list[Jo
     """Start a run for every combination of parameters."""
     wanted = [step.model_dump() for step in asked.methods]
     jobs = studio.sweep(project, wanted, attacks=asked.attacks, measures=asked.measures, seed=asked.seed)
-    return [said_job(job, studio.jobs) for job in jobs]
+    return [said_job(studio, job) for job in jobs]
 
 
 @router.post("/projects/{project}/find", status_code=202)
 def start_search(project: Ident, asked: SearchOrder, studio: TheStudio) -> list[JobOut]:
     """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it."""
-    return [said_job(job, studio.jobs) for job in find(studio, project, asked.rule)]
+    return [said_job(studio, job) for job in find(studio, project, asked.rule)]
 
 
 class _Runs(Part, RunQuery):
@@ -65,7 +65,7 @@ class _Runs(Part, RunQuery):
 @router.get("/projects/{project}/runs")
 def list_runs(project: Ident, studio: TheStudio, asked: Annotated[_Runs, Query()], response: Response) -> list[JobOut]:
     """Return runs of a project, the oldest first unless another order is asked for."""
-    return [said_job(run.job, studio.jobs) for run in asked.part(find_runs(studio, project, asked), response)]
+    return [said_job(studio, run.job) for run in asked.part(find_runs(studio, project, asked), response)]
 
 
 @router.get(
@@ -102,13 +102,13 @@ def show_map(project: Ident, studio: TheStudio) -> dict[str, Any]:
 @least(UserRole.REVIEWER)
 def start_report(project: Ident, asked: ReportOrder, studio: TheStudio) -> JobOut:
     """Write a report that stands alone in one file, about one or several runs."""
-    return said_job(studio.report(project, asked.runs), studio.jobs)
+    return said_job(studio, studio.report(project, asked.runs))
 
 
 @router.get("/jobs/{job}")
 def show_job(job: Ident, studio: TheStudio) -> JobOut:
     """Return a run or another piece of work, and how far it is."""
-    return said_job(studio.job(job), studio.jobs)
+    return said_job(studio, studio.job(job))
 
 
 @router.delete("/jobs/{job}", status_code=204)
@@ -122,7 +122,7 @@ def remove_job(job: Ident, studio: TheStudio) -> Response:
 def act_on_job(job: Ident, act: Literal["cancel", "enough", "again"], studio: TheStudio) -> JobOut:
     """Cancel a job, ask it to stop and keep the best so far, or start it again with the same seed."""
     todo = {"cancel": studio.cancel, "enough": studio.enough, "again": studio.again}
-    return said_job(todo[act](job), studio.jobs)
+    return said_job(studio, todo[act](job))
 
 
 @router.get(
@@ -144,14 +144,14 @@ def _told_job(job: str, studio: Studio) -> _Told:
     found = studio.store.job(job)
     if found is None:
         return None
-    said = said_job(found, studio.jobs)
+    said = said_job(studio, found)
     return said.model_dump_json(exclude={"steps", "summary"}), found.state.is_over
 
 
 def _told_runs(project: str, studio: Studio) -> _Told:
     if studio.store.project(project) is None:
         return None
-    jobs = [said_job(job, studio.jobs) for job in studio.store.jobs(project, kind="run")]
+    jobs = [said_job(studio, job) for job in studio.store.jobs(project, kind="run")]
     return json.dumps([job.model_dump(mode="json", include=_MOVING) for job in jobs], ensure_ascii=False), False
 
 

@@ -117,7 +117,7 @@ def _page(
     active = job is not None and not job.state.is_over
     fixed = studio.is_fixed(found.id)
     context: dict[str, Any] = {
-        "job": None if job is None else said_job(job, studio.jobs),
+        "job": None if job is None else said_job(studio, job),
         "active": active,
         "fixed": fixed,
         "endings": ",".join(ENDINGS),

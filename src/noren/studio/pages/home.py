@@ -201,7 +201,7 @@ def _choices() -> dict[str, list[tuple[str, str]]]:
 def _line(one: ProjectInList, studio: Studio) -> ProjectLine:
     project, runs = one.project, one.runs
     reads = [job for job in one.jobs if job.kind == "read"]
-    last = said_job(reads[-1], studio.jobs) if reads else None
+    last = said_job(studio, reads[-1]) if reads else None
     over = last is None or last.state not in ("waiting", "running")
     kinds = {"history": _("purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))

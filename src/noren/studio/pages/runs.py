@@ -66,7 +66,7 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
         raise NotThereError(_("there is no such run; it may have been removed"))
     if found.state == State.DONE:
         return RedirectResponse(f"/projects/{project}/results/{job}", 303)
-    said = said_job(found, studio.jobs)
+    said = said_job(studio, found)
     told = (methods[step.method].best_so_far for step in said.steps if step.method in methods)
     best = [words for words in told if words]
     return page(
@@ -251,7 +251,7 @@ def _share_words(of: str | None) -> str:
 def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
     job = run.job
     place = run.place or Place(label=job.label)
-    said = said_job(job, studio.jobs)
+    said = said_job(studio, job)
     use, risk = place.use, place.risk
     error = decimal(1 - use) if use is not None and place.use_of == "cell-error" else None
     return {
