@@ -12,6 +12,7 @@ import httpx
 from starlette.testclient import TestClient
 
 from noren.progress import silent
+from noren.studio.acts.data import upload
 from noren.studio.acts.projects import add_project
 from noren.studio.app import make_app
 from noren.studio.service import Studio
@@ -52,7 +53,7 @@ class Quiet:
 
     def upload(self, content: str | bytes, name: str = "data.csv") -> str:
         project = add_project(self.studio, name="Mine").id
-        self.studio.receive(project, name, iter([content.encode() if isinstance(content, str) else content]))
+        upload(self.studio, project, name, iter([content.encode() if isinstance(content, str) else content]))
         return project
 
     def page(self, project: str, more: str = "") -> str:

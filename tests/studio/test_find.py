@@ -15,6 +15,7 @@ from tests.studio.quiet import PEOPLE, Quiet
 from noren.data.reading import read
 from noren.data.schema import Schema
 from noren.i18n import speaking
+from noren.studio.acts.data import answer, set_schema
 from noren.studio.finding import find, more_seeds, search_for
 from noren.studio.store import Job, State
 from noren.studio.work.reading import open_stops
@@ -40,7 +41,7 @@ def shop(quiet: Quiet, customers: int) -> str:
     lines = [f"c{n},2010/12/{1 + n % 28},tea{n % 3},1.50,{1 + n % 4}" for n in range(customers) for _row in range(2)]
     project = quiet.upload("\n".join(["customer,date,item,price,quantity", *lines]) + "\n", "shop.csv")
     if open_stops(quiet.studio.project(project).facts):
-        quiet.studio.answer(project, "kind", None, "history")
+        answer(quiet.studio, project=project, about="kind", column=None, value="history")
     return project
 
 
@@ -96,7 +97,7 @@ def test_a_table_with_sensitive_values_is_asked_for_two_in_each_class(waiting: Q
     columns = [
         one.model_copy(update={"role": "sensitive" if one.name == "income" else one.role}) for one in schema.columns
     ]
-    waiting.studio.set_schema(project, schema.model_copy(update={"columns": tuple(columns)}))
+    set_schema(waiting.studio, project=project, toml=schema.model_copy(update={"columns": tuple(columns)}).to_toml())
     jobs = find(waiting.studio, project, "inside")
     assert {job.order["steps"][0]["parameters"]["l"] for job in jobs} == {2}
 

@@ -11,6 +11,7 @@ import pytest
 from tests.studio.quiet import PEOPLE, Quiet
 from tests.studio.test_home import FACTS, judged
 
+from noren.studio.acts.data import set_schema, upload
 from noren.studio.acts.projects import change_project, remove_project
 from noren.studio.jobs import Live
 from noren.studio.lists import ProjectQuery, RunQuery, find_projects, find_runs, methods_of
@@ -124,9 +125,11 @@ def test_a_duplicate_has_the_data_and_its_columns_can_be_changed(quiet: Quiet) -
     private = [path for path in folders.project(made).rglob("*") if path.name in ("source.bin", "hierarchies")]
     assert [oct(path.stat().st_mode & 0o077) for path in private] == ["0o0"] * 2
     # what becomes of one is nothing to the other
-    quiet.studio.set_schema(made, quiet.studio.schema(made).without(["income"]), leave_out=["income"])
+    set_schema(
+        quiet.studio, project=made, toml=quiet.studio.schema(made).without(["income"]).to_toml(), leave_out=["income"]
+    )
     assert "income" not in quiet.studio.schema(made).names
-    quiet.studio.receive(made, "other.csv", iter([b"name,age\nDan,5\n"]))
+    upload(quiet.studio, project=made, name="other.csv", chunks=iter([b"name,age\nDan,5\n"]))
     assert folders.source(project).read_text(encoding="utf-8") == PEOPLE
     remove_project(quiet.studio, project=made)
     assert folders.source(project).read_text(encoding="utf-8") == PEOPLE

@@ -27,6 +27,7 @@ from noren.i18n import _, ngettext, remember_messages, speaking
 from noren.measures.safety import classes
 from noren.progress import silent
 from noren.studio import exports, jobs, worker
+from noren.studio.acts.data import upload
 from noren.studio.acts.projects import add_project
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.reasons import GONE, reason_of, spoken, told_error
@@ -469,7 +470,7 @@ def test_a_small_file_of_many_rows_is_too_large(studio: Studio) -> None:
     assert len(content.getvalue()) < 10_000
     project = add_project(studio, name="x").id
     with pytest.raises(TooLargeError, match=r"many\.parquet: the file decodes to about .* bytes \(200,000 rows\)"):
-        studio.receive(project, "many.parquet", iter([content.getvalue()]))
+        upload(studio, project=project, name="many.parquet", chunks=iter([content.getvalue()]))
     assert list(studio.folders.project(project).iterdir()) == []
     assert studio.project(project).source == {}
 

@@ -9,6 +9,7 @@ import pytest
 from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 
 from noren.errors import ParameterError
+from noren.studio.acts.data import answer, set_schema
 from noren.studio.forms.columns import problems_of
 from noren.studio.store import State
 from noren.studio.work.reading import open_stops, with_answer
@@ -124,7 +125,7 @@ def test_a_column_nobody_named_is_left_out_or_kept_with_one_click(quiet: Quiet) 
 def test_what_is_no_answer_is_refused(quiet: Quiet, about: str, column: str | None, value: str) -> None:
     project = quiet.upload(SLASHED)
     with pytest.raises(ParameterError, match="this is no answer"):
-        quiet.studio.answer(project, about, column, value)
+        answer(quiet.studio, project=project, about=about, column=column, value=value)
     refused = quiet.post(project, "answer", about=about, column=column or "", value=value)
     assert refused.status_code == 422
     assert "this is no answer to that question" in refused.text
@@ -211,7 +212,7 @@ def test_values_that_cannot_be_converted_are_counted_with_an_example(quiet: Quie
 def test_a_guess_stays_a_guess_until_somebody_says_something_of_the_values(quiet: Quiet) -> None:
     project = quiet.upload(PEOPLE)
     guessed = quiet.studio.schema(project).model_copy(update={"guessed": True})
-    quiet.studio.set_schema(project, guessed)
+    set_schema(quiet.studio, project=project, toml=guessed.to_toml())
     assert quiet.post(project, "columns", **quiet.form(project) | {"role-1": "other"}).status_code == 303
     assert quiet.studio.schema(project).guessed
     assert quiet.post(project, "columns", **quiet.form(project) | {"maximum-1": "99"}).status_code == 303

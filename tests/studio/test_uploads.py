@@ -23,6 +23,7 @@ from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.errors import NorenError
 from noren.progress import silent
+from noren.studio.acts.data import upload
 from noren.studio.acts.projects import add_project
 from noren.studio.folders import read_json
 from noren.studio.pages import data_parts
@@ -272,7 +273,7 @@ def small_studio(tmp_path: Path) -> Iterator[Studio]:
 def test_an_upload_past_the_bound_is_thrown_away(small_studio: Studio) -> None:
     project = add_project(small_studio, name="x").id
     with pytest.raises(TooLargeError, match=r"big\.csv: the file is larger than 0 MB"):
-        small_studio.receive(project, "big.csv", iter([b"a" * 600, b"b" * 600]))
+        upload(small_studio, project=project, name="big.csv", chunks=iter([b"a" * 600, b"b" * 600]))
     assert list(small_studio.folders.project(project).iterdir()) == []
     assert small_studio.project(project).source == {}
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from sqlalchemy.exc import OperationalError
 
 from noren.api import draw_seed
 from noren.attacks import attacks as every_attack
 from noren.data import catalog
 from noren.data.formats.render import value_text
 from noren.data.release import Statement
-from noren.data.schema import Kind, Role, Schema, stop_at_unclassified
+from noren.data.schema import Kind, Schema
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, active_language
 from noren.judgement.outcome import label_of
@@ -34,14 +31,13 @@ from noren.studio.judged import Result, judged, place_by, result_in
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.outcome_files import forget_failures
 from noren.studio.work.project_files import method_of, with_project_files, without_paths
-from noren.studio.work.reading import LEAVE_OUT, answer_of, open_stops, with_answer
+from noren.studio.work.reading import open_stops
 from noren.studio.work.running import forget_shared, original_of
 from noren.sweeps.plan import data_key, expanded
 from noren.sweeps.running import sweep_folder
 from noren.sweeps.sweep import own_seed
-from noren.web.refusals import DiskFullError, NotNowError, NotThereError, is_disk_full
+from noren.web.refusals import DiskFullError, NotNowError, NotThereError
 from noren.web.settings import Settings
-from noren.web.uploads import shown_name, write_upload
 from noren.work.ids import new_id
 
 _MOST_RUNS = 200
@@ -104,25 +100,6 @@ class Studio:
             found.append(dataset.name)
         return found
 
-    def receive(self, project: str, name: str, chunks: Iterator[bytes]) -> Job:
-        """Keep an upload, bounded in size, and have it read."""
-        found = self.project(project)
-        self.stop_when_protected(project)
-        target, shown = self.folders.source(project), shown_name(name)
-        aside = target.with_name(f"upload-{new_id()}.part")
-        try:
-            received = write_upload(aside, chunks, self.settings.largest_upload, shown)
-            source = {"file": shown, "bytes": received}
-            self.store.change_project(project, source=source, facts={})
-            aside.replace(target)
-        except (OSError, OperationalError) as error:
-            if is_disk_full(error):
-                raise DiskFullError from None
-            raise
-        finally:
-            aside.unlink(missing_ok=True)
-        return self.read(replace(found, source=source, facts={}))
-
     def stop_without_room(self, project: str, size: int) -> None:
         """Say at once that an upload of so many bytes will not find room."""
         if size > shutil.disk_usage(self.folders.project(project)).free:
@@ -147,26 +124,6 @@ class Studio:
         self.ready_project(project)
         return Schema.from_toml(self.folders.schema(project).read_text(encoding="utf-8"))
 
-    def set_schema(
-        self,
-        project: str,
-        schema: Schema,
-        leave_out: Sequence[str] = (),
-        *,
-        questions: Sequence[Mapping[str, Any]] = (),
-    ) -> Job:
-        """Read the data again with another schema, less the columns that nobody needs; ``questions`` stay open."""
-        found = self.project(project)
-        self.stop_when_protected(project)
-        stop_at_unclassified(schema)
-        if not found.source:
-            raise NotNowError(_("there are no data yet; upload a file first"))
-        known = self.known(project)
-        asked = {"questions": list(questions)} | {
-            name: known[name] for name in ("answers", "examples") if name in known
-        }
-        return self.read(found, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | asked)
-
     def columns(self, project: str) -> tuple[Path, Schema]:
         """Return the folder of a project whose data were read, and what its columns mean."""
         return self.folders.project(project), self.schema(project)
@@ -177,26 +134,6 @@ class Studio:
         last = next(iter(reversed(self.store.jobs(project, kind="read"))), None)
         draft = read_json(self.job_folder(last) / "draft.json") if last and last.state == State.FAILED else None
         return found.facts if draft is None else draft
-
-    def answer(self, project: str, about: str, column: str | None, value: str) -> Job | None:
-        """Keep an answer to a question about the file, and read it again by the answer where that changes anything.
-
-        ``about`` and ``value`` are those of a :class:`~noren.data.guessing.questions.Question`; besides, anybody may
-        say what rows are (``kind``), and of any column its role.
-        """
-        found, known = self.project(project), self.known(project)
-        if not found.source or not known:
-            raise NotNowError(_("there are no data yet; upload a file first"))
-        _stop_at_no_answer(known, about, column, value)
-        answers = with_answer(known.get("answers", []), about, column, value)
-        asked = (one for one in known.get("questions", []) if one["about"] == about)
-        question = next((one for one in asked if about in ("kind", "customer") or one["column"] == column), None)
-        taken = None if question is None else answer_of(question, known.get("answers", [])) or question["chosen"]
-        if found.is_ready and value == taken:
-            self.store.change_project(project, facts=dict(found.facts) | {"answers": answers})
-            return None
-        self.stop_when_protected(project)
-        return self.read(found, {"answers": answers})
 
     def read(self, project: Project, told: Mapping[str, Any] | None = None) -> Job:
         """Have a project's data read: by a schema, by answers, or by a guess where nothing is ``told``."""
@@ -503,20 +440,6 @@ class Studio:
             shutil.rmtree(self.job_folder(job), ignore_errors=True)
             raise
         return job
-
-
-def _stop_at_no_answer(known: Mapping[str, Any], about: str, column: str | None, value: str) -> None:
-    """Raise where something is no answer to anything that could be asked of this file."""
-    names = known.get("file_columns", [])
-    could = {
-        "kind": set(Kind),
-        "customer": set(names),
-        "role": {*Role, LEAVE_OUT},
-        "format": {a["value"] for q in known.get("questions", []) for a in q["answers"] if q["column"] == column},
-    }
-    could["number"] = could["format"]
-    if value not in could.get(about, set()) or (about in ("role", "format", "number") and column not in names):
-        raise ParameterError(_("this is no answer to that question"), _("choose one of those on the page"), value=value)
 
 
 def pair_of(tables: Mapping[str, Any], a: str, b: str) -> dict[str, Any]:

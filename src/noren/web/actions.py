@@ -188,7 +188,8 @@ def _body_model(act: Action[..., Any], in_body: Sequence[str]) -> Any:
         fields: dict[str, Any] = {}
         for name in in_body:
             kind, known, default = act.asked[name]
-            fields[name] = (kind, Field(**known.rules) if default is ... else Field(default=default, **known.rules))
+            given = {} if default is ... or "default_factory" in known.rules else {"default": default}
+            fields[name] = (kind, Field(**given, **known.rules))
         _models[key] = create_model(act.body, __config__=ConfigDict(extra="forbid"), __doc__=act.body_text, **fields)
     return _models[key]
 

@@ -3,3 +3,21 @@
 Every function takes the studio. The REST interface follows from the signatures, and the forms of pages call the same
 functions.
 """
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict
+
+from noren.web.actions import Asked
+
+Ident = Annotated[
+    str, Asked(rules={"pattern": r"^[a-z0-9]{12}$", "description": "an identifier of a project or a run"})
+]
+
+
+class Strict(BaseModel):
+    """What a request brings: nothing but what is named here."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)

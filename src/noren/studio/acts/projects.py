@@ -9,6 +9,7 @@ from noren.data import catalog
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.judgement.rule import rule_named
+from noren.studio.acts import Ident
 from noren.studio.service import Studio
 from noren.studio.store import Project
 from noren.studio.users import UserRole
@@ -16,9 +17,6 @@ from noren.studio.work.project_files import copy_files
 from noren.web.actions import Asked, action
 from noren.web.refusals import DiskFullError, is_disk_full
 
-Ident = Annotated[
-    str, Asked(rules={"pattern": r"^[a-z0-9]{12}$", "description": "an identifier of a project or a run"})
-]
 Sample = Literal["history", "people"]
 """What can be made up: a shop's purchases, and a table of people."""
 _LONGEST_NAME = 120

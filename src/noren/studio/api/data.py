@@ -7,15 +7,17 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import FileResponse
-from pydantic import Base64Bytes, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from noren.data.hierarchies.builders import builders_for
-from noren.data.schema import LONGEST_NAME, PRESETS, Schema
-from noren.errors import InputError, NorenError, ParameterError
+from noren.data.schema import LONGEST_NAME
+from noren.errors import ParameterError
 from noren.i18n import _
 from noren.studio import hierarchies as groups
-from noren.studio.api.models import Ident, JobOut, Strict, TheStudio, said_job
-from noren.studio.forms.columns import content_of, problems_of, schema_of
+from noren.studio.acts import Strict
+from noren.studio.acts import data as acts
+from noren.studio.api.models import Ident, JobOut, TheStudio, add_action, said_job
+from noren.studio.forms.columns import content_of
 from noren.studio.hierarchies import Asked, hierarchy_facts
 from noren.web.refusals import errors
 from noren.web.uploads import received, shown_name, small_body, stop_if_told_too_large, told_length
@@ -33,23 +35,6 @@ ANY_BYTES = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-
-
-class SchemaIn(Strict):
-    """What the columns mean: as TOML, as plain data, or the name of a preset; and which columns to leave out."""
-
-    toml: str | None = Field(default=None, max_length=2**20)
-    content: dict[str, Any] | None = None
-    preset: Literal[PRESETS] | None = None  # type: ignore[valid-type]
-    leave_out: list[str] = Field(default_factory=list, max_length=1_000)
-
-    def schema_asked(self) -> Schema:
-        """Return the schema that is meant."""
-        if self.preset is not None:
-            return Schema.preset(self.preset)
-        if self.toml is not None:
-            return Schema.from_toml(self.toml)
-        return schema_of(self.content or {})
 
 
 class SchemaOut(BaseModel):
@@ -109,7 +94,7 @@ async def upload(project: Ident, request: Request, studio: TheStudio, name: File
     studio.project(project)
     stop_if_told_too_large(request, studio.settings.largest_upload, name)
     studio.stop_without_room(project, told_length(request))
-    job = await received(request, name, lambda chunks: studio.receive(project, name, chunks))
+    job = await received(request, name, lambda chunks: acts.upload(studio, project, name, chunks))
     return said_job(studio, job)
 
 
@@ -135,38 +120,8 @@ def download_schema(project: Ident, studio: TheStudio) -> Response:
     return Response(studio.schema(project).to_toml(), media_type="application/toml; charset=utf-8", headers=told)
 
 
-@router.put("/projects/{project}/schema", status_code=202)
-def set_schema(project: Ident, asked: SchemaIn, studio: TheStudio) -> JobOut:
-    """Read the data again with another schema."""
-    studio.project(project)
-    return said_job(studio.set_schema(project, asked.schema_asked(), asked.leave_out), studio.jobs)
-
-
-@router.post("/projects/{project}/schema/check")
-def check_schema(project: Ident, asked: SchemaIn, studio: TheStudio) -> Checked:
-    """Return every problem with a schema, without saving it and without reading the data by it."""
-    found = studio.project(project)
-    try:
-        content = asked.content if asked.content is not None else content_of(asked.schema_asked())
-    except InputError as error:
-        said = error.problem
-        problem = ColumnProblemOut(column=said.column, message=said.rule, cure=said.cure, is_question=False)
-        return Checked(problems=[problem], toml=None)
-    missing: dict[str, int] = {}
-    if found.is_ready:
-        counts = (column["missing"] for column in studio.profile(project)["columns"])
-        missing = dict(zip(found.facts["columns"], counts, strict=True))
-    problems = problems_of(content, missing)
-    toml = None
-    if not problems:
-        try:
-            toml = schema_of(content).to_toml()
-        except NorenError:
-            toml = None
-    shown = [
-        ColumnProblemOut(column=p.column, message=p.message, cure=p.cure, is_question=p.is_question) for p in problems
-    ]
-    return Checked(problems=shown, toml=toml)
+add_action(router, acts.set_schema, JobOut, said_job)
+add_action(router, acts.check_schema, Checked)
 
 
 @router.get("/projects/{project}/values")
@@ -221,16 +176,9 @@ async def upload_categories(
     return CategoriesOut(**found)
 
 
-@router.delete("/projects/{project}/categories", status_code=204)
-def remove_categories(project: Ident, studio: TheStudio) -> Response:
-    """Speak of items again, not of categories."""
-    studio.ready_project(project)
-    groups.forget_categories(studio.folders.project(project))
-    return Response(status_code=204)
-
+add_action(router, acts.remove_categories)
 
 _CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}, "description": "the file"}}
-_MOST_FILES = 100
 _MOST_TOLD = 50
 
 
@@ -291,19 +239,6 @@ class BuilderOut(BaseModel):
     example: str
 
 
-class FileIn(Strict):
-    """A file: its name, and its content in Base64."""
-
-    name: str = Field(min_length=1, max_length=300)
-    content: Base64Bytes = Field(max_length=4 * groups.LARGEST // 3 + 100)
-
-
-class FilesIn(Strict):
-    """Many hierarchies at once, each named after its column."""
-
-    files: list[FileIn] = Field(min_length=1, max_length=_MOST_FILES)
-
-
 class FileOut(BaseModel):
     """What became of a file: the column it was kept for, or why it was not; ``total`` counts all problems."""
 
@@ -322,13 +257,11 @@ def list_hierarchies(project: Ident, studio: TheStudio) -> list[HierarchyOut]:
     return [HierarchyOut(**about) for about in hierarchy_facts(studio.folders.project(project))]
 
 
-@router.post("/projects/{project}/hierarchies")
-def upload_hierarchies(project: Ident, sent: FilesIn, studio: TheStudio) -> list[FileOut]:
-    """Give many columns their hierarchies at once; every problem of every file is told, and the right ones are kept."""
-    studio.ready_project(project)
-    files = [(shown_name(one.name), one.content) for one in sent.files]
-    found = groups.set_hierarchies(*studio.columns(project), files)
-    return [
+add_action(
+    router,
+    acts.upload_hierarchies,
+    list[FileOut],
+    lambda _studio, found: [
         FileOut(
             name=name,
             column=one.column,
@@ -337,8 +270,9 @@ def upload_hierarchies(project: Ident, sent: FilesIn, studio: TheStudio) -> list
             total=len(one.problems),
             notes=list(one.notes),
         )
-        for (name, _content), one in zip(files, found, strict=True)
-    ]
+        for name, one in found
+    ],
+)
 
 
 @router.get("/projects/{project}/hierarchy", response_class=FileResponse, responses=_CSV)

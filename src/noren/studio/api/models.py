@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from noren.studio.acts import Strict
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import Who
@@ -45,12 +46,6 @@ def add_action(
         return answer(studio, act(studio, **asked, **({"who": who} if "who" in act.parameters else {})))
 
     add_route(router, act, run, {"studio": TheStudio, "who": TheWho}, model, **about)
-
-
-class Strict(BaseModel):
-    """What a request brings: nothing but what is named here."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class Part(BaseModel):

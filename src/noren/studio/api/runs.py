@@ -12,8 +12,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from noren.judgement.place import frontier
+from noren.studio.acts import Strict
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, Strict, SweepOrder, TheStudio, said_job
+from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, SweepOrder, TheStudio, said_job
 from noren.studio.finding import find
 from noren.studio.lists import RunQuery, find_runs
 from noren.studio.service import Studio

@@ -21,7 +21,8 @@ from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
 from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
-from noren.studio.acts import projects as acts
+from noren.studio.acts import data as acts
+from noren.studio.acts.projects import copy_project
 from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.folders import read_json
 from noren.studio.forms.columns import (
@@ -349,8 +350,8 @@ def save_columns(request: Request, project: Ident, studio: TheStudio, posted: Po
     problems = problems_of(content)
     try:
         if not problems:
-            schema = schema_of(content)
-            studio.set_schema(project, schema, leave_out, questions=_still_open(studio.known(project), schema))
+            still_open = _still_open(studio.known(project), schema_of(content))
+            acts.set_schema(studio, project=project, content=content, leave_out=leave_out, still_open=still_open)
             return RedirectResponse(f"/projects/{project}/data", 303)
         for problem in problems:
             said = f"{problem.message}; {problem.cure}" if problem.cure else problem.message
@@ -386,7 +387,7 @@ def answer(
     """Take the answer to a question about the file."""
     found = studio.project(project)
     try:
-        studio.answer(project, about, column or None, value)
+        acts.answer(studio, project, about, column or None, value)
     except NorenError as error:
         editor = _editor(studio, found)
         if editor is not None:
@@ -398,7 +399,7 @@ def answer(
 @router.post("/projects/{project}/data/copy")
 def copy(project: Ident, studio: TheStudio) -> Response:
     """Make a project of the same data in which everything can be said anew."""
-    return RedirectResponse(f"/projects/{acts.copy_project(studio, project=project).id}/data#columns", 303)
+    return RedirectResponse(f"/projects/{copy_project(studio, project=project).id}/data#columns", 303)
 
 
 @router.post("/projects/{project}/data/preset")
@@ -406,7 +407,7 @@ def use_preset(request: Request, project: Ident, studio: TheStudio, posted: Post
     """Read the data again by a schema that ships with Noren."""
     found = studio.project(project)
     try:
-        studio.set_schema(project, Schema.preset(posted.get("preset", "")))
+        acts.set_schema(studio, project=project, preset=posted.get("preset", ""))
     except NorenError as error:
         wrong = {"preset": str(error)}
         return _page(request, studio, found, _editor(studio, found), status=422, wrong=wrong)
@@ -472,8 +473,7 @@ def build_hierarchy(request: Request, project: Ident, studio: TheStudio, posted:
 @router.post("/projects/{project}/data/categories")
 def drop_categories(project: Ident, studio: TheStudio) -> Response:
     """Speak of items again, not of categories."""
-    studio.ready_project(project)
-    groups.forget_categories(studio.folders.project(project))
+    acts.remove_categories(studio, project=project)
     return RedirectResponse(f"/projects/{project}/data#categories", 303)
 
 
