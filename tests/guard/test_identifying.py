@@ -16,8 +16,8 @@ from noren.data.guessing import identifying
 from noren.data.guessing.identifying import Identifying, identifying_columns
 from noren.data.guessing.schema_guess import guess_columns, guess_schema
 from noren.data.schema import Column, Kind, Role
-from noren.studio.forms.columns import HISTORY_ROLES
-from noren.studio.work.reading import asked_in_every_language, guessed_with, with_answer
+from noren.studio.forms.columns import HISTORY_ROLES, with_answer
+from noren.studio.work.reading import asked_in_every_language, guessed_with
 
 CASES = [
     pytest.param(

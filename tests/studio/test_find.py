@@ -17,8 +17,8 @@ from noren.data.schema import Schema
 from noren.i18n import speaking
 from noren.studio.acts.data import answer, set_schema
 from noren.studio.finding import find, more_seeds, search_for
+from noren.studio.forms.columns import open_stops
 from noren.studio.store import Job, State
-from noren.studio.work.reading import open_stops
 from noren.sweeps.running import run
 from noren.sweeps.sweep import ask
 

@@ -16,7 +16,7 @@ from noren.protocols import Method
 from noren.studio.forms.parameter_forms import FormColumn, check, columns_of, controls, fresh, typed_of, understood
 from noren.studio.forms.run_form import early_problem
 from noren.studio.pages.protect import by_promise
-from noren.studio.work.project_files import path_fields
+from noren.studio.project_files import path_fields
 
 COLUMNS = [
     FormColumn("name", "identifier", 100),

@@ -144,7 +144,7 @@ def test_half_a_duplicate_is_nobodys(quiet: Quiet, monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "link", full)
-    monkeypatch.setattr("noren.studio.work.project_files.shutil.copyfile", full)
+    monkeypatch.setattr("noren.studio.project_files.shutil.copyfile", full)
     assert quiet.client.post(f"/api/v1/projects/{project}/copy").status_code == 507
     assert [one.id for one in quiet.studio.store.projects()] == [project]
     assert [path.name for path in (quiet.studio.settings.folder / "projects").iterdir()] == [project]

@@ -10,9 +10,8 @@ from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 
 from noren.errors import ParameterError
 from noren.studio.acts.data import answer, set_schema
-from noren.studio.forms.columns import problems_of
+from noren.studio.forms.columns import open_stops, problems_of, with_answer
 from noren.studio.store import State
-from noren.studio.work.reading import open_stops, with_answer
 from noren.web.refusals import NotNowError
 
 SPEND = "customer,date,cds,paid\n" + "".join(f"{i % 4},1997010{i % 9 + 1},{i % 3},{i}.5\n" for i in range(12))

@@ -30,9 +30,9 @@ from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_tom
 from noren.studio import handing_out
 from noren.studio.folders import read_json
 from noren.studio.missing import is_unaudited
+from noren.studio.project_files import PROJECT_FILES
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.studio.work.project_files import PROJECT_FILES
 from noren.web.refusals import NotNowError, NotThereError
 
 Form = Literal["parquet", "csv"]

@@ -21,9 +21,9 @@ from noren.methods import methods as every_method
 from noren.protocols import Method
 from noren.studio.acts.projects import change_project
 from noren.studio.forms.run_form import quick_judges
+from noren.studio.project_files import with_project_files
 from noren.studio.service import Studio
 from noren.studio.store import Job
-from noren.studio.work.project_files import with_project_files
 from noren.sweeps.plan import placing_measures
 from noren.sweeps.usual import sensible_methods, sensible_values, usual_parameters
 from noren.work.ids import new_id

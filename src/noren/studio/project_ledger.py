@@ -15,9 +15,9 @@ from noren.i18n import _
 from noren.ledger import Ledger
 from noren.studio import handing_out
 from noren.studio.exports import Download, file_name, packed
+from noren.studio.project_files import method_of
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.studio.work.project_files import method_of
 from noren.studio.work.writing import curve_of
 from noren.web.refusals import NotNowError
 

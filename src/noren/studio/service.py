@@ -26,12 +26,12 @@ from noren.protocols import Method
 from noren.registry import Kind as Part
 from noren.registry import Registry
 from noren.studio.folders import Folders, keep_private, read_json
+from noren.studio.forms.columns import open_stops
 from noren.studio.jobs import Jobs
 from noren.studio.judged import Result, judged, place_by, result_in
+from noren.studio.project_files import method_of, with_project_files, without_paths
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.outcome_files import forget_failures
-from noren.studio.work.project_files import method_of, with_project_files, without_paths
-from noren.studio.work.reading import open_stops
 from noren.studio.work.running import forget_shared, original_of
 from noren.sweeps.plan import data_key, expanded
 from noren.sweeps.running import sweep_folder

@@ -15,12 +15,19 @@ from noren.data.schema import PRESETS, Kind, Role, Schema, stop_at_unclassified
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.studio.acts import Ident, Strict
-from noren.studio.forms.columns import ColumnProblem, content_of, problems_of, schema_of
+from noren.studio.forms.columns import (
+    LEAVE_OUT,
+    ColumnProblem,
+    answer_of,
+    content_of,
+    problems_of,
+    schema_of,
+    with_answer,
+)
 from noren.studio.hierarchies import LARGEST, forget_categories, set_hierarchies
 from noren.studio.service import Studio
 from noren.studio.store import Job
 from noren.studio.users import UserRole
-from noren.studio.work.reading import LEAVE_OUT, answer_of, with_answer
 from noren.web.actions import Asked, action
 from noren.web.refusals import DiskFullError, NotNowError, is_disk_full
 from noren.web.uploads import shown_name, write_upload

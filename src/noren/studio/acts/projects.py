@@ -10,10 +10,10 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.judgement.rule import rule_named
 from noren.studio.acts import Ident
+from noren.studio.project_files import copy_files
 from noren.studio.service import Studio
 from noren.studio.store import Project
 from noren.studio.users import UserRole
-from noren.studio.work.project_files import copy_files
 from noren.web.actions import Asked, action
 from noren.web.refusals import DiskFullError, is_disk_full
 

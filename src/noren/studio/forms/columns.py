@@ -402,3 +402,47 @@ def _domain(text: str, before: Column | None) -> list[str]:
     if text == "\n".join(own).replace("\r\n", "\n").replace("\r", "\n"):
         return own  # a value may hold a line end; a line of a field cannot
     return [line for line in text.split("\n") if line.strip()]
+
+
+# --- questions about the file ----------------------------------------------------------------------------------------
+
+LEAVE_OUT: Final = "leave-out"
+"""What is answered where a column shall not be read at all."""
+OF_THE_FILE: Final = frozenset({"kind", "customer"})
+"""What is asked of the whole file, and not of one column."""
+
+Answers = Sequence[Mapping[str, Any]]
+
+
+def with_answer(answers: Answers, about: str, column: str | None, value: str) -> list[dict[str, Any]]:
+    """Return the answers with one more; the last answer to a question counts.
+
+    Who says what rows are answers everything anew that was about roles: they are other roles.
+
+    >>> given = with_answer([], "format", "day", "%d/%m/%Y")
+    >>> with_answer(given, "format", "day", "%m/%d/%Y")
+    [{'about': 'format', 'column': 'day', 'value': '%m/%d/%Y'}]
+    """
+    column = None if about in OF_THE_FILE else column
+    kept = [dict(one) for one in answers if (one["about"], one["column"]) != (about, column)]
+    if about == "kind":
+        kept = [one for one in kept if one["about"] not in ("role", "customer") or one["value"] == LEAVE_OUT]
+    return [*kept, {"about": about, "column": column, "value": value}]
+
+
+def answer_of(question: Mapping[str, Any], answers: Answers) -> str | None:
+    """Return what was answered to a question, if anything was."""
+    column = None if question["about"] in OF_THE_FILE else question["column"]
+    given = (one["value"] for one in answers if (one["about"], one["column"]) == (question["about"], column))
+    return next(given, None)
+
+
+def open_stops(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the questions that must be answered before anything is protected, and are not."""
+    answers = facts.get("answers", [])
+    return [one for one in facts.get("questions", []) if one["stops"] and answer_of(one, answers) is None]
+
+
+def left_out(answers: Answers) -> list[str]:
+    """Return the columns that somebody said to leave out."""
+    return [str(one["column"]) for one in answers if one["about"] == "role" and one["value"] == LEAVE_OUT]

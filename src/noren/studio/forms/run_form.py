@@ -32,9 +32,9 @@ from noren.studio.forms.parameter_forms import (
     has_diversity,
     typed_of,
 )
+from noren.studio.project_files import with_project_files, without_paths
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
-from noren.studio.work.project_files import with_project_files, without_paths
 
 USUAL_K: Final = (2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """The k that a plan shows, as ``noren plan`` does."""

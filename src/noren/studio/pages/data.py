@@ -34,6 +34,7 @@ from noren.studio.forms.columns import (
     ColumnFields,
     content_from,
     fields_of,
+    open_stops,
     problems_of,
     schema_of,
     typed,
@@ -44,7 +45,7 @@ from noren.studio.pages.data_parts import Tried, hierarchies_context, told_apart
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.studio.work.reading import ENDINGS, open_stops
+from noren.studio.work.reading import ENDINGS
 
 router = APIRouter()
 

@@ -25,10 +25,10 @@ from noren.judgement.page_text import printable
 from noren.judgement.singled_out import estimates_differ
 from noren.naming import listing
 from noren.reports.unicity_part import singled_out_caption, unicity_table
+from noren.studio.forms.columns import answer_of
 from noren.studio.hierarchies import Asked, build_hierarchy, hierarchy_facts
 from noren.studio.service import Studio
 from noren.studio.store import Project
-from noren.studio.work.reading import answer_of
 from noren.tables import Texts
 
 Facts = Mapping[str, Any]

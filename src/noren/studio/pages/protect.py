@@ -15,6 +15,7 @@ from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
 from noren.protocols import Component, Method
 from noren.studio.api.models import Ident, TheStudio
+from noren.studio.forms.columns import open_stops
 from noren.studio.forms.run_form import (
     CheckedForm,
     Draft,
@@ -30,7 +31,6 @@ from noren.studio.pages.compare import said_searches
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
-from noren.studio.work.reading import open_stops
 
 router = APIRouter()
 

@@ -28,7 +28,7 @@ from noren.i18n import _, in_every_language, said_again
 from noren.progress import Progress
 from noren.reports.profile import profile
 from noren.studio.folders import Folders, write_json
-from noren.studio.forms.columns import content_of, schema_of
+from noren.studio.forms.columns import LEAVE_OUT, OF_THE_FILE, Answers, content_of, left_out, schema_of
 from noren.studio.hierarchies import forget_categories, forget_hierarchies, make_hierarchies, refresh_categories
 
 MOST_COLUMNS: Final = 1_000
@@ -294,51 +294,12 @@ def _stop_at_too_many(count: int, source: Path) -> None:
         )
 
 
-LEAVE_OUT: Final = "leave-out"
-"""What is answered where a column shall not be read at all."""
-_OF_THE_FILE: Final = frozenset({"kind", "customer"})
 _OF_A_COLUMN: Final = frozenset({"format", "number", "role"})
-
-Answers = Sequence[Mapping[str, Any]]
-
-
-def with_answer(answers: Answers, about: str, column: str | None, value: str) -> list[dict[str, Any]]:
-    """Return the answers with one more; the last answer to a question counts.
-
-    Who says what rows are answers everything anew that was about roles: they are other roles.
-
-    >>> given = with_answer([], "format", "day", "%d/%m/%Y")
-    >>> with_answer(given, "format", "day", "%m/%d/%Y")
-    [{'about': 'format', 'column': 'day', 'value': '%m/%d/%Y'}]
-    """
-    column = None if about in _OF_THE_FILE else column
-    kept = [dict(one) for one in answers if (one["about"], one["column"]) != (about, column)]
-    if about == "kind":
-        kept = [one for one in kept if one["about"] not in ("role", "customer") or one["value"] == LEAVE_OUT]
-    return [*kept, {"about": about, "column": column, "value": value}]
-
-
-def answer_of(question: Mapping[str, Any], answers: Answers) -> str | None:
-    """Return what was answered to a question, if anything was."""
-    column = None if question["about"] in _OF_THE_FILE else question["column"]
-    given = (one["value"] for one in answers if (one["about"], one["column"]) == (question["about"], column))
-    return next(given, None)
-
-
-def open_stops(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the questions that must be answered before anything is protected, and are not."""
-    answers = facts.get("answers", [])
-    return [one for one in facts.get("questions", []) if one["stops"] and answer_of(one, answers) is None]
-
-
-def left_out(answers: Answers) -> list[str]:
-    """Return the columns that somebody said to leave out."""
-    return [str(one["column"]) for one in answers if one["about"] == "role" and one["value"] == LEAVE_OUT]
 
 
 def guessed_with(source: SourceLike, answers: Answers) -> SchemaGuess:
     """Return what the columns of a file mean, guessed where nobody answered."""
-    told = {one["about"]: one["value"] for one in answers if one["about"] in _OF_THE_FILE}
+    told = {one["about"]: one["value"] for one in answers if one["about"] in OF_THE_FILE}
     kind = Kind(told["kind"]) if "kind" in told else None
     guess = guess_schema(source, kind=kind, customer=told.get("customer"))
     said = [one for one in answers if one["about"] in _OF_A_COLUMN and one["value"] != LEAVE_OUT]
