@@ -37,11 +37,14 @@ class Asked:
         Its name on the command line, where it is an argument; without one it is an option.
     rules
         What pydantic checks and the API's schema says: ``max_length``, ``pattern``, ``description``.
+    model
+        What the API takes and checks, where the function takes that as plain data.
     """
 
     help: str = ""
     metavar: str = ""
     rules: Mapping[str, Any] = field(default_factory=dict)
+    model: Any = None
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,8 @@ def add_route(
 
     def handle(**given: Any) -> Any:
         body = given.pop("asked", None)
-        made = run(**given, **{name: getattr(body, name) for name in in_body})
+        plain = {} if body is None else body.model_dump(include={n for n in in_body if act.asked[n][1].model})
+        made = run(**given, **{name: plain.get(name, getattr(body, name)) for name in in_body})
         return Response(status_code=act.status) if made is None and answer is None else made
 
     handle.__name__, handle.__doc__ = act.name, act.text
@@ -189,7 +193,7 @@ def _body_model(act: Action[..., Any], in_body: Sequence[str]) -> Any:
         for name in in_body:
             kind, known, default = act.asked[name]
             given = {} if default is ... or "default_factory" in known.rules else {"default": default}
-            fields[name] = (kind, Field(**given, **known.rules))
+            fields[name] = (known.model or kind, Field(**given, **known.rules))
         _models[key] = create_model(act.body, __config__=ConfigDict(extra="forbid"), __doc__=act.body_text, **fields)
     return _models[key]
 

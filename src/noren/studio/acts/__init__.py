@@ -6,18 +6,24 @@ functions.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from noren.web.actions import Asked
 
-Ident = Annotated[
-    str, Asked(rules={"pattern": r"^[a-z0-9]{12}$", "description": "an identifier of a project or a run"})
-]
+IDENT: Final = {"pattern": r"^[a-z0-9]{12}$", "description": "an identifier of a project or a run"}
+Ident = Annotated[str, Asked(rules=IDENT)]
 
 
 class Strict(BaseModel):
     """What a request brings: nothing but what is named here."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Step(Strict):
+    """A method and its parameters."""
+
+    method: str = Field(max_length=60, examples=["generalize-by-count"])
+    parameters: dict[str, Any] = Field(default_factory=dict, examples=[{"k": 3}])
