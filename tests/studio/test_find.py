@@ -16,7 +16,7 @@ from noren.data.reading import read
 from noren.data.schema import Schema
 from noren.i18n import speaking
 from noren.studio.acts.data import answer, set_schema
-from noren.studio.finding import find, more_seeds, search_for
+from noren.studio.acts.runs import more_seeds, search_for, start_run, start_search
 from noren.studio.forms.columns import open_stops
 from noren.studio.store import Job, State
 from noren.sweeps.running import run
@@ -62,7 +62,7 @@ def test_where_only_quick_attacks_judge_nothing_unproved_is_tried(
     waiting: Quiet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = shop(waiting, 30)
-    monkeypatch.setattr("noren.studio.finding._MANY_ROWS", 59)
+    monkeypatch.setattr("noren.studio.acts.runs._MANY_ROWS", 59)
     asked = search_for(waiting.studio, project, "partner")
     assert asked.ks == [5, 8]
     assert asked.attacks is not None
@@ -70,7 +70,7 @@ def test_where_only_quick_attacks_judge_nothing_unproved_is_tried(
     assert "ensemble" not in asked.attacks
     assert asked.methods == ["generalize", "generalize-by-count"]
     assert "Only quick attacks and measures judge." in waiting.client.get(f"/projects/{project}/protect").text
-    monkeypatch.setattr("noren.studio.finding._TOO_MANY_ROWS", 59)
+    monkeypatch.setattr("noren.studio.acts.runs._TOO_MANY_ROWS", 59)
     assert search_for(waiting.studio, project, "partner").methods == ["generalize-by-count"]
 
 
@@ -98,7 +98,7 @@ def test_a_table_with_sensitive_values_is_asked_for_two_in_each_class(waiting: Q
         one.model_copy(update={"role": "sensitive" if one.name == "income" else one.role}) for one in schema.columns
     ]
     set_schema(waiting.studio, project=project, toml=schema.model_copy(update={"columns": tuple(columns)}).to_toml())
-    jobs = find(waiting.studio, project, "inside")
+    jobs = start_search(waiting.studio, project=project, rule="inside")
     assert {job.order["steps"][0]["parameters"]["l"] for job in jobs} == {2}
 
 
@@ -125,7 +125,13 @@ def test_a_rule_that_no_button_has_is_refused(waiting: Quiet) -> None:
 def test_more_seeds_are_runs_of_the_same_setting(waiting: Quiet) -> None:
     project = shop(waiting, 30)
     studio = waiting.studio
-    first = studio.run(project, [{"method": "thin", "parameters": {"share": 0.3}}], attacks=["jaccard"], measures=[])
+    first = start_run(
+        studio,
+        project=project,
+        steps=[{"method": "thin", "parameters": {"share": 0.3}}],
+        attacks=["jaccard"],
+        measures=[],
+    )
     studio.store.change_job(first.id, state=State.DONE)
     jobs = more_seeds(studio, first.id)
     assert len({job.order["seed"] for job in [first, *jobs]}) == 5

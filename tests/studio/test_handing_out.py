@@ -17,6 +17,7 @@ from noren.data.row_digest import public_digest
 from noren.i18n import speaking
 from noren.studio import handing_out
 from noren.studio.acts.projects import change_project
+from noren.studio.acts.runs import start_run
 from noren.studio.handing_out import Publication, release_of_run
 from noren.studio.trail import check_file
 from noren.studio.users import UserRole, Who
@@ -161,8 +162,9 @@ def test_who_took_a_run_up_made_it_too(stage: Stage) -> None:
 
 
 def test_where_the_maker_is_not_known_approver_and_publisher_are_two(stage: Stage) -> None:
-    made = stage.studio.run(stage.project, [{"method": "generalize-by-count", "parameters": {"k": 6}}],
-                            attacks=["s1"], measures=["rfm"], seed=SEED).id  # fmt: skip
+    steps = [{"method": "generalize-by-count", "parameters": {"k": 6}}]
+    judges = {"attacks": ["s1"], "measures": ["rfm"]}
+    made = start_run(stage.studio, project=stage.project, steps=steps, **judges, seed=SEED).id
     assert stage.ask("dan", made, "approval")[0] == 201
     code, said = stage.ask("dan", made, "publications", **TO)
     assert (code, said) == (

@@ -29,6 +29,7 @@ from noren.progress import silent
 from noren.studio import exports, jobs, worker
 from noren.studio.acts.data import upload
 from noren.studio.acts.projects import add_project
+from noren.studio.acts.runs import act_on_job
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.reasons import GONE, reason_of, spoken, told_error
 from noren.studio.service import Studio
@@ -577,11 +578,11 @@ def test_a_run_with_failures_goes_on_as_itself(studio: Studio) -> None:
     failed = [{"component": "jaccard", "kind": "attack", "reason": {"en": "x", "ja": "x"}}]
     job = ended_run(studio, State.DONE, released=True, summary={"failed": failed})
     write_json(studio.job_folder(studio.job(job)) / "outcome.json", {"notes": {}, "scores": {}, "failed": failed})
-    again = studio.again(job)
+    again = act_on_job(studio, job=job, act="again")
     assert (again.id, again.state, again.attempts, queued(studio)) == (job, State.WAITING, 0, [job])
     assert Kept(studio.job_folder(again)).failed == []
     # whoever stops it meanwhile keeps the result it had
-    assert studio.cancel(job).state == State.DONE
+    assert act_on_job(studio, job=job, act="cancel").state == State.DONE
     assert (studio.job_folder(again) / "release").is_dir()
 
 
@@ -598,7 +599,7 @@ def test_what_made_its_release_goes_on_and_the_rest_begins_anew(
     studio: Studio, state: State, released: bool, same: bool
 ) -> None:
     job = ended_run(studio, state, released=released)
-    again = studio.again(job)
+    again = act_on_job(studio, job=job, act="again")
     assert (again.id == job) is same
     assert again.state == State.WAITING
     assert queued(studio) == [again.id]
@@ -607,7 +608,7 @@ def test_what_made_its_release_goes_on_and_the_rest_begins_anew(
 def test_a_run_that_is_whole_is_not_done_again(studio: Studio) -> None:
     job = ended_run(studio, State.DONE, released=True, summary={"failed": []})
     with pytest.raises(NotNowError, match="under way or done"):
-        studio.again(job)
+        act_on_job(studio, job=job, act="again")
     assert queued(studio) == []
 
 

@@ -11,6 +11,7 @@ from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 from noren.errors import ParameterError
 from noren.studio.acts.data import answer, set_schema
 from noren.studio.forms.columns import open_stops, problems_of, with_answer
+from noren.studio.forms.run_form import checked_methods
 from noren.studio.store import State
 from noren.web.refusals import NotNowError
 
@@ -36,7 +37,8 @@ def asked(quiet: Quiet, project: str, *questions: dict[str, Any]) -> None:
 
 
 def order(quiet: Quiet, project: str) -> None:
-    quiet.studio.checked(project, [{"method": "mondrian", "parameters": {"k": 2}}])
+    steps = [{"method": "mondrian", "parameters": {"k": 2}}]
+    checked_methods(quiet.studio.project(project), *quiet.studio.columns(project), steps)
 
 
 def test_a_question_that_stops_is_asked_with_its_answers_and_nothing_is_protected(quiet: Quiet) -> None:

@@ -20,6 +20,8 @@ from noren.protocols import Component, Method
 from noren.registry import build
 from noren.studio.folders import SOURCE_FILE
 
+StepData = Mapping[str, Any]
+"""A method and its parameters: ``{"method": "thin", "parameters": {"share": 0.1}}``."""
 PROJECT_FILES: Final = {"hierarchies": "hierarchies", "categories": "categories.csv"}
 """The parameters that are files, and where a project keeps them."""
 _GIVEN: Final = (*PROJECT_FILES.values(), "hierarchies.json", "categories.json")
@@ -57,7 +59,7 @@ def without_paths(component: Component) -> dict[str, Any]:
     return {name: value for name, value in component.parameters().items() if name not in hidden}
 
 
-def method_of(steps: Sequence[Mapping[str, Any]], project: Path) -> Method:
+def method_of(steps: Sequence[StepData], project: Path) -> Method:
     """Return the method that steps mean: one, or a chain of them."""
     ready = [
         (methods[step["method"]], with_project_files(methods[step["method"]], step.get("parameters", {}), project))

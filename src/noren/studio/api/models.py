@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
-from noren.studio.acts import Strict
+from noren.studio.acts import Step
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import Who
@@ -71,37 +71,6 @@ class ProjectOut(BaseModel):
     facts: dict[str, Any]
     rule: str = Field(description="what its releases are judged by: the name of a rule, or a tolerance")
     archived: bool
-
-
-class Step(Strict):
-    """A method and its parameters."""
-
-    method: str = Field(max_length=60, examples=["generalize-by-count"])
-    parameters: dict[str, Any] = Field(default_factory=dict, examples=[{"k": 3}])
-
-
-class _Judges(Strict):
-    attacks: list[str] | None = Field(default=None, max_length=60, description="left out: every attack that fits")
-    measures: list[str] | None = Field(default=None, max_length=60, description="left out: every measure that fits")
-    seed: int | None = Field(default=None, ge=0, lt=2**63, description="left out: drawn at random; never shown again")
-
-
-class Order(_Judges):
-    """A run: methods one after another, then attacks and measures."""
-
-    steps: list[Step] = Field(min_length=1, max_length=8)
-
-
-class SweepOrder(_Judges):
-    """Many runs: every combination of the parameters' listed values; ``"2..20"`` means every whole number between."""
-
-    methods: list[Step] = Field(min_length=1, max_length=20)
-
-
-class SearchOrder(Strict):
-    """Whom a release is for."""
-
-    rule: Literal["partner", "public", "inside"]
 
 
 class JobOut(BaseModel):

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from noren.judgement.rule import RULES
 from noren.studio import exports, handing_out, project_ledger
-from noren.studio.acts import Strict
-from noren.studio.api.models import Ident, JobOut, Step, TheStudio, TheWho, said_job
+from noren.studio.acts import Step, Strict
+from noren.studio.api.models import Ident, JobOut, TheStudio, TheWho, said_job
 from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
 from noren.studio.users import UserRole, least
 from noren.web.refusals import errors

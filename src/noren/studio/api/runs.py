@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import Field
 
 from noren.judgement.place import frontier
-from noren.studio.acts import Strict
+from noren.studio.acts import runs as acts
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, SweepOrder, TheStudio, said_job
-from noren.studio.finding import find
+from noren.studio.api.models import Ident, JobOut, Part, TheStudio, add_action, said_job
 from noren.studio.lists import RunQuery, find_runs
 from noren.studio.service import Studio
-from noren.studio.store import State
-from noren.studio.users import UserRole, least
+from noren.studio.store import Job, State
 from noren.web.refusals import errors
 
 router = APIRouter(tags=["runs"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
@@ -28,35 +25,19 @@ _LOOK_EVERY, _LOOK_AT_ALL_EVERY = 0.15, 0.5
 _MOVING = {"id", "sweep", "state", "done", "words", "best", "can_stop", "left", "stage"}
 """What changes while a run is under way."""
 _SIGN_OF_LIFE = 15.0
+
+
 Name = Annotated[str, Query(min_length=1, max_length=200)]
 
 
-class ReportOrder(Strict):
-    """Which runs a report is about, in the order to show."""
-
-    runs: list[Ident] = Field(min_length=1, max_length=50)
-
-
-@router.post("/projects/{project}/runs", status_code=202)
-def start_run(project: Ident, asked: Order, studio: TheStudio) -> JobOut:
-    """Protect the data, attack the release and measure it, in the background."""
-    steps = [step.model_dump() for step in asked.steps]
-    job = studio.run(project, steps, attacks=asked.attacks, measures=asked.measures, seed=asked.seed)
-    return said_job(studio, job)
-
-
-@router.post("/projects/{project}/sweeps", status_code=202)
-def start_sweep(project: Ident, asked: SweepOrder, studio: TheStudio) -> list[JobOut]:
-    """Start a run for every combination of parameters."""
-    wanted = [step.model_dump() for step in asked.methods]
-    jobs = studio.sweep(project, wanted, attacks=asked.attacks, measures=asked.measures, seed=asked.seed)
+def said_jobs(studio: Studio, jobs: Sequence[Job]) -> list[JobOut]:
+    """Return jobs as the interface tells them."""
     return [said_job(studio, job) for job in jobs]
 
 
-@router.post("/projects/{project}/find", status_code=202)
-def start_search(project: Ident, asked: SearchOrder, studio: TheStudio) -> list[JobOut]:
-    """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it."""
-    return [said_job(studio, job) for job in find(studio, project, asked.rule)]
+add_action(router, acts.start_run, JobOut, said_job)
+add_action(router, acts.start_sweep, list[JobOut], said_jobs)
+add_action(router, acts.start_search, list[JobOut], said_jobs)
 
 
 class _Runs(Part, RunQuery):
@@ -99,11 +80,7 @@ def show_map(project: Ident, studio: TheStudio) -> dict[str, Any]:
     }
 
 
-@router.post("/projects/{project}/reports", status_code=202)
-@least(UserRole.REVIEWER)
-def start_report(project: Ident, asked: ReportOrder, studio: TheStudio) -> JobOut:
-    """Write a report that stands alone in one file, about one or several runs."""
-    return said_job(studio, studio.report(project, asked.runs))
+add_action(router, acts.start_report, JobOut, said_job)
 
 
 @router.get("/jobs/{job}")
@@ -112,18 +89,8 @@ def show_job(job: Ident, studio: TheStudio) -> JobOut:
     return said_job(studio, studio.job(job))
 
 
-@router.delete("/jobs/{job}", status_code=204)
-def remove_job(job: Ident, studio: TheStudio) -> Response:
-    """Remove a run with its release."""
-    studio.remove_job(job)
-    return Response(status_code=204)
-
-
-@router.post("/jobs/{job}/{act}")
-def act_on_job(job: Ident, act: Literal["cancel", "enough", "again"], studio: TheStudio) -> JobOut:
-    """Cancel a job, ask it to stop and keep the best so far, or start it again with the same seed."""
-    todo = {"cancel": studio.cancel, "enough": studio.enough, "again": studio.again}
-    return said_job(studio, todo[act](job))
+add_action(router, acts.remove_job)
+add_action(router, acts.act_on_job, JobOut, said_job)
 
 
 @router.get(

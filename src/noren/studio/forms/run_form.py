@@ -9,18 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from noren.attacks import attacks as every_attack
-from noren.data.schema import Role, Scale, Schema
+from noren.data.schema import Kind, Role, Scale, Schema
 from noren.descriptions import Runtime
 from noren.errors import InputError, NorenError, ParameterError
-from noren.i18n import N_, _
+from noren.i18n import N_, _, active_language
 from noren.judgement.outcome import fitting
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.retention import Retention
+from noren.naming import listing
 from noren.protocols import Component, Method
+from noren.studio.forms.columns import open_stops
 from noren.studio.forms.parameter_forms import (
     DIVERSE,
     Control,
@@ -32,13 +35,58 @@ from noren.studio.forms.parameter_forms import (
     has_diversity,
     typed_of,
 )
-from noren.studio.project_files import with_project_files, without_paths
-from noren.studio.service import Studio
+from noren.studio.project_files import StepData, method_of, with_project_files, without_paths
 from noren.studio.store import Job, Project
+from noren.web.refusals import NotNowError
 
 USUAL_K: Final = (2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """The k that a plan shows, as ``noren plan`` does."""
 _MANY = 100_000
+_MOST_STEPS: Final = 8
+
+
+def checked_methods(
+    project: Project,
+    folder: Path,
+    schema: Schema,
+    steps: Sequence[StepData],
+    *,
+    attacks: Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
+) -> list[Method]:
+    """Return the methods of a run that can be started: what is wrong is said now, not in the worker."""
+    if project.facts.get("open"):
+        raise NotNowError(
+            _("nobody said what {columns} is for; answer on the page Data first").format(
+                columns=listing(project.facts["open"])
+            )
+        )
+    if asked := open_stops(project.facts):
+        raise NotNowError(
+            _("{question} Answer on the page Data first").format(question=asked[0]["text"][active_language()])
+        )
+    if not 1 <= len(steps) <= _MOST_STEPS:
+        raise ParameterError(
+            _("a run has one to {most} methods").format(most=_MOST_STEPS), _("choose as many, one after another")
+        )
+    ready = [method_of([step], folder) for step in steps]
+    for method in ready:
+        if Kind(project.facts["kind"]) not in method.accepts:
+            raise ParameterError(
+                _("{component} works on a {wanted}, and this is a {given}").format(
+                    component=method.name, wanted="/".join(sorted(method.accepts)), given=project.facts["kind"]
+                ),
+                _("choose another component, or another schema"),
+            )
+    judges: list[type[Component]] = [every_attack[name] for name in attacks or ()]
+    judges += [every_measure[name] for name in measures or ()]
+    for judge in judges:
+        if not judge.fits(schema):
+            raise ParameterError(
+                _("{component} does not fit these data").format(component=judge.name), _("leave it out")
+            )
+    method_of(steps, folder)
+    return ready
 
 
 def quick_judges(attacks: Sequence[str], measures: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -130,7 +178,6 @@ def _unbounded(method: Retention, schema: Schema) -> dict[str, str]:
     return {}
 
 
-_MOST_STEPS: Final = 8
 _METHOD = re.compile(r"method\.(\d{1,2})")
 _SEED = "seed"
 
@@ -139,9 +186,9 @@ _SEED = "seed"
 class Surroundings:
     """What forms need to know of a project."""
 
-    studio: Studio
+    folder: Path
     project: Project
-    schema: Any
+    schema: Schema
     profile: Mapping[str, Any]
     columns: Sequence[FormColumn]
     methods: Sequence[type[Method]]
@@ -149,11 +196,10 @@ class Surroundings:
     measures: Sequence[str]
 
     @classmethod
-    def of(cls, studio: Studio, project: Project) -> Surroundings:
+    def of(cls, project: Project, folder: Path, schema: Schema, profile: Mapping[str, Any]) -> Surroundings:
         """Return what forms need to know of a project whose data were read."""
-        schema, profile = studio.schema(project.id), studio.profile(project.id)
         return cls(
-            studio=studio,
+            folder=folder,
             project=project,
             schema=schema,
             profile=profile,
@@ -174,7 +220,7 @@ class Surroundings:
 
     def missing_file(self, method: type[Component]) -> str:
         """Return the file that a method needs and the project does not have, or nothing."""
-        there = with_project_files(method, {}, self.studio.folders.project(self.project.id))
+        there = with_project_files(method, {}, self.folder)
         needed = [n for n, about in method.model_fields.items() if about.is_required() and n in _FILES]
         return next((name for name in needed if name not in there), "")
 
@@ -287,7 +333,7 @@ class CheckedForm:
 
     draft: Draft
     steps: Sequence[FormStep]
-    ready: Sequence[Mapping[str, Any]] | None
+    ready: Sequence[StepData] | None
     """The steps as an order takes them, where nothing is wrong."""
     seed: int | None = None
     seed_error: str = ""
@@ -303,9 +349,9 @@ class CheckedForm:
 
 def checked(draft: Draft, around: Surroundings) -> CheckedForm:
     """Judge a draft: what is wrong next to each field, and what k means."""
-    folder = around.studio.folders.project(around.project.id)
     errors: dict[str, str] = {}
-    steps, ready = [], []
+    steps: list[FormStep] = []
+    ready: list[StepData] = []
     for number, (name, typed) in enumerate(draft.steps):
         method = every_method[name]
         if missing := around.missing_file(method):
@@ -314,7 +360,7 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
             steps.append(FormStep(number, method, controls(method, typed, around.columns), said))
             errors[f"{number}."] = steps[-1].error
             continue
-        made, wrong = check(method, typed, around.columns, with_project_files(method, {}, folder))
+        made, wrong = check(method, typed, around.columns, with_project_files(method, {}, around.folder))
         if made is not None and number == 0:  # later steps work on what the first one made
             wrong = early_problem(made, around.schema, around.profile, around.people)
         steps.append(
@@ -340,7 +386,8 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
     error = ""
     if len(ready) == len(draft.steps) and ready and not errors:
         try:
-            around.studio.checked(around.project.id, ready, attacks=draft.attacks, measures=draft.measures)
+            judges = {"attacks": draft.attacks, "measures": draft.measures}
+            checked_methods(around.project, around.folder, around.schema, ready, **judges)
         except NorenError as problem:
             error = str(problem)
     whole = ready if len(ready) == len(draft.steps) and ready else None

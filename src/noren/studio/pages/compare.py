@@ -19,8 +19,8 @@ from noren.judgement.rule import RECIPIENTS, Rule
 from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods
 from noren.registry import flags
+from noren.studio.acts import runs as acts
 from noren.studio.api.models import Ident, TheStudio
-from noren.studio.finding import FOR_WHOM, MORE_SEEDS, find, more_seeds, search_for
 from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import Typed, page
 from noren.studio.pages.result import run_of, untried_sentence
@@ -59,7 +59,7 @@ def _page(
         typed=typed,
         wrong=wrong,
         rule_name=found.rule,
-        more_seeds=MORE_SEEDS,
+        more_seeds=acts.MORE_SEEDS,
         searches=said_searches(studio, found),
     )
 
@@ -82,7 +82,7 @@ def sweep(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> 
         ]
         if not wanted:
             raise ParameterError(_("no method is chosen"), _("tick one or more"))
-        studio.sweep(project, wanted)
+        acts.start_sweep(studio, project=project, methods=wanted)
     except NorenError as error:
         return _page(request, studio, found, typed, str(error), 422)
     return RedirectResponse(f"/projects/{project}/compare", 303)
@@ -95,9 +95,9 @@ def find_release(
     """Try a few sensible settings by the rule of whoever gets the release; Compare then says which to take."""
     found = studio.ready_project(project)
     try:
-        if rule not in FOR_WHOM:
+        if rule not in acts.FOR_WHOM:
             raise ParameterError(_("nobody said whom the release is for"), _("choose one of those on the page"))
-        find(studio, project, rule)
+        acts.start_search(studio, project=project, rule=rule)
     except NorenError as error:
         return _page(request, studio, found, {}, str(error), 422)
     return RedirectResponse(f"/projects/{project}/compare", 303)
@@ -107,13 +107,13 @@ def find_release(
 def be_surer(project: Ident, studio: TheStudio, run: Annotated[str, Form(max_length=12)] = "") -> Response:
     """Run the setting to take with further seeds, which tell how far its numbers vary."""
     run_of(studio, project, run)
-    more_seeds(studio, run)
+    acts.more_seeds(studio, run)
     return RedirectResponse(f"/projects/{project}/compare", 303)
 
 
 def said_searches(studio: Studio, found: Project) -> list[dict[str, str]]:
     """Return for each recipient what would be tried, or why nothing can be found."""
-    return [_said_search(studio, found, rule) for rule in FOR_WHOM]
+    return [_said_search(studio, found, rule) for rule in acts.FOR_WHOM]
 
 
 def _said_search(studio: Studio, found: Project, rule: str) -> dict[str, str]:
@@ -121,7 +121,7 @@ def _said_search(studio: Studio, found: Project, rule: str) -> dict[str, str]:
     whom = _("For {whom}.").format(whom=_(RECIPIENTS[rule]))
     told = {"rule": rule, "name": names[rule]}
     try:
-        asked = search_for(studio, found.id, rule)
+        asked = acts.search_for(studio, found.id, rule)
     except NorenError as error:
         return told | {"words": _together(whom, str(error)), "wrong": str(error)}
     said = _("Tries {methods} with k = {ks}.").format(

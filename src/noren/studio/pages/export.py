@@ -19,6 +19,7 @@ from noren.papers.document import Pack
 from noren.papers.pack import About, Law, pack_files, pack_of
 from noren.papers.wording import Wording, fact_names, facts_given
 from noren.studio import exports, handing_out
+from noren.studio.acts.runs import start_report as order_report
 from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
 from noren.studio.api.releases import sent
 from noren.studio.handing_out import Handout, ledger_release, release_of_run
@@ -140,7 +141,7 @@ def script(
 def start_report(project: Ident, job: Ident, studio: TheStudio) -> Response:
     """Write the report, unless it is being written."""
     found, run = run_of(studio, project, job)
-    return _started(studio, found, run, "report", lambda: studio.report(found.id, [run.id]))
+    return _started(studio, found, run, "report", lambda: order_report(studio, project=found.id, runs=[run.id]))
 
 
 @router.post(_HERE + "/reconstruct")

@@ -14,6 +14,7 @@ from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
 from noren.protocols import Component, Method
+from noren.studio.acts.runs import start_run
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.forms.columns import open_stops
 from noren.studio.forms.run_form import (
@@ -65,21 +66,21 @@ def show_protect(
     found = studio.project(project)
     if not found.is_ready or found.facts.get("open") or open_stops(found.facts):
         return _nothing_yet(request, studio, found)
-    around = Surroundings.of(studio, found)
+    around = _around(studio, found)
     if run:
         job = studio.job(run, kind="run")
         draft = draft_of_job(job, around) if job.project == project else Draft(())
         draft = draft.diverse(around.columns) if diverse else draft
     else:
         draft = draft_of_methods(method, around)
-    return _form(request, around, checked(draft, around)) if draft.steps else _choice(request, around)
+    return _form(request, around, checked(draft, around)) if draft.steps else _choice(request, studio, around)
 
 
 @router.post("/projects/{project}/protect")
 def order_run(request: Request, project: Ident, studio: TheStudio, sent: Sent) -> Response:
     """Add or take away a step, or run what was ordered; what is wrong is said next to its field."""
     found = studio.ready_project(project)
-    around = Surroundings.of(studio, found)
+    around = _around(studio, found)
     draft = draft_of_form(sent, around)
     act = "".join(sent.get("act", ["run"])[:1])
     if act == "add":
@@ -98,14 +99,14 @@ def order_run(request: Request, project: Ident, studio: TheStudio, sent: Sent) -
     if act == "quick":
         chosen = (around.attacks if attacks is None else attacks, around.measures if measures is None else measures)
         attacks, measures = map(tuple, quick_judges(*chosen))
-    job = studio.run(project, told.ready, attacks=attacks, measures=measures, seed=told.seed)
+    job = start_run(studio, project=project, steps=told.ready, attacks=attacks, measures=measures, seed=told.seed)
     return RedirectResponse(f"/projects/{project}/runs/{job.id}", 303)
 
 
 @router.post("/projects/{project}/protect/check")
 def check_order(project: Ident, studio: TheStudio, sent: Sent) -> JSONResponse:
     """Return what is wrong with what is typed so far, what it means and how long such a run takes."""
-    around = Surroundings.of(studio, studio.ready_project(project))
+    around = _around(studio, studio.ready_project(project))
     told = checked(draft_of_form(sent, around), around)
     return JSONResponse(
         {
@@ -116,6 +117,10 @@ def check_order(project: Ident, studio: TheStudio, sent: Sent) -> JSONResponse:
             "judges": _said_judges(around, told),
         }
     )
+
+
+def _around(studio: Studio, found: Project) -> Surroundings:
+    return Surroundings.of(found, *studio.columns(found.id), studio.profile(found.id))
 
 
 # --- pages ---------------------------------------------------------------------------------------------------
@@ -144,7 +149,7 @@ def _nothing_yet(request: Request, studio: Studio, project: Project) -> Response
     )
 
 
-def _choice(request: Request, around: Surroundings) -> Response:
+def _choice(request: Request, studio: Studio, around: Surroundings) -> Response:
     facts = around.project.facts
     title = _("Choose what the release of {rows} rows about {people} people shall promise").format(
         rows=count(facts["rows"]), people=count(around.people)
@@ -162,7 +167,7 @@ def _choice(request: Request, around: Surroundings) -> Response:
         groups=groups,
         reading=None,
         open_columns=[],
-        searches=said_searches(around.studio, around.project),
+        searches=said_searches(studio, around.project),
     )
 
 

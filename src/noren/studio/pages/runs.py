@@ -19,6 +19,7 @@ from noren.judgement.sentences import rule_sentence, word_text
 from noren.judgement.verdict import Word
 from noren.measures import place_of_measure
 from noren.methods import methods
+from noren.studio.acts import runs as acts
 from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.lists import RunInList, RunQuery, find_runs, methods_of
@@ -158,15 +159,11 @@ def act_on_job(
             no=_("No, go back") if act == "remove" else _("No, let it go on"),
         )
     if act == "remove":
-        studio.remove_job(job)
-    elif act == "again":
-        again = studio.again(job)
-        if again.kind == "run":
-            onward = f"/projects/{again.project}/runs/{again.id}"
-    elif act == "enough":
-        studio.enough(job)
-    elif not found.state.is_over:
-        studio.cancel(job)
+        acts.remove_job(studio, job=job)
+    elif act != "cancel" or not found.state.is_over:
+        done = acts.act_on_job(studio, job=job, act=act)
+        if act == "again" and done.kind == "run":
+            onward = f"/projects/{done.project}/runs/{done.id}"
     return RedirectResponse(onward, 303)
 
 

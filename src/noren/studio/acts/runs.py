@@ -1,0 +1,316 @@
+"""What stewards do with runs: start one, a sweep or a search for a release, stop it, start it again, remove it.
+
+What a search tries is what ``noren explore`` would try of these methods, and the answer is on the page Compare.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import Field
+
+from noren.api import draw_seed
+from noren.attacks import attacks as every_attack
+from noren.data.release import Statement
+from noren.descriptions import Runtime
+from noren.errors import NorenError, ParameterError
+from noren.i18n import _
+from noren.judgement.outcome import fitting, label_of
+from noren.judgement.rule import Rule, rule_named
+from noren.measures import measures as every_measure
+from noren.methods import methods as every_method
+from noren.protocols import Method
+from noren.studio.acts import IDENT, Ident, Step
+from noren.studio.acts.projects import change_project
+from noren.studio.forms.run_form import checked_methods, quick_judges
+from noren.studio.project_files import StepData, with_project_files, without_paths
+from noren.studio.service import Studio
+from noren.studio.store import Job, State
+from noren.studio.users import UserRole
+from noren.studio.work.outcome_files import forget_failures
+from noren.studio.work.running import forget_shared, original_of
+from noren.sweeps.plan import data_key, expanded, placing_measures
+from noren.sweeps.running import sweep_folder
+from noren.sweeps.sweep import own_seed
+from noren.sweeps.usual import sensible_methods, sensible_values, usual_parameters
+from noren.web.actions import Asked, action
+from noren.web.refusals import NotNowError
+from noren.work.ids import new_id
+
+Recipient = Literal["partner", "public", "inside"]
+FOR_WHOM: Final[tuple[str, ...]] = get_args(Recipient)
+"""The rules that a release is found for, the usual one first."""
+MORE_SEEDS: Final = 4
+"""With how many further seeds the setting to take runs, to be surer of it."""
+_MANY_ROWS: Final = 100_000
+"""With more rows than these, only quick attacks and measures judge."""
+_TOO_MANY_ROWS: Final = 500_000
+"""With more rows than these, a slow method is left to whoever asks for it by name, where another fits."""
+_MOST_RUNS: Final = 200
+
+Attacks = Annotated[
+    Sequence[str] | None, Asked(rules={"max_length": 60, "description": "left out: every attack that fits"})
+]
+Measures = Annotated[
+    Sequence[str] | None, Asked(rules={"max_length": 60, "description": "left out: every measure that fits"})
+]
+Seed = Annotated[
+    int | None,
+    Asked(rules={"ge": 0, "lt": 2**63, "description": "left out: drawn at random; never shown again"}),
+]
+
+
+@action(
+    UserRole.STEWARD,
+    "POST /projects/{project}/runs",
+    status=202,
+    body="Order",
+    body_text="A run: methods one after another, then attacks and measures.",
+)
+def start_run(
+    studio: Studio,
+    *,
+    project: Ident,
+    attacks: Attacks = None,
+    measures: Measures = None,
+    seed: Seed = None,
+    steps: Annotated[Sequence[StepData], Asked(rules={"min_length": 1, "max_length": 8}, model=list[Step])],
+    sweep: str | None = None,
+) -> Job:
+    """Protect the data, attack the release and measure it, in the background."""
+    found, (folder, schema) = studio.ready_project(project), studio.columns(project)
+    ready = [
+        {"method": one.name, "parameters": without_paths(one)}
+        for one in checked_methods(found, folder, schema, steps, attacks=attacks, measures=measures)
+    ]
+    made = [Statement(**step) for step in ready]
+    order = {
+        "steps": ready,
+        "attacks": None if attacks is None else list(attacks),
+        "measures": None if measures is None else list(measures),
+        "seed": draw_seed() if seed is None else seed,
+        "rule": found.rule,
+        "engine": studio.settings.engine,
+    }
+    label = label_of(made[0] if len(made) == 1 else Statement.of_chain(made))
+    return studio.submit(project, "run", label, order, sweep)
+
+
+@action(
+    UserRole.STEWARD,
+    "POST /projects/{project}/sweeps",
+    status=202,
+    body="SweepOrder",
+    body_text="Many runs: every combination of the parameters' listed values; "
+    '``"2..20"`` means every whole number between.',
+)
+def start_sweep(
+    studio: Studio,
+    *,
+    project: Ident,
+    attacks: Attacks = None,
+    measures: Measures = None,
+    seed: Seed = None,
+    methods: Annotated[Sequence[StepData], Asked(rules={"min_length": 1, "max_length": 20}, model=list[Step])],
+    again: bool = True,
+) -> list[Job]:
+    """Start a run for every combination of parameters.
+
+    The runs are those of ``noren explore``. The seed is that of ``noren explore --cache`` with the project's folder, so
+    that either goes on with what the other did. Settings that have a run, or will have, run only where ``again`` says
+    so.
+    """
+    found, (folder, schema) = studio.ready_project(project), studio.columns(project)
+    rule = studio.rule(project)
+    ready: list[Method] = []
+    for each in methods:
+        kind = every_method[each["method"]]
+        given = with_project_files(kind, dict(each.get("parameters", {})), folder)
+        made = expanded(kind, given, int(found.facts["people"]), schema=schema, rule=rule)
+        ready += [one for one in made if one not in ready]
+    if not 1 <= len(ready) <= _MOST_RUNS:
+        raise ParameterError(
+            _("these are {count:,} runs").format(count=len(ready)),
+            _("a sweep has one to {most}").format(most=_MOST_RUNS),
+        )
+    orders: list[list[StepData]] = [[{"method": one.name, "parameters": without_paths(one)}] for one in ready]
+    if not again:
+        jobs = studio.store.jobs(project, kind="run")
+        there = [job.order["steps"] for job in jobs if not job.state.is_over or job.state == State.DONE]
+        orders = [steps for steps in orders if steps not in there]
+    name = new_id()
+    if seed is None:
+        where = {"root": str(studio.settings.folder.resolve()), "project": project}
+        seed = own_seed(sweep_folder(folder), data_key(original_of(where)))
+    return [
+        start_run(studio, project=project, steps=steps, attacks=attacks, measures=measures, seed=seed, sweep=name)
+        for steps in orders
+    ]
+
+
+# --- find a release --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is tried to find a release by a rule.
+
+    Attributes
+    ----------
+    wanted
+        The methods with the values to try, as a sweep takes them.
+    attacks, measures
+        Who judges; None for everybody, else those who are quick.
+    """
+
+    rule: Rule
+    wanted: Sequence[StepData]
+    attacks: Sequence[str] | None
+    measures: Sequence[str] | None
+
+    @property
+    def methods(self) -> list[str]:
+        """The names of the methods."""
+        return [one["method"] for one in self.wanted]
+
+    @property
+    def ks(self) -> list[int]:
+        """The k that each of them is tried with."""
+        return list(self.wanted[0]["parameters"]["k"])
+
+
+def search_for(studio: Studio, project: str, rule: str) -> Search:
+    """Return what would be tried by a rule; an error says why nothing can be found."""
+    found, (folder, schema), by = studio.ready_project(project), studio.columns(project), rule_named(rule)
+    values = sensible_values(by, int(found.facts["people"]))
+    there = [kind for kind in studio.fitting(project, every_method) if kind.name != "chain"]
+    kinds = sensible_methods([kind for kind in there if _has_files(kind, folder)])
+    if not kinds:
+        raise ParameterError(
+            _("no method that fits these data makes people alike"), _("say on the page Data what the columns are for")
+        )
+    rows = int(found.facts["rows"])
+    slowest = Runtime.SECONDS if rows > _TOO_MANY_ROWS else Runtime.MINUTES
+    quick = [kind for kind in kinds if kind.runtime <= slowest] or kinds[-1:]
+    attacks: list[str] | None = None
+    measures: list[str] | None = None
+    if rows > _MANY_ROWS:
+        attacks, measures = quick_judges(fitting(every_attack, schema), fitting(every_measure, schema))
+        measures += [name for name in placing_measures(schema) if name not in measures]
+        # what is not proved must withstand every attack that fits, and not the quick ones alone
+        values = [k for k in values if k >= by.least_k]
+    wanted: list[StepData] = [
+        {"method": kind.name, "parameters": usual_parameters(kind, schema, values)} for kind in quick
+    ]
+    return Search(by, wanted, attacks, measures)
+
+
+def _has_files(kind: type[Method], folder: Path) -> bool:
+    """Tell whether the project has the files that a method cannot do without."""
+    there = with_project_files(kind, {}, folder)
+    return all(name in there or name == "k" for name, about in kind.model_fields.items() if about.is_required())
+
+
+@action(
+    UserRole.STEWARD,
+    "POST /projects/{project}/find",
+    status=202,
+    body="SearchOrder",
+    body_text="Whom a release is for.",
+)
+def start_search(studio: Studio, *, project: Ident, rule: Annotated[Recipient, Asked()]) -> list[Job]:
+    """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it.
+
+    None are run twice.
+    """
+    asked, before = search_for(studio, project, rule), studio.project(project).rule
+    change_project(studio, project=project, rule=rule)
+    judges = {"attacks": asked.attacks, "measures": asked.measures}
+    try:
+        return start_sweep(studio, project=project, methods=asked.wanted, **judges, again=False)
+    except NorenError:
+        change_project(studio, project=project, rule=before)
+        raise
+
+
+def more_seeds(studio: Studio, run: str) -> list[Job]:
+    """Run the setting of a finished run with further seeds, judged by the same attacks and measures."""
+    found = studio.finished(run)
+    order = {name: found.order.get(name) for name in ("steps", "attacks", "measures")} | {"sweep": new_id()}
+    return [
+        start_run(studio, project=found.project, seed=draw_seed(), **order)  # type: ignore[arg-type]
+        for _time in range(MORE_SEEDS)
+    ]
+
+
+# --- what becomes of a run -------------------------------------------------------------------------------------------
+
+
+@action(UserRole.STEWARD, "POST /jobs/{job}/{act}")
+def act_on_job(studio: Studio, *, job: Ident, act: Annotated[Literal["cancel", "enough", "again"], Asked()]) -> Job:
+    """Cancel a job, ask it to stop and keep the best so far, or start it again with the same seed.
+
+    A run that made its release goes on as the same run: what it finished stays, and what failed is tried again. Any
+    other job that was cancelled, failed or interrupted is started anew.
+    """
+    found = studio.job(job)
+    if act == "cancel":
+        studio.jobs.cancel(job)
+        return studio.job(job)
+    if act == "enough":
+        if not studio.jobs.enough(job):
+            raise NotNowError(_("this run is not running; there is nothing to keep"))
+        return found
+    has_failed = found.state == State.DONE and bool(found.summary.get("failed"))
+    if not has_failed and (not found.state.is_over or found.state == State.DONE):
+        raise NotNowError(_("this run is under way or done"))
+    folder = studio.job_folder(found)
+    if has_failed or (found.kind == "run" and found.state != State.CANCELLED and (folder / "release").is_dir()):
+        studio.store.trail.add("resumed", project=found.project, job=found.id)
+        forget_failures(folder)
+        studio.jobs.resume(found)
+        return studio.job(found.id)
+    return studio.submit(found.project, found.kind, found.label, found.order, found.sweep)
+
+
+@action(UserRole.STEWARD, "DELETE /jobs/{job}", status=204)
+def remove_job(studio: Studio, *, job: Ident) -> None:
+    """Remove a run with its release.
+
+    Sweeps do not find it any more either.
+    """
+    found = studio.job(job)
+    studio.jobs.cancel(job)
+    studio.store.remove_job(job)
+    others = [studio.job_folder(other) for other in studio.store.jobs(found.project, kind="run")]
+    forget_shared(studio.folders.project(found.project), studio.job_folder(found), others)
+    shutil.rmtree(studio.job_folder(found), ignore_errors=True)
+
+
+@action(
+    UserRole.REVIEWER,
+    "POST /projects/{project}/reports",
+    status=202,
+    body="ReportOrder",
+    body_text="Which runs a report is about, in the order to show.",
+)
+def start_report(
+    studio: Studio,
+    *,
+    project: Ident,
+    runs: Annotated[Sequence[Annotated[str, Field(**IDENT)]], Asked(rules={"min_length": 1, "max_length": 50})],
+) -> Job:
+    """Write a report that stands alone in one file, about one or several runs.
+
+    It is in the language now spoken.
+    """
+    found = studio.ready_project(project)
+    jobs = [studio.finished(run) for run in runs]
+    if not jobs or any(job.project != project for job in jobs):
+        raise ParameterError(_("there is nothing to report"), _("name runs of this project that are done"))
+    about = {"runs": [{"id": job.id, "label": job.label} for job in jobs], "title": found.name, "rule": found.rule}
+    return studio.submit(project, "report", found.name, about)
