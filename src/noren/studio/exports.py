@@ -141,24 +141,6 @@ def seed_is_easy(job: Job) -> bool:
     return isinstance(seed, int) and seed < _EASY_TO_TRY
 
 
-# --- the secret part -----------------------------------------------------------------------------------------
-
-
-def secret_part(studio: Studio, job: str, *, confirmed: bool) -> Download:
-    """Return what must not be handed out: who is behind each pseudonym, where each row came from, the seed."""
-    if not confirmed:
-        raise NotNowError(_("the secret part is sent only to who confirms to keep it secret"))
-    found = studio.finished(job)
-    folder = studio.job_folder(found) / "release" / "secret"
-    if not folder.is_dir():
-        raise NotThereError(_("this release has no secret part"))
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    studio.store.trail.add("secret-taken", project=found.project, job=found.id)
-    return Download(
-        _named(studio, found, "SECRET.zip"), "application/zip", packed((f"secret/{p.name}", p) for p in files)
-    )
-
-
 # --- what was done, as a script ------------------------------------------------------------------------------
 
 
@@ -270,14 +252,6 @@ def report_file(studio: Studio, job: str) -> Download:
     if len(found.order["runs"]) == 1:
         words.append(found.order["runs"][0]["label"])
     return Download(file_name(*words, ending="report.html"), "text/html; charset=utf-8", _read(path))
-
-
-def reconstruct(studio: Studio, job: str) -> Job:
-    """Estimate in the background what a table perturbed by retention was before."""
-    run = studio.finished(job)
-    if not is_perturbed(run):
-        raise NotNowError(_("only what retention perturbed can be reconstructed"))
-    return studio.submit(run.project, "reconstruct", run.label, {"runs": [{"id": run.id, "label": run.label}]})
 
 
 def is_perturbed(run: Job) -> bool:

@@ -2,62 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
-from noren.api import draw_seed
 from noren.data.periods import in_order, period_key, periods_of
-from noren.data.schema import Kind, Role
-from noren.errors import ParameterError
-from noren.i18n import _
-from noren.ledger import Ledger
+from noren.data.schema import Role
 from noren.studio import handing_out
 from noren.studio.exports import Download, file_name, packed
-from noren.studio.project_files import method_of
 from noren.studio.service import Studio
-from noren.studio.store import Job, State
 from noren.studio.work.writing import curve_of
-from noren.web.refusals import NotNowError
-
-
-def usual_steps() -> list[dict[str, Any]]:
-    """Return how a period is protected unless somebody says otherwise: noise, and fresh names."""
-    return [{"method": "perturb", "parameters": {}}, {"method": "monthly-pseudonyms", "parameters": {}}]
-
-
-def make(
-    studio: Studio,
-    project: str,
-    *,
-    steps: Sequence[Mapping[str, Any]],
-    period: str = "month",
-    budget: Mapping[str, float] | None = None,
-    attacks: Sequence[str] | None = None,
-    rule: str | None = None,
-) -> dict[str, Any]:
-    """Make the empty ledger of a project."""
-    found = studio.ready_project(project)
-    if found.facts["kind"] != Kind.HISTORY:
-        raise ParameterError(_("a ledger keeps purchase histories"), _("give a purchase history"))
-    if studio.folders.ledger(project).exists():
-        raise NotNowError(_("this project has a ledger already"))
-    # a step goes by the ledger's periods, whatever the run it is taken from went by
-    ways = []
-    for step in steps:
-        given = {name: value for name, value in step.get("parameters", {}).items() if name not in ("period", "starts")}
-        ways.append(method_of([{"method": step["method"], "parameters": given}], studio.folders.project(project)))
-    Ledger.create(
-        studio.folders.ledger(project),
-        schema=studio.schema(project),
-        chain=ways,
-        period=period,
-        budget=budget,
-        attacks=attacks,
-        rule=rule,
-    )
-    return told(studio, project)
 
 
 def told(studio: Studio, project: str) -> dict[str, Any]:
@@ -85,19 +39,3 @@ def public_part(studio: Studio, project: str, number: int) -> Download:
     files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
     name = file_name(studio.project(project).name, handout.label, ending="public.zip")
     return Download(name, "application/zip", packed(files))
-
-
-def start(studio: Studio, project: str, act: Literal["weigh", "add"], period: str | None = None) -> Job:
-    """See what the release of a period would add to the risk, or release it unless the budget would be broken."""
-    to_come = periods_to_come(studio, project)
-    if not to_come:
-        raise NotNowError(_("every period of the data was released"))
-    if period is not None and period not in to_come:
-        raise ParameterError(
-            _("{period} cannot be released").format(period=period),
-            _("choose one of {names}").format(names=", ".join(to_come)),
-        )
-    if studio.store.jobs(project, kind="ledger", states=(State.WAITING, State.RUNNING)):
-        raise NotNowError(_("the ledger is at work; wait until it is done"))
-    order = {"act": act, "period": period or to_come[0], "seed": draw_seed()}
-    return studio.submit(project, "ledger", period or to_come[0], order)

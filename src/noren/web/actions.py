@@ -192,7 +192,7 @@ def _body_model(act: Action[..., Any], in_body: Sequence[str]) -> Any:
         fields: dict[str, Any] = {}
         for name in in_body:
             kind, known, default = act.asked[name]
-            given = {} if default is ... or "default_factory" in known.rules else {"default": default}
+            given = {} if default is ... or {"default", "default_factory"} & set(known.rules) else {"default": default}
             fields[name] = (known.model or kind, Field(**given, **known.rules))
         _models[key] = create_model(act.body, __config__=ConfigDict(extra="forbid"), __doc__=act.body_text, **fields)
     return _models[key]

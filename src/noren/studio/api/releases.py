@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from noren.judgement.rule import RULES
 from noren.studio import exports, handing_out, project_ledger
-from noren.studio.acts import Step, Strict
-from noren.studio.api.models import Ident, JobOut, TheStudio, TheWho, said_job
-from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
+from noren.studio.acts import releases as acts
+from noren.studio.api.models import Ident, JobOut, TheStudio, add_action, said_job
+from noren.studio.handing_out import Decision, Publication, release_of_run
+from noren.studio.service import Studio
 from noren.studio.users import UserRole, least
 from noren.web.refusals import errors
 
@@ -31,12 +31,6 @@ def sent(download: exports.Download) -> StreamingResponse:
     return StreamingResponse(download.chunks, media_type=download.media_type, headers=headers)
 
 
-class Confirmation(Strict):
-    """That whoever asks knows what the secret part is."""
-
-    confirmed: Literal[True] = Field(description="I keep this file to myself: it tells who is behind each pseudonym")
-
-
 @router.get(
     "/runs/{job}/public",
     response_class=StreamingResponse,
@@ -51,14 +45,13 @@ def download_public_part(
     return sent(exports.public_part(studio, job, form))
 
 
-@router.post(
-    "/runs/{job}/secret",
+add_action(
+    router,
+    acts.download_secret_part,
+    answer=lambda _studio, download: sent(download),
     response_class=StreamingResponse,
     responses=_file("a ZIP archive of the secret part", "application/zip"),
 )
-def download_secret_part(job: Ident, asked: Confirmation, studio: TheStudio) -> StreamingResponse:
-    """Return the secret part: who is behind each pseudonym, where each row came from, and the seed. Keep it."""
-    return sent(exports.secret_part(studio, job, confirmed=asked.confirmed))
 
 
 @router.get(
@@ -84,10 +77,7 @@ def download_report(job: Ident, studio: TheStudio) -> StreamingResponse:
     return sent(exports.report_file(studio, job))
 
 
-@router.post("/runs/{job}/reconstruction", status_code=202)
-def start_reconstruction(job: Ident, studio: TheStudio) -> JobOut:
-    """Estimate in the background what a table perturbed by retention was before, from the public part alone."""
-    return said_job(studio, exports.reconstruct(studio, job))
+add_action(router, acts.start_reconstruction, JobOut, said_job)
 
 
 @router.get(
@@ -103,23 +93,6 @@ def download_reconstruction(
 
 
 approval_router = APIRouter(tags=["handing out"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
-
-Number = Annotated[int, Path(ge=1, le=10**6)]
-_LEDGER = "/projects/{project}/ledger/releases/{number}"
-
-
-class Refusal(Strict):
-    """Why a release is not to be handed out."""
-
-    reason: str = Field(min_length=1, max_length=500)
-
-
-class PublicationIn(Strict):
-    """To whom a release is handed out, and until when it may be used."""
-
-    to: str = Field(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"])
-    until: str | None = Field(default=None, max_length=10, examples=["2027-03-31"])
-    despite: bool = Field(default=False, description="hand it out although the rule does not call it safe")
 
 
 class DecisionOut(BaseModel):
@@ -152,93 +125,41 @@ class PublicationOut(BaseModel):
     entry: str = Field(description="the digest of its entry of the trail")
 
 
-def _decided(decision: Decision) -> DecisionOut:
+def _decided(_studio: Studio, decision: Decision) -> DecisionOut:
     judged = dict(decision.judged) | {"sentence": decision.sentence}
     return DecisionOut.model_validate(decision.__dict__ | {"judged": judged})
 
 
-def _recorded(publication: Publication) -> PublicationOut:
+def _recorded(_studio: Studio, publication: Publication) -> PublicationOut:
     return PublicationOut.model_validate(publication.as_dict())
 
 
-@approval_router.post("/runs/{job}/approval", status_code=201)
-@least(UserRole.REVIEWER)
-def approve_run(job: Ident, studio: TheStudio, who: TheWho) -> DecisionOut:
-    """Approve the release of a run as it is; nobody approves what she made."""
-    return _decided(handing_out.approve(studio, release_of_run(studio, job), who))
-
-
-@approval_router.post("/runs/{job}/refusal", status_code=201)
-@least(UserRole.REVIEWER)
-def refuse_run(job: Ident, asked: Refusal, studio: TheStudio, who: TheWho) -> DecisionOut:
-    """Refuse the release of a run, for a reason."""
-    return _decided(handing_out.refuse(studio, release_of_run(studio, job), who, asked.reason))
+add_action(approval_router, acts.approve_run, DecisionOut, _decided)
+add_action(approval_router, acts.refuse_run, DecisionOut, _decided)
 
 
 @approval_router.get("/runs/{job}/decision")
 def show_decision(job: Ident, studio: TheStudio) -> DecisionOut | None:
     """Return the last approval or refusal of a run's release."""
     decision = handing_out.decision_on(studio, release_of_run(studio, job))
-    return None if decision is None else _decided(decision)
+    return None if decision is None else _decided(studio, decision)
 
 
-@approval_router.post("/runs/{job}/publications", status_code=201)
-def publish_run(job: Ident, asked: PublicationIn, studio: TheStudio, who: TheWho) -> PublicationOut:
-    """Record that the release of a run is handed out."""
-    given = asked.model_dump()
-    return _recorded(handing_out.publish(studio, release_of_run(studio, job), who, **given))
+add_action(approval_router, acts.publish_run, PublicationOut, _recorded)
 
 
 @approval_router.get("/projects/{project}/publications")
 def list_publications(project: Ident, studio: TheStudio) -> list[PublicationOut]:
     """Return what was handed out of a project, the newest first."""
     studio.project(project)
-    return [_recorded(one) for one in handing_out.publications(studio, project)]
+    return [_recorded(studio, one) for one in handing_out.publications(studio, project)]
 
 
-@approval_router.post(_LEDGER + "/approval", status_code=201)
-@least(UserRole.REVIEWER)
-def approve_release(project: Ident, number: Number, studio: TheStudio, who: TheWho) -> DecisionOut:
-    """Approve a release of the ledger."""
-    return _decided(handing_out.approve(studio, ledger_release(studio, project, number), who))
-
-
-@approval_router.post(_LEDGER + "/refusal", status_code=201)
-@least(UserRole.REVIEWER)
-def refuse_release(project: Ident, number: Number, asked: Refusal, studio: TheStudio, who: TheWho) -> DecisionOut:
-    """Refuse a release of the ledger, for a reason."""
-    return _decided(handing_out.refuse(studio, ledger_release(studio, project, number), who, asked.reason))
-
-
-@approval_router.post(_LEDGER + "/publications", status_code=201)
-def publish_release(
-    project: Ident, number: Number, asked: PublicationIn, studio: TheStudio, who: TheWho
-) -> PublicationOut:
-    """Record that a release of the ledger is handed out."""
-    given = asked.model_dump()
-    return _recorded(handing_out.publish(studio, ledger_release(studio, project, number), who, **given))
-
+add_action(approval_router, acts.approve_release, DecisionOut, _decided)
+add_action(approval_router, acts.refuse_release, DecisionOut, _decided)
+add_action(approval_router, acts.publish_release, PublicationOut, _recorded)
 
 ledger_router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
-
-Limit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-RuleWord = Annotated[str, Field(pattern=rf"^({'|'.join(RULES)}|[0-9.][0-9./]{{0,11}})$")]
-
-
-class LedgerIn(Strict):
-    """How each period is protected, how long it is, and how much risk all releases together may carry."""
-
-    steps: list[Step] = Field(default=[], max_length=8, description="left out: noise, and fresh names")
-    period: Literal["month", "week", "quarter"] = "month"
-    budget: dict[Literal["um", "mm", "emm"], Limit] = Field(default={})
-    attacks: list[str] | None = Field(default=None, min_length=1, max_length=60)
-    rule: RuleWord = Field(default="partner", description="a rule's name, or a tolerance such as 0.2 or 1/8")
-
-
-class PeriodIn(Strict):
-    """Which period; the first that was not released where left out."""
-
-    period: str | None = Field(default=None, max_length=20, examples=["2011/1"])
 
 
 @ledger_router.get("/projects/{project}/ledger")
@@ -247,31 +168,9 @@ def show_ledger(project: Ident, studio: TheStudio) -> dict[str, Any]:
     return project_ledger.told(studio, project)
 
 
-@ledger_router.post("/projects/{project}/ledger", status_code=201)
-def make_ledger(project: Ident, asked: LedgerIn, studio: TheStudio) -> dict[str, Any]:
-    """Make the empty ledger of a project."""
-    steps = [step.model_dump() for step in asked.steps] or project_ledger.usual_steps()
-    return project_ledger.make(
-        studio,
-        project,
-        steps=steps,
-        period=asked.period,
-        budget={str(name): limit for name, limit in asked.budget.items()},
-        attacks=asked.attacks,
-        rule=asked.rule,
-    )
-
-
-@ledger_router.post("/projects/{project}/ledger/weigh", status_code=202)
-def weigh_period(project: Ident, asked: PeriodIn, studio: TheStudio) -> JobOut:
-    """See what the release of a period would add to the risk; nothing is released."""
-    return said_job(studio, project_ledger.start(studio, project, "weigh", asked.period))
-
-
-@ledger_router.post("/projects/{project}/ledger/releases", status_code=202)
-def release_period(project: Ident, asked: PeriodIn, studio: TheStudio) -> JobOut:
-    """Release a period, unless the budget would be broken."""
-    return said_job(studio, project_ledger.start(studio, project, "add", asked.period))
+add_action(ledger_router, acts.make_ledger, dict[str, Any])
+add_action(ledger_router, acts.weigh_period, JobOut, said_job)
+add_action(ledger_router, acts.release_period, JobOut, said_job)
 
 
 @ledger_router.get(

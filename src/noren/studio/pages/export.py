@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -19,6 +19,7 @@ from noren.papers.document import Pack
 from noren.papers.pack import About, Law, pack_files, pack_of
 from noren.papers.wording import Wording, fact_names, facts_given
 from noren.studio import exports, handing_out
+from noren.studio.acts import releases as acts
 from noren.studio.acts.runs import start_report as order_report
 from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
 from noren.studio.api.releases import sent
@@ -30,6 +31,7 @@ from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import UserRole, Who, least
 from noren.studio.work.running import original_of
+from noren.web.actions import Action
 
 router = APIRouter()
 
@@ -148,7 +150,7 @@ def start_report(project: Ident, job: Ident, studio: TheStudio) -> Response:
 def start_reconstruction(project: Ident, job: Ident, studio: TheStudio) -> Response:
     """Reconstruct the table, unless that is under way."""
     found, run = run_of(studio, project, job)
-    return _started(studio, found, run, "reconstruct", lambda: exports.reconstruct(studio, run.id))
+    return _started(studio, found, run, "reconstruct", lambda: acts.start_reconstruction(studio, job=run.id))
 
 
 def _started(
@@ -194,7 +196,7 @@ def secret_part(
     if confirmed != "yes":
         wrong = _("Tick the box first: whoever has this file can undo the protection.")
         return _page(request, studio, found, run, who, wrong=wrong, status=422)
-    return sent(exports.secret_part(studio, run.id, confirmed=True))
+    return sent(acts.download_secret_part(studio, job=run.id, confirmed=True))
 
 
 # --- approving and handing out -------------------------------------------------------------------------------
@@ -207,15 +209,22 @@ def decide(
 ) -> Response:
     """Approve or refuse the release, or record that it is handed out."""
     found, run = run_of(studio, project, job)
-    wrong = acted(studio, release_of_run(studio, run.id), who, act, typed)
-    if wrong is not None:
-        status = int(getattr(wrong, "status", 422))
-        return _page(request, studio, found, run, who, not_done=wrong, typed=typed, status=status)
+    try:
+        _ACTS[act][0](studio, who=who, job=run.id, **_said(act, typed))
+    except NorenError as error:
+        status = int(getattr(error, "status", 422))
+        return _page(request, studio, found, run, who, not_done=error, typed=typed, status=status)
     anchor = "handed-out" if act == "hand-out" else "approval"
     return RedirectResponse(_HERE.format(project=found.id, job=run.id) + f"#{anchor}", 303)
 
 
 Act = Literal["approve", "refuse", "hand-out"]
+_ACTS: Final[Mapping[Act, tuple[Action[..., Any], Action[..., Any]]]] = {
+    "approve": (acts.approve_run, acts.approve_release),
+    "refuse": (acts.refuse_run, acts.refuse_release),
+    "hand-out": (acts.publish_run, acts.publish_release),
+}
+"""What a form asks for: of the release of a run, and of the ledger's."""
 _RELEASE = "/projects/{project}/ledger/releases/{number}"
 Number = Annotated[int, Path(ge=1, le=10**6)]
 
@@ -241,21 +250,11 @@ def handing_of(studio: Studio, handout: Handout, who: Who, address: str) -> dict
     }
 
 
-def acted(studio: Studio, handout: Handout, who: Who, act: Act, typed: Mapping[str, str]) -> NorenError | None:
-    """Do what a form asks for; return what is wrong, if anything is."""
-    try:
-        if act == "approve":
-            handing_out.approve(studio, handout, who)
-        elif act == "refuse":
-            handing_out.refuse(studio, handout, who, typed.get("reason", ""))
-        else:
-            handing_out.publish(
-                studio, handout, who,
-                to=typed.get("to", ""), until=typed.get("until"), despite=typed.get("despite") == "yes",
-            )  # fmt: skip
-    except NorenError as error:
-        return error
-    return None
+def _said(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a form says for an act."""
+    if act == "hand-out":
+        return {"to": typed.get("to", ""), "until": typed.get("until"), "despite": typed.get("despite") == "yes"}
+    return {"reason": typed.get("reason", "")} if act == "refuse" else {}
 
 
 # --- a release of the ledger ---------------------------------------------------------------------------------
@@ -274,9 +273,10 @@ def act_on_release(
 ) -> Response:
     """Approve, refuse or hand out a release of the ledger."""
     handout = ledger_release(studio, project, number)
-    wrong = acted(studio, handout, who, act, typed)
-    if wrong is not None:
-        return _approvals_page(request, studio, handout, who, number, typed, wrong)
+    try:
+        _ACTS[act][1](studio, who=who, project=project, number=number, **_said(act, typed))
+    except NorenError as error:
+        return _approvals_page(request, studio, handout, who, number, typed, error)
     return RedirectResponse(_RELEASE.format(project=project, number=number), 303)
 
 

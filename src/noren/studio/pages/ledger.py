@@ -20,6 +20,7 @@ from noren.judgement.verdict import Verdict, Word
 from noren.ledger import Certificate
 from noren.ledger.certificate import certificate_sentence
 from noren.studio import handing_out, project_ledger
+from noren.studio.acts import releases as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.pages.frame import Typed, page
 from noren.studio.service import Studio
@@ -39,9 +40,9 @@ def begin(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> 
     """Make the ledger."""
     found = studio.ready_project(project)
     try:
-        project_ledger.make(
+        acts.make_ledger(
             studio,
-            project,
+            project=project,
             steps=_steps(studio, found, typed.get("way", "")),
             period=typed.get("period", "month"),
             budget=_budget(typed.get("budget", "")),
@@ -56,7 +57,9 @@ def begin(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> 
 def go_on(request: Request, project: Ident, act: Literal["weigh", "add"], studio: TheStudio, typed: Typed) -> Response:
     """Weigh the next release, or make it."""
     try:
-        project_ledger.start(studio, project, act, typed.get("period"))
+        (acts.weigh_period if act == "weigh" else acts.release_period)(
+            studio, project=project, period=typed.get("period")
+        )
     except NorenError as error:
         return _page(request, studio, studio.ready_project(project), {}, str(error), 409)
     return RedirectResponse(f"/projects/{project}/ledger", 303)
@@ -156,7 +159,7 @@ def _rule(word: str) -> str | None:
 def _steps(studio: Studio, found: Project, way: str) -> list[dict[str, Any]]:
     """Return how a period is protected: the usual way, or that of a run."""
     if way in ("", "usual"):
-        return project_ledger.usual_steps()
+        return []
     job = studio.finished(way)
     if job.project != found.id:
         raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))

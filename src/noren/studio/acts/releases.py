@@ -1,0 +1,219 @@
+"""What is done with releases: approve, refuse and hand out; take the secret part; the ledger of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from noren.api import draw_seed
+from noren.data.schema import Kind
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.judgement.rule import RULES
+from noren.ledger import Ledger
+from noren.studio import exports, handing_out, project_ledger
+from noren.studio.acts import Ident, Step
+from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
+from noren.studio.project_files import StepData, method_of
+from noren.studio.service import Studio
+from noren.studio.store import Job, State
+from noren.studio.users import UserRole, Who
+from noren.web.actions import Asked, action
+from noren.web.refusals import NotNowError, NotThereError
+
+# --- what is made of a run -------------------------------------------------------------------------------------------
+
+
+@action(
+    UserRole.STEWARD,
+    "POST /runs/{job}/secret",
+    body="Confirmation",
+    body_text="That whoever asks knows what the secret part is.",
+)
+def download_secret_part(
+    studio: Studio,
+    *,
+    job: Ident,
+    confirmed: Annotated[
+        Literal[True],
+        Asked(rules={"description": "I keep this file to myself: it tells who is behind each pseudonym"}),
+    ],
+) -> exports.Download:
+    """Return the secret part: who is behind each pseudonym, where each row came from, and the seed. Keep it."""
+    if not confirmed:
+        raise NotNowError(_("the secret part is sent only to who confirms to keep it secret"))
+    found = studio.finished(job)
+    folder = studio.job_folder(found) / "release" / "secret"
+    if not folder.is_dir():
+        raise NotThereError(_("this release has no secret part"))
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    studio.store.trail.add("secret-taken", project=found.project, job=found.id)
+    name = exports.file_name(studio.project(found.project).name, found.label, ending="SECRET.zip")
+    return exports.Download(name, "application/zip", exports.packed((f"secret/{p.name}", p) for p in files))
+
+
+@action(UserRole.STEWARD, "POST /runs/{job}/reconstruction", status=202)
+def start_reconstruction(studio: Studio, *, job: Ident) -> Job:
+    """Estimate in the background what a table perturbed by retention was before, from the public part alone."""
+    run = studio.finished(job)
+    if not exports.is_perturbed(run):
+        raise NotNowError(_("only what retention perturbed can be reconstructed"))
+    return studio.submit(run.project, "reconstruct", run.label, {"runs": [{"id": run.id, "label": run.label}]})
+
+
+# --- approving and handing out ---------------------------------------------------------------------------------------
+
+Number = Annotated[int, Asked(rules={"ge": 1, "le": 10**6})]
+Reason = Annotated[str, Asked(rules={"min_length": 1, "max_length": 500})]
+To = Annotated[
+    str,
+    Asked(rules={"min_length": 1, "max_length": 500, "examples": ["Example University, laboratory of Prof. A"]}),
+]
+Until = Annotated[str | None, Asked(rules={"max_length": 10, "examples": ["2027-03-31"]})]
+Despite = Annotated[bool, Asked(rules={"description": "hand it out although the rule does not call it safe"})]
+_RELEASE = "/projects/{project}/ledger/releases/{number}"
+_REFUSAL = {"status": 201, "body": "Refusal", "body_text": "Why a release is not to be handed out."}
+_PUBLICATION = {
+    "status": 201,
+    "body": "PublicationIn",
+    "body_text": "To whom a release is handed out, and until when it may be used.",
+}
+
+
+@action(UserRole.REVIEWER, "POST /runs/{job}/approval", status=201)
+def approve_run(studio: Studio, *, who: Who, job: Ident) -> Decision:
+    """Approve the release of a run as it is; nobody approves what she made."""
+    return handing_out.approve(studio, release_of_run(studio, job), who)
+
+
+@action(UserRole.REVIEWER, "POST /runs/{job}/refusal", **_REFUSAL)
+def refuse_run(studio: Studio, *, who: Who, job: Ident, reason: Reason) -> Decision:
+    """Refuse the release of a run, for a reason."""
+    return handing_out.refuse(studio, release_of_run(studio, job), who, reason)
+
+
+@action(UserRole.STEWARD, "POST /runs/{job}/publications", **_PUBLICATION)
+def publish_run(
+    studio: Studio, *, who: Who, job: Ident, to: To, until: Until = None, despite: Despite = False
+) -> Publication:
+    """Record that the release of a run is handed out."""
+    return handing_out.publish(studio, release_of_run(studio, job), who, to=to, until=until, despite=despite)
+
+
+@action(UserRole.REVIEWER, f"POST {_RELEASE}/approval", status=201)
+def approve_release(studio: Studio, *, who: Who, project: Ident, number: Number) -> Decision:
+    """Approve a release of the ledger."""
+    return handing_out.approve(studio, ledger_release(studio, project, number), who)
+
+
+@action(UserRole.REVIEWER, f"POST {_RELEASE}/refusal", **_REFUSAL)
+def refuse_release(studio: Studio, *, who: Who, project: Ident, number: Number, reason: Reason) -> Decision:
+    """Refuse a release of the ledger, for a reason."""
+    return handing_out.refuse(studio, ledger_release(studio, project, number), who, reason)
+
+
+@action(UserRole.STEWARD, f"POST {_RELEASE}/publications", **_PUBLICATION)
+def publish_release(
+    studio: Studio,
+    *,
+    who: Who,
+    project: Ident,
+    number: Number,
+    to: To,
+    until: Until = None,
+    despite: Despite = False,
+) -> Publication:
+    """Record that a release of the ledger is handed out."""
+    handout = ledger_release(studio, project, number)
+    return handing_out.publish(studio, handout, who, to=to, until=until, despite=despite)
+
+
+# --- the ledger ------------------------------------------------------------------------------------------------------
+
+Limit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+RuleWord = Annotated[str, Field(pattern=rf"^({'|'.join(RULES)}|[0-9.][0-9./]{{0,11}})$")]
+Period = Annotated[str | None, Asked(rules={"max_length": 20, "examples": ["2011/1"]})]
+_PERIOD = {
+    "status": 202,
+    "body": "PeriodIn",
+    "body_text": "Which period; the first that was not released where left out.",
+}
+
+
+@action(
+    UserRole.STEWARD,
+    "POST /projects/{project}/ledger",
+    status=201,
+    body="LedgerIn",
+    body_text="How each period is protected, how long it is, and how much risk all releases together may carry.",
+)
+def make_ledger(
+    studio: Studio,
+    *,
+    project: Ident,
+    steps: Annotated[
+        Sequence[StepData],
+        Asked(rules={"max_length": 8, "description": "left out: noise, and fresh names"}, model=list[Step]),
+    ] = (),
+    period: Annotated[Literal["month", "week", "quarter"], Asked()] = "month",
+    budget: Annotated[
+        Mapping[str, float] | None, Asked(rules={"default": {}}, model=dict[Literal["um", "mm", "emm"], Limit])
+    ] = None,
+    attacks: Annotated[Sequence[str] | None, Asked(rules={"min_length": 1, "max_length": 60})] = None,
+    rule: Annotated[
+        str | None,
+        Asked(rules={"description": "a rule's name, or a tolerance such as 0.2 or 1/8"}, model=RuleWord),
+    ] = "partner",
+) -> dict[str, Any]:
+    """Make the empty ledger of a project."""
+    found = studio.ready_project(project)
+    if found.facts["kind"] != Kind.HISTORY:
+        raise ParameterError(_("a ledger keeps purchase histories"), _("give a purchase history"))
+    if studio.folders.ledger(project).exists():
+        raise NotNowError(_("this project has a ledger already"))
+    # unless somebody says otherwise, a period is protected by noise and fresh names
+    usual: list[StepData] = [{"method": "perturb"}, {"method": "monthly-pseudonyms"}]
+    # a step goes by the ledger's periods, whatever the run it is taken from went by
+    ways = []
+    for step in steps or usual:
+        given = {name: value for name, value in step.get("parameters", {}).items() if name not in ("period", "starts")}
+        ways.append(method_of([{"method": step["method"], "parameters": given}], studio.folders.project(project)))
+    Ledger.create(
+        studio.folders.ledger(project),
+        schema=studio.schema(project),
+        chain=ways,
+        period=period,
+        budget=budget,
+        attacks=attacks,
+        rule=rule,
+    )
+    return project_ledger.told(studio, project)
+
+
+@action(UserRole.STEWARD, "POST /projects/{project}/ledger/weigh", **_PERIOD)
+def weigh_period(studio: Studio, *, project: Ident, period: Period = None) -> Job:
+    """See what the release of a period would add to the risk; nothing is released."""
+    return _start_period(studio, project, "weigh", period)
+
+
+@action(UserRole.STEWARD, "POST /projects/{project}/ledger/releases", **_PERIOD)
+def release_period(studio: Studio, *, project: Ident, period: Period = None) -> Job:
+    """Release a period, unless the budget would be broken."""
+    return _start_period(studio, project, "add", period)
+
+
+def _start_period(studio: Studio, project: str, act: Literal["weigh", "add"], period: str | None) -> Job:
+    to_come = project_ledger.periods_to_come(studio, project)
+    if not to_come:
+        raise NotNowError(_("every period of the data was released"))
+    if period is not None and period not in to_come:
+        raise ParameterError(
+            _("{period} cannot be released").format(period=period),
+            _("choose one of {names}").format(names=", ".join(to_come)),
+        )
+    if studio.store.jobs(project, kind="ledger", states=(State.WAITING, State.RUNNING)):
+        raise NotNowError(_("the ledger is at work; wait until it is done"))
+    order = {"act": act, "period": period or to_come[0], "seed": draw_seed()}
+    return studio.submit(project, "ledger", period or to_come[0], order)
