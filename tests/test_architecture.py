@@ -76,6 +76,23 @@ INSIDE = {
         ("simulation",),
         ("__init__",),
     ),
+    "studio": (
+        ("folders", "missing", "page_numbers", "reasons", "trail"),
+        ("hierarchies", "project_files", "users"),
+        ("store",),
+        ("forms", "judged", "migrations"),
+        ("work",),
+        ("jobs", "worker"),
+        ("service",),
+        ("handing_out", "lists"),
+        ("exports",),
+        ("project_ledger",),
+        ("acts",),
+        ("api",),
+        ("pages",),
+        ("app",),
+        ("__init__",),
+    ),
 }
 
 
