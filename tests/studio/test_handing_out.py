@@ -17,7 +17,7 @@ from noren.data.row_digest import public_digest
 from noren.i18n import speaking
 from noren.studio import handing_out
 from noren.studio.acts.projects import change_project
-from noren.studio.acts.runs import start_run
+from noren.studio.acts.runs import act_on_job, start_run
 from noren.studio.handing_out import Publication, release_of_run
 from noren.studio.trail import check_file
 from noren.studio.users import UserRole, Who
@@ -145,7 +145,9 @@ def test_what_is_taken_up_again_is_resumed_on_the_trail(stage: Stage, monkeypatc
     stage.ask("ben", made, "approval")
     job = stage.studio.job(made)
     monkeypatch.setattr(stage.studio.jobs, "resume", lambda _job: None)
-    stage.studio._resumed(job)
+    failed = {"component": "rfm", "kind": "measure", "reason": {"en": "x", "ja": "x"}}
+    stage.studio.store.change_job(made, summary=job.summary | {"failed": [failed]})
+    act_on_job(stage.studio, job=made, act="again")
     decision = handing_out.decision_on(stage.studio, release_of_run(stage.studio, made))
     assert decision is not None
     assert (decision.stands, decision.void) == (False, "the run was changed afterwards")
@@ -163,8 +165,7 @@ def test_who_took_a_run_up_made_it_too(stage: Stage) -> None:
 
 def test_where_the_maker_is_not_known_approver_and_publisher_are_two(stage: Stage) -> None:
     steps = [{"method": "generalize-by-count", "parameters": {"k": 6}}]
-    judges = {"attacks": ["s1"], "measures": ["rfm"]}
-    made = start_run(stage.studio, project=stage.project, steps=steps, **judges, seed=SEED).id
+    made = start_run(stage.studio, project=stage.project, steps=steps, attacks=["s1"], measures=["rfm"], seed=SEED).id
     assert stage.ask("dan", made, "approval")[0] == 201
     code, said = stage.ask("dan", made, "publications", **TO)
     assert (code, said) == (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Final, Literal
 
 from noren.data import catalog
 from noren.errors import ParameterError
@@ -17,7 +17,7 @@ from noren.studio.users import UserRole
 from noren.web.actions import Asked, action
 from noren.web.refusals import DiskFullError, is_disk_full
 
-Sample = Literal["history", "people"]
+SAMPLES: Final = ("history", "people")
 """What can be made up: a shop's purchases, and a table of people."""
 _LONGEST_NAME = 120
 
@@ -33,15 +33,15 @@ def add_project(
     studio: Studio,
     *,
     name: Annotated[str, Asked(rules={"min_length": 1, "max_length": _LONGEST_NAME, "examples": ["Shop A, 2026"]})],
-    sample: Annotated[Sample | None, Asked()] = None,
+    sample: Annotated[str | None, Asked(model=Literal[SAMPLES] | None)] = None,
     dataset: Annotated[str | None, Asked(rules={"max_length": 60})] = None,
 ) -> Project:
     """Add a project."""
     name = _project_name(name)
     if sample is not None and dataset is not None:
         raise ParameterError(_("a project has one kind of data"), _("choose a sample or a data set"))
-    if sample is not None and sample not in (names := get_args(Sample)):
-        raise ParameterError(_("there is no such sample"), _("choose one of {names}").format(names=names))
+    if sample is not None and sample not in SAMPLES:
+        raise ParameterError(_("there is no such sample"), _("choose one of {names}").format(names=SAMPLES))
     if dataset is not None:
         catalog.find(dataset)
     source = {"sample": sample} if sample else {"dataset": dataset} if dataset else {}

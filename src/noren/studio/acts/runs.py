@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from noren.descriptions import Runtime
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.outcome import fitting, label_of
-from noren.judgement.rule import Rule, rule_named
+from noren.judgement.rule import rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method
@@ -41,8 +41,7 @@ from noren.web.actions import Asked, action
 from noren.web.refusals import NotNowError
 from noren.work.ids import new_id
 
-Recipient = Literal["partner", "public", "inside"]
-FOR_WHOM: Final[tuple[str, ...]] = get_args(Recipient)
+FOR_WHOM: Final = ("partner", "public", "inside")
 """The rules that a release is found for, the usual one first."""
 MORE_SEEDS: Final = 4
 """With how many further seeds the setting to take runs, to be surer of it."""
@@ -83,13 +82,10 @@ def start_run(
 ) -> Job:
     """Protect the data, attack the release and measure it, in the background."""
     found, (folder, schema) = studio.ready_project(project), studio.columns(project)
-    ready = [
-        {"method": one.name, "parameters": without_paths(one)}
-        for one in checked_methods(found, folder, schema, steps, attacks=attacks, measures=measures)
-    ]
-    made = [Statement(**step) for step in ready]
+    methods = checked_methods(found, folder, schema, steps, attacks=attacks, measures=measures)
+    made = [Statement(one.name, without_paths(one)) for one in methods]
     order = {
-        "steps": ready,
+        "steps": [{"method": one.method, "parameters": one.parameters} for one in made],
         "attacks": None if attacks is None else list(attacks),
         "measures": None if measures is None else list(measures),
         "seed": draw_seed() if seed is None else seed,
@@ -167,7 +163,6 @@ class Search:
         Who judges; None for everybody, else those who are quick.
     """
 
-    rule: Rule
     wanted: Sequence[StepData]
     attacks: Sequence[str] | None
     measures: Sequence[str] | None
@@ -206,7 +201,7 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
     wanted: list[StepData] = [
         {"method": kind.name, "parameters": usual_parameters(kind, schema, values)} for kind in quick
     ]
-    return Search(by, wanted, attacks, measures)
+    return Search(wanted, attacks, measures)
 
 
 def _has_files(kind: type[Method], folder: Path) -> bool:
@@ -222,16 +217,22 @@ def _has_files(kind: type[Method], folder: Path) -> bool:
     body="SearchOrder",
     body_text="Whom a release is for.",
 )
-def start_search(studio: Studio, *, project: Ident, rule: Annotated[Recipient, Asked()]) -> list[Job]:
+def start_search(studio: Studio, *, project: Ident, rule: Annotated[str, Asked(model=Literal[FOR_WHOM])]) -> list[Job]:
     """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it.
 
     None are run twice.
     """
     asked, before = search_for(studio, project, rule), studio.project(project).rule
     change_project(studio, project=project, rule=rule)
-    judges = {"attacks": asked.attacks, "measures": asked.measures}
     try:
-        return start_sweep(studio, project=project, methods=asked.wanted, **judges, again=False)
+        return start_sweep(
+            studio,
+            project=project,
+            methods=asked.wanted,
+            attacks=asked.attacks,
+            measures=asked.measures,
+            again=False,
+        )
     except NorenError:
         change_project(studio, project=project, rule=before)
         raise
