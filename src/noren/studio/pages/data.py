@@ -397,10 +397,12 @@ def answer(
     return RedirectResponse(f"/projects/{project}/data", 303)
 
 
+@router.post("/projects/{project}/copy")
 @router.post("/projects/{project}/data/copy")
-def copy(project: Ident, studio: TheStudio) -> Response:
-    """Make a project of the same data in which everything can be said anew."""
-    return RedirectResponse(f"/projects/{copy_project(studio, project=project).id}/data#columns", 303)
+def copy(request: Request, project: Ident, studio: TheStudio) -> Response:
+    """Make a project of the same data without the runs, in which everything can be said anew, and open it."""
+    place = "#columns" if "/data/" in request.url.path else ""
+    return RedirectResponse(f"/projects/{copy_project(studio, project=project).id}/data{place}", 303)
 
 
 @router.post("/projects/{project}/data/preset")

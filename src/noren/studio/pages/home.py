@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -15,13 +14,12 @@ from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.judgement.place import Place
 from noren.studio.acts import projects as acts
-from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
+from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.lists import ProjectInList, ProjectQuery, find_projects
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Project
 from noren.web.frame import local_path
-from noren.web.refusals import ErrorText
 
 router = APIRouter()
 
@@ -38,24 +36,6 @@ class _Asked(ProjectQuery):
     model_config = ConfigDict(extra="ignore")  # other parts of an address are for others
 
     start: int = Field(default=0, ge=0, le=10**6)
-
-
-@dataclass(frozen=True)
-class ProjectLine:
-    """What the first page tells of a project."""
-
-    project: Project
-    address: str
-    kind: str
-    rows: int
-    people: int | None
-    runs: int
-    active: int
-    best: Place | None
-    reading: JobOut | None
-    wrong: ErrorText | None
-    question: str
-    used: str
 
 
 @router.get("/")
@@ -86,23 +66,11 @@ def rename(request: Request, project: Ident, studio: TheStudio, name: Text = "",
     return RedirectResponse(local_path(back), 303)
 
 
-@router.post("/projects/{project}/copy")
-def copy(project: Ident, studio: TheStudio) -> Response:
-    """Make a project of the same data without the runs, and open it."""
-    return RedirectResponse(f"/projects/{acts.copy_project(studio, project=project).id}/data", 303)
-
-
 @router.post("/projects/{project}/archive")
-def archive(project: Ident, studio: TheStudio, back: Back = "/") -> Response:
-    """Take a project out of the way."""
-    acts.change_project(studio, project=project, archived=True)
-    return RedirectResponse(local_path(back), 303)
-
-
 @router.post("/projects/{project}/unarchive")
-def unarchive(project: Ident, studio: TheStudio, back: Back = "/") -> Response:
-    """Bring a project back."""
-    acts.change_project(studio, project=project, archived=False)
+def archive(request: Request, project: Ident, studio: TheStudio, back: Back = "/") -> Response:
+    """Take a project out of the way, or bring it back."""
+    acts.change_project(studio, project=project, archived=request.url.path.endswith("/archive"))
     return RedirectResponse(local_path(back), 303)
 
 
@@ -137,6 +105,7 @@ def _home(
     asked = asked or _Asked(archived="all" if renaming else "")
     found = find_projects(studio, asked)
     every = studio.store.projects()
+    titles = {dataset.name: dataset.title for dataset in catalog.known()}
     if renaming:  # what is wrong stands beside its project, on whichever page that is
         found = [one for one in found if one.project.id == renaming["project"]]
     return page(
@@ -147,11 +116,20 @@ def _home(
         status=422 if wrong or renaming else 200,
         lines=[_line(one, studio) for one in found[asked.start :][:_PAGE]],
         asked=asked,
-        choices=_choices(),
+        choices={
+            "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
+            "kind": [("", _("any data")), ("history", _("purchase histories")), ("table", _("tables of people"))],
+            "release": [("", _("with or without")), ("with", _("with a release")), ("without", _("without a release"))],
+            "archived": [("", _("not archived")), ("only", _("archived only")), ("all", _("all"))],
+        },
         searchable=asked.is_narrow or len(every) > _FEW or any(project.archived for project in every),
         found=len(found),
         page_size=_PAGE,
-        sources=_sources(studio),
+        sources=[
+            ("", _("no data yet")),
+            *((f"sample:{name}", _(words)) for name, words in _SAMPLES.items()),
+            *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
+        ],
         typed=typed or {"name": "", "source": ""},
         wrong=wrong,
         renaming=renaming or {"project": ""},
@@ -188,17 +166,8 @@ def _title(found: Sequence[ProjectInList], asked: _Asked, every: int) -> str:
     ).format(count=len(found))
 
 
-def _choices() -> dict[str, list[tuple[str, str]]]:
-    """Return what each part of the search can be set to."""
-    return {
-        "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
-        "kind": [("", _("any data")), ("history", _("purchase histories")), ("table", _("tables of people"))],
-        "release": [("", _("with or without")), ("with", _("with a release")), ("without", _("without a release"))],
-        "archived": [("", _("not archived")), ("only", _("archived only")), ("all", _("all"))],
-    }
-
-
-def _line(one: ProjectInList, studio: Studio) -> ProjectLine:
+def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
+    """Return what the page tells of a project."""
     project, runs = one.project, one.runs
     reads = [job for job in one.jobs if job.kind == "read"]
     last = said_job(studio, reads[-1]) if reads else None
@@ -206,20 +175,20 @@ def _line(one: ProjectInList, studio: Studio) -> ProjectLine:
     kinds = {"history": _("purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))
     best = _best(one.places)
-    return ProjectLine(
-        project=project,
-        address=f"/projects/{project.id}/{'results' if best else 'data'}",
-        kind=kinds.get(kind, kind),
-        rows=int(project.facts.get("rows", 0)),
-        people=int(project.facts["people"]) if kind == "history" else None,
-        runs=len(runs),
-        active=sum(not job.state.is_over for job in runs),
-        best=best,
-        reading=last if not over else None,
-        wrong=last.error if last is not None and over and not project.is_ready else None,
-        question=_question(project, len(runs)),
-        used=one.used,
-    )
+    return {
+        "project": project,
+        "address": f"/projects/{project.id}/{'results' if best else 'data'}",
+        "kind": kinds.get(kind, kind),
+        "rows": int(project.facts.get("rows", 0)),
+        "people": int(project.facts["people"]) if kind == "history" else None,
+        "runs": len(runs),
+        "active": sum(not job.state.is_over for job in runs),
+        "best": best,
+        "reading": last if not over else None,
+        "wrong": last.error if last is not None and over and not project.is_ready else None,
+        "question": _question(project, len(runs)),
+        "used": one.used,
+    }
 
 
 def _best(places: Sequence[Place]) -> Place | None:
@@ -240,13 +209,3 @@ def _question(project: Project, runs: int) -> str:
     return (said if runs else _("Remove “{name}” with its data? It cannot be brought back.")).format(
         name=project.name, runs=runs
     )
-
-
-def _sources(studio: Studio) -> list[tuple[str, str]]:
-    """Return what a project can begin with, beside a file: nothing, made-up data, public data of this machine."""
-    titles = {dataset.name: dataset.title for dataset in catalog.known()}
-    return [
-        ("", _("no data yet")),
-        *((f"sample:{name}", _(words)) for name, words in _SAMPLES.items()),
-        *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
-    ]
