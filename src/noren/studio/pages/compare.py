@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from statistics import fmean
 from typing import Annotated, Any, Final
 
@@ -113,28 +113,22 @@ def be_surer(project: Ident, studio: TheStudio, run: Annotated[str, Form(max_len
 
 def said_searches(studio: Studio, found: Project) -> list[dict[str, str]]:
     """Return for each recipient what would be tried, or why nothing can be found."""
-    return [_said_search(studio, found, rule) for rule in acts.FOR_WHOM]
-
-
-def _said_search(studio: Studio, found: Project, rule: str) -> dict[str, str]:
-    names = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
-    whom = _("For {whom}.").format(whom=_(RECIPIENTS[rule]))
-    told = {"rule": rule, "name": names[rule]}
-    try:
-        asked = acts.search_for(studio, found.id, rule)
-    except NorenError as error:
-        return told | {"words": _together(whom, str(error)), "wrong": str(error)}
-    said = _("Tries {methods} with k = {ks}.").format(
-        methods=", ".join(asked.methods), ks=", ".join(map(str, asked.ks))
-    )
-    words = _together(whom, said)
-    if asked.measures is not None:
-        words = _together(words, _("Only quick attacks and measures judge."))
-    return told | {"words": words, "wrong": ""}
-
-
-def _together(sentence: str, more: str) -> str:
-    return _("{sentence} {more}").format(sentence=sentence, more=more)
+    names, searches = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}, []
+    for rule in acts.FOR_WHOM:
+        said, wrong = [_("For {whom}.").format(whom=_(RECIPIENTS[rule]))], ""
+        try:
+            asked = acts.search_for(studio, found.id, rule)
+        except NorenError as error:
+            wrong = str(error)
+            said.append(wrong)
+        else:
+            tried = {"methods": ", ".join(asked.methods), "ks": ", ".join(map(str, asked.ks))}
+            said.append(_("Tries {methods} with k = {ks}.").format(**tried))
+            if asked.measures is not None:
+                said.append(_("Only quick attacks and measures judge."))
+        words = reduce(lambda one, more: _("{sentence} {more}").format(sentence=one, more=more), said)
+        searches.append({"rule": rule, "name": names[rule], "words": words, "wrong": wrong})
+    return searches
 
 
 def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
@@ -190,7 +184,18 @@ def _state(studio: Studio, found: Project) -> dict[str, Any]:
         "finding": headline(settings, choices) if settings else finding([]),
         "answer": answer(settings, choices)[1:] if settings else [],
         "advice": [asdict(one) for one in advice(settings, choices)],
-        "taken": [_taken(settings[choice.chosen], studio, found) for choice in choices if choice.chosen is not None],
+        "taken": [
+            {
+                "label": one.label,
+                "address": _address(one),
+                "run": one.newest.id,
+                "once": len(one.runs) == 1,
+                "untried": untried_sentence(studio, found, studio.result(one.newest.id), studio.verdict(one.newest.id))
+                if one.place.word == Word.WITHSTANDS
+                else "",
+            }
+            for one in (settings[choice.chosen] for choice in choices if choice.chosen is not None)
+        ],
         "rule": rule_words(rule, choices),
         "active": active,
         "waiting": waiting.format(count=active) if active else "",
@@ -198,23 +203,6 @@ def _state(studio: Studio, found: Project) -> dict[str, Any]:
         **_map(settings, choices, rule),
         "runs": [_line(job, studio, runs.get(job.id), marks.get(job.label, "")) for job in jobs[::-1]],
     }
-
-
-def _taken(one: TriedSetting, studio: Studio, project: Project) -> dict[str, Any]:
-    """Return where the setting to take is looked at, which attacks it was spared, and whether one seed alone ran."""
-    spared = one.place.word == Word.WITHSTANDS
-    return {
-        "label": one.label,
-        "address": _address(one),
-        "run": one.newest.id,
-        "once": len(one.runs) == 1,
-        "untried": _untried(studio, project, one) if spared else "",
-    }
-
-
-def _untried(studio: Studio, project: Project, one: TriedSetting) -> str:
-    run = one.newest.id
-    return untried_sentence(studio, project, studio.result(run), studio.verdict(run))
 
 
 def _address(one: TriedSetting) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request
@@ -23,6 +23,7 @@ from noren.studio import handing_out, project_ledger
 from noren.studio.acts import releases as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.pages.frame import Typed, page
+from noren.studio.project_files import StepData
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
 
@@ -38,16 +39,22 @@ def show(request: Request, project: Ident, studio: TheStudio) -> Response:
 @router.post("/projects/{project}/ledger")
 def begin(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> Response:
     """Make the ledger."""
-    found = studio.ready_project(project)
+    found, way, rule = studio.ready_project(project), typed.get("way", ""), typed.get("rule", "")
+    steps: Sequence[StepData] = ()
     try:
-        acts.make_ledger(
-            studio,
-            project=project,
-            steps=_steps(studio, found, typed.get("way", "")),
-            period=typed.get("period", "month"),
-            budget=_budget(typed.get("budget", "")),
-            rule=_rule(typed.get("rule", "")),
-        )
+        if way not in ("", "usual"):  # as a run did it
+            job = studio.finished(way)
+            if job.project != found.id:
+                raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))
+            steps = job.order["steps"]
+        budget = _budget(typed.get("budget", ""))
+        if rule and rule not in RULES:  # never a file of the server's
+            raise ParameterError(
+                _("there is no rule {word!r}{hint}").format(word=rule, hint=""),
+                _("choose one of {names}").format(names=", ".join(RULES)),
+            )
+        period: Any = typed.get("period", "month")
+        acts.make_ledger(studio, project=project, steps=steps, period=period, budget=budget, rule=rule or None)
     except NorenError as error:
         return _page(request, studio, found, typed, str(error), 422)
     return RedirectResponse(f"/projects/{project}/ledger", 303)
@@ -75,6 +82,15 @@ def _page(
     weighed = last.summary if last and last.state == State.DONE and not last.summary["released"] else None
     fits = found.facts["kind"] == Kind.HISTORY
     curve = weighed["curve"] if weighed else book["curve"] if book else None
+    chart, rows = None, []
+    if curve:
+        lines = dict(curve["found"])
+        if any(value is not None for value in curve["certified"]):
+            lines[_("certified")] = curve["certified"]
+        rows = [[name, *("–" if value is None else percent(value) for value in line)] for name, line in lines.items()]
+    if book and curve and curve["periods"]:
+        how = {"measure": curve["measure"], "certified": curve["certified"], "proposed": weighed is not None}
+        chart = live(Curves(curve["periods"], curve["found"], book["budget"], **how).chart(titled=False))
     return page(
         request,
         "ledger.html.jinja",
@@ -95,10 +111,10 @@ def _page(
         verdict_word=lambda word: word_text(Word(word)),
         active=said_job(studio, last) if last and not last.state.is_over else None,
         failed=said_job(studio, last).error if last and last.state == State.FAILED else None,
-        chart_spec=_lines(book, curve, proposed=weighed is not None),
+        chart_spec=chart,
         curve=curve,
         curve_words=about_measure(curve["measure"]) if curve else "",
-        curve_rows=_rows(curve) if curve else [],
+        curve_rows=rows,
         runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
         typed=typed,
         wrong=wrong,
@@ -126,45 +142,6 @@ def _title(book: Mapping[str, Any] | None, *, fits: bool) -> str:
 def _certified(kept: Mapping[str, Any] | None) -> str:
     """Return what is certified, in the reader's language."""
     return certificate_sentence(None if kept is None else Certificate.model_validate(kept))
-
-
-def _lines(book: Mapping[str, Any] | None, curve: Mapping[str, Any] | None, *, proposed: bool) -> dict[str, Any] | None:
-    if not book or not curve or not curve["periods"]:
-        return None
-    how = {"measure": curve["measure"], "certified": curve["certified"]}
-    curves = Curves(curve["periods"], curve["found"], book["budget"], proposed, **how)
-    return live(curves.chart(titled=False))
-
-
-def _rows(curve: Mapping[str, Any]) -> list[list[str]]:
-    """Return the curves as a table, for whoever cannot see the chart."""
-    found = dict(curve["found"])
-    if any(value is not None for value in curve["certified"]):
-        found[_("certified")] = curve["certified"]
-    return [
-        [attack, *("–" if value is None else percent(value) for value in values)] for attack, values in found.items()
-    ]
-
-
-def _rule(word: str) -> str | None:
-    """Return the rule that was chosen: one that has a name, never a file of the server's."""
-    if word and word not in RULES:
-        raise ParameterError(
-            _("there is no rule {word!r}{hint}").format(word=word, hint=""),
-            _("choose one of {names}").format(names=", ".join(RULES)),
-        )
-    return word or None
-
-
-def _steps(studio: Studio, found: Project, way: str) -> list[dict[str, Any]]:
-    """Return how a period is protected: the usual way, or that of a run."""
-    if way in ("", "usual"):
-        return []
-    job = studio.finished(way)
-    if job.project != found.id:
-        raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))
-    steps: list[dict[str, Any]] = job.order["steps"]
-    return steps
 
 
 def _budget(text: str) -> dict[str, float]:
