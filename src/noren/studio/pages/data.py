@@ -23,7 +23,7 @@ from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
 from noren.studio.acts import data as acts
 from noren.studio.acts.projects import copy_project
-from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
+from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.folders import read_json
 from noren.studio.forms.columns import (
     HISTORY_ROLES,
@@ -116,53 +116,49 @@ def _page(
 ) -> HTMLResponse:
     job = _last_read(studio, found.id)
     profile = studio.profile(found.id) if found.is_ready else None
-    active = job is not None and not job.state.is_over
-    fixed = studio.is_fixed(found.id)
     context: dict[str, Any] = {
         "job": None if job is None else said_job(studio, job),
-        "active": active,
-        "fixed": fixed,
+        "active": job is not None and not job.state.is_over,
+        "fixed": studio.is_fixed(found.id),
         "endings": ",".join(ENDINGS),
         "largest": studio.settings.largest_upload,
         "largest_words": data_parts.size(studio.settings.largest_upload),
-        "source": _source(found, editor),
+        "source": None,
         "editor": None,
         "wrong": {"preset": ""} | dict(wrong or {}),
         "ready": found.is_ready,
     }
+    title = _("Bring your data: purchases of customers, or a table of people")
+    if job is not None:
+        title = _("{name} was not read") if job.state.is_over else _("{name} is being read")
+        title = title.format(name=found.source.get("file") or found.name)
+    if found.source:
+        form = found.facts.get("form") or (editor.form if editor else None)
+        columns = len(found.facts.get("file_columns", ())) or (len(editor.fields) if editor else 0)
+        context["source"] = {
+            "name": found.source.get("file"),
+            "size": data_parts.size(found.source["bytes"]) if "bytes" in found.source else "",
+            "form": data_parts.form_sentence(form, columns) if form else "",
+            "notices": data_parts.notices(found.facts),
+        }
     if editor is not None:
         context["editor"] = _editor_context(studio, editor, found, profile, first)
     if profile is not None:
-        context |= _ready_context(studio, found, profile, start, tried)
-        asked = people is not None and profile["kind"] == Kind.TABLE
-        context["apart"] = told_apart(studio, found, people or "") if asked else None
-    title = _title(found, profile, context["job"])
+        title = data_parts.finding(found.facts, profile)
+        is_table = profile["kind"] == Kind.TABLE
+        context |= {
+            "history": None if profile["history"] is None else _history_context(profile["history"]),
+            "unicity": unicity_context(profile["history"]),
+            "facts": found.facts,
+            "hierarchies": hierarchies_context(studio, found, tried) if is_table else [],
+            "categories": groups.category_facts(studio.folders.project(found.id)),
+            "is_table": is_table,
+            "rows": _rows(studio, found, start),
+            "small": data_parts.size(groups.LARGEST),
+            "largest_small": groups.LARGEST,
+            "apart": told_apart(studio, found, people or "") if people is not None and is_table else None,
+        }
     return page(request, "data.html.jinja", title=title, place="data", project=found, status=status, **context)
-
-
-def _title(found: Project, profile: Mapping[str, Any] | None, job: JobOut | None) -> str:
-    name = found.source.get("file") or found.name
-    if profile is not None:
-        return data_parts.finding(found.facts, profile)
-    if job is None:
-        return _("Bring your data: purchases of customers, or a table of people")
-    if job.state in ("waiting", "running"):
-        return _("{name} is being read").format(name=name)
-    return _("{name} was not read").format(name=name)
-
-
-def _source(found: Project, editor: _Editor | None) -> dict[str, Any] | None:
-    """Return what is known of where the data come from."""
-    if not found.source:
-        return None
-    form = found.facts.get("form") or (editor.form if editor else None)
-    columns = len(found.facts.get("file_columns", ())) or (len(editor.fields) if editor else 0)
-    return {
-        "name": found.source.get("file"),
-        "size": data_parts.size(found.source["bytes"]) if "bytes" in found.source else "",
-        "form": data_parts.form_sentence(form, columns) if form else "",
-        "notices": data_parts.notices(found.facts),
-    }
 
 
 def _last_read(studio: Studio, project: str) -> Job | None:
@@ -176,47 +172,23 @@ def _editor(studio: Studio, found: Project) -> _Editor | None:
     """Return what is said of the columns: as typed where reading by it failed, else as saved."""
     job = _last_read(studio, found.id)
     draft = read_json(studio.job_folder(job) / "draft.json") if job is not None and job.state == State.FAILED else None
-    if draft is not None and job is not None:
-        return _editor_of_draft(draft, job)
-    if not found.is_ready:
+    if draft is None and not found.is_ready:
         return None
-    facts, schema = found.facts, studio.schema(found.id)
-    guessed = facts.get("guessed", False)
+    facts = found.facts if draft is None else draft
+    schema = studio.schema(found.id) if draft is None else Schema.from_toml(draft["toml"])
+    names, out = facts.get("file_columns", schema.names), facts.get("leave_out", facts.get("left_out", ()))
+    wrong = {} if draft is None or job is None or job.error.get("column") not in names else job.error
     return _Editor(
         schema=schema,
-        fields=fields_of(schema, facts.get("file_columns", schema.names), facts.get("left_out", ())),
+        fields=fields_of(schema, names, out),
         kind=str(schema.kind),
         form=facts["form"],
-        guessed=guessed,
+        guessed=facts.get("guessed", False),
         open=facts.get("open", ()),
         questions=data_parts.questions(facts),
         examples=facts.get("examples", {}),
+        problems={wrong["column"]: [wrong["message"]]} if wrong else {},
     )
-
-
-def _editor_of_draft(draft: Mapping[str, Any], job: Job) -> _Editor:
-    schema = Schema.from_toml(draft["toml"])
-    column, message = job.error.get("column"), job.error["message"]
-    return _Editor(
-        schema=schema,
-        fields=fields_of(schema, draft["file_columns"], draft["leave_out"]),
-        kind=str(schema.kind),
-        form=draft["form"],
-        guessed=draft["guessed"],
-        open=draft["open"],
-        questions=data_parts.questions(draft),
-        examples=draft.get("examples", {}),
-        problems={column: [message]} if column in draft["file_columns"] else {},
-    )
-
-
-def _understood(editor: _Editor, fields: ColumnFields) -> dict[str, str] | None:
-    """Return how a column was read: its spelling in words, a cell as it stands in the file, and the value it means."""
-    example = editor.examples.get(fields.name)
-    if fields.out or fields.name not in editor.schema.names or example is None or not example[0]:
-        return None
-    written = how_written(editor.schema[fields.name])
-    return {"written": written, "example": printable(example[0], 60), "value": printable(example[1], 60)}
 
 
 def _conversion(studio: Studio, found: Project, fields: ColumnFields) -> dict[str, str] | None:
@@ -251,9 +223,16 @@ def _editor_context(
     rows = profile["rows"] if profile else 0
     shown = [
         _column_context(i, one, about.get(one.name), rows, editor.problems.get(one.name, []))
-        | {"convert": _conversion(studio, found, one), "understood": _understood(editor, one)}
+        | {"convert": _conversion(studio, found, one), "understood": None}
         for i, one in enumerate(editor.fields[first : first + _COLUMNS], start=first)
     ]
+    for one in shown:
+        # how a column was read: its spelling in words, a cell as it stands in the file, and the value it means
+        fields: ColumnFields = one["fields"]
+        example = editor.examples.get(fields.name)
+        if example and example[0] and not fields.out and fields.name in editor.schema.names:
+            cell, value = (printable(text, 60) for text in example)
+            one["understood"] = {"written": how_written(editor.schema[fields.name]), "example": cell, "value": value}
     numbered = {one.name: i for i, one in enumerate(editor.fields)}
     return {
         "kind": editor.kind,
@@ -343,7 +322,9 @@ def save_columns(request: Request, project: Ident, studio: TheStudio, posted: Po
     if converted.isdigit():
         posted = posted | {f"type-{converted}": posted[f"convert-{converted}"]}
     editor.fields, kind = typed(editor.fields, posted), posted.get("kind", editor.kind)
-    if kind != editor.kind and not any(_fits_kind(one, kind) for one in editor.fields):
+    own, others = (HISTORY_ROLES, TABLE_ROLES) if kind == Kind.HISTORY else (TABLE_ROLES, HISTORY_ROLES)
+    roles = {one.role for one in editor.fields if not one.out}
+    if kind != editor.kind and not any(role in own and role not in others for role in roles):
         # rows are something else, and nobody said anew what columns are for: it is guessed
         return answer(request, project, studio, "kind", kind)
     editor.kind = kind
@@ -351,29 +332,24 @@ def save_columns(request: Request, project: Ident, studio: TheStudio, posted: Po
     problems = problems_of(content)
     try:
         if not problems:
-            still_open = _still_open(studio.known(project), schema_of(content))
+            schema = schema_of(content)
+            customer = next((column.name for column in schema.columns if column.role == Role.CUSTOMER), None)
+            said = {"kind": str(schema.kind), "customer": customer}
+            # who did not touch what was guessed did not answer
+            still_open = [
+                one
+                for one in open_stops(studio.known(project))
+                if said.get(one["about"], one["chosen"]) == one["chosen"]
+            ]
             acts.set_schema(studio, project=project, content=content, leave_out=leave_out, still_open=still_open)
             return RedirectResponse(f"/projects/{project}/data", 303)
         for problem in problems:
-            said = f"{problem.message}; {problem.cure}" if problem.cure else problem.message
-            editor.problems.setdefault(problem.column, []).append(said)
+            text = f"{problem.message}; {problem.cure}" if problem.cure else problem.message
+            editor.problems.setdefault(problem.column, []).append(text)
     except NorenError as error:
         editor.problems.setdefault(None, []).append(str(error))
     shown = int(posted["first"]) if posted.get("first", "").isdigit() else 0
     return _page(request, studio, found, editor, first=shown, status=422)
-
-
-def _fits_kind(fields: ColumnFields, kind: str) -> bool:
-    """Tell whether a column has a role that only rows of this kind have."""
-    own, others = (HISTORY_ROLES, TABLE_ROLES) if kind == Kind.HISTORY else (TABLE_ROLES, HISTORY_ROLES)
-    return not fields.out and fields.role in own and fields.role not in others
-
-
-def _still_open(known: Mapping[str, Any], schema: Schema) -> list[Mapping[str, Any]]:
-    """Return the questions that what was saved leaves open: who did not touch what was guessed did not answer."""
-    customer = next((column.name for column in schema.columns if column.role == Role.CUSTOMER), None)
-    said = {"kind": str(schema.kind), "customer": customer}
-    return [one for one in open_stops(known) if said.get(one["about"], one["chosen"]) == one["chosen"]]
 
 
 @router.post("/projects/{project}/data/answer")
@@ -420,45 +396,21 @@ def use_preset(request: Request, project: Ident, studio: TheStudio, posted: Post
 # --- what there is once data were read -------------------------------------------------------------------------------
 
 
-def _ready_context(
-    studio: Studio, found: Project, profile: Mapping[str, Any], start: int, tried: Tried | None
-) -> dict[str, Any]:
-    folder = studio.folders.project(found.id)
-    is_table = profile["kind"] == Kind.TABLE
-    return {
-        "history": None if profile["history"] is None else _history_context(profile["history"]),
-        "unicity": unicity_context(profile["history"]),
-        "facts": found.facts,
-        "hierarchies": hierarchies_context(studio, found, tried) if is_table else [],
-        "categories": groups.category_facts(folder),
-        "is_table": is_table,
-        "rows": _rows(studio, found, start),
-        "small": data_parts.size(groups.LARGEST),
-        "largest_small": groups.LARGEST,
-    }
-
-
 def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
-    rows, months, shape = history["rows_per_customer"], history["months_active"], history["shape"]
-    customers = _("customers")
+    def part(name: str, counts: Mapping[str, Any], label: str) -> dict[str, Any]:
+        return {
+            "caption": data_parts.half_finding(name, counts),
+            "spec": live(counts_bars(counts, label_title=label, value_title=_("customers"))),
+            "table": [[label, count(n)] for label, n in zip(counts["labels"], counts["counts"], strict=True)],
+        }
+
+    months = history["months_active"]
     return {
         "customers": history["customers"],
         "things": history["items"],
-        "shape": shape,
-        "rows": {
-            "caption": data_parts.rows_finding(rows),
-            "spec": live(counts_bars(rows, label_title=_("purchases of a customer"), value_title=customers)),
-            "table": [[label, count(n)] for label, n in zip(rows["labels"], rows["counts"], strict=True)],
-        },
-        "months": None
-        if months is None
-        else {
-            "caption": data_parts.months_finding(months),
-            "spec": live(
-                counts_bars(months, label_title=_("months in which a customer bought"), value_title=customers)
-            ),
-            "table": [[label, count(n)] for label, n in zip(months["labels"], months["counts"], strict=True)],
-        },
+        "shape": history["shape"],
+        "rows": part("rows", history["rows_per_customer"], _("purchases of a customer")),
+        "months": None if months is None else part("months", months, _("months in which a customer bought")),
     }
 
 

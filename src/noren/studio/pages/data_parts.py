@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import polars as pl
@@ -18,7 +18,7 @@ from noren.drawing.unicity_lines import unicity_lines
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, active_language, ngettext
 from noren.inference.coarseness import EXACT
-from noren.inference.identifiers import ColumnSet, identifiers
+from noren.inference.identifiers import identifiers
 from noren.inference.population import population
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
@@ -117,17 +117,8 @@ def _names(names: Sequence[str]) -> str:
     return listing([printable(name, 60) for name in names], _SHOWN_NAMES)
 
 
-def rows_finding(counts: Facts) -> str:
-    """Return how much customers buy."""
-    return _half_finding("rows", counts)
-
-
-def months_finding(counts: Facts) -> str:
-    """Return for how long customers buy."""
-    return _half_finding("months", counts)
-
-
-def _half_finding(name: str, counts: Facts) -> str:
+def half_finding(name: str, counts: Facts) -> str:
+    """Return how much half of the customers buy (``rows``), or for how long (``months``)."""
     if not counts["total"]:
         return say("half.nobody")
     median = f"{counts['median']:,.1f}".removesuffix(".0")
@@ -207,21 +198,20 @@ def told_apart(studio: Studio, project: Project, people: str) -> dict[str, Any]:
     said: dict[str, Any] = {"people": people, "rows": [], "problem": "", "unique": None}
     try:
         found = identifiers(table, columns=names, largest=_LARGEST)
-        said["rows"] = [_row(one) for one in (*found.columns, *found.sets)]
+        said["rows"] = [
+            {
+                "columns": " + ".join(printable(name, _LONGEST_NAME) for name in one.columns),
+                "alone": percent(one.alone),
+                "separation": percent(one.separation),
+                "distinction": percent(one.distinction),
+            }
+            for one in (*found.columns, *found.sets)
+        ]
         if people.strip():
             said["unique"] = _unique(table, _number(people))
     except NorenError as error:
         said["problem"] = str(error)
     return said
-
-
-def _row(one: ColumnSet) -> dict[str, str]:
-    return {
-        "columns": " + ".join(printable(name, _LONGEST_NAME) for name in one.columns),
-        "alone": percent(one.alone),
-        "separation": percent(one.separation),
-        "distinction": percent(one.distinction),
-    }
 
 
 def _number(text: str) -> float:
@@ -325,16 +315,25 @@ def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Tried | 
     mine = tried if tried is not None and tried.place == place else None
     own = about["asked"] and Asked(**about["asked"])
     builds = mine is not None and mine.asked.by != "widths"
-    asked = mine.asked if mine is not None and builds else own
+    asked = (mine.asked if mine is not None and builds else own) or Asked("")
+    widths = ", ".join(f"{width:.15g}" for width in about["widths"] or [])
+    if mine is not None and not builds:
+        widths = mine.asked.text
+    made = {
+        "built": _("built by {by}").format(by=own.by if own else ""),
+        "default": _("the first one, made by Noren"),
+        "widths": _("by your widths"),
+        "uploaded": _("your file"),
+    }
     return {
         "index": place,
         "column": column.name,
         "name": printable(column.name, _LONGEST_NAME),
         "sentence": levels_sentence(about),
-        "made": _made(about),
+        "made": made[about["made"]],
         "is_first": about["made"] == "default",
         "is_number": column.scale == Scale.RATIO,
-        "widths": mine.asked.text if mine is not None and not builds else _widths(about),
+        "widths": widths,
         "has_file": bool(about["file"]),
         "levels": _levels(about),
         "builders": [
@@ -342,9 +341,7 @@ def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Tried | 
             for one in builders_for(column)
             if one.by not in _NOT_OFFERED
         ],
-        "asked": {"by": asked.by, "text": asked.text, "other": asked.other}
-        if asked
-        else {"by": "", "text": "", "other": ""},
+        "asked": asdict(asked),
         "said": mine.said if mine is not None else "",
         "wrong_widths": mine is not None and bool(mine.said) and not builds,
         "wrong_builder": mine is not None and bool(mine.said) and builds,
@@ -353,20 +350,6 @@ def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Tried | 
         "seen": _levels(mine.about) if mine is not None and mine.about is not None and not mine.kept else [],
         "seen_sentence": levels_sentence(mine.about) if mine is not None and mine.about is not None else "",
     }
-
-
-def _made(about: Mapping[str, Any]) -> str:
-    if about["made"] == "built":
-        return _("built by {by}").format(by=about["asked"]["by"])
-    return {
-        "default": _("the first one, made by Noren"),
-        "widths": _("by your widths"),
-        "uploaded": _("your file"),
-    }[about["made"]]
-
-
-def _widths(about: Mapping[str, Any]) -> str:
-    return ", ".join(f"{width:.15g}" for width in about["widths"] or [])
 
 
 def _levels(about: Mapping[str, Any]) -> list[dict[str, Any]]:
