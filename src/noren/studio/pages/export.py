@@ -15,7 +15,6 @@ from noren.i18n import _, active_language, ngettext, speaking
 from noren.judgement.sentences import besides, cautions, headline_sentence, rule_sentence, word_text
 from noren.judgement.verdict import Reason, Verdict, Word
 from noren.papers.case import is_pseudonymised_only, judged_case
-from noren.papers.document import Pack
 from noren.papers.pack import About, Law, pack_files, pack_of
 from noren.papers.wording import Wording, fact_names, facts_given
 from noren.studio import exports, handing_out
@@ -314,7 +313,10 @@ def show_papers(
         return RedirectResponse(f"/projects/{found.id}/runs/{run.id}", 303)
     case = judged_case(Release.load(studio.job_folder(run) / "release"), studio.verdict(run.id))
     pack = pack_of(case, law)
-    left = len(pack.fields())
+    # what the records of handing out tell: to whom it went last, and when
+    records = [one for one in handing_out.publications(studio, found.id) if one.what == run.id][:1]
+    known = {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
+    keys, wording = dict.fromkeys(one.key for _document, one in pack.fields() if one.key), Wording()
     title = ngettext(
         "{count} paper goes with this release; {left} places in them are yours to fill in",
         "{count} papers go with this release; {left} places in them are yours to fill in",
@@ -323,7 +325,7 @@ def show_papers(
     return page(
         request,
         "papers.html.jinja",
-        title=title.format(count=len(pack.documents), left=left),
+        title=title.format(count=len(pack.documents), left=len(pack.fields())),
         place="results",
         project=found,
         run=run,
@@ -337,7 +339,9 @@ def show_papers(
             ("pseudonymised", _("pseudonymously processed information")),
         ],
         documents=[(document.title, document.audience) for document in pack.documents],
-        fields=_fields(pack, _known(studio, found, run)),
+        fields=[
+            {"name": key, "label": wording.word(f"common.field_{key}"), "value": known.get(key, "")} for key in keys
+        ],
         only_names=is_pseudonymised_only(case.release),
         paper_language=active_language(),
         paper_languages=[("ja", "日本語"), ("en", "English")],
@@ -371,16 +375,3 @@ async def write(
         return sent(exports.Download(name, "application/zip", exports.packed(files)))
 
     return await run_in_threadpool(packed)
-
-
-def _known(studio: Studio, project: Project, run: Job) -> dict[str, str]:
-    """Return what the records of handing out tell: to whom it went last, and when."""
-    records = [one for one in handing_out.publications(studio, project.id) if one.what == run.id]
-    return {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
-
-
-def _fields(pack: Pack, known: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the facts that papers ask for, with what they are and what is known of them."""
-    wording = Wording()
-    keys = dict.fromkeys(one.key for _document, one in pack.fields() if one.key)
-    return [{"name": key, "label": wording.word(f"common.field_{key}"), "value": known.get(key, "")} for key in keys]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -73,7 +73,23 @@ def show_protect(
         draft = draft.diverse(around.columns) if diverse else draft
     else:
         draft = draft_of_methods(method, around)
-    return _form(request, around, checked(draft, around)) if draft.steps else _choice(request, studio, around)
+    if draft.steps:
+        return _form(request, around, checked(draft, around))
+    title = _("Choose what the release of {rows} rows about {people} people shall promise")
+    return page(
+        request,
+        "protect.html.jinja",
+        title=title.format(rows=count(found.facts["rows"]), people=count(around.people)),
+        place="protect",
+        project=found,
+        groups=[
+            (group, [(method, around.missing_file(method)) for method in some])
+            for group, some in by_promise(around.methods)
+        ],
+        reading=None,
+        open_columns=[],
+        searches=said_searches(studio, found),
+    )
 
 
 @router.post("/projects/{project}/protect")
@@ -149,28 +165,6 @@ def _nothing_yet(request: Request, studio: Studio, project: Project) -> Response
     )
 
 
-def _choice(request: Request, studio: Studio, around: Surroundings) -> Response:
-    facts = around.project.facts
-    title = _("Choose what the release of {rows} rows about {people} people shall promise").format(
-        rows=count(facts["rows"]), people=count(around.people)
-    )
-    groups = [
-        (group, [(method, around.missing_file(method)) for method in some])
-        for group, some in by_promise(around.methods)
-    ]
-    return page(
-        request,
-        "protect.html.jinja",
-        title=title,
-        place="protect",
-        project=around.project,
-        groups=groups,
-        reading=None,
-        open_columns=[],
-        searches=said_searches(studio, around.project),
-    )
-
-
 def _form(
     request: Request, around: Surroundings, told: CheckedForm, *, status: int = 200, added: int | None = None
 ) -> Response:
@@ -184,6 +178,8 @@ def _form(
         for group, some in by_promise(around.methods)
     ]
     there = {name for _promise, some in further for name, _summary in some} - set(names)
+    # the method that people most often let follow, of those there are
+    best = max((one for one in around.methods if one.name in there), key=lambda one: one.offered_next, default=None)
     return page(
         request,
         "protect_form.html.jinja",
@@ -197,16 +193,10 @@ def _form(
         takes=_takes(around, told),
         judges=_said_judges(around, told),
         further=further,
-        next_method=_next(method for method in around.methods if method.name in there),
+        next_method=best.name if best is not None and best.offered_next else "",
         attacks=_ticks(around.attacks, told.draft.attacks, every_attack),
         measures=_ticks(around.measures, told.draft.measures, every_measure),
     )
-
-
-def _next(methods: Iterable[Any]) -> str:
-    """Return the method that people most often let follow, of those there are."""
-    best = max(methods, key=lambda method: method.offered_next, default=None)
-    return str(best.name) if best is not None and best.offered_next else ""
 
 
 def _ticks(every: Sequence[str], chosen: Sequence[str] | None, registry: Any) -> list[tuple[str, str, bool]]:

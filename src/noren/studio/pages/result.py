@@ -9,12 +9,11 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
-from noren.data.schema import Kind
 from noren.drawing.bars import counts_bars, crosstab_panels, paired_histogram
 from noren.drawing.ground import live
 from noren.errors import NorenError
 from noren.i18n import _
-from noren.judgement.glossary import GlossaryEntry, terms
+from noren.judgement.glossary import terms
 from noren.judgement.numbers import count, percent
 from noren.judgement.outcome import fitting
 from noren.judgement.rule import RECIPIENTS, RULES, rule_named
@@ -49,6 +48,10 @@ router = APIRouter()
 
 Start = Annotated[int, Query(ge=0, le=10**9)]
 Column = Annotated[str | None, Query(max_length=200)]
+_EXPLAINED = (
+    "risk", "named", "right", "rate", "chance", "share", "best", "needed", "error", "shift", "unsaid", "deleted",
+)  # fmt: skip
+"""What the page explains, beside verdicts."""
 
 
 def run_of(studio: Studio, project: str, job: str) -> tuple[Project, Job]:
@@ -94,6 +97,14 @@ def _page(
     view, verdict = studio.result(run.id), studio.verdict(run.id)
     table = verdict.facts.table
     told = [] if table is None or verdict.facts.proven_k is not None else told_sentences(table)
+    # the precision of each marginal, with the noise and reconstructed, where values were perturbed
+    score = view.measure("l1-precision")
+    marginals: dict[str, dict[str, Fact]] = {}
+    for part, value in ({} if score is None else score.parts).items():
+        name, mark, what = part.rpartition(", ")
+        if what in ("perturbed", "reconstructed"):
+            which = marginals.setdefault(name if mark else _("all columns together"), {})
+            which[what] = Fact(f"measures.l1-precision.{part}", name, value, f"{value:.3f}", "useful-high", "")
     return page(
         request,
         "result.html.jinja",
@@ -122,12 +133,12 @@ def _page(
         measures={
             group: [measured(one) for one in view.measures if one.group == group] for group in ("utility", "safety")
         },
-        precision=_precision(view),
+        precision=[{"name": name} | facts for name, facts in marginals.items() if "perturbed" in facts],
         histograms=[histogram_of(bars) for bars in view.histograms],
         classes=classes_of(view),
         change_words=change_words,
         steps=[_step(step) for step in view.statement.steps],
-        terms=_terms(view),
+        terms=list(terms(*Word, *_EXPLAINED).values()),
         crosstab=crosstab_of(studio, run, a, b),
         pairs=row_pairs_of(studio, run, view, start, only_changed=only_changed, kept={"a": a, "b": b}),
         here_address=f"/projects/{found.id}/results/{run.id}",
@@ -216,18 +227,6 @@ def untried_sentence(studio: Studio, project: Project, view: Result, verdict: Ve
     return said.format(names=", ".join(names)) if names else ""
 
 
-def _precision(view: RunView) -> list[dict[str, Any]]:
-    """Return the precision of each marginal, with the noise and reconstructed, where values were perturbed."""
-    score = view.measure("l1-precision")
-    marginals: dict[str, dict[str, Fact]] = {}
-    for part, value in ({} if score is None else score.parts).items():
-        name, mark, what = part.rpartition(", ")
-        if what in ("perturbed", "reconstructed"):
-            which = marginals.setdefault(name if mark else _("all columns together"), {})
-            which[what] = Fact(f"measures.l1-precision.{part}", name, value, f"{value:.3f}", "useful-high", "")
-    return [{"name": name} | facts for name, facts in marginals.items() if "perturbed" in facts]
-
-
 # --- statement and explanations ------------------------------------------------------------------------------
 
 
@@ -261,14 +260,6 @@ def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}: {_plain(one)}" for name, one in value.items())
     return str(value)
-
-
-def _terms(view: RunView) -> list[GlossaryEntry]:
-    """Return what the words of this page mean."""
-    attacked = ("risk", "named", "right", "rate", "chance", "share", "best", "needed", "error")
-    own = () if view.kind == Kind.HISTORY else ("risk",)
-    wanted = (*Word, *attacked, *own, "shift", "unsaid", "deleted")
-    return list(terms(*wanted).values())
 
 
 say = Texts(__name__)
@@ -365,13 +356,19 @@ def crosstab_of(studio: Studio, run: Job, a: str | None, b: str | None) -> dict[
     pair = pair_of(tables, one, two)
     sides = _sides(pair)
     drawn, left_out = _without_others(pair)
+    how, reckoned = tables["reconstruction"], ""
+    if how is not None and how["model"] != "none":  # what must be known of a reconstructed table
+        if pair["reconstructed"] is None:
+            reckoned = _("The table of these two columns is too large to be reconstructed.")
+        elif pair["model"] != how["model"]:
+            reckoned = _("Reconstructed by a log-linear model; the one that the release names would take long.")
     return {
         "a": one,
         "b": two,
         "names": names,
         "finding": crosstab_finding(pair),
         "spec": live(crosstab_panels(drawn)),
-        "notes": [note for note in (left_out, _reckoned(tables["reconstruction"], pair)) if note],
+        "notes": [note for note in (left_out, reckoned) if note],
         "headings": [one, two, *(_side_words(side) for side in sides)],
         "rows": [
             [first, second, *(_rows_text(pair[side][i][j]) for side in sides)]
@@ -399,17 +396,6 @@ def _without_others(pair: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     return drawn, _("Drawn are the most frequent values of {columns}; the table of numbers has all others too.").format(
         columns=_(" and ").join(gone)
     )
-
-
-def _reckoned(how: Mapping[str, Any] | None, pair: Mapping[str, Any]) -> str:
-    """Return what must be known of a reconstructed table: another model made it, or it is too large."""
-    if how is None or how["model"] == "none":
-        return ""
-    if pair["reconstructed"] is None:
-        return _("The table of these two columns is too large to be reconstructed.")
-    if pair["model"] != how["model"]:
-        return _("Reconstructed by a log-linear model; the one that the release names would take long.")
-    return ""
 
 
 # --- rows ----------------------------------------------------------------------------------------------------

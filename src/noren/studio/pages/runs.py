@@ -20,7 +20,7 @@ from noren.judgement.verdict import Word
 from noren.measures import place_of_measure
 from noren.methods import methods
 from noren.studio.acts import runs as acts
-from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
+from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.lists import RunInList, RunQuery, find_runs, methods_of
 from noren.studio.missing import measures_of, unmeasured_reason
@@ -70,35 +70,7 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
     said = said_job(studio, found)
     told = (methods[step.method].best_so_far for step in said.steps if step.method in methods)
     best = [words for words in told if words]
-    return page(
-        request,
-        "job.html.jinja",
-        title=_title(said),
-        place="results",
-        project=project_found,
-        job=said,
-        stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
-        best_label=_(best[0] if len(best) == 1 else _ANY_BEST),
-        cluster=stage_rows(read_json(studio.job_folder(found) / STAGES_FILE) or []),
-        on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
-        ahead=_ahead(studio, found),
-        elapsed=found.elapsed,
-        left=_short_time(said.left),
-        question=_question(found, "cancel"),
-        page_words={
-            "over": {state: _title(said, state) for state in ("done", "failed", "cancelled", "interrupted")},
-            "begun": _title(said, "running"),
-            "stopping": _("It stops its search and keeps the best so far …"),
-            "lost": _("The studio does not answer; trying again …"),
-            "back": _("The studio answers again."),
-            "minutes": _("{minutes} min {count} s"),
-        }
-        | _units(),
-    )
-
-
-def _title(job: JobOut, state: str = "") -> str:
-    sentences = {
+    titles = {
         "waiting": _("{label} waits for its turn"),
         "running": _("{label} is running"),
         "done": _("{label} is done"),
@@ -106,15 +78,36 @@ def _title(job: JobOut, state: str = "") -> str:
         "cancelled": _("{label} was cancelled"),
         "interrupted": _("{label} was interrupted"),
     }
-    return sentences[state or job.state].format(label=job.label)
-
-
-def _ahead(studio: Studio, job: Job) -> int:
-    """Return how many runs come before one that waits."""
-    if job.state != State.WAITING:
-        return 0
-    others = [other for other in studio.store.jobs(kind="run", states=(State.WAITING,)) if other.created < job.created]
-    return len(others) + len(studio.store.jobs(kind="run", states=(State.RUNNING,)))
+    titles = {state: title.format(label=said.label) for state, title in titles.items()}
+    ahead = 0
+    if found.state == State.WAITING:
+        others = studio.store.jobs(kind="run", states=(State.WAITING, State.RUNNING))
+        ahead = sum(other.state == State.RUNNING or other.created < found.created for other in others)
+    return page(
+        request,
+        "job.html.jinja",
+        title=titles[said.state],
+        place="results",
+        project=project_found,
+        job=said,
+        stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
+        best_label=_(best[0] if len(best) == 1 else _ANY_BEST),
+        cluster=stage_rows(read_json(studio.job_folder(found) / STAGES_FILE) or []),
+        on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
+        ahead=ahead,
+        elapsed=found.elapsed,
+        left=_short_time(said.left),
+        question=_question(found, "cancel"),
+        page_words={
+            "over": {state: titles[state] for state in ("done", "failed", "cancelled", "interrupted")},
+            "begun": titles["running"],
+            "stopping": _("It stops its search and keeps the best so far …"),
+            "lost": _("The studio does not answer; trying again …"),
+            "back": _("The studio answers again."),
+            "minutes": _("{minutes} min {count} s"),
+        }
+        | _units(),
+    )
 
 
 def _units() -> dict[str, str]:
@@ -206,25 +199,23 @@ def show_runs(request: Request, project: Ident, studio: TheStudio, asked: Annota
         project=found,
         lines=[_line(run, studio) for run in shown[asked.start :][:_PAGE]],
         asked=asked,
-        choices=_choices(jobs),
+        choices={
+            "sort": [
+                ("newest", _("newest first")),
+                ("oldest", _("oldest first")),
+                ("name", _("by name")),
+                ("use", _("most useful first")),
+                ("risk", _("safest first")),
+            ],
+            "state": [("", _("any")), *((name, _(words)) for name, words in _STATES.items())],
+            "method": [("", _("any")), *((name, name) for name in methods_of(jobs))],
+            "verdict": [("", _("any")), *((str(word), word_text(word)) for word in Word)],
+        },
         page_size=_PAGE,
         found=len(shown),
         total=len(jobs),
         page_words=_units() | {"left": _("about {time} left")},
     )
-
-
-def _choices(jobs: Sequence[Job]) -> dict[str, list[tuple[str, str]]]:
-    """Return what each part of the search can be set to; methods are those of the runs."""
-    return {
-        "sort": [
-            ("newest", _("newest first")), ("oldest", _("oldest first")), ("name", _("by name")),
-            ("use", _("most useful first")), ("risk", _("safest first")),
-        ],
-        "state": [("", _("any")), *((name, _(words)) for name, words in _STATES.items())],
-        "method": [("", _("any")), *((name, name) for name in methods_of(jobs))],
-        "verdict": [("", _("any")), *((str(word), word_text(word)) for word in Word)],
-    }  # fmt: skip
 
 
 def _finding(jobs: Sequence[Job], places: Sequence[Place]) -> str:
