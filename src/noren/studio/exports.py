@@ -32,7 +32,7 @@ from noren.studio.folders import read_json
 from noren.studio.missing import is_unaudited
 from noren.studio.project_files import PROJECT_FILES
 from noren.studio.service import Studio
-from noren.studio.store import Job, Project, State
+from noren.studio.store import Job, State
 from noren.web.refusals import NotNowError, NotThereError
 
 Form = Literal["parquet", "csv"]
@@ -77,15 +77,13 @@ def file_name(*words: str, ending: str) -> str:
     >>> file_name("../Shop A: 2026", "generalize-by-count, k = 3", ending="public.zip")
     'noren_Shop-A-2026_generalize-by-count-k-3_public.zip'
     """
-    parts = [part for word in words if (part := _name_part(word))]
-    return "_".join(["noren", *parts, ending])
-
-
-def _name_part(text: str) -> str:
-    composed = unicodedata.normalize("NFC", text)
-    kept = "".join(c if c.isalnum() or c in "._" or unicodedata.category(c)[0] == "M" else "-" for c in composed)
-    part = re.sub(r"-+", "-", re.sub(r"\.{2,}", "-", kept)).strip("-._")[:_LONGEST].strip("-._")
-    return f"{part}-" if _RESERVED.fullmatch(part) else part
+    parts = []
+    for word in words:
+        composed = unicodedata.normalize("NFC", word)
+        kept = "".join(c if c.isalnum() or c in "._" or unicodedata.category(c)[0] == "M" else "-" for c in composed)
+        part = re.sub(r"-+", "-", re.sub(r"\.{2,}", "-", kept)).strip("-._")[:_LONGEST].strip("-._")
+        parts.append(f"{part}-" if _RESERVED.fullmatch(part) else part)
+    return "_".join(["noren", *filter(None, parts), ending])
 
 
 # --- the public part -----------------------------------------------------------------------------------------
@@ -155,7 +153,20 @@ def script_texts(studio: Studio, job: str) -> dict[str, str]:
     }
     if order.statement.steps != [order.statement]:
         texts["chain.toml"] = chain_toml(order.statement)
-    return texts | {"README.txt": _read_me(studio.project(run.project), order)}
+    project = studio.project(run.project)
+    lines = [
+        _("These scripts make the release of “{project}” again, attack it and measure it.").format(
+            project=project.name
+        ),
+        _("reproduce.sh uses the command line, reproduce.py uses Python; both do the same."),
+        _("Put the original beside them: {file}").format(file=order.original),
+    ]
+    if made := _SAMPLES.get(project.source.get("sample", "")):
+        lines.append(_("The original is made up; this makes it: {command}").format(command=made))
+    lines.append(
+        _("Set SEED to the seed of the release: it is in secret/run.json of the secret part, and it is a secret.")
+    )
+    return texts | {"README.txt": "\n".join(lines) + "\n"}
 
 
 def script(studio: Studio, job: str, form: ScriptForm = "zip") -> Download:
@@ -166,7 +177,12 @@ def script(studio: Studio, job: str, form: ScriptForm = "zip") -> Download:
         content = texts[f"reproduce.{form}"].encode()
         return Download(_named(studio, run, f"reproduce.{form}"), kinds[form], iter([content]))
     files: list[tuple[str, Path | bytes]] = [(name, text.encode()) for name, text in texts.items()]
-    files += _own_files(studio, run)
+    # the project's hierarchies and categories, as far as the methods of the run read them
+    steps = _order(studio, run).statement.steps
+    for name in sorted({name for step in steps for name in PROJECT_FILES if step.parameters.get(name)}):
+        there = studio.folders.project(run.project) / PROJECT_FILES[name]
+        own = sorted(path for path in there.iterdir() if path.suffix == ".csv") if there.is_dir() else [there]
+        files += [(f"{PROJECT_FILES[name]}/{p.name}" if there.is_dir() else p.name, p) for p in own if p.is_file()]
     return Download(_named(studio, run, "script.zip"), "application/zip", packed(files))
 
 
@@ -174,54 +190,23 @@ def _order(studio: Studio, run: Job) -> ScriptOrder:
     folder, project = studio.job_folder(run), studio.project(run.project)
     said, judged = read_json(folder / "release" / "statement.json"), read_json(folder / "outcome.json")
     schema = Schema.from_toml(studio.folders.schema(run.project).read_text(encoding="utf-8"))
+
+    def here(parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters whose files are those of the archive."""
+        return {name: PROJECT_FILES[name] if name in PROJECT_FILES and v else v for name, v in parameters.items()}
+
+    statement = Statement(**said)
+    parameters = here(statement.parameters)
+    if "steps" in parameters:
+        parameters["steps"] = [here(step) for step in parameters["steps"]]
     return ScriptOrder(
-        _with_relative_files(Statement(**said)),
+        replace(statement, parameters=parameters),
         schema,
         attacks=list(judged["notes"]),
         measures=list(judged["scores"]),
         original=f"./{name}" if (name := project.source.get("file", _MADE_UP)).startswith("-") else name,
         report="report.html",
     )
-
-
-def _with_relative_files(statement: Statement) -> Statement:
-    """Return a statement whose files are those of the archive."""
-
-    def here(parameters: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: PROJECT_FILES[name] if name in PROJECT_FILES and v else v for name, v in parameters.items()}
-
-    parameters = here(statement.parameters)
-    if "steps" in parameters:
-        parameters["steps"] = [here(step) for step in parameters["steps"]]
-    return replace(statement, parameters=parameters)
-
-
-def _own_files(studio: Studio, run: Job) -> list[tuple[str, Path | bytes]]:
-    """Return the project's hierarchies and categories, as far as the methods of the run read them."""
-    steps = _order(studio, run).statement.steps
-    found: list[tuple[str, Path | bytes]] = []
-    for name in sorted({name for step in steps for name in PROJECT_FILES if step.parameters.get(name)}):
-        there = studio.folders.project(run.project) / PROJECT_FILES[name]
-        files = sorted(path for path in there.iterdir() if path.suffix == ".csv") if there.is_dir() else [there]
-        found += [(f"{PROJECT_FILES[name]}/{p.name}" if there.is_dir() else p.name, p) for p in files if p.is_file()]
-    return found
-
-
-def _read_me(project: Project, order: ScriptOrder) -> str:
-    lines = [
-        _("These scripts make the release of “{project}” again, attack it and measure it.").format(
-            project=project.name
-        ),
-        _("reproduce.sh uses the command line, reproduce.py uses Python; both do the same."),
-        _("Put the original beside them: {file}").format(file=order.original),
-    ]
-    made = _SAMPLES.get(project.source.get("sample", ""))
-    if made:
-        lines.append(_("The original is made up; this makes it: {command}").format(command=made))
-    lines.append(
-        _("Set SEED to the seed of the release: it is in secret/run.json of the secret part, and it is a secret.")
-    )
-    return "\n".join(lines) + "\n"
 
 
 # --- what jobs wrote -----------------------------------------------------------------------------------------

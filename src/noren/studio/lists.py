@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -96,31 +96,24 @@ def find_projects(studio: Studio, query: ProjectQuery) -> list[ProjectInList]:
     jobs: dict[str, list[Job]] = defaultdict(list)
     for job in studio.store.jobs():
         jobs[job.project].append(job)
-    kept = [
-        _listed(project, jobs[project.id], studio)
-        for project in studio.store.projects()
-        if query.archived == "all" or project.archived == (query.archived == "only")
-    ]
-    found = [one for one in kept if _is_asked_for(one, query)]
+    found = []
+    for project in studio.store.projects():
+        if query.archived != "all" and project.archived != (query.archived == "only"):
+            continue
+        rule = rule_named(project.rule)
+        done = [job for job in jobs[project.id] if job.kind == "run" and job.state == State.DONE]
+        if (
+            _holds(project.name, query.search)
+            and query.kind in ("", project.facts.get("kind", ""))
+            and (not query.release or bool(done) == (query.release == "with"))
+        ):
+            places = tuple(studio.place(job, rule) for job in done)
+            found.append(ProjectInList(project, tuple(jobs[project.id]), places))
     if query.sort == "name":
         return sorted(found, key=lambda one: _plain(one.project.name))
     if query.sort == "used":
         return sorted(found, key=lambda one: one.used, reverse=True)
     return found if query.sort == "oldest" else found[::-1]
-
-
-def _listed(project: Project, jobs: Sequence[Job], studio: Studio) -> ProjectInList:
-    rule = rule_named(project.rule)
-    done = [job for job in jobs if job.kind == "run" and job.state == State.DONE]
-    return ProjectInList(project, tuple(jobs), tuple(studio.place(job, rule) for job in done))
-
-
-def _is_asked_for(one: ProjectInList, query: ProjectQuery) -> bool:
-    return (
-        _holds(one.project.name, query.search)
-        and query.kind in ("", one.project.facts.get("kind", ""))
-        and (not query.release or bool(one.places) == (query.release == "with"))
-    )
 
 
 def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
@@ -141,14 +134,14 @@ def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
     if query.sort == "name":
         return sorted(found, key=lambda run: _plain(run.job.label))
     if query.sort in ("use", "risk"):
-        return sorted(found, key=lambda run: _rank(run.place, query.sort))
+
+        def rank(run: RunInList) -> tuple[bool, float]:
+            """Sort by use falling or risk rising, and those without a number last."""
+            number = None if run.place is None else getattr(run.place, query.sort)
+            return (True, 0.0) if number is None else (False, -number if query.sort == "use" else number)
+
+        return sorted(found, key=rank)
     return found if query.sort == "oldest" else found[::-1]
-
-
-def _rank(place: Place | None, sort: str) -> tuple[bool, float]:
-    """Return what runs are sorted by: use falling or risk rising, and those without a number last."""
-    number = None if place is None else place.use if sort == "use" else place.risk
-    return (True, 0.0) if number is None else (False, -number if sort == "use" else number)
 
 
 def methods_of(jobs: Iterable[Job]) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from noren.descriptions import Headline
 from noren.drawing.risk_map import use_title
 from noren.i18n import _
 from noren.judgement.evidence import TableFacts
@@ -68,42 +67,32 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
     beyond = verdict.word == Word.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance)
     meaning = say("key.use.meaning")
     use = Fact("key.use", use_title([place]), place.use, _share(place.use), "useful-high", meaning, place.use_of or "")
-    decisive = _people_told(verdict) or _people_named(verdict) or _rows_left(view)
-    return [replace(risk, beyond=beyond), use, *decisive]
+    return [replace(risk, beyond=beyond), use, *_decisive(view, verdict)]
+
+
+def _decisive(view: RunView, verdict: Verdict) -> list[Fact]:
+    """Return the third of the numbers that matter, if there is one."""
+    table, people = verdict.facts.table, verdict.facts.people
+    told = [] if table is None or verdict.facts.proven_k is not None else _told(table)
+    certain = [one for one in told if not one.of.endswith(".likely")]
+    if table is not None and certain:
+        worst = max(certain, key=lambda one: one.value or 0.0)
+        return [replace(worst, text=_of_all(worst.value or 0, table.rows), beyond=bool(worst.value))]
+    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
+    if best is not None and verdict.word != Word.PROVED and verdict.risk_of == "attacks":
+        named = round(best.customers * people)
+        fact = _fact("key.named", named, _of_all(named, people), "safer", best.attack, attack=best.attack)
+        return [replace(fact, beyond=verdict.word == Word.BROKEN)]
+    if view.rows.deleted is None:
+        return []
+    left = view.rows.original - view.rows.deleted
+    return [_fact("key.rows", left, _of_all(left, view.rows.original), "useful-high")]
 
 
 def _fact(name: str, value: float | None, text: str, direction: str, more: str = "", **words: str) -> Fact:
     """Return a number whose texts are under its own name."""
     label, meaning = say(f"{name}.label", **words), say(f"{name}.meaning", **words)
     return Fact(name, label, value, text, direction, meaning, more)
-
-
-def _people_told(verdict: Verdict) -> list[Fact]:
-    table = verdict.facts.table
-    if table is None or verdict.facts.proven_k is not None:
-        return []
-    told = [one for one in _told(table) if not one.of.endswith(".likely")]
-    if not told:
-        return []
-    worst = max(told, key=lambda one: one.value or 0.0)
-    return [replace(worst, text=_of_all(worst.value or 0, table.rows), beyond=bool(worst.value))]
-
-
-def _people_named(verdict: Verdict) -> list[Fact]:
-    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
-    if best is None or verdict.word == Word.PROVED or verdict.risk_of != "attacks":
-        return []
-    named, people = round(best.customers * verdict.facts.people), verdict.facts.people
-    fact = _fact("key.named", named, _of_all(named, people), "safer", best.attack, attack=best.attack)
-    return [replace(fact, beyond=verdict.word == Word.BROKEN)]
-
-
-def _rows_left(view: RunView) -> list[Fact]:
-    deleted, original = view.rows.deleted, view.rows.original
-    if deleted is None:
-        return []
-    left = original - deleted
-    return [_fact("key.rows", left, _of_all(left, original), "useful-high")]
 
 
 def _of_all(part: float, whole: int) -> str:
@@ -158,21 +147,20 @@ def useful_facts(view: RunView) -> list[Fact]:
     kept = [one for one in told if one[2].of in ("any", "perturbed" if perturbed else "others")]
     if not perturbed and all(line.of != "others" for _rank, _name, line in kept):
         kept += [one for one in told if one[2].of == "perturbed" and measures[one[1]].places is not None]
-    facts = [_headline(line, found[name]) for _rank, name, line in sorted(kept, key=lambda one: one[:2])]
-    return [*(fact for fact in facts if fact.value is not None), *_deleted(view)]
-
-
-def _headline(line: Headline, one: MeasureView) -> Fact:
-    value = one.parts.get(line.part) if line.part else one.value
-    return Fact(
-        ".".join(("measures", one.name, *([line.part] if line.part else []))),
-        _(line.label),
-        value,
-        _share(value) if line.percent else _written(value),
-        "useful-low" if (line.goal or one.goal) == "lower" else "useful-high",
-        _(line.meaning),
-        one.name,
-    )
+    facts = []
+    for _rank, name, line in sorted(kept, key=lambda one: one[:2]):
+        one = found[name]
+        value = one.parts.get(line.part) if line.part else one.value
+        if value is not None:
+            of = ".".join(("measures", name, *([line.part] if line.part else [])))
+            text = percent(value) if line.percent else number(value)
+            way = "useful-low" if (line.goal or one.goal) == "lower" else "useful-high"
+            facts.append(Fact(of, _(line.label), value, text, way, _(line.meaning), name))
+    deleted, original = view.rows.deleted, view.rows.original
+    if deleted is not None:
+        text = f"{count(deleted)} ({percent(deleted / original)})" if deleted and original else count(deleted)
+        facts.append(_fact("rows.deleted", deleted, text, "useful-low", "deleted"))
+    return facts
 
 
 def diversity_facts(view: RunView) -> list[Fact]:
@@ -190,14 +178,6 @@ def diversity_facts(view: RunView) -> list[Fact]:
         for name, way in (("l_distinct", "higher-safer"), ("t_equal", "safer"))
         if said.get(name) is not None
     ]
-
-
-def _deleted(view: RunView) -> list[Fact]:
-    deleted, original = view.rows.deleted, view.rows.original
-    if deleted is None:
-        return []
-    text = f"{count(deleted)} ({percent(deleted / original)})" if deleted and original else count(deleted)
-    return [_fact("rows.deleted", deleted, text, "useful-low", "deleted")]
 
 
 # --- every measure -------------------------------------------------------------------------------------------

@@ -128,7 +128,16 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
         else:
             if columns[-1].role not in allowed:
                 found.append(ColumnProblem(columns.pop().name, _OF_THE_OTHER_KIND[allowed is TABLE_ROLES]()))
-    found += [ColumnProblem(c.name, *misfit) for c in columns if (misfit := _misfit(c)) is not None]
+    for c in columns:
+        fitting = types_for(str(c.role))
+        if fitting and c.type not in fitting:
+            said = _("its values are {given}, and “{role}” needs {wanted}").format(
+                given=_(TYPES[c.type]),
+                role=_(HISTORY_ROLES[c.role]),
+                wanted=_(" or ").join(_(TYPES[t]) for t in fitting),
+            )
+            cure = _("say below that its values are {wanted}, or choose what it is for anew")
+            found.append(ColumnProblem(c.name, said, cure.format(wanted=_(TYPES[fitting[-1]]))))
     open_ = [c.name for c in columns if "role" not in c.model_fields_set]
     found += [ColumnProblem(name, _("What is this column for?"), is_question=True) for name in open_]
     empty = missing or {}
@@ -142,30 +151,13 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
         if empty.get(c.name) and not c.optional and not settled.get("guessed")
     ]
     if len(columns) == len(listed):
-        whole = _whole_problems(settled, columns, open_)
-        found += whole
+        found += _whole_problems(settled, columns, open_)
     return found
 
 
 def types_for(role: str) -> tuple[ValueType, ...]:
     """Return the types whose values can play a role; none where any can."""
     return _PLAYED_BY.get(Role(role), ()) if role in set(Role) else ()
-
-
-def _misfit(column: Column) -> tuple[str, str] | None:
-    """Return what is wrong with a column whose values cannot be what it is said to be for, and the cure."""
-    fitting = types_for(str(column.role))
-    if not fitting or column.type in fitting:
-        return None
-    said = _("its values are {given}, and “{role}” needs {wanted}").format(
-        given=_(TYPES[column.type]),
-        role=_(HISTORY_ROLES[column.role]),
-        wanted=_(" or ").join(_(TYPES[t]) for t in fitting),
-    )
-    cure = _("say below that its values are {wanted}, or choose what it is for anew").format(
-        wanted=_(TYPES[fitting[-1]])
-    )
-    return said, cure
 
 
 def _whole_problems(settled: Mapping[str, Any], columns: Sequence[Column], open_: Sequence[str]) -> list[ColumnProblem]:
@@ -234,23 +226,18 @@ def _settled(content: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         return settled
     history = settled.get("kind", Kind.HISTORY) == Kind.HISTORY
-    settled["columns"] = [_settled_column(about, history) if isinstance(about, Mapping) else about for about in listed]
-    return settled
-
-
-def _settled_column(given: Mapping[str, Any], history: bool) -> dict[str, Any]:
-    about = dict(given)
-    if history and about.get("role") in NAMES_IN_HISTORY:
-        about = {
-            k: v for k, v in about.items() if k not in ("width", "format", "number", "minimum", "maximum", "scale")
-        }
-        about["type"] = ValueType.TEXT
-    for edge in ("minimum", "maximum"):
-        if isinstance(about.get(edge), str):
-            about[edge] = _bound(about[edge], about.get("type"))
-        elif isinstance(about.get(edge), bool):
-            about[edge] = str(about[edge])
-    return about
+    columns = [dict(about) if isinstance(about, Mapping) else about for about in listed]
+    for about in (one for one in columns if isinstance(one, dict)):
+        if history and about.get("role") in NAMES_IN_HISTORY:
+            for name in ("width", "format", "number", "minimum", "maximum", "scale"):
+                about.pop(name, None)
+            about["type"] = ValueType.TEXT
+        for edge in ("minimum", "maximum"):
+            if isinstance(about.get(edge), str):
+                about[edge] = _bound(about[edge], about.get("type"))
+            elif isinstance(about.get(edge), bool):
+                about[edge] = str(about[edge])
+    return settled | {"columns": columns}
 
 
 def _stop_at_unreadable_bound(about: Mapping[str, Any]) -> None:
@@ -345,16 +332,18 @@ def _number(value: float) -> str:
 
 def typed(before: Sequence[ColumnFields], posted: Mapping[str, str]) -> list[ColumnFields]:
     """Return the fields as a form sent them; columns that it did not show stay."""
-    return [_typed(one, i, posted) if f"row-{i}" in posted else one for i, one in enumerate(before)]
-
-
-def _typed(before: ColumnFields, i: int, posted: Mapping[str, str]) -> ColumnFields:
-    texts = {
-        field: posted.get(f"{field}-{i}", getattr(before, field)).strip()
-        for field in ("role", "type", "width", "format", "number", "minimum", "maximum")
-    }
-    domain = posted.get(f"domain-{i}", before.domain).replace("\r\n", "\n").replace("\r", "\n")
-    return replace(before, **texts, domain=domain, out=f"out-{i}" in posted, optional=f"optional-{i}" in posted)
+    fields = list(before)
+    for i, one in enumerate(before):
+        if f"row-{i}" in posted:
+            texts = {
+                field: posted.get(f"{field}-{i}", getattr(one, field)).strip()
+                for field in ("role", "type", "width", "format", "number", "minimum", "maximum")
+            }
+            domain = posted.get(f"domain-{i}", one.domain).replace("\r\n", "\n").replace("\r", "\n")
+            fields[i] = replace(
+                one, **texts, domain=domain, out=f"out-{i}" in posted, optional=f"optional-{i}" in posted
+            )
+    return fields
 
 
 def content_from(fields: Sequence[ColumnFields], kind: str, before: Schema) -> tuple[dict[str, Any], list[str]]:
@@ -387,7 +376,10 @@ def _about(fields: ColumnFields, before: Column | None) -> dict[str, Any]:
     if fields.optional:
         about["optional"] = True
     if fields.type == ValueType.TEXT:
-        domain = _domain(fields.domain, before)
+        domain = list(before.domain or ()) if before is not None else []
+        # a value may hold a line end; a line of a field cannot
+        if fields.domain != "\n".join(domain).replace("\r\n", "\n").replace("\r", "\n"):
+            domain = [line for line in fields.domain.split("\n") if line.strip()]
         return about | ({"domain": domain} if domain else {})
     about |= {edge: getattr(fields, edge) for edge in ("minimum", "maximum") if getattr(fields, edge)}
     if fields.scale == Scale.INTERVAL:
@@ -395,13 +387,6 @@ def _about(fields: ColumnFields, before: Column | None) -> dict[str, Any]:
         return about | ({"width": before.width} if before and before.width and str(before.type) == fields.type else {})
     about |= {"number": fields.number} if fields.number else {}
     return about | ({"width": fields.width} if fields.width else {})
-
-
-def _domain(text: str, before: Column | None) -> list[str]:
-    own = list(before.domain or ()) if before is not None else []
-    if text == "\n".join(own).replace("\r\n", "\n").replace("\r", "\n"):
-        return own  # a value may hold a line end; a line of a field cannot
-    return [line for line in text.split("\n") if line.strip()]
 
 
 # --- questions about the file ----------------------------------------------------------------------------------------
