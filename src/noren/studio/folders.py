@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,16 +103,11 @@ def keep_private(root: Path) -> int:
     changed = sum(_closed(Path(entry.path)) for entry in ours)
     for entry in ours:
         if entry.is_dir(follow_symlinks=False):
-            changed += sum(_closed(path) for path in _below(Path(entry.path)))
+            for place, folders, files in os.walk(entry.path, followlinks=False):
+                changed += sum(_closed(Path(place, name)) for name in (*folders, *files))
     if len(ours) == len(there):
         changed += _closed(root)
     return changed
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder, followlinks=False):
-        for name in (*folders, *files):
-            yield Path(place, name)
 
 
 def _closed(path: Path) -> bool:

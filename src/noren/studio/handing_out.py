@@ -270,7 +270,18 @@ def publish(
     """
     if not who.may(UserRole.STEWARD):
         raise NotYoursError(_("only a steward hands out releases; ask one"))
-    to, until = _text(to, _("who gets the release?")), _day(until)
+    to, until = _text(to, _("who gets the release?")), (until or "").strip() or None
+    if until is not None:
+        today = dt.datetime.now(dt.UTC).date()
+        try:
+            day = dt.date.fromisoformat(until)
+        except ValueError:
+            raise ParameterError(
+                _("{text!r} is no day").format(text=until[:40]), _("write it like 2027-03-31")
+            ) from None
+        if day < today - dt.timedelta(days=1) or day.year > today.year + _MOST_YEARS:  # yesterday is today somewhere
+            raise ParameterError(_("{day} is over or too far").format(day=day.isoformat()), _("choose a later day"))
+        until = day.isoformat()
     must_be_audited(audited=handout.audited)
     is_safe = handout.verdict.word.is_safe
     if not is_safe and not despite:
@@ -329,19 +340,3 @@ def _text(given: str, wanting: str) -> str:
     if len(text) > _LONGEST:
         raise ParameterError(_("this text is too long"), _("use {most} characters or fewer").format(most=_LONGEST))
     return text
-
-
-def _day(given: str | None) -> str | None:
-    """Return the last day of a permission: today or later, or none."""
-    if given is None or not given.strip():
-        return None
-    today = dt.datetime.now(dt.UTC).date()
-    try:
-        day = dt.date.fromisoformat(given.strip())
-    except ValueError:
-        raise ParameterError(
-            _("{text!r} is no day").format(text=given.strip()[:40]), _("write it like 2027-03-31")
-        ) from None
-    if day < today - dt.timedelta(days=1) or day.year > today.year + _MOST_YEARS:  # yesterday is today somewhere
-        raise ParameterError(_("{day} is over or too far").format(day=day.isoformat()), _("choose a later day"))
-    return day.isoformat()

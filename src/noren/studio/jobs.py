@@ -176,8 +176,10 @@ class Jobs:
         try:
             return self._worked(job, claim)
         except Exception as error:
-            # whatever it was, the job must not look as if it went on
-            self._note(job, error)
+            # whatever it was, the job must not look as if it went on; its error log tells what nobody expected
+            log = self.folders.job(job.project, job.id) / "error.log"
+            with contextlib.suppress(OSError), private_log(log) as file:
+                file.writelines(traceback.format_exception(error))
             return self._failed(job, told_error(error))
         finally:
             if claim.gone.is_set():  # another server may do it now
@@ -209,12 +211,6 @@ class Jobs:
         """Return that a job failed; a run that had a result before it was taken up again keeps it."""
         told = as_columns({"error": error})
         return Ending(State.DONE, told | {"done": 1.0}) if job.summary else Ending(State.FAILED, told)
-
-    def _note(self, job: Job, error: Exception) -> None:
-        """Add what nobody expected to the job's error log."""
-        log = self.folders.job(job.project, job.id) / "error.log"
-        with contextlib.suppress(OSError), private_log(log) as file:
-            file.writelines(traceback.format_exception(error))
 
     def _is_ours(self, job: Job) -> bool:
         """Tell whether a job is still to be done by us: not cancelled, removed or another's."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
@@ -136,7 +136,17 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
     def read() -> Iterator[Entry]:
         nonlocal count, last, seen
         with readable(path).open("rb") as file:
-            for entry in _read(file, path):
+            for number, line in enumerate(file, start=1):
+                try:
+                    entry = entry_of(json.loads(line)) if len(line) <= _LONGEST_LINE else None
+                except ValueError:
+                    entry = None
+                if entry is None:
+                    raise FileError(
+                        _("line {number:,} is no entry of a trail").format(number=number),
+                        _("give a file that noren studio trail wrote"),
+                        file=path,
+                    )
                 count, last, seen = count + 1, entry.digest, seen or entry.digest == expected
                 yield entry
 
@@ -147,21 +157,6 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
         error.place = count
         raise error
     return count, last
-
-
-def _read(lines: Iterable[bytes], path: Path) -> Iterator[Entry]:
-    for number, line in enumerate(lines, start=1):
-        try:
-            entry = entry_of(json.loads(line)) if len(line) <= _LONGEST_LINE else None
-        except ValueError:
-            entry = None
-        if entry is None:
-            raise FileError(
-                _("line {number:,} is no entry of a trail").format(number=number),
-                _("give a file that noren studio trail wrote"),
-                file=path,
-            )
-        yield entry
 
 
 def _last(database: sa.Connection) -> Entry | None:

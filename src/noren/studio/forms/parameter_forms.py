@@ -202,7 +202,11 @@ def controls(
     for name, about in _fields(component).items():
         shape = _shape(about)
         default = None if about.is_required() else about.get_default(call_default_factory=True)
-        offered = _offered(shape.kind, columns)
+        offered = []
+        if shape.kind == "column":
+            offered = [c for c in columns if c.role == Role.SENSITIVE]
+        elif shape.kind == "columns":
+            offered = [c for c in columns if c.role != Role.IDENTIFIER]
         told = _in_form(about)
         words = _(told.get("help") or about.description or "")
         main = about.is_required() or told.get("main") or (name == "l" and has_diversity(component, columns))
@@ -259,12 +263,6 @@ def _shape(about: FieldInfo) -> _Shape:
 
 def _bare(annotation: Any) -> Any:
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-
-
-def _offered(kind: str, columns: Sequence[FormColumn]) -> list[FormColumn]:
-    if kind == "column":
-        return [c for c in columns if c.role == Role.SENSITIVE]
-    return [c for c in columns if c.role != Role.IDENTIFIER] if kind == "columns" else []
 
 
 def _usual(columns: Sequence[FormColumn]) -> list[str]:

@@ -116,26 +116,22 @@ def retention_plan(method: Retention, schema: Schema, profile: Mapping[str, Any]
     Where domains are to be taken from the data, the profile tells how many values there are.
     """
     rows = int(profile["rows"])
-    declared = _with_domains(schema, profile) if method.domains == "data" else schema
-    own = method.plan(declared, rows)
+    if method.domains == "data":  # domains of the right size; which values they are does not matter here
+        distinct = {about["name"]: about["distinct"] for about in profile["columns"]}
+        columns = [
+            column.model_copy(update={"domain": tuple(str(i) for i in range(min(distinct[column.name], _MANY)))})
+            if column.scale == Scale.NOMINAL and column.domain is None and distinct.get(column.name)
+            else column
+            for column in schema.columns
+        ]
+        schema = schema.model_copy(update={"columns": tuple(columns)})
+    own = method.plan(schema, rows)
     lines = [(own.k(rows) if method.k is None else method.k, tuple(own.rhos))]
     for k in ks:
         if k <= rows and k != lines[0][0]:
-            other = Retention(**method.model_dump() | {"k": k, "rho": None}).plan(declared, rows)
+            other = Retention(**method.model_dump() | {"k": k, "rho": None}).plan(schema, rows)
             lines.append((k, tuple(other.rhos)))
     return RunPlan(rows, tuple((a.name, a.size) for a in own.attributes), tuple(lines))
-
-
-def _with_domains(schema: Schema, profile: Mapping[str, Any]) -> Schema:
-    """Return a schema whose texts have domains of the right size; which values they are does not matter here."""
-    distinct = {about["name"]: about["distinct"] for about in profile["columns"]}
-    columns = [
-        column.model_copy(update={"domain": tuple(str(i) for i in range(min(distinct[column.name], _MANY)))})
-        if column.scale == Scale.NOMINAL and column.domain is None and distinct.get(column.name)
-        else column
-        for column in schema.columns
-    ]
-    return schema.model_copy(update={"columns": tuple(columns)})
 
 
 def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any], people: int) -> dict[str, str]:
@@ -284,10 +280,7 @@ def draft_of_form(sent: Mapping[str, Sequence[str]], around: Surroundings) -> Dr
             start = f"{number}."
             typed = {name.removeprefix(start): list(texts) for name, texts in sent.items() if name.startswith(start)}
             steps.append((method.name, typed))
-    attacks, measures = (
-        _chosen(sent, "attack", around.attacks),
-        _chosen(sent, "measure", around.measures),
-    )
+    attacks, measures = _chosen(sent, "attack", around.attacks), _chosen(sent, "measure", around.measures)
     return Draft(tuple(steps), attacks, measures, "".join(sent.get(_SEED, ())).strip()[:30])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -106,7 +106,14 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     for name, target in (("data.parquet", files.data), ("schema.toml", files.schema), ("profile.json", files.profile)):
         (folder / name).replace(target(project))
     progress(_PROFILED, _("building hierarchies"))
-    lost = _beside(records, files.project(project))
+    lost: list[str] = []  # what a person gave beside the data and does not fit any more
+    if isinstance(records, Table):
+        forget_categories(files.project(project))
+        lost = make_hierarchies(records, files.project(project))
+    else:
+        forget_hierarchies(files.project(project))
+        if isinstance(records, History):
+            lost = refresh_categories(records, files.project(project))
     progress(1.0)
     return draft.facts() | {
         "rows": len(records),
@@ -119,22 +126,21 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     }
 
 
-def _beside(records: Records, project: Path) -> list[str]:
-    """Make what methods read beside the data; return what of it a person gave and does not fit any more."""
-    if isinstance(records, Table):
-        forget_categories(project)
-        return make_hierarchies(records, project)
-    forget_hierarchies(project)
-    return refresh_categories(records, project) if isinstance(records, History) else []
-
-
 # --- data that are known ---------------------------------------------------------------------------------------------
 
 
 def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
     """Return a sample or a public data set, its columns by another schema where one was given."""
+    records: Records
     if "sample" in order:
-        records, form = _sample(order["sample"]), {"kind": "sample", "name": order["sample"]}
+        from noren.api import sample
+        from noren.data.samples.people import sample_people
+
+        form = {"kind": "sample", "name": order["sample"]}
+        if order["sample"] == "people":
+            records = sample_people(rows=4_000, seed=1)
+        else:
+            records = sample(customers=400, rows=12_000, items=900, seed=1)
     else:
         from noren.data.catalog import open_dataset
 
@@ -144,34 +150,27 @@ def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
     if "schema" in order:
         draft = replace(draft, schema=Schema.from_toml(order["schema"]), leave_out=order["leave_out"])
         _keep(draft, folder)
-        records = _typed_anew(records, draft)
+        schema = draft.schema
+        stop_at_other_columns(draft.form["name"], [n for n in draft.names if n not in draft.leave_out], schema)
+        if schema.kind == Kind.TABLE:
+            return Table.of(records.frame, schema), draft
+        made = History.of(records.frame, schema)
+        records = replace(made, master=records.master) if isinstance(records, History) else made
     return records, draft
-
-
-def _typed_anew(records: Records, draft: _Draft) -> Records:
-    schema = draft.schema
-    stop_at_other_columns(draft.form["name"], [n for n in draft.names if n not in draft.leave_out], schema)
-    if schema.kind == Kind.TABLE:
-        return Table.of(records.frame, schema)
-    made = History.of(records.frame, schema)
-    return replace(made, master=records.master) if isinstance(records, History) else made
-
-
-def _sample(kind: str) -> Records:
-    from noren.api import sample
-
-    if kind == "people":
-        from noren.data.samples.people import sample_people
-
-        return sample_people(rows=4_000, seed=1)
-    return sample(customers=400, rows=12_000, items=900, seed=1)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
 def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progress) -> tuple[Records, _Draft]:
-    path = _with_ending(files.source(order["project"]), order["file_name"], folder)
+    # the upload under a name of ours with its own ending: readers look at that too, as on the command line
+    ending = next((e for e in ENDINGS if order["file_name"].lower().endswith(e)), ".bin")
+    uploaded, path = files.source(order["project"]), folder / f"source{ending}"
+    path.unlink(missing_ok=True)
+    try:
+        os.link(uploaded, path)
+    except OSError:  # a disk without links
+        path.symlink_to(uploaded)
     try:
         source = Source.open(path)
         names, form = _layout(source, order)
@@ -179,25 +178,20 @@ def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progres
         draft = _draft(order, source, names, form)
         _keep(draft, folder)
         progress(_GUESSED, _("reading rows"))
-        records = read(source, _with_left_out(draft)).data
+        schema = draft.schema
+        omitted = [name for name in draft.leave_out if name in names and name not in schema.names]
+        if omitted and set(schema.names) <= set(names):
+            # with the columns left out in their places, as texts: a file without a header needs them all
+            own = {column.name: column for column in schema.columns}
+            own |= {name: Column(name=name, role=Role.OTHER, optional=True) for name in omitted}
+            schema = schema.model_copy(update={"columns": tuple(own[name] for name in names if name in own)})
+        records = read(source, schema).data
         left = [name for name in records.schema.names if name not in draft.schema.names]
         if left:
             records = replace(records, frame=records.frame.drop(left), schema=records.schema.without(left))
         return records, replace(draft, schema=records.schema)
     finally:
         path.unlink(missing_ok=True)
-
-
-def _with_ending(source: Path, name: str, folder: Path) -> Path:
-    """Return the upload under a name of ours with its own ending: readers look at that too, as on the command line."""
-    ending = next((e for e in ENDINGS if name.lower().endswith(e)), ".bin")
-    there = folder / f"source{ending}"
-    there.unlink(missing_ok=True)
-    try:
-        os.link(source, there)
-    except OSError:  # a disk without links
-        there.symlink_to(source)
-    return there
 
 
 def _keep(draft: _Draft, folder: Path) -> None:
@@ -226,6 +220,10 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
     answers = order.get("answers", [])
     if "schema" in order:
         schema, asked = Schema.from_toml(order["schema"]), order.get("questions", [])
+        # cells that were shown before, with the values that they mean by this schema
+        shown = order.get("examples", {})
+        cells = {name: example[0] for name, example in shown.items() if example[0] and name in schema.names}
+        read_as = [understanding(pl.Series(name, [cell]), schema[name]) for name, cell in cells.items()]
         return _Draft(
             schema,
             list(names),
@@ -233,7 +231,7 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
             leave_out=order["leave_out"],
             questions=asked,
             answers=answers,
-            examples=_examples(order.get("examples", {}), schema),
+            examples={one.column: (one.example, one.value) for one in read_as},
         )
     guess = guessed_with(source, answers)
     odd = _unreadable(source)
@@ -254,13 +252,6 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
     )
 
 
-def _examples(known: Mapping[str, Sequence[str]], schema: Schema) -> dict[str, tuple[str, str]]:
-    """Return cells that were shown before, with the values that they mean by this schema."""
-    cells = {name: example[0] for name, example in known.items() if example[0] and name in schema.names}
-    read_as = [understanding(pl.Series(name, [cell]), schema[name]) for name, cell in cells.items()]
-    return {one.column: (one.example, one.value) for one in read_as}
-
-
 def _unreadable(source: Source) -> list[str]:
     """Return the columns of a Parquet file that hold lists or bytes, and no plain values."""
     if source.kind != "parquet":
@@ -271,17 +262,6 @@ def _unreadable(source: Source) -> list[str]:
         for field in pq.read_schema(source.path)
         if any(is_one(field.type) for is_one in odd) or pa.types.is_fixed_size_binary(field.type)
     ]
-
-
-def _with_left_out(draft: _Draft) -> Schema:
-    """Return the schema with the columns left out in their places, as texts: a file without a header needs them all."""
-    left_out = [name for name in draft.leave_out if name in draft.names and name not in draft.schema.names]
-    if not left_out or not set(draft.schema.names) <= set(draft.names):
-        return draft.schema
-    own = {column.name: column for column in draft.schema.columns}
-    others = {name: Column(name=name, role=Role.OTHER, optional=True) for name in left_out}
-    columns = tuple((own | others)[name] for name in draft.names if name in own or name in others)
-    return draft.schema.model_copy(update={"columns": columns})
 
 
 def _stop_at_too_many(count: int, source: Path) -> None:

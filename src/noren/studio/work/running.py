@@ -14,8 +14,7 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -64,20 +63,25 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
     kept = _SharedStore(folder, shared)
     engine = ServerEngine(order.get("engine", "local"), ran=kept.add_engine)
-    with _telling_stages(folder):
+    # the stages of a cluster, where one works, are kept beside the run while they pass; they stay with it
+    stages = read_json(folder / STAGES_FILE) or []  # of a run that is taken up again
+    with hearing_stages(lambda steps: write_json(folder / STAGES_FILE, [*stages, *map(asdict, steps)])):
         if not kept.has_release:
             part = part_of(progress, 0.0, end_of("run", "protect"))
             _release(data, method, order["seed"], folder, kept, shared, engine, part)
         release = Release.load(folder / "release")  # judged is what was written
         kept.release = release if shared.is_of(folder / "release") else None
         run = Run(engine, data, Released.of(release, folder / "release"), kept)
-        _judge(run, order.get("attacks"), order.get("measures"), progress)
-    return summary_of(_show(original, release, kept, folder, progress), order.get("rule"))
-
-
-def _show(original: Records, release: Release, kept: Kept, folder: Path, progress: Progress) -> dict[str, Any]:
-    """Prepare what the pages show, and return what they show first."""
-    progress(end_of("run", "measure"), _("preparing what the pages show"))
+        released, attacked, measured = (end_of("run", stage) for stage in ("protect", "attack", "measure"))
+        attacks, measures = order.get("attacks"), order.get("measures")
+        names = fitting(every_attack, original.schema) if attacks is None else attacks
+        run.attack([every_attack.create(name) for name in names], progress=part_of(progress, released, attacked))
+        # a measure that cannot judge this release is left out
+        there = at_hand(run.release.whole, kept.guesses)
+        fit = [name for name in fitting(every_measure, original.schema) if every_measure[name].needs <= there]
+        names = fit if measures is None else measures
+        run.measure([every_measure.create(name) for name in names], progress=part_of(progress, attacked, measured))
+    progress(measured, _("preparing what the pages show"))
     told = {"failed": kept.failed, "audited": kept.audited, "engines": kept.engines}
     view: dict[str, Any] = run_view(original, kept.outcome(release)).model_dump(mode="json") | told
     write_json(folder / "result.json", view)
@@ -86,16 +90,7 @@ def _show(original: Records, release: Release, kept: Kept, folder: Path, progres
     progress(0.95)
     write_json(folder / "crosstabs.json", crosstabs(original, release))
     progress(1.0)
-    return view
-
-
-@contextmanager
-def _telling_stages(folder: Path) -> Iterator[None]:
-    """Keep the stages of a cluster, where one works, beside the run while they pass; they stay with it."""
-    path = folder / STAGES_FILE
-    before = read_json(path) or []  # of a run that is taken up again
-    with hearing_stages(lambda steps: write_json(path, [*before, *map(asdict, steps)])):
-        yield
+    return summary_of(view, order.get("rule"))
 
 
 def _release(
@@ -126,18 +121,6 @@ def _release(
     kept.add_release(label_of(done.statement), audited=done.audited)
     if done.audited is not False and kept.engines.get(method.name, "local") == "local":
         _share(lambda: shared.add_release(made, time.perf_counter() - begin))
-
-
-def _judge(run: Run, attacks: list[str] | None, measures: list[str] | None, progress: Progress) -> None:
-    """Attack and measure; a measure that cannot judge this release is left out, whether or not it was asked for."""
-    schema = run.original.schema
-    released, attacked, measured = (end_of("run", stage) for stage in ("protect", "attack", "measure"))
-    names = fitting(every_attack, schema) if attacks is None else attacks
-    run.attack([every_attack.create(name) for name in names], progress=part_of(progress, released, attacked))
-    there = at_hand(run.release.whole, run.store.guesses)
-    fit = [name for name in fitting(every_measure, schema) if every_measure[name].needs <= there]
-    names = fit if measures is None else measures
-    run.measure([every_measure.create(name) for name in names], progress=part_of(progress, attacked, measured))
 
 
 class _SharedStore(Kept):

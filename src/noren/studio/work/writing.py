@@ -67,10 +67,6 @@ def weigh_or_add(order: dict[str, Any], folder: Path, progress: Progress) -> dic
             proposal = book.weigh(history, **how)
     except BudgetError as refused:
         proposal = refused.proposal
-    return _told(book, proposal, released=released)
-
-
-def _told(book: Ledger, proposal: Proposal, *, released: bool) -> dict[str, Any]:
     return {
         "period": proposal.period,
         "released": released,
