@@ -12,8 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from noren.web.actions import Asked
 
+
+def asked(*, model: Any = None, **rules: Any) -> Asked:
+    """Say that a parameter is asked for, and by which rules (:class:`~noren.web.actions.Asked`)."""
+    return Asked(rules=rules, model=model)
+
+
 IDENT: Final = {"pattern": r"^[a-z0-9]{12}$", "description": "an identifier of a project or a run"}
-Ident = Annotated[str, Asked(rules=IDENT)]
+Ident = Annotated[str, asked(**IDENT)]
 
 
 class Strict(BaseModel):

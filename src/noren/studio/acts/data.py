@@ -14,7 +14,7 @@ from noren.data.hierarchies.checking import CheckedFile
 from noren.data.schema import PRESETS, Kind, Role, Schema, stop_at_unclassified
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import _
-from noren.studio.acts import Ident, Strict
+from noren.studio.acts import Ident, Strict, asked
 from noren.studio.forms.columns import (
     LEAVE_OUT,
     ColumnProblem,
@@ -28,15 +28,15 @@ from noren.studio.hierarchies import LARGEST, forget_categories, set_hierarchies
 from noren.studio.service import Studio
 from noren.studio.store import Job
 from noren.studio.users import UserRole
-from noren.web.actions import Asked, action
+from noren.web.actions import action
 from noren.web.refusals import DiskFullError, NotNowError, is_disk_full
 from noren.web.uploads import shown_name, write_upload
 from noren.work.ids import new_id
 
-Toml = Annotated[str | None, Asked(rules={"max_length": 2**20})]
-Content = Annotated[dict[str, Any] | None, Asked()]
-Preset = Annotated[Literal[PRESETS] | None, Asked()]  # type: ignore[valid-type]
-LeaveOut = Annotated[Sequence[str], Asked(rules={"default_factory": list, "max_length": 1_000})]
+Toml = Annotated[str | None, asked(max_length=2**20)]
+Content = Annotated[dict[str, Any] | None, asked()]
+Preset = Annotated[Literal[PRESETS] | None, asked()]  # type: ignore[valid-type]
+LeaveOut = Annotated[Sequence[str], asked(default_factory=list, max_length=1_000)]
 _SCHEMA = {
     "body": "SchemaIn",
     "body_text": "What the columns mean: as TOML, as plain data, or the name of a preset; "
@@ -180,7 +180,7 @@ def upload_hierarchies(
     studio: Studio,
     *,
     project: Ident,
-    files: Annotated[list[FileIn], Asked(rules={"min_length": 1, "max_length": 100})],
+    files: Annotated[list[FileIn], asked(min_length=1, max_length=100)],
 ) -> list[tuple[str, CheckedFile]]:
     """Give many columns their hierarchies at once; every problem of every file is told, and the right ones are kept."""
     sent = [(shown_name(one.name), one.content) for one in files]

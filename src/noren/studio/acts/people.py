@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from noren.studio.acts import asked
 from noren.studio.service import Studio
 from noren.studio.users import User, UserRole
-from noren.web.actions import Asked, action
+from noren.web.actions import action
 
-Login = Annotated[str, Asked(rules={"min_length": 2, "max_length": 64})]
-_PASSWORD = Asked(rules={"min_length": 10, "max_length": 1000})
+Login = Annotated[str, asked(min_length=2, max_length=64)]
+_PASSWORD = asked(min_length=10, max_length=1000)
 
 
 @action(
@@ -19,9 +20,9 @@ def add_user(
     studio: Studio,
     *,
     login: Login,
-    name: Annotated[str, Asked(rules={"max_length": 80})] = "",
+    name: Annotated[str, asked(max_length=80)] = "",
     password: Annotated[str, _PASSWORD],
-    role: Annotated[UserRole, Asked()],
+    role: Annotated[UserRole, asked()],
 ) -> User:
     """Add a user; from the first on, everybody logs in with a password of her own."""
     return studio.store.users.add(login, name, password, role)
@@ -37,7 +38,7 @@ def change_user(
     studio: Studio,
     *,
     login: Login,
-    role: Annotated[UserRole | None, Asked()] = None,
+    role: Annotated[UserRole | None, asked()] = None,
     password: Annotated[str | None, _PASSWORD] = None,
 ) -> User:
     """Give a user another role or password."""

@@ -9,12 +9,12 @@ from noren.data import catalog
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.judgement.rule import rule_named
-from noren.studio.acts import Ident
+from noren.studio.acts import Ident, asked
 from noren.studio.project_files import copy_files
 from noren.studio.service import Studio
 from noren.studio.store import Project
 from noren.studio.users import UserRole
-from noren.web.actions import Asked, action
+from noren.web.actions import action
 from noren.web.refusals import DiskFullError, is_disk_full
 
 SAMPLES: Final = ("history", "people")
@@ -32,9 +32,9 @@ _LONGEST_NAME = 120
 def add_project(
     studio: Studio,
     *,
-    name: Annotated[str, Asked(rules={"min_length": 1, "max_length": _LONGEST_NAME, "examples": ["Shop A, 2026"]})],
-    sample: Annotated[str | None, Asked(model=Literal[SAMPLES] | None)] = None,
-    dataset: Annotated[str | None, Asked(rules={"max_length": 60})] = None,
+    name: Annotated[str, asked(min_length=1, max_length=_LONGEST_NAME, examples=["Shop A, 2026"])],
+    sample: Annotated[str | None, asked(model=Literal[SAMPLES] | None)] = None,
+    dataset: Annotated[str | None, asked(max_length=60)] = None,
 ) -> Project:
     """Add a project."""
     name = _project_name(name)
@@ -69,21 +69,16 @@ def change_project(
     studio: Studio,
     *,
     project: Ident,
-    name: Annotated[str | None, Asked(rules={"min_length": 1, "max_length": _LONGEST_NAME})] = None,
+    name: Annotated[str | None, asked(min_length=1, max_length=_LONGEST_NAME)] = None,
     rule: Annotated[
         str | None,
-        Asked(
-            rules={
-                "min_length": 1,
-                "max_length": 40,
-                "description": "public, partner, inside, pwscup2018, or a tolerance such as 1/8; "
-                "every run is judged by it",
-            }
+        asked(
+            min_length=1,
+            max_length=40,
+            description="public, partner, inside, pwscup2018, or a tolerance such as 1/8; every run is judged by it",
         ),
     ] = None,
-    archived: Annotated[
-        bool | None, Asked(rules={"description": "archived projects are kept, and left out of lists"})
-    ] = None,
+    archived: Annotated[bool | None, asked(description="archived projects are kept, and left out of lists")] = None,
 ) -> Project:
     """Give a project another name, judge its releases by another rule, archive it or bring it back."""
     studio.project(project)

@@ -14,13 +14,13 @@ from noren.i18n import _
 from noren.judgement.rule import RULES
 from noren.ledger import Ledger
 from noren.studio import exports, handing_out, project_ledger
-from noren.studio.acts import Ident, Step
+from noren.studio.acts import Ident, Step, asked
 from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
 from noren.studio.project_files import StepData, method_of
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, Who
-from noren.web.actions import Asked, action
+from noren.web.actions import action
 from noren.web.refusals import NotNowError, NotThereError
 
 # --- what is made of a run -------------------------------------------------------------------------------------------
@@ -37,8 +37,7 @@ def download_secret_part(
     *,
     job: Ident,
     confirmed: Annotated[
-        Literal[True],
-        Asked(rules={"description": "I keep this file to myself: it tells who is behind each pseudonym"}),
+        Literal[True], asked(description="I keep this file to myself: it tells who is behind each pseudonym")
     ],
 ) -> exports.Download:
     """Return the secret part: who is behind each pseudonym, where each row came from, and the seed. Keep it."""
@@ -65,14 +64,14 @@ def start_reconstruction(studio: Studio, *, job: Ident) -> Job:
 
 # --- approving and handing out ---------------------------------------------------------------------------------------
 
-Number = Annotated[int, Asked(rules={"ge": 1, "le": 10**6})]
-Reason = Annotated[str, Asked(rules={"min_length": 1, "max_length": 500})]
+Number = Annotated[int, asked(ge=1, le=10**6)]
+Reason = Annotated[str, asked(min_length=1, max_length=500)]
 To = Annotated[
     str,
-    Asked(rules={"min_length": 1, "max_length": 500, "examples": ["Example University, laboratory of Prof. A"]}),
+    asked(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"]),
 ]
-Until = Annotated[str | None, Asked(rules={"max_length": 10, "examples": ["2027-03-31"]})]
-Despite = Annotated[bool, Asked(rules={"description": "hand it out although the rule does not call it safe"})]
+Until = Annotated[str | None, asked(max_length=10, examples=["2027-03-31"])]
+Despite = Annotated[bool, asked(description="hand it out although the rule does not call it safe")]
 _RELEASE = "/projects/{project}/ledger/releases/{number}"
 _REFUSAL = {"status": 201, "body": "Refusal", "body_text": "Why a release is not to be handed out."}
 _PUBLICATION = {
@@ -134,7 +133,7 @@ def publish_release(
 
 Limit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RuleWord = Annotated[str, Field(pattern=rf"^({'|'.join(RULES)}|[0-9.][0-9./]{{0,11}})$")]
-Period = Annotated[str | None, Asked(rules={"max_length": 20, "examples": ["2011/1"]})]
+Period = Annotated[str | None, asked(max_length=20, examples=["2011/1"])]
 _PERIOD = {
     "status": 202,
     "body": "PeriodIn",
@@ -154,17 +153,15 @@ def make_ledger(
     *,
     project: Ident,
     steps: Annotated[
-        Sequence[StepData],
-        Asked(rules={"max_length": 8, "description": "left out: noise, and fresh names"}, model=list[Step]),
+        Sequence[StepData], asked(model=list[Step], max_length=8, description="left out: noise, and fresh names")
     ] = (),
-    period: Annotated[Literal["month", "week", "quarter"], Asked()] = "month",
+    period: Annotated[Literal["month", "week", "quarter"], asked()] = "month",
     budget: Annotated[
-        Mapping[str, float] | None, Asked(rules={"default": {}}, model=dict[Literal["um", "mm", "emm"], Limit])
+        Mapping[str, float] | None, asked(model=dict[Literal["um", "mm", "emm"], Limit], default={})
     ] = None,
-    attacks: Annotated[Sequence[str] | None, Asked(rules={"min_length": 1, "max_length": 60})] = None,
+    attacks: Annotated[Sequence[str] | None, asked(min_length=1, max_length=60)] = None,
     rule: Annotated[
-        str | None,
-        Asked(rules={"description": "a rule's name, or a tolerance such as 0.2 or 1/8"}, model=RuleWord),
+        str | None, asked(model=RuleWord, description="a rule's name, or a tolerance such as 0.2 or 1/8")
     ] = "partner",
 ) -> dict[str, Any]:
     """Make the empty ledger of a project."""

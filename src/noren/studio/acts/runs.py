@@ -24,7 +24,7 @@ from noren.judgement.rule import rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method
-from noren.studio.acts import IDENT, Ident, Step
+from noren.studio.acts import IDENT, Ident, Step, asked
 from noren.studio.acts.projects import change_project
 from noren.studio.forms.run_form import checked_methods, quick_judges
 from noren.studio.project_files import StepData, with_project_files, without_paths
@@ -37,7 +37,7 @@ from noren.sweeps.plan import data_key, expanded, placing_measures
 from noren.sweeps.running import sweep_folder
 from noren.sweeps.sweep import own_seed
 from noren.sweeps.usual import sensible_methods, sensible_values, usual_parameters
-from noren.web.actions import Asked, action
+from noren.web.actions import action
 from noren.web.refusals import NotNowError
 from noren.work.ids import new_id
 
@@ -51,15 +51,11 @@ _TOO_MANY_ROWS: Final = 500_000
 """With more rows than these, a slow method is left to whoever asks for it by name, where another fits."""
 _MOST_RUNS: Final = 200
 
-Attacks = Annotated[
-    Sequence[str] | None, Asked(rules={"max_length": 60, "description": "left out: every attack that fits"})
-]
-Measures = Annotated[
-    Sequence[str] | None, Asked(rules={"max_length": 60, "description": "left out: every measure that fits"})
-]
+Attacks = Annotated[Sequence[str] | None, asked(max_length=60, description="left out: every attack that fits")]
+Measures = Annotated[Sequence[str] | None, asked(max_length=60, description="left out: every measure that fits")]
 Seed = Annotated[
     int | None,
-    Asked(rules={"ge": 0, "lt": 2**63, "description": "left out: drawn at random; never shown again"}),
+    asked(ge=0, lt=2**63, description="left out: drawn at random; never shown again"),
 ]
 
 
@@ -77,7 +73,7 @@ def start_run(
     attacks: Attacks = None,
     measures: Measures = None,
     seed: Seed = None,
-    steps: Annotated[Sequence[StepData], Asked(rules={"min_length": 1, "max_length": 8}, model=list[Step])],
+    steps: Annotated[Sequence[StepData], asked(model=list[Step], min_length=1, max_length=8)],
     sweep: str | None = None,
 ) -> Job:
     """Protect the data, attack the release and measure it, in the background."""
@@ -111,7 +107,7 @@ def start_sweep(
     attacks: Attacks = None,
     measures: Measures = None,
     seed: Seed = None,
-    methods: Annotated[Sequence[StepData], Asked(rules={"min_length": 1, "max_length": 20}, model=list[Step])],
+    methods: Annotated[Sequence[StepData], asked(model=list[Step], min_length=1, max_length=20)],
     again: bool = True,
 ) -> list[Job]:
     """Start a run for every combination of parameters.
@@ -217,7 +213,7 @@ def _has_files(kind: type[Method], folder: Path) -> bool:
     body="SearchOrder",
     body_text="Whom a release is for.",
 )
-def start_search(studio: Studio, *, project: Ident, rule: Annotated[str, Asked(model=Literal[FOR_WHOM])]) -> list[Job]:
+def start_search(studio: Studio, *, project: Ident, rule: Annotated[str, asked(model=Literal[FOR_WHOM])]) -> list[Job]:
     """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it.
 
     None are run twice.
@@ -252,7 +248,7 @@ def more_seeds(studio: Studio, run: str) -> list[Job]:
 
 
 @action(UserRole.STEWARD, "POST /jobs/{job}/{act}")
-def act_on_job(studio: Studio, *, job: Ident, act: Annotated[Literal["cancel", "enough", "again"], Asked()]) -> Job:
+def act_on_job(studio: Studio, *, job: Ident, act: Annotated[Literal["cancel", "enough", "again"], asked()]) -> Job:
     """Cancel a job, ask it to stop and keep the best so far, or start it again with the same seed.
 
     A run that made its release goes on as the same run: what it finished stays, and what failed is tried again. Any
@@ -303,7 +299,7 @@ def start_report(
     studio: Studio,
     *,
     project: Ident,
-    runs: Annotated[Sequence[Annotated[str, Field(**IDENT)]], Asked(rules={"min_length": 1, "max_length": 50})],
+    runs: Annotated[Sequence[Annotated[str, Field(**IDENT)]], asked(min_length=1, max_length=50)],
 ) -> Job:
     """Write a report that stands alone in one file, about one or several runs.
 
