@@ -86,7 +86,6 @@ INSIDE = {
         ("service",),
         ("handing_out", "lists"),
         ("exports",),
-        ("project_ledger",),
         ("acts",),
         ("api",),
         ("pages",),

@@ -127,6 +127,15 @@ def _published(studio: Studio, job: Job, form: Form) -> Path:
     return folder
 
 
+def ledger_public_part(studio: Studio, project: str, number: int) -> Download:
+    """Return the public part and the statement of a release of the ledger, and nothing else."""
+    handout = handing_out.ledger_release(studio, project, number)
+    handing_out.must_be_approved(studio, handout)
+    files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
+    name = file_name(studio.project(project).name, handout.label, ending="public.zip")
+    return Download(name, "application/zip", packed(files))
+
+
 def is_official(studio: Studio, run: Job) -> bool:
     """Tell whether a text file of the public part is in a contest's own form."""
     schema = Schema.from_toml(studio.folders.schema(run.project).read_text(encoding="utf-8"))

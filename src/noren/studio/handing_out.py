@@ -16,7 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from noren.data.periods import in_order, period_key, periods_of
 from noren.data.row_digest import public_digest
+from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import _, active_language, in_every_language
 from noren.judgement.verdict import Verdict
@@ -25,6 +29,7 @@ from noren.studio.missing import is_unaudited
 from noren.studio.service import Studio
 from noren.studio.trail import RESERVED
 from noren.studio.users import UserRole, Who
+from noren.studio.work.writing import curve_of
 from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry
 
@@ -144,6 +149,24 @@ def ledger_release(studio: Studio, project: str, number: int) -> Handout:
         raise NotThereError(_("the ledger has no such release"))
     verdict = book.verdicts()[entry.period]
     return Handout(project, f"ledger-{number}", entry.period, book.release_folder(entry.period), verdict)
+
+
+def ledger_as_dict(studio: Studio, project: str) -> dict[str, Any]:
+    """Return the ledger of a project as plain data."""
+    book = ledger_of(studio, project)
+    handed_out = [one.as_dict() for one in publications(studio, project)]
+    more = {"curve": curve_of(book), "to_come": periods_to_come(studio, project), "handed_out": handed_out}
+    return book.as_dict() | more
+
+
+def periods_to_come(studio: Studio, project: str) -> list[str]:
+    """Return the periods of the data that were not released yet, in order."""
+    book = ledger_of(studio, project)
+    dates = studio.schema(project).role(Role.DATE).name
+    held = pl.scan_parquet(studio.folders.data(project)).select(pl.col(dates).unique()).collect()[dates]
+    last = max((entry.period for entry in book.entries), key=period_key, default=None)
+    found = in_order(periods_of(held.drop_nulls(), book.settings.period))
+    return [name for name in found if last is None or period_key(name) > period_key(last)]
 
 
 def makers_of(studio: Studio, handout: Handout) -> frozenset[str]:

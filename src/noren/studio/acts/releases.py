@@ -13,7 +13,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.rule import RULES
 from noren.ledger import Ledger
-from noren.studio import exports, handing_out, project_ledger
+from noren.studio import exports, handing_out
 from noren.studio.acts import Ident, Step, asked
 from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
 from noren.studio.project_files import StepData, method_of
@@ -186,7 +186,7 @@ def make_ledger(
         attacks=attacks,
         rule=rule,
     )
-    return project_ledger.told(studio, project)
+    return handing_out.ledger_as_dict(studio, project)
 
 
 @action(UserRole.STEWARD, "POST /projects/{project}/ledger/weigh", **_PERIOD)
@@ -202,7 +202,7 @@ def release_period(studio: Studio, *, project: Ident, period: Period = None) -> 
 
 
 def _start_period(studio: Studio, project: str, act: Literal["weigh", "add"], period: str | None) -> Job:
-    to_come = project_ledger.periods_to_come(studio, project)
+    to_come = handing_out.periods_to_come(studio, project)
     if not to_come:
         raise NotNowError(_("every period of the data was released"))
     if period is not None and period not in to_come:

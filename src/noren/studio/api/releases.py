@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from noren.studio import exports, handing_out, project_ledger
+from noren.studio import exports, handing_out
 from noren.studio.acts import releases as acts
 from noren.studio.api.models import Ident, JobOut, TheStudio, add_action, said_job
 from noren.studio.handing_out import Decision, Publication, release_of_run
@@ -165,7 +165,7 @@ ledger_router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 
 @ledger_router.get("/projects/{project}/ledger")
 def show_ledger(project: Ident, studio: TheStudio) -> dict[str, Any]:
     """Return what was released, the risk after each release, and what is left of the budget."""
-    return project_ledger.told(studio, project)
+    return handing_out.ledger_as_dict(studio, project)
 
 
 add_action(ledger_router, acts.make_ledger, dict[str, Any])
@@ -182,4 +182,4 @@ def download_release(
     project: Ident, number: Annotated[int, Path(ge=1, le=10**6)], studio: TheStudio
 ) -> StreamingResponse:
     """Return the public part of a release of the ledger, and nothing else."""
-    return sent(project_ledger.public_part(studio, project, number))
+    return sent(exports.ledger_public_part(studio, project, number))

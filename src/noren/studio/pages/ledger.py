@@ -19,7 +19,7 @@ from noren.judgement.sentences import rule_sentence, word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.ledger import Certificate
 from noren.ledger.certificate import certificate_sentence
-from noren.studio import handing_out, project_ledger
+from noren.studio import handing_out
 from noren.studio.acts import releases as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.pages.frame import Typed, page
@@ -76,7 +76,7 @@ def _page(
     request: Request, studio: Studio, found: Project, typed: Mapping[str, str], wrong: str, status: int = 200
 ) -> Response:
     has_ledger = studio.folders.ledger(found.id).exists()
-    book = project_ledger.told(studio, found.id) if has_ledger else None
+    book = handing_out.ledger_as_dict(studio, found.id) if has_ledger else None
     jobs = studio.store.jobs(found.id, kind="ledger")
     last = jobs[-1] if jobs else None
     weighed = last.summary if last and last.state == State.DONE and not last.summary["released"] else None
