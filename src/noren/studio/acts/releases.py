@@ -37,7 +37,8 @@ def download_secret_part(
     *,
     job: Ident,
     confirmed: Annotated[
-        Literal[True], asked(description="I keep this file to myself: it tells who is behind each pseudonym")
+        bool,
+        asked(model=Literal[True], description="I keep this file to myself: it tells who is behind each pseudonym"),
     ],
 ) -> exports.Download:
     """Return the secret part: who is behind each pseudonym, where each row came from, and the seed. Keep it."""

@@ -113,7 +113,8 @@ def be_surer(project: Ident, studio: TheStudio, run: Annotated[str, Form(max_len
 
 def said_searches(studio: Studio, found: Project) -> list[dict[str, str]]:
     """Return for each recipient what would be tried, or why nothing can be found."""
-    names, searches = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}, []
+    names = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
+    searches: list[dict[str, str]] = []
     for rule in acts.FOR_WHOM:
         said, wrong = [_("For {whom}.").format(whom=_(RECIPIENTS[rule]))], ""
         try:

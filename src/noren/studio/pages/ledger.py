@@ -82,7 +82,8 @@ def _page(
     weighed = last.summary if last and last.state == State.DONE and not last.summary["released"] else None
     fits = found.facts["kind"] == Kind.HISTORY
     curve = weighed["curve"] if weighed else book["curve"] if book else None
-    chart, rows = None, []
+    chart: dict[str, Any] | None = None
+    rows: list[list[str]] = []
     if curve:
         lines = dict(curve["found"])
         if any(value is not None for value in curve["certified"]):
