@@ -7,8 +7,9 @@ next.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,8 +70,9 @@ def checked_methods(
         raise ParameterError(
             _("a run has one to {most} methods").format(most=_MOST_STEPS), _("choose as many, one after another")
         )
-    ready = [method_of([step], folder) for step in steps]
-    for method in ready:
+    ready: list[Method] = []
+    for step in steps:
+        method = method_of([step], folder)
         if Kind(project.facts["kind"]) not in method.accepts:
             raise ParameterError(
                 _("{component} works on a {wanted}, and this is a {given}").format(
@@ -78,8 +80,9 @@ def checked_methods(
                 ),
                 _("choose another component, or another schema"),
             )
-    judges: list[type[Component]] = [every_attack[name] for name in attacks or ()]
-    judges += [every_measure[name] for name in measures or ()]
+        ready.append(method)
+    judges: Iterator[type[Component]]
+    judges = chain((every_attack[name] for name in attacks or ()), (every_measure[name] for name in measures or ()))
     for judge in judges:
         if not judge.fits(schema):
             raise ParameterError(
