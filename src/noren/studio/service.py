@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -194,10 +194,6 @@ class Studio:
         answer: dict[str, Any] = read_json(self.job_folder(self.finished(job)) / "crosstabs.json")
         return answer
 
-    def crosstab(self, job: str, a: str, b: str) -> dict[str, Any]:
-        """Return the cross tabulation of two columns, before and after."""
-        return pair_of(self.crosstabs(job), a, b)
-
     def row_pairs(self, job: str, start: int, count: int, *, only_changed: bool = False) -> dict[str, Any]:
         """Return original rows next to released ones; whose pseudonym is whose belongs to the secret part, not here."""
         import polars as pl
@@ -245,18 +241,10 @@ def pair_of(tables: Mapping[str, Any], a: str, b: str) -> dict[str, Any]:
         if [pair["a"], pair["b"]] == [a, b]:
             return dict(pair)
         if [pair["a"], pair["b"]] == [b, a]:
-            return _turned(pair)
+            sides = {name: pair[name] for name in ("original", "released", "reconstructed")}
+            return dict(pair) | {
+                "a": a, "b": b, "labels_a": pair["labels_b"], "labels_b": pair["labels_a"],
+                "axis_a": pair["axis_b"], "axis_b": pair["axis_a"],
+                **{name: side and [list(row) for row in zip(*side, strict=True)] for name, side in sides.items()},
+            }  # fmt: skip
     raise NotThereError(_("these two columns have no table; choose two of {names}").format(names=tables["columns"]))
-
-
-def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with its two columns exchanged."""
-
-    def other(table: Sequence[Sequence[float]] | None) -> Any:
-        return None if table is None else [list(row) for row in zip(*table, strict=True)]
-
-    return dict(pair) | {
-        "a": pair["b"], "b": pair["a"], "labels_a": pair["labels_b"], "labels_b": pair["labels_a"],
-        "axis_a": pair["axis_b"], "axis_b": pair["axis_a"],
-        **{name: other(pair[name]) for name in ("original", "released", "reconstructed")},
-    }  # fmt: skip

@@ -154,7 +154,8 @@ def make_ledger(
     *,
     project: Ident,
     steps: Annotated[
-        Sequence[StepData], asked(model=list[Step], max_length=8, description="left out: noise, and fresh names")
+        Sequence[StepData],
+        asked(model=list[Step], default=[], max_length=8, description="left out: noise, and fresh names"),
     ] = (),
     period: Annotated[Literal["month", "week", "quarter"], asked()] = "month",
     budget: Annotated[

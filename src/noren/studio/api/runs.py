@@ -15,7 +15,7 @@ from noren.studio.acts import runs as acts
 from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import Ident, JobOut, Part, TheStudio, add_action, said_job
 from noren.studio.lists import RunQuery, find_runs
-from noren.studio.service import Studio
+from noren.studio.service import Studio, pair_of
 from noren.studio.store import Job, State
 from noren.web.refusals import errors
 
@@ -156,7 +156,7 @@ def show_result(job: Ident, studio: TheStudio) -> dict[str, Any]:
 @router.get("/runs/{job}/crosstab")
 def show_crosstab(job: Ident, studio: TheStudio, a: Name, b: Name) -> dict[str, Any]:
     """Return the cross tabulation of two columns: original, released, reconstructed."""
-    return studio.crosstab(job, a, b)
+    return pair_of(studio.crosstabs(job), a, b)
 
 
 @router.get("/runs/{job}/rows")
