@@ -13,6 +13,7 @@ from tests.contest.test_routes import routes_of
 from tests.studio.route_table import ROUTES, Row
 from tests.studio.staffed import PASSWORD, Staffed
 
+from noren.studio.api import router as api
 from noren.studio.users import UserRole
 
 NAMES = {"project": "a" * 12, "job": "b" * 12, "login": "nobody", "number": "1", "name": "x", "room": "methods"}
@@ -50,6 +51,20 @@ def test_the_table_knows_every_route(staffed: Staffed) -> None:
     known = {(row.method, row.path) for row in ROUTES} | {("GET", "/api/docs.json"), ("HEAD", "/api/docs.json")}
     assert routes_of(staffed.app) == known, "write new routes into tests/studio/route_table.py, with their least role"
     assert len(ROUTES) == len(known) - 2
+
+
+def plain_routes(routes: Any) -> Iterator[Any]:
+    for route in routes:
+        included = getattr(route, "original_router", None)
+        yield from [route] if included is None else plain_routes(included.routes)
+
+
+def test_what_changes_something_through_the_interface_is_an_action() -> None:
+    """Uploads are streams, and a builder's column is in the query; everything else is declared in ``acts``."""
+    changing = [route for route in plain_routes(api.routes) if not route.methods & {"GET", "HEAD"}]
+    by_hand = {f"{min(route.methods)} {route.path}" for route in changing if not hasattr(route.endpoint, "role")}
+    files = {f"PUT /projects/{{project}}/{name}" for name in ("file", "categories", "hierarchy")}
+    assert by_hand == files | {"POST /projects/{project}/hierarchy"}
 
 
 def test_every_role_may_do_what_the_table_says(staffed: Staffed) -> None:

@@ -95,13 +95,9 @@ def serve(settings: Settings, listening: socket.socket, open_page: str | None, s
                 app.state.studio.tightened,
             ).format(count=app.state.studio.tightened)
         )
-    start_warming()
-    serve_app(app, listening, open_page)
-
-
-def start_warming() -> None:
-    """Warm up aside; pages answer meanwhile, the first of each kind more slowly."""
+    # pages answer meanwhile, the first of each kind more slowly
     threading.Thread(target=warm, name="noren-warming", daemon=True).start()
+    serve_app(app, listening, open_page)
 
 
 def warm() -> None:
