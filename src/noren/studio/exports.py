@@ -44,7 +44,6 @@ Written = Literal["report", "reconstruct"]
 
 _CHUNK = 1 << 18
 _LONGEST = 60
-_EASY_TO_TRY = 2**40
 _MADE_UP = "original.csv"
 _SAMPLES = {
     "history": f"noren sample --customers 400 --rows 12000 --items 900 --seed 1 --out {_MADE_UP}",
@@ -134,18 +133,6 @@ def ledger_public_part(studio: Studio, project: str, number: int) -> Download:
     files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
     name = file_name(studio.project(project).name, handout.label, ending="public.zip")
     return Download(name, "application/zip", packed(files))
-
-
-def is_official(studio: Studio, run: Job) -> bool:
-    """Tell whether a text file of the public part is in a contest's own form."""
-    schema = Schema.from_toml(studio.folders.schema(run.project).read_text(encoding="utf-8"))
-    return bool(schema.official)
-
-
-def seed_is_easy(job: Job) -> bool:
-    """Tell whether somebody who has the original could find the seed by trying; the seed itself is not told."""
-    seed = job.order.get("seed")
-    return isinstance(seed, int) and seed < _EASY_TO_TRY
 
 
 # --- what was done, as a script ------------------------------------------------------------------------------

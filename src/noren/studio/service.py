@@ -21,7 +21,7 @@ from noren.studio.folders import Folders, keep_private, read_json
 from noren.studio.jobs import Jobs
 from noren.studio.judged import Result, judged, place_by, result_in
 from noren.studio.store import Job, Project, State, Store
-from noren.web.refusals import DiskFullError, NotNowError, NotThereError
+from noren.web.refusals import NotNowError, NotThereError
 from noren.web.settings import Settings
 
 
@@ -80,11 +80,6 @@ class Studio:
                 continue
             found.append(dataset.name)
         return found
-
-    def stop_without_room(self, project: str, size: int) -> None:
-        """Say at once that an upload of so many bytes will not find room."""
-        if size > shutil.disk_usage(self.folders.project(project)).free:
-            raise DiskFullError
 
     def is_fixed(self, project: str) -> bool:
         """Tell whether releases depend on the data as they are, or are being made of them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -19,7 +20,7 @@ from noren.studio.acts import data as acts
 from noren.studio.api.models import Ident, JobOut, TheStudio, add_action, said_job
 from noren.studio.forms.columns import content_of
 from noren.studio.hierarchies import Asked, hierarchy_facts
-from noren.web.refusals import errors
+from noren.web.refusals import DiskFullError, errors
 from noren.web.uploads import received, shown_name, small_body, stop_if_told_too_large, told_length
 
 router = APIRouter(tags=["data"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
@@ -93,7 +94,8 @@ async def upload(project: Ident, request: Request, studio: TheStudio, name: File
     """Send a file (CSV, Parquet, Excel) as the body; it is kept as it comes and read by a job."""
     studio.project(project)
     stop_if_told_too_large(request, studio.settings.largest_upload, name)
-    studio.stop_without_room(project, told_length(request))
+    if told_length(request) > shutil.disk_usage(studio.folders.project(project)).free:
+        raise DiskFullError
     job = await received(request, name, lambda chunks: acts.upload(studio, project, name, chunks))
     return said_job(studio, job)
 

@@ -35,6 +35,8 @@ from noren.web.actions import Action
 router = APIRouter()
 
 _HERE = "/projects/{project}/results/{job}/publish"
+_EASY_TO_TRY = 2**40
+"""Seeds below this could be found by trying, by somebody who has the original."""
 
 
 @router.get(_HERE)
@@ -82,8 +84,8 @@ def _page(
         report=None if report is None else said_job(studio, report),
         rebuilt=None if rebuilt is None else said_job(studio, rebuilt),
         perturbed=exports.is_perturbed(run),
-        easy_seed=exports.seed_is_easy(run),
-        official=exports.is_official(studio, run),
+        easy_seed=run.order["seed"] < _EASY_TO_TRY,
+        official=bool(studio.schema(found.id).official),
         scripts=exports.script_texts(studio, run.id),
         wrong=wrong,
         not_done="" if not_done is None else str(not_done),
