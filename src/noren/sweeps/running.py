@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,9 +16,9 @@ from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.outcome import people_in
-from noren.judgement.rule import Rule
+from noren.progress import Progress, silent
 from noren.sweeps.pieces import guess_folder, hold, release_folder
-from noren.sweeps.plan import Asked, Point, data_key, plan
+from noren.sweeps.plan import Asked, data_key, plan
 from noren.sweeps.study import PointResult, Source, Study, point_result
 from noren.work.piece import Unit
 from noren.work.store import PieceStore, not_kept
@@ -27,8 +27,6 @@ from noren.work.workers import run_units
 _SMALL = 500_000
 """Rows times pieces of work, up to which starting processes takes longer than the work."""
 
-State = Literal["waiting", "running", "done", "refused", "failed"]
-
 
 @dataclass(frozen=True)
 class Line:
@@ -36,11 +34,15 @@ class Line:
 
     label: str
     run: int
-    state: State
+    state: Literal["waiting", "running", "done", "refused", "failed"]
     done: int
     pieces: int
     kept: bool = False
     result: PointResult | None = None
+
+    def ended(self, result: PointResult) -> Line:
+        """Return the line of a point whose pieces are all done."""
+        return replace(self, state=result.state, done=self.pieces, result=result)
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,20 @@ class Prospect:
 
 
 class Watch:
-    """Is told how a sweep gets on; this one does nothing."""
+    """Is told how a sweep gets on, and tells a progress function how much of it is done."""
+
+    def __init__(self, progress: Progress = silent) -> None:
+        self._progress, self._lines = progress, list[Line]()
 
     def begin(self, prospect: Prospect) -> None:
-        """Hear what is ahead."""
+        """Take in what is ahead."""
+        self._lines = list(prospect.lines)
 
     def changed(self, at: int, line: Line) -> None:
-        """Hear that the point ``at`` got on."""
+        """Take in that the point ``at`` got on."""
+        self._lines[at] = line
+        if self._progress is not silent:
+            self._progress(sum(one.done for one in self._lines) / sum(one.pieces for one in self._lines), line.label)
 
 
 def sweep_folder(cache: str | Path | None = None) -> Path:
@@ -103,28 +112,40 @@ def run(
         return piece.kind == "score" or "tried" not in found or guess_folder(folder, piece.key).is_dir()
 
     left = not_kept(list(places), store, done, fresh=fresh, whole=whole)
-    kept = len(done)
+    kept, ahead = len(done), set(left)
     source = Source(original.schema, len(original), people_in(original), original.digest(), file, master)
-    board = _Board(points, source, asked.rule, set(left), done)
+    lines: list[Line] = []
+    at_point: dict[Unit, int] = {}
+    for at, point in enumerate(points):
+        units = [piece.unit for piece in point.pieces]
+        waiting = [unit for unit in units if unit in ahead]
+        at_point |= dict.fromkeys(waiting, at)
+        line = Line(point.setting.label, point.run, "waiting", len(units) - len(waiting), len(units), kept=not waiting)
+        lines.append(line if waiting else line.ended(point_result(point, done, source, asked.rule)))
     if workers is None:
         workers = cores() if len(original) * len(left) > _SMALL else 1
     used = min(workers, max(len(left), 1))
     parts = (places[unit].component for unit in left)
     slow = dict.fromkeys(part.name for part in parts if part.runtime > Runtime.SECONDS)
-    watch.begin(Prospect(board.lines, len(asked.seeds), kept, len(left), used, tuple(slow)))
-    for at, line in enumerate(board.lines):
-        if line.state in ("done", "refused", "failed"):
+    watch.begin(Prospect(lines, len(asked.seeds), kept, len(left), used, tuple(slow)))
+    for at, line in enumerate(lines):
+        if line.result is not None:
             watch.changed(at, line)
 
     def started(unit: Unit) -> None:
-        for at, line in board.started(unit):
-            watch.changed(at, line)
+        at = at_point[unit]
+        if lines[at].state == "waiting":
+            lines[at] = replace(lines[at], state="running")
+            watch.changed(at, lines[at])
 
     for unit in run_units(left, done, store, used, prepared=(hold, (data, original, folder)), started=started):
-        for at, line in board.ended(unit):
-            watch.changed(at, line)
-    results = [line.result for line in board.lines if line.result is not None]
-    if not any(not result.refused for result in results):
+        at = at_point[unit]
+        line = replace(lines[at], done=lines[at].done + 1)
+        is_over = line.done == line.pieces
+        lines[at] = line.ended(point_result(points[at], done, source, asked.rule)) if is_over else line
+        watch.changed(at, lines[at])
+    results = [line.result for line in lines if line.result is not None]
+    if all(result.refused for result in results):
         first = results[0]
         raise ParameterError(
             _("none of the {count} points could be run; {label}: {reason}").format(
@@ -132,40 +153,3 @@ def run(
             )
         )
     return Study(source, asked, results, len(left), kept, folder)
-
-
-class _Board:
-    """The lines of all points, kept up to date as pieces are started and done."""
-
-    def __init__(
-        self, points: Sequence[Point], source: Source, rule: Rule, left: set[Unit], done: Mapping[Unit, Any]
-    ) -> None:
-        self._points, self._source, self._rule, self._done = points, source, rule, done
-        self._places: dict[Unit, int] = {}
-        self.lines: list[Line] = []
-        for at, point in enumerate(points):
-            ahead = [piece.unit for piece in point.pieces if piece.unit in left]
-            self._places |= dict.fromkeys(ahead, at)
-            pieces = len(point.pieces)
-            line = Line(point.setting.label, point.run, "waiting", pieces - len(ahead), pieces, kept=not ahead)
-            self.lines.append(line if ahead else self._finished(at, line))
-
-    def _finished(self, at: int, line: Line) -> Line:
-        result = point_result(
-            self._points[at], self._done, kind=self._source.kind, people=self._source.people, rule=self._rule
-        )
-        state: State = "failed" if result.state == "failed" else "refused" if result.refused else "done"
-        return replace(line, state=state, done=line.pieces, result=result)
-
-    def started(self, unit: Unit) -> list[tuple[int, Line]]:
-        at = self._places[unit]
-        if self.lines[at].state != "waiting":
-            return []
-        self.lines[at] = replace(self.lines[at], state="running")
-        return [(at, self.lines[at])]
-
-    def ended(self, unit: Unit) -> list[tuple[int, Line]]:
-        at = self._places[unit]
-        line = replace(self.lines[at], done=self.lines[at].done + 1)
-        self.lines[at] = self._finished(at, line) if line.done == line.pieces else line
-        return [(at, self.lines[at])]

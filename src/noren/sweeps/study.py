@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -182,7 +182,7 @@ class PointResult:
         return Word.UNTRIED if self.verdict is None else self.verdict.word
 
     @property
-    def state(self) -> str:
+    def state(self) -> Literal["done", "refused", "failed"]:
         """Whether there is a release (``done``), or the method ``refused`` or ``failed``."""
         return "done" if not self.refused else "failed" if self.failed else "refused"
 
@@ -196,10 +196,8 @@ def in_language(said: Mapping[str, str], language: str | None = None) -> str:
     return said.get(language or active_language()) or next(iter(said.values()), "")
 
 
-def point_result(
-    point: Point, results: Mapping[Unit, Mapping[str, Any]], *, kind: Kind, people: int, rule: Rule
-) -> PointResult:
-    """Return what came of a point of data about so many people, whose pieces are all done, by a rule."""
+def point_result(point: Point, results: Mapping[Unit, Mapping[str, Any]], source: Source, rule: Rule) -> PointResult:
+    """Return what came of a point whose pieces are all done, by a rule."""
     made = results[point.release.unit]
     seconds = sum(float(results[piece.unit]["seconds"]) for piece in point.pieces)
     if "refused" in made:
@@ -217,8 +215,8 @@ def point_result(
         if found.get("score") and found["score"]["value"] is not None
     }
     facts = facts_from(
-        kind,
-        people,
+        source.kind,
+        source.people,
         Statement(**made["statement"]),
         scores,
         tuple(Tried.model_validate(found["tried"]) for _name, found in sorted(guessed.items()) if "tried" in found),

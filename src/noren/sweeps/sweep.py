@@ -23,7 +23,7 @@ from noren.measures import measures as every_measure
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Measure, Method
 from noren.sweeps.plan import Asked, chosen_components, data_key, settings_for
-from noren.sweeps.running import Line, Prospect, Watch, run, sweep_folder
+from noren.sweeps.running import Watch, run, sweep_folder
 from noren.sweeps.study import Study
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def sweep(
         cache=cache,
         rule=rule,
     )
-    return run(data, asked, cache=cache, fresh=fresh, workers=workers, watch=_Told(progress))
+    return run(data, asked, cache=cache, fresh=fresh, workers=workers, watch=Watch(progress))
 
 
 def own_seed(folder: Path, data: str) -> int:
@@ -179,17 +179,3 @@ def own_seed(folder: Path, data: str) -> int:
     with writing_file(path, private=True) as aside:
         aside.write_text(json.dumps({"seed": seed}) + "\n", encoding="utf-8")
     return seed
-
-
-class _Told(Watch):
-    """Tells a progress function."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress, self._lines = progress, list[Line]()
-
-    def begin(self, prospect: Prospect) -> None:
-        self._lines = list(prospect.lines)
-
-    def changed(self, at: int, line: Line) -> None:
-        self._lines[at] = line
-        self._progress(sum(one.done for one in self._lines) / sum(one.pieces for one in self._lines), line.label)
