@@ -20,7 +20,7 @@ from noren.data.release import Release
 from noren.errors import NorenError
 from noren.measures import measures as every_measure
 from noren.protocols import Guess, Method, Score
-from noren.sweeps.pieces import guess_folder, keep_guess, load_guess, release_folder, release_result, score_result
+from noren.sweeps.pieces import keep_guess, load_guess, piece_folder, release_result, score_of, score_result
 from noren.sweeps.plan import Asked, Piece, Setting, chosen_components, data_key, plan, settled
 from noren.sweeps.running import sweep_folder
 from noren.work.store import PieceStore, save
@@ -57,31 +57,30 @@ class KeptPoint:
             (seed,),
         )
         (self._point,) = plan(asked, original, data_key(original))
+        self._release = piece_folder(self._folder, "release", self._point.release.key)
         self._original = original
 
     @property
     def folders(self) -> list[Path]:
         """Where the release and the guesses lie, or would: who deletes a run for good deletes them too."""
         guesses = [*self._point.guesses.values(), *self._point.heard]
-        kept = [release_folder(self._folder, self._point.release.key)]
-        return kept + [guess_folder(self._folder, piece.key) for piece in guesses]
+        return [self._release, *(piece_folder(self._folder, "guess", piece.key) for piece in guesses)]
 
     def is_of(self, folder: Path) -> bool:
         """Tell whether the release in ``folder`` is the kept one: a search that was stopped or timed makes another."""
-        there = release_folder(self._folder, self._point.release.key)
+        there = self._release
         return "statement" in self._found(self._point.release) and all(
             (there / name).is_file() and filecmp.cmp(there / name, folder / name, shallow=False) for name in _TELLING
         )
 
     def take_release(self, target: Path) -> bool:
         """Put the release into ``target``, whole or not at all; tell whether there is one."""
-        there = release_folder(self._folder, self._point.release.key)
-        if "statement" not in self._found(self._point.release) or not there.is_dir():
+        if "statement" not in self._found(self._point.release) or not self._release.is_dir():
             return False
         try:
-            Release.load(there)
+            Release.load(self._release)
             with writing_folder(target, replace=True) as aside:
-                shutil.copytree(there, aside, copy_function=_linked, dirs_exist_ok=True)
+                shutil.copytree(self._release, aside, copy_function=_linked, dirs_exist_ok=True)
         except (NorenError, OSError):  # damaged, or somebody is about to replace it: it is made again
             return False
         return True
@@ -91,7 +90,7 @@ class KeptPoint:
         release = Release.load(folder)
         if any("stopped" in step.notes for step in release.statement.steps):
             return  # another run with this seed would come to another release
-        with writing_folder(release_folder(self._folder, self._point.release.key), replace=True) as aside:
+        with writing_folder(self._release, replace=True) as aside:
             shutil.copytree(folder, aside, copy_function=_linked, dirs_exist_ok=True)
         self._keep(self._point.release, release_result(release, self._original), seconds)
 
@@ -101,7 +100,7 @@ class KeptPoint:
         if piece is None or "tried" not in self._found(piece):
             return None
         try:
-            return load_guess(attack, str(guess_folder(self._folder, piece.key)))
+            return load_guess(attack, str(piece_folder(self._folder, "guess", piece.key)))
         except NorenError:
             return None
 
@@ -114,10 +113,7 @@ class KeptPoint:
     def score(self, measure: str) -> Score | None:
         """Return what a measure said."""
         piece = self._point.scores.get(measure)
-        said = None if piece is None else self._found(piece).get("score")
-        if said is None or said["value"] is None:
-            return None
-        return Score(said["value"], said["parts"], said["notes"])
+        return None if piece is None else score_of(self._found(piece))
 
     def add_score(self, measure: str, score: Score, seconds: float) -> None:
         """Keep what a measure said."""

@@ -10,10 +10,10 @@ import importlib
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict
@@ -27,11 +27,12 @@ from noren.i18n import LANGUAGES, _, active_language, speaking
 from noren.judgement.evidence import tried_by
 from noren.judgement.page_text import plain
 from noren.judgement.release_facts import release_facts
-from noren.protocols import Component, Guess, Score
+from noren.protocols import Attack, Component, Guess, Score
 from noren.registry import build
-from noren.work.run import Run, RunStore, Stage
+from noren.work.run import Run, RunStore
 
 Answer = TypeVar("Answer")
+PieceKind = Literal["release", "guess", "score"]
 _held: dict[str, tuple[Records, Path]] = {}
 
 
@@ -48,14 +49,9 @@ def place_of(component: Component) -> str:
     return f"{type(component).__module__}:{type(component).__qualname__}"
 
 
-def release_folder(folder: Path, key: str) -> Path:
-    """Return where a release is kept."""
-    return folder / "releases" / key[:2] / key
-
-
-def guess_folder(folder: Path, key: str) -> Path:
-    """Return where a guess is kept."""
-    return folder / "guesses" / key[:2] / key
+def piece_folder(folder: Path, kind: PieceKind, key: str) -> Path:
+    """Return where a release or a guess is kept."""
+    return folder / ("releases" if kind == "release" else "guesses") / key[:2] / key
 
 
 # --- the three pieces ------------------------------------------------------------------------------------------------
@@ -107,38 +103,39 @@ def make_release(text: str) -> dict[str, Any]:
     made, trouble = _tried(lambda: api.protect(original, order.component, seed=order.seed))
     if made is None:
         return trouble | {"seconds": _since(begin)}
-    with writing_folder(release_folder(folder, order.key), replace=True) as aside:  # a damaged one in the cache as well
+    with writing_folder(
+        piece_folder(folder, "release", order.key), replace=True
+    ) as aside:  # a damaged one in the cache as well
         made.write_into(aside)
     return release_result(made, original) | {"seconds": _since(begin)}
 
 
-def make_guess(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
-    """Attack a release and keep the guess; return what it got."""
-    return _examined("attack", text, made, heard)
+def examine(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
+    """Attack a release and keep the guess, or measure it; return what came of it.
 
-
-def make_score(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
-    """Measure a release; return the score, or that the measure does not judge such a release."""
-    return _examined("measure", text, made, heard)
-
-
-def _examined(stage: Stage, text: str, made: Mapping[str, Any], heard: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Attack or measure the release that an order names, where there is one."""
+    Nothing does where there is no release, or where a measure does not judge such a one.
+    """
     skipped = {"skipped": True, "seconds": 0.0}
     if "refused" in made or "failed" in made:
         return skipped
     order, begin = PieceOrder.model_validate_json(text), time.perf_counter()
     original, folder = _held[order.data]
-    release, component = _release(str(release_folder(folder, order.release))), order.component
-    store = RunStore(_guesses(folder, order, heard), on_failure=_raise)
+    release, component = _release(str(piece_folder(folder, "release", order.release))), order.component
+    guesses = {
+        name: load_guess(name, str(piece_folder(folder, "guess", key)))
+        for (name, key), result in zip(order.heard, heard, strict=True)
+        if "tried" in result
+    }
+    store = RunStore(guesses, on_failure=_raise)
     run = Run.in_memory(original, release, store)
-    if stage == "measure" and not component.needs <= run.release.at_hand(store.guesses):
+    if isinstance(component, Attack):
+        _done, result = _tried(lambda: run.attack([component]))
+        result = result or keep_guess(folder, order.key, store.guesses[component.name], release)
+    elif component.needs <= run.release.at_hand(store.guesses):
+        _done, result = _tried(lambda: run.measure([component]))
+        result = result or score_result(store.scores[component.name])
+    else:
         return skipped
-    _done, result = _tried(lambda: run.attack([component]) if stage == "attack" else run.measure([component]))
-    if not result and stage == "attack":
-        result = keep_guess(folder, order.key, store.guesses[component.name], release)
-    elif not result:
-        result = score_result(store.scores[component.name])
     return result | {"seconds": _since(begin)}
 
 
@@ -162,7 +159,7 @@ def release_result(made: Release, original: Records) -> dict[str, Any]:
 
 def keep_guess(folder: Path, key: str, guess: Guess, release: Release) -> dict[str, Any]:
     """Keep a guess about a release and return what it got."""
-    with writing_folder(guess_folder(folder, key), replace=True) as aside:
+    with writing_folder(piece_folder(folder, "guess", key), replace=True) as aside:
         guess.pairs.write_parquet(aside / "pairs.parquet")
         (aside / "notes.json").write_text(json.dumps(guess.notes, default=str), encoding="utf-8")
     return {"tried": tried_by(guess.attack, guess, release.secret).model_dump(mode="json")}
@@ -172,6 +169,12 @@ def score_result(score: Score) -> dict[str, Any]:
     """Return a score as plain data."""
     parts = {str(name): _finite(value) for name, value in score.parts.items()}
     return {"score": {"value": _finite(score.value), "parts": parts, "notes": plain(score.notes)}}
+
+
+def score_of(result: Mapping[str, Any]) -> Score | None:
+    """Return the score that a result holds; None where it holds none, or one that is no number."""
+    score = result.get("score")
+    return None if score is None or score["value"] is None else Score(**score)
 
 
 def _finite(value: float) -> float | None:
@@ -215,15 +218,6 @@ def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, Any]]:
 
 def _failed(error: BaseException) -> dict[str, Any]:
     return {"failed": dict.fromkeys(LANGUAGES, reason_of(error)) | {"kind": type(error).__name__}}
-
-
-def _guesses(folder: Path, order: PieceOrder, results: Sequence[Mapping[str, Any]]) -> dict[str, Guess]:
-    """Return the guesses that an order hears, less those that came to nothing."""
-    return {
-        name: load_guess(name, str(guess_folder(folder, key)))
-        for (name, key), result in zip(order.heard, results, strict=True)
-        if "tried" in result
-    }
 
 
 @lru_cache(maxsize=4)

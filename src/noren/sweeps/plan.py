@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from noren.attacks import attacks as every_attack
 from noren.attacks.ensemble import Ensemble
@@ -33,7 +33,7 @@ from noren.methods.chain import Chain
 from noren.naming import suggestion
 from noren.protocols import Attack, Component, Measure, Method
 from noren.registry import Registry, expand, flags
-from noren.sweeps.pieces import PieceOrder, make_guess, make_release, make_score, place_of
+from noren.sweeps.pieces import PieceKind, PieceOrder, examine, make_release, place_of
 from noren.sweeps.usual import usual_parameters, usual_values
 from noren.work.piece import Unit
 from noren.work.sources import code_digest
@@ -48,8 +48,6 @@ _GLUE = (
 """What pieces do besides their component: a change of it makes all of them anew. Judging is no part of it."""
 _AUDIT = ("noren.measures.safety.classes",)
 _MOST_POINTS = 10_000
-PieceKind = Literal["release", "guess", "score"]
-_WORK: Mapping[PieceKind, Callable[..., Any]] = {"release": make_release, "guess": make_guess, "score": make_score}
 
 
 @dataclass(frozen=True)
@@ -390,9 +388,9 @@ def _piece(
     key = _digest(kind, order.model_dump(), code)
     needs = () if release is None else (release, *(heard or {}).values())
     told = order.model_copy(update={"key": key}).model_dump_json()
-    return Piece(
-        Unit(_WORK[kind], (told,), needs=tuple(piece.unit for piece in needs), code=code), component, kind, key
-    )
+    work = make_release if kind == "release" else examine
+    unit = Unit(work, (told,), needs=tuple(piece.unit for piece in needs), code=code)
+    return Piece(unit, component, kind, key)
 
 
 def _digest(*parts: Any) -> str:

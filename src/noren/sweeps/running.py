@@ -17,7 +17,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.outcome import people_in
 from noren.progress import Progress, silent
-from noren.sweeps.pieces import guess_folder, hold, release_folder
+from noren.sweeps.pieces import hold, piece_folder
 from noren.sweeps.plan import Asked, data_key, plan
 from noren.sweeps.study import PointResult, Source, Study, point_result
 from noren.work.piece import Unit
@@ -107,9 +107,8 @@ def run(
 
     def whole(unit: Unit, found: Any) -> bool:
         piece = places[unit]
-        if piece.kind == "release":
-            return "refused" in found or release_folder(folder, piece.key).is_dir()
-        return piece.kind == "score" or "tried" not in found or guess_folder(folder, piece.key).is_dir()
+        has_folder = "statement" in found or "tried" in found
+        return not has_folder or piece_folder(folder, piece.kind, piece.key).is_dir()
 
     left = not_kept(list(places), store, done, fresh=fresh, whole=whole)
     kept, ahead = len(done), set(left)

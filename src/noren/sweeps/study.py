@@ -23,6 +23,7 @@ from noren.judgement.rule import Rule
 from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.protocols import Score
+from noren.sweeps.pieces import score_of
 from noren.sweeps.plan import Asked, Point, Setting
 from noren.sweeps.usual import strength_words
 from noren.version import __version__
@@ -209,11 +210,7 @@ def point_result(point: Point, results: Mapping[Unit, Mapping[str, Any]], source
     scored = {name: results[piece.unit] for name, piece in point.scores.items()}
     parts = guessed | scored
     failed = {name: found["failed"] for name, found in parts.items() if "failed" in found}
-    scores = {
-        name: Score(found["score"]["value"], found["score"]["parts"], found["score"]["notes"])
-        for name, found in scored.items()
-        if found.get("score") and found["score"]["value"] is not None
-    }
+    scores = {name: score for name, found in scored.items() if (score := score_of(found)) is not None}
     facts = facts_from(
         source.kind,
         source.people,
