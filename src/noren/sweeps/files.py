@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ from noren.methods import methods as every_method
 from noren.methods.chain import Chain
 from noren.protocols import Component, Method
 from noren.registry import Registry, build, read_sweep_file, runs_of
-from noren.sweeps.plan import Setting, settled
+from noren.sweeps.plan import Setting, files_named, settled
 from noren.sweeps.study import rows_of, without_seeds
 
 if TYPE_CHECKING:
@@ -274,10 +273,5 @@ def _written(method: Method, folder: Path) -> dict[str, Any]:
     """Return the parameters of a method that are not their defaults, files named from ``folder``."""
     if isinstance(method, Chain):
         return {"steps": [{"method": step.name} | _written(step, folder) for step in method.steps]}
-    chosen: Mapping[str, Any] = method.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-    files = {
-        name: _from(value, folder)
-        for name in type(method).model_fields
-        if isinstance(value := getattr(method, name), Path)
-    }
-    return dict(chosen) | files
+    chosen: dict[str, Any] = method.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    return chosen | {name: _from(path, folder) for name, path in files_named(method).items()}

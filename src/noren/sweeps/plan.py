@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -126,23 +126,19 @@ def shared_words(settings: Sequence[Setting]) -> dict[str, list[str]]:
     ({'generalize-by-count': ['suppress-cells']}, ['generalize-by-count, k = 2', 'generalize-by-count, k = 3'])
     """
     words: dict[str, list[list[str]]] = {}
+    strong_words: dict[str, set[str]] = {}
     for one in settings:
-        words.setdefault(one.method.name, []).append(one.full.removeprefix(one.method.name).strip(", ").split(", "))
+        name, strength = one.method.name, one.method.strength
+        words.setdefault(name, []).append(one.full.removeprefix(name).strip(", ").split(", "))
+        named = () if strength is None else (strength.parameter, *strength.instead, *strength.beside)
+        strong_words[name] = {parameter.replace("_", "-") for parameter in named}
     shared = {}
-    strong = {one.method.name: _strong(type(one.method)) for one in settings}
     for name, every in words.items():
         alike = [word for word in every[0] if all(word in own for own in every)] if len(every) > 1 else []
         # how strong the protection is, is always said
-        shared[name] = [word for word in alike if word and word.split(" = ")[0] not in strong[name] and "→" not in word]
+        strong = strong_words[name]
+        shared[name] = [word for word in alike if word and word.split(" = ")[0] not in strong and "→" not in word]
     return {name: alike for name, alike in shared.items() if alike}
-
-
-def _strong(kind: type[Method]) -> set[str]:
-    """Return the parameters that tell how strong the protection is, as labels write them."""
-    if kind.strength is None:
-        return set()
-    named = (kind.strength.parameter, *kind.strength.instead, *kind.strength.beside)
-    return {parameter.replace("_", "-") for parameter in named}
 
 
 def _named(settings: Sequence[Setting]) -> list[Setting]:
@@ -205,7 +201,11 @@ def settings_for(
     >>> [one.label for one in settings_for("generalize-by-count,thin", {"k": "2..3", "share": 0.2}, history)[0]]
     ['generalize-by-count, k = 2', 'generalize-by-count, k = 3', 'thin, share = 0.2']
     """
-    named = _names(methods)
+    named: list[str | Method]
+    if isinstance(methods, str):
+        named = [name.strip() for name in methods.split(",") if name.strip()]
+    else:
+        named = [methods] if isinstance(methods, Method) else list(methods)
     every = named == ["all"]
     if every:
         named = [name for name in every_method if name != "chain" and every_method[name].fits(original.schema)]
@@ -229,12 +229,6 @@ def settings_for(
     for setting in found:
         unlike.setdefault((place_of(setting.method), _as_text(setting.method)), setting)
     return list(unlike.values()), left_out
-
-
-def _names(methods: str | Method | Iterable[str | Method]) -> list[str | Method]:
-    if isinstance(methods, str):
-        return [name.strip() for name in methods.split(",") if name.strip()]
-    return [methods] if isinstance(methods, Method) else list(methods)
 
 
 def expanded(
@@ -279,13 +273,15 @@ def settled(method: Method, folder: Path | None = None) -> Method:
     """
     if isinstance(method, Chain):
         return method.model_copy(update={"steps": tuple(settled(step, folder) for step in method.steps)})
-    named = {name: getattr(method, name) for name in type(method).model_fields}
-    files = {
-        name: Path(os.path.normpath(Path.cwd() / (folder or "") / value))
-        for name, value in named.items()
-        if isinstance(value, Path)
-    }
+    root = Path.cwd() / (folder or "")
+    files = {name: Path(os.path.normpath(root / path)) for name, path in files_named(method).items()}
     return method.model_copy(update=files) if files else method
+
+
+def files_named(component: Component) -> dict[str, Path]:
+    """Return the files that parameters name, by parameter."""
+    fields = type(component).model_fields
+    return {name: value for name in fields if isinstance(value := getattr(component, name), Path)}
 
 
 def chosen_components(registry: Registry[Any], names: Any, original: Records) -> list[Any]:
@@ -383,12 +379,22 @@ def _piece(
         release="" if release is None else release.key,
         heard=tuple((name, piece.key) for name, piece in (heard or {}).items()),
     )
-    audit = kind == "release" and isinstance(component, Method) and _claims(component)
-    code = _digest(_code(component, *(_AUDIT if audit else ())), _contents(component))
+    module = type(component).__module__
+    if module == "__main__":
+        raise ParameterError(
+            _("{name} is defined in a script or notebook").format(name=type(component).__name__),
+            _("put it into a module, so that every process can find it"),
+        )
+    modules = [module]
+    steps: Sequence[Component] = component.steps if isinstance(component, Chain) else (component,)
+    if kind == "release" and {"k", "min_class"} & set(type(steps[-1]).model_fields):
+        modules += _AUDIT  # a method that claims k is audited
+    contents = [_file_digest(path) for step in steps for path in files_named(step).values() if path.exists()]
+    code = _digest(_digest(*(code_digest(one, *_GLUE) for one in modules)), contents)
     key = _digest(kind, order.model_dump(), code)
     needs = () if release is None else (release, *(heard or {}).values())
     told = order.model_copy(update={"key": key}).model_dump_json()
-    work = make_release if kind == "release" else examine
+    work: Callable[..., Any] = make_release if kind == "release" else examine
     unit = Unit(work, (told,), needs=tuple(piece.unit for piece in needs), code=code)
     return Piece(unit, component, kind, key)
 
@@ -397,35 +403,8 @@ def _digest(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _code(component: Component, *more: str) -> str:
-    module = type(component).__module__
-    if module == "__main__":
-        raise ParameterError(
-            _("{name} is defined in a script or notebook").format(name=type(component).__name__),
-            _("put it into a module, so that every process can find it"),
-        )
-    return _digest(*(code_digest(one, *_GLUE) for one in (module, *more)))
-
-
-def _claims(method: Method) -> bool:
-    """Tell whether a method claims k, which is then audited."""
-    last = method.steps[-1] if isinstance(method, Chain) else method
-    return bool({"k", "min_class"} & set(type(last).model_fields))
-
-
-def _contents(component: Component) -> tuple[str, ...]:
-    """Return digests of the files that parameters name: what is in them counts, and not their names alone."""
-    steps: Sequence[Component] = component.steps if isinstance(component, Chain) else (component,)
-    found = []
-    for step in steps:
-        for name in type(step).model_fields:
-            value = getattr(step, name)
-            if isinstance(value, Path) and value.exists():
-                found.append(_file_digest(value))
-    return tuple(found)
-
-
 def _file_digest(path: Path) -> str:
+    """Return the digest of a file or folder that a parameter names: what is in it counts, and not its name alone."""
     digest = hashlib.sha256()
     for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
         if file.is_file():
@@ -441,7 +420,6 @@ def _statement(method: Method) -> Statement:
     """Return what a release will say was done, of files their names alone."""
     if isinstance(method, Chain):
         return Statement.of_chain(_statement(step) for step in method.steps)
-    fields = type(method).model_fields
-    files = {name: value.name for name in fields if isinstance(value := getattr(method, name), Path)}
+    files = {name: path.name for name, path in files_named(method).items()}
     # a method of somebody's own is in no register, so that its class alone knows its defaults
     return Statement(method.name, method.model_dump(mode="json", exclude_defaults=True) | files)
