@@ -88,7 +88,7 @@ def as_plain(study: Study) -> dict[str, Any]:
 
     return {
         "noren": study.version,
-        "data": {"kind": str(study.source.kind), "rows": study.source.rows, "people": study.source.people},
+        "data": {"kind": str(study.source.schema.kind), "rows": study.source.rows, "people": study.source.people},
         "rule": asked.rule.as_dict(),
         "runs": len(asked.seeds),
         "attacks": [one.name for one in asked.attacks],
@@ -117,7 +117,7 @@ def as_plain(study: Study) -> dict[str, Any]:
             }
             for one in settings
         ],
-        "points": rows_of(study.points, settings),
+        "points": rows_of(settings),
     }
 
 

@@ -61,7 +61,7 @@ def page_html(study: Study) -> str:
         rule=rule_words(study.asked.rule, study.choices),
         answer=rest,
         map=_map(study),
-        history=study.source.kind == Kind.HISTORY,
+        history=study.source.schema.kind == Kind.HISTORY,
         survival=any("survival" in one.scores for one in study.settings),
         settings=[_line(one) for one in study.settings],
         parts=[_part(one) for one in shown],
@@ -162,7 +162,7 @@ def _about(study: Study) -> str:
 
 def _asked(study: Study) -> list[tuple[str, str]]:
     """Return what was asked, as pairs of words and an answer."""
-    asked, history = study.asked, study.source.kind == Kind.HISTORY
+    asked, history = study.asked, study.source.schema.kind == Kind.HISTORY
     settings: dict[str, int] = {}
     for one in asked.settings:
         settings[one.method.name] = settings.get(one.method.name, 0) + 1
@@ -268,7 +268,7 @@ def _repeat(study: Study, shown: Sequence[SettingResult]) -> list[tuple[str, str
 
 def _glossary(study: Study) -> dict[str, GlossaryEntry]:
     """Return every number of the page with its meaning, and the verdicts; as all pages say them."""
-    history = study.source.kind == Kind.HISTORY
+    history = study.source.schema.kind == Kind.HISTORY
     use = use_title([one.place for one in study.settings])
     told = {"use": GlossaryEntry("use", use, say("glossary.use"), say("glossary.more_useful"))}
     if history:
@@ -280,8 +280,8 @@ def _glossary(study: Study) -> dict[str, GlossaryEntry]:
 
 def _caveats(study: Study) -> list[str]:
     """Return what a reader must not take from the page."""
-    first = ["attacks"] if study.source.kind == Kind.HISTORY else ["classes"]
-    if study.source.kind != Kind.HISTORY and len({choice.use_of for choice in study.choices}) > 1:
+    first = ["attacks"] if study.source.schema.kind == Kind.HISTORY else ["classes"]
+    if study.source.schema.kind != Kind.HISTORY and len({choice.use_of for choice in study.choices}) > 1:
         first.append("measured_differently")
     return [say(f"caveats.{name}") for name in (*first, "general", "best_of_many", "series", "law")]
 

@@ -44,11 +44,6 @@ class Source:
     file: Path | None = None
     master: Path | None = None
 
-    @property
-    def kind(self) -> Kind:
-        """Whether it is a history or a table."""
-        return self.schema.kind
-
 
 @dataclass(frozen=True)
 class Study:
@@ -89,14 +84,17 @@ class Study:
     @cached_property
     def choices(self) -> list[Choice]:
         """The answer, one for each measure of use there is among the points."""
-        return recommend([one.place for one in setting_results(self.points)])
+        return recommend([one.place for one in self.settings])
 
     @cached_property
     def settings(self) -> list[SettingResult]:
-        """The settings, each over its runs."""
-        bare = setting_results(self.points)
-        best = frontier([one.place for one in bare])
-        chosen = {choice.chosen for choice in self.choices}
+        """The settings in order, each over its runs."""
+        runs: dict[int, list[PointResult]] = {}
+        for point in self.points:
+            runs.setdefault(id(point.setting), []).append(point)
+        bare = [SettingResult(some[0].setting, some) for some in runs.values()]
+        places = [one.place for one in bare]
+        best, chosen = frontier(places), {choice.chosen for choice in recommend(places)}
         return [replace(one, on_frontier=i in best, recommended=i in chosen) for i, one in enumerate(bare)]
 
     @property
@@ -124,8 +122,19 @@ class Study:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row for each point: see :func:`explore`."""
-        return frame_of(self.points, self.settings, [one.name for one in self.asked.attacks], self.source.kind)
+        """One row for each point, at its end the measures in alphabetical order and what each attack hit.
+
+        See :func:`explore`.
+        """
+        measures = sorted({name for point in self.points for name in point.scores})
+        hits = [f"{one.name}.right" for one in self.asked.attacks] if self.source.schema.kind == Kind.HISTORY else []
+        schema = _COLUMNS | dict.fromkeys(measures, pl.Float64) | dict.fromkeys(hits, pl.Int64)
+        rows = [
+            _row(run, one) | {name: score.value for name, score in run.scores.items()}
+            for one in self.settings
+            for run in one.runs
+        ]
+        return pl.DataFrame(rows, schema=schema)
 
     def save(self, folder: str | Path, *, replace_existing: bool = False) -> Path:
         """Write the study as a folder: page, chart, tables, and the file that repeats it; no secret but that file."""
@@ -212,7 +221,7 @@ def point_result(point: Point, results: Mapping[Unit, Mapping[str, Any]], source
     failed = {name: found["failed"] for name, found in parts.items() if "failed" in found}
     scores = {name: score for name, found in scored.items() if (score := score_of(found)) is not None}
     facts = facts_from(
-        source.kind,
+        source.schema.kind,
         source.people,
         Statement(**made["statement"]),
         scores,
@@ -309,14 +318,6 @@ class SettingResult:
         return word_text(self.place.word)
 
 
-def setting_results(points: Sequence[PointResult]) -> list[SettingResult]:
-    """Return the settings of points, in order, each with its runs."""
-    runs: dict[int, list[PointResult]] = {}
-    for point in points:
-        runs.setdefault(id(point.setting), []).append(point)
-    return [SettingResult(some[0].setting, some) for some in runs.values()]
-
-
 # --- the table -------------------------------------------------------------------------------------------------------
 
 _COLUMNS: dict[str, Any] = {
@@ -347,62 +348,34 @@ _COLUMNS: dict[str, Any] = {
     "rows_deleted": pl.Int64,
     "rows_added": pl.Int64,
 }
-_BEST = ("attack", "named", "right", "rate", "low", "high")
 
 
-def frame_of(
-    points: Sequence[PointResult], settings: Sequence[SettingResult], attacks: Sequence[str], kind: Kind
-) -> pl.DataFrame:
-    """Return one row for each point; measures in alphabetical order, then what each attack hit."""
-    marked = {id(one.setting): one for one in settings}
-    measures = sorted({name for point in points for name in point.scores})
-    hits = [f"{name}.right" for name in attacks] if kind == Kind.HISTORY else []
-    rows = [_row(point, marked[id(point.setting)], measures) for point in points]
-    schema = _COLUMNS | dict.fromkeys(measures, pl.Float64) | dict.fromkeys(hits, pl.Int64)
-    return pl.DataFrame(rows, schema=schema)
-
-
-def _row(point: PointResult, setting: SettingResult, measures: Sequence[str]) -> dict[str, Any]:
-    place = point.place or Place(label=point.label)
-    return (
-        {
-            "label": point.label,
-            "method": point.setting.method.name,
-            "parameters": json.dumps(point.setting.parameters, ensure_ascii=False),
-            "k": place.k,
-            "run": point.run,
-            "seed": point.seed,
-            "state": point.state,
-            "refused": point.reason("en") or None,
-            "use": place.use,
-            "use_of": place.use_of,
-            "risk": place.risk,
-            "risk_of": place.risk_of,
-            "on_frontier": setting.on_frontier,
-            "recommended": setting.recommended,
-            "rows_deleted": point.rows.get("deleted"),
-            "rows_added": point.rows.get("added"),
-        }
-        | _judged(point.verdict)
-        | {name: point.scores[name].value if name in point.scores else None for name in measures}
-    )
-
-
-def _judged(verdict: Verdict | None) -> dict[str, Any]:
-    """Return what a verdict says, in English, and what the attacks got; all of it missing where there is none."""
-    if verdict is None:
-        return {}
-    best = verdict.evidence[0].model_dump(include=set(_BEST)) if verdict.evidence else {}
-    with speaking("en"):
-        sentence = verdict.sentence
-    return {
-        "verdict": str(verdict.word),
-        "reason": str(verdict.reason),
-        "sentence": sentence,
-        "rule": verdict.rule.name or str(verdict.rule.tolerance),
-        **best,
-        **{f"{one.attack}.right": one.right for one in verdict.evidence},
+def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
+    """Return what a row of the table says, in English; what is missing is left out."""
+    place, verdict, names = point.place or Place(label=point.label), point.verdict, set(_COLUMNS)
+    row = place.model_dump(include=names) | {
+        "method": point.setting.method.name,
+        "parameters": json.dumps(point.setting.parameters, ensure_ascii=False),
+        "run": point.run,
+        "seed": point.seed,
+        "state": point.state,
+        "refused": point.reason("en") or None,
+        "on_frontier": setting.on_frontier,
+        "recommended": setting.recommended,
+        "rows_deleted": point.rows.get("deleted"),
+        "rows_added": point.rows.get("added"),
     }
+    if verdict is not None:
+        with speaking("en"):
+            row["sentence"] = verdict.sentence
+        row |= {
+            "verdict": str(verdict.word),
+            "reason": str(verdict.reason),
+            "rule": verdict.rule.name or str(verdict.rule.tolerance),
+            **(verdict.evidence[0].model_dump(include=names) if verdict.evidence else {}),
+            **{f"{one.attack}.right": one.right for one in verdict.evidence},
+        }
+    return row
 
 
 def without_seeds(frame: pl.DataFrame) -> pl.DataFrame:
@@ -411,12 +384,11 @@ def without_seeds(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.drop("seed").with_columns(shown)
 
 
-def rows_of(points: Sequence[PointResult], settings: Sequence[SettingResult]) -> list[dict[str, Any]]:
+def rows_of(settings: Sequence[SettingResult]) -> list[dict[str, Any]]:
     """Return each point as plain data, without its seed: the row of the table, what attacks did, parts of scores."""
-    marked = {id(one.setting): one for one in settings}
     rows = []
-    for point in points:
-        row = _row(point, marked[id(point.setting)], [])
+    for point, setting in ((run, one) for one in settings for run in one.runs):
+        row = _row(point, setting)
         row = {name: row.get(name) for name in _COLUMNS if name not in ("seed", "parameters")}
         row["parameters"] = point.setting.parameters
         row["evidence"] = [] if point.verdict is None else [one.model_dump() for one in point.verdict.evidence]
