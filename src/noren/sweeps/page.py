@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
@@ -34,7 +34,7 @@ from noren.reports.run_view import measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
 from noren.sweeps.plan import shared_words
 from noren.sweeps.study import SettingResult, in_language
-from noren.sweeps.words import failure_words, headline, rule_words, setting_sentence
+from noren.sweeps.words import Candidate, failure_words, headline, rule_words
 from noren.tables import Texts
 from noren.work.sources import code_digest
 
@@ -181,7 +181,13 @@ def _asked(study: Study) -> list[tuple[str, str]]:
 
 
 def _line(one: SettingResult) -> dict[str, Any]:
+    """Return what the table says of a setting; of one without a release, why there is none."""
     place = one.place
+    if one.verdict is not None:
+        why = one.verdict.sentence
+    else:
+        failed = "; ".join(failure_words(name, reason) for name, reason in one.failed.items())
+        why = failed or one.runs[0].reason()
     return {
         "label": printable(one.label, _LONGEST_LABEL),
         "verdict": str(place.word) if one.done else "refused",
@@ -191,7 +197,7 @@ def _line(one: SettingResult) -> dict[str, Any]:
         "survival": one.scores.get("survival"),
         "on_frontier": one.on_frontier and place.word.is_safe,
         "recommended": one.recommended,
-        "why": printable(setting_sentence(one), 400),
+        "why": printable(why, 400),
     }
 
 
@@ -297,26 +303,6 @@ _SPOT = 0.005
 """How near to each other two settings lie on one spot, on both axes."""
 
 
-class Placed(Protocol):
-    """What has a place on the map: a setting of a study, or of the studio."""
-
-    @property
-    def label(self) -> str:
-        """The method and its parameters."""
-
-    @property
-    def place(self) -> Place:
-        """Where it stands."""
-
-    @property
-    def method(self) -> str:
-        """The name of its method; ``chain`` where it has several."""
-
-    @property
-    def strength(self) -> str:
-        """How strong the protection is, as labels write it: ``k = 5``; empty where nothing tells."""
-
-
 @dataclass(frozen=True)
 class SettingsMap:
     """A map of settings.
@@ -367,7 +353,7 @@ class SettingsMap:
         )
 
 
-def settings_map(settings: Sequence[Placed], choices: Sequence[Choice], rule: Rule) -> SettingsMap | None:
+def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule: Rule) -> SettingsMap | None:
     """Return the map of settings that are judged by a rule; None where none has a place."""
     known = [i for i, one in enumerate(settings) if one.place.is_placed]
     if not known:
@@ -394,7 +380,7 @@ def settings_map(settings: Sequence[Placed], choices: Sequence[Choice], rule: Ru
     )
 
 
-def _apart(wanted: Sequence[int], settings: Sequence[Placed]) -> tuple[list[int], dict[int, int]]:
+def _apart(wanted: Sequence[int], settings: Sequence[Candidate]) -> tuple[list[int], dict[int, int]]:
     """Return the settings to draw, and for how many more of its method each stands that lie on the same spot."""
     more: dict[int, int] = {}
     for i in wanted:
@@ -418,7 +404,7 @@ def _with_more(label: str, more: int) -> str:
     return _("{label} and {more} more").format(label=label, more=more) if more else label
 
 
-def _labels(settings: Sequence[Placed]) -> list[str]:
+def _labels(settings: Sequence[Candidate]) -> list[str]:
     """Return the method of each setting, how strong it is, and what else tells it from others of its method."""
     words = [_words(one) for one in settings]
     found = []
@@ -429,12 +415,12 @@ def _labels(settings: Sequence[Placed]) -> list[str]:
     return found
 
 
-def _words(one: Placed) -> list[str]:
+def _words(one: Candidate) -> list[str]:
     words = one.label.split(", ")
     if not one.strength or one.strength in words or one.method == _NO_METHOD:
         return words
     return [words[0], one.strength, *words[1:]]
 
 
-def _brief(one: Placed, label: str) -> str:
+def _brief(one: Candidate, label: str) -> str:
     return printable(label.removeprefix(one.method).strip(", ") or label, _LONGEST)

@@ -20,8 +20,6 @@ from noren.judgement.sentences import bare_word, rule_sentence
 from noren.judgement.verdict import Verdict, Word
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.measures import measures, place_of_measure
-from noren.protocols import Measure
-from noren.sweeps.study import SettingResult
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -37,6 +35,14 @@ class Candidate(Protocol):
     @property
     def label(self) -> str:
         """The method and its parameters."""
+
+    @property
+    def method(self) -> str:
+        """The name of its method; ``chain`` where it has several."""
+
+    @property
+    def strength(self) -> str:
+        """How strong the protection is, as labels write it: ``k = 5``; empty where nothing tells."""
 
     @property
     def place(self) -> Place:
@@ -94,13 +100,29 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
         if chosen is None:
             continue
         one = candidates[chosen]
-        first = []
+        use, first = one.place.use or 0.0, []
         if len(choices) > 1 and choice.chosen is not None:
-            use = percent(one.place.use or 0.0)
-            first = [say("chosen_by", label=one.label, measure=one.place.use_of, use=use)]
-        found.append(
-            Advice([*first, *reasons(one)], _more_useful(candidates, choice), _safer(candidates, choice), sureness(one))
-        )
+            first = [say("chosen_by", label=one.label, measure=one.place.use_of, use=percent(use))]
+        more_useful = safer = ""
+        if choice.chosen is not None and choice.more_useful is not None:
+            other = candidates[choice.more_useful]
+            more_useful = say(
+                "more_useful",
+                label=other.label,
+                more=decimal((other.place.use or 0.0) - use),
+                verdict="" if other.verdict is None else other.verdict.sentence,
+            )
+        if choice.chosen is not None and choice.safer is not None:
+            place = candidates[choice.safer].place
+            safer = say(
+                "safer",
+                label=place.label,
+                word=bare_word(place.word),
+                after=percent(place.risk or 0.0),
+                before=percent(one.place.risk or 0.0),
+                less=decimal(use - (place.use or 0.0)),
+            )
+        found.append(Advice([*first, *reasons(one)], more_useful, safer, sureness(one)))
     return found
 
 
@@ -129,28 +151,28 @@ def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
 
 def reasons(candidate: Candidate) -> list[str]:
     """Return what speaks for or against a setting: its verdict, and what stays useful."""
-    verdict = candidate.verdict
-    return [*([] if verdict is None else [verdict.sentence]), *_use(candidate)]
-
-
-def _use(candidate: Candidate) -> list[str]:
-    place = candidate.place
+    place, verdict = candidate.place, candidate.verdict
+    first = [] if verdict is None else [verdict.sentence]
     if place.use is None:
-        return []
+        return first
     told = place_of_measure(place.use_of)
     if told is not None and told.sentence:
         said = [_(told.sentence).format(lost=decimal(1 - place.use), use=percent(place.use))]
     else:
         said = [say("use.kept", use=decimal(place.use))]
-    kind = Kind.HISTORY if candidate.verdict is None else candidate.verdict.facts.kind
-    perturbed = candidate.verdict is not None and candidate.verdict.facts.perturbed
-    for words, measure in _telling(kind):
-        kept = kept_by(candidate, measure.name)
-        if perturbed and not measure.of_perturbed:
+    kind = Kind.HISTORY if verdict is None else verdict.facts.kind
+    perturbed = verdict is not None and verdict.facts.perturbed
+    every = [measures[name] for name in measures if kind in measures[name].accepts]
+    telling = [
+        (measure.keeps.rank, measure.name, measure.keeps.words) for measure in every if measure.keeps is not None
+    ]
+    for _rank, name, words in sorted(telling):
+        kept = kept_by(candidate, name)
+        if perturbed and not measures[name].of_perturbed:
             continue  # of perturbed values no cell is sure, whatever their table still tells
         if kept is not None and len(said) <= _MOST_NAMED:
             said.append(say("use.also", what=_(words), share=decimal(kept)))
-    return [say("full_stop", sentence="; ".join(said))]
+    return [*first, say("full_stop", sentence="; ".join(said))]
 
 
 def kept_by(candidate: Candidate, name: str) -> float | None:
@@ -159,44 +181,6 @@ def kept_by(candidate: Candidate, name: str) -> float | None:
     if value is None or name not in measures or measures[name].bounds[0] != 0.0:
         return None
     return max(0.0, 1 - value) if measures[name].goal == "lower" else value
-
-
-def _telling(kind: Kind) -> list[tuple[str, type[Measure]]]:
-    """Return the measures that a recommendation may name, with what each tells is kept."""
-    every = [measures[name] for name in measures if kind in measures[name].accepts]
-    told = [(measure.keeps.rank, measure.name, measure.keeps.words) for measure in every if measure.keeps is not None]
-    return [(words, measures[name]) for _rank, name, words in sorted(told)]
-
-
-# --- what lies beside ------------------------------------------------------------------------------------------------
-
-
-def _more_useful(candidates: Sequence[Candidate], choice: Choice) -> str:
-    """Return what the next more useful setting would give, and why not."""
-    if choice.chosen is None or choice.more_useful is None:
-        return ""
-    own, other = candidates[choice.chosen].place, candidates[choice.more_useful]
-    return say(
-        "more_useful",
-        label=other.label,
-        more=decimal((other.place.use or 0.0) - (own.use or 0.0)),
-        verdict="" if other.verdict is None else other.verdict.sentence,
-    )
-
-
-def _safer(candidates: Sequence[Candidate], choice: Choice) -> str:
-    """Return what the next safer setting would cost."""
-    if choice.chosen is None or choice.safer is None:
-        return ""
-    own, place = candidates[choice.chosen].place, candidates[choice.safer].place
-    return say(
-        "safer",
-        label=place.label,
-        word=bare_word(place.word),
-        after=percent(place.risk or 0.0),
-        before=percent(own.risk or 0.0),
-        less=decimal((own.use or 0.0) - (place.use or 0.0)),
-    )
 
 
 def sureness(candidate: Candidate) -> str:
@@ -222,20 +206,6 @@ def failure_words(name: str, why: Mapping[str, str]) -> str:
     return say("failed", name=name, kind=why["kind"])
 
 
-def setting_sentence(setting: SettingResult) -> str:
-    """Return how a setting fared, for a line of a table."""
-    if setting.verdict is not None:
-        return setting.verdict.sentence
-    failed = "; ".join(failure_words(name, why) for name, why in setting.failed.items())
-    return failed or setting.runs[0].reason()
-
-
 def rule_words(rule: Rule, choices: Sequence[Choice]) -> list[str]:
     """Return the rule by which the answer was found, in sentences."""
-    said = [
-        rule_sentence(rule),
-        say("rule.recommended"),
-    ]
-    if len(choices) > 1:
-        said.append(say("rule.several"))
-    return said
+    return [rule_sentence(rule), say("rule.recommended"), *([say("rule.several")] if len(choices) > 1 else [])]
