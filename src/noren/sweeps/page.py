@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,9 @@ from noren.judgement.page_text import printable
 from noren.judgement.place import Choice, Place, far_beyond, far_sentence, frontier_sentence, worth_a_choice
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import cautions, rule_sentence, word_text
-from noren.judgement.verdict import Word
+from noren.judgement.verdict import Verdict, Word
 from noren.measures import measures
-from noren.protocols import Measure, Score
+from noren.protocols import Score
 from noren.reports.run_view import measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
 from noren.sweeps.plan import shared_words
@@ -52,6 +52,9 @@ def page_html(study: Study) -> str:
     _headline, *rest = study.answer
     safest = [study.settings[choice.safest] for choice in study.choices if choice.safest is not None]
     shown = [one for one in study.settings if one.recommended] or safest
+    first = ["attacks"] if study.source.schema.kind == Kind.HISTORY else ["classes"]
+    if study.source.schema.kind != Kind.HISTORY and len({choice.use_of for choice in study.choices}) > 1:
+        first.append("measured_differently")
     return template("noren.sweeps", "sweep.html.jinja").render(
         language=active_language(),
         headline=headline(study.settings, study.choices),
@@ -60,12 +63,15 @@ def page_html(study: Study) -> str:
         asked=_asked(study),
         rule=rule_words(study.asked.rule, study.choices),
         answer=rest,
-        map=_map(study),
+        map=settings_map(study.settings, study.choices, study.asked.rule),
+        frontier=frontier_sentence([one.place for one in study.settings if one.place.is_placed]),
+        wide=Markup(_drawn(study, _WIDE)),  # noqa: S704 - the drawer escapes texts
+        narrow=Markup(_drawn(study, _NARROW, narrow=True)),  # noqa: S704 - see above
         history=study.source.schema.kind == Kind.HISTORY,
         survival=any("survival" in one.scores for one in study.settings),
         settings=[_line(one) for one in study.settings],
         parts=[_part(one) for one in shown],
-        caveats=_caveats(study),
+        caveats=[say(f"caveats.{name}") for name in (*first, "general", "best_of_many", "series", "law")],
         repeat=_repeat(study, shown),
         count=count,
         decimal=decimal,
@@ -100,33 +106,6 @@ def frontier_svg(study: Study) -> str:
     """Return the map as a picture that stands alone, on paper of its own."""
     head, _end, rest = _drawn(study, _WIDE).partition(">")
     return f'{head}><rect width="100%" height="100%" fill="{_PAPER}"/>{rest}'
-
-
-@dataclass(frozen=True)
-class _Map:
-    finding: str
-    wide: Markup
-    narrow: Markup
-    words: Sequence[str]
-    """The marks of the verdicts that occur, in words."""
-    shapes: Mapping[str, str]
-    """The shape of each method."""
-    far: str
-    """What is not drawn."""
-
-
-def _map(study: Study) -> _Map | None:
-    found = settings_map(study.settings, study.choices, study.asked.rule)
-    if found is None:
-        return None
-    return _Map(
-        frontier_sentence([one.place for one in study.settings if one.place.is_placed]),
-        Markup(_drawn(study, _WIDE)),  # noqa: S704 - the drawer escapes texts
-        Markup(_drawn(study, _NARROW, narrow=True)),  # noqa: S704 - see above
-        found.words,
-        found.shapes,
-        found.far,
-    )
 
 
 def _drawn(study: Study, size: tuple[int, int], *, narrow: bool = False) -> str:
@@ -216,7 +195,7 @@ def _part(one: SettingResult) -> dict[str, Any]:
             (one, _(attacks[one.attack].summary) if one.attack in attacks else "") for one in evidence if one.right
         ],
         "in_vain": [exhibit.attack for exhibit in evidence if not exhibit.right],
-        "classes": _classes(one),
+        "classes": _classes(one.verdict),
         "cautions": [] if one.verdict is None else cautions(one.verdict),
         "scores": _scores(one),
         "left_out": [] if worst is None else [f"{name}: {in_language(said)}" for name, said in worst.left_out.items()],
@@ -224,9 +203,8 @@ def _part(one: SettingResult) -> dict[str, Any]:
     }
 
 
-def _classes(one: SettingResult) -> list[tuple[str, str]]:
+def _classes(verdict: Verdict | None) -> list[tuple[str, str]]:
     """Return what the classes of a table come to, and what is proved."""
-    verdict = one.verdict
     if verdict is None or verdict.facts.table is None:
         return []
     table, guarantee = verdict.facts.table, verdict.guarantee
@@ -246,16 +224,12 @@ def _scores(one: SettingResult) -> list[dict[str, Any]]:
         known = measures[view.name] if view.name in measures else None  # noqa: SIM401 - a register has no get
         if view.group == "safety":
             continue
-        if known is not None and _only_places(known) and one.setting.method.perturbs:
+        places = None if known is None or known.of_perturbed else known.places
+        if places is not None and places.always and one.setting.method.perturbs:
             continue  # it was measured to place the point, and says nothing of perturbed values
         better = {"lower": _("lower is better"), "higher": _("higher is better")}.get(view.goal or "", "")
         shown.append({"name": view.name, "summary": _(view.summary), "better": better, "value": view.value})
     return shown
-
-
-def _only_places(measure: type[Measure]) -> bool:
-    """Tell whether a measure that says nothing of perturbed values is taken also where nobody asks for it."""
-    return measure.places is not None and measure.places.always and not measure.of_perturbed
 
 
 def _repeat(study: Study, shown: Sequence[SettingResult]) -> list[tuple[str, str]]:
@@ -282,14 +256,6 @@ def _glossary(study: Study) -> dict[str, GlossaryEntry]:
         told["survival"] = GlossaryEntry("survival", name, meaning, say("glossary.safer"))
     attacked = ("named", "right", "rate", "chance", "share", "best", "needed") if history else ()
     return told | terms("risk", *attacked, *Word, "frontier")
-
-
-def _caveats(study: Study) -> list[str]:
-    """Return what a reader must not take from the page."""
-    first = ["attacks"] if study.source.schema.kind == Kind.HISTORY else ["classes"]
-    if study.source.schema.kind != Kind.HISTORY and len({choice.use_of for choice in study.choices}) > 1:
-        first.append("measured_differently")
-    return [say(f"caveats.{name}") for name in (*first, "general", "best_of_many", "series", "law")]
 
 
 # --- the settings on one map -----------------------------------------------------------------------------------------
@@ -366,13 +332,20 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
     drawn = sorted((i for i in known if i not in far), key=lambda i: (wanted.get(i, 9), i not in best))
     labels = _labels(settings)
     drawn, more = _apart(drawn, settings)
-    marked = [(word_text(settings[i].place.word)[:1], i) for i in drawn]
+    texts = []
+    for i in drawn:
+        brief = labels[i].removeprefix(settings[i].method).strip(", ") or labels[i]
+        mark = word_text(settings[i].place.word)[:1]
+        both = [f"{mark} {printable(text, _LONGEST)}" for text in (labels[i], brief)]
+        if more[i]:
+            both = [_("{label} and {more} more").format(label=text, more=more[i]) for text in both]
+        texts.append(both)
     chosen = {choice.chosen for choice in choices}
     return SettingsMap(
         places=[settings[i].place for i in drawn],
         drawn=drawn,
-        labels=[_with_more(f"{mark} {printable(labels[i], _LONGEST)}", more[i]) for mark, i in marked],
-        brief=[_with_more(f"{mark} {_brief(settings[i], labels[i])}", more[i]) for mark, i in marked],
+        labels=[label for label, _brief in texts],
+        brief=[brief for _label, brief in texts],
         methods=[settings[i].method for i in drawn],
         taken=[at for at, i in enumerate(drawn) if i in chosen],
         allowed=float(rule.tolerance),
@@ -400,27 +373,15 @@ def _apart(wanted: Sequence[int], settings: Sequence[Candidate]) -> tuple[list[i
     return list(more), more
 
 
-def _with_more(label: str, more: int) -> str:
-    return _("{label} and {more} more").format(label=label, more=more) if more else label
-
-
 def _labels(settings: Sequence[Candidate]) -> list[str]:
     """Return the method of each setting, how strong it is, and what else tells it from others of its method."""
-    words = [_words(one) for one in settings]
+    words = [one.label.split(", ") for one in settings]
+    for one, own in zip(settings, words, strict=True):
+        if one.strength and one.strength not in own and one.method != _NO_METHOD:
+            own.insert(1, one.strength)
     found = []
     for one, own in zip(settings, words, strict=True):
         alike = [other for other, each in zip(words, settings, strict=True) if each.method == one.method]
         shared = set.intersection(*map(set, alike)) if len(alike) > 1 and one.method != _NO_METHOD else set()
         found.append(", ".join(word for word in own if word not in shared or word in (one.method, one.strength)))
     return found
-
-
-def _words(one: Candidate) -> list[str]:
-    words = one.label.split(", ")
-    if not one.strength or one.strength in words or one.method == _NO_METHOD:
-        return words
-    return [words[0], one.strength, *words[1:]]
-
-
-def _brief(one: Candidate, label: str) -> str:
-    return printable(label.removeprefix(one.method).strip(", ") or label, _LONGEST)
