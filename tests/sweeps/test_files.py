@@ -140,10 +140,8 @@ def test_another_study_may_take_its_place_and_nothing_else(folder: Path, study: 
 def again(toml: Path, original: Any, cache: Path) -> Study:
     """Run what a file says, as the command does."""
     file = SweepFile(toml)
-    asked, _left = ask(
-        original, [one.method for one in file.settings()], attacks=file.attacks(), measures=file.measures(),  # type: ignore[arg-type]
-        seeds=file.seeds(), rule=file.rule(),
-    )  # fmt: skip
+    words: dict[str, Any] = {key: file.components(key) for key in ("attacks", "measures")}
+    asked, _left = ask(original, [one.method for one in file.settings()], **words, seeds=file.seeds(), rule=file.rule())
     return run(original, asked, cache=cache, workers=1)
 
 
@@ -173,8 +171,8 @@ def test_chains_parameters_schemas_and_files_come_back(history: History, tmp_pat
     assert file.file("master") is None
     assert file.schema() == own
     assert [one.method for one in file.settings()] == [one.method for one in asked.settings]
-    assert file.attacks() == [jaccard]
-    assert (file.measures(), file.seeds(), file.rule()) == ([], [3], rule_named("1/7"))
+    assert file.components("attacks") == [jaccard]
+    assert (file.components("measures"), file.seeds(), file.rule()) == ([], [3], rule_named("1/7"))
     assert again(toml, mine, tmp_path / "cache").computed == 0
 
 
@@ -217,7 +215,7 @@ def test_a_wrong_file_is_named(text: str, said: str, tmp_path: Path) -> None:
 
     def read() -> None:
         file = SweepFile(path)
-        _all = file.settings(), file.seeds(), file.attacks(), file.rule(), file.schema()
+        _all = file.settings(), file.seeds(), file.components("attacks"), file.rule(), file.schema()
 
     with pytest.raises(InputError, match=said) as caught:
         read()

@@ -111,7 +111,8 @@ def _order(data: Records, file: SweepFile | None, *, methods: str, flags: list[s
     from noren.sweeps.sweep import ask
 
     if file is not None:
-        said = {"attacks": file.attacks(), "measures": file.measures(), "seeds": file.seeds(), "rule": file.rule()}
+        said: dict[str, Any] = {key: file.components(key) for key in ("attacks", "measures")}
+        said |= {"seeds": file.seeds(), "rule": file.rule()}
         words |= {name: value for name, value in said.items() if words[name] is None}
     words |= {name: "all" for name in ("attacks", "measures") if words[name] is None}
     if file is not None:

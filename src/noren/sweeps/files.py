@@ -159,10 +159,11 @@ class SweepFile:
             raise self._wrong("seeds")
         return found
 
-    def components(self, key: str, registry: Registry[Any]) -> list[Any] | str | None:
+    def components(self, key: str) -> list[Any] | str | None:
         """Return attacks or measures: names, or tables of a name and parameters; or ``all``."""
         if self._said.get(key) == "all":
             return "all"
+        registry: Registry[Any] = every_attack if key == "attacks" else every_measure
         listed = self._get(key, list)
         if listed is None:
             return None
@@ -175,14 +176,6 @@ class SweepFile:
             else:
                 raise self._wrong(key)
         return found
-
-    def attacks(self) -> list[Any] | str | None:
-        """Return the attacks."""
-        return self.components("attacks", every_attack)
-
-    def measures(self) -> list[Any] | str | None:
-        """Return the measures."""
-        return self.components("measures", every_measure)
 
     def rule(self) -> Rule | None:
         """Return the rule: a name, a tolerance, a TOML file, or the rule in full."""
@@ -199,14 +192,9 @@ class SweepFile:
         word = str(said)
         return rule_named(str(self.path.parent / word) if word.endswith(".toml") else word)
 
-    def digest(self) -> str | None:
-        """Return the digest of the rows that it was made of."""
-        said: str | None = self._get("digest", str)
-        return said
-
     def differs(self, original: Records) -> bool:
         """Tell whether the data are not those that the file was written about."""
-        return self.digest() not in (None, original.digest())
+        return self._get("digest", str) not in (None, original.digest())
 
     def _get(self, key: str, kind: Any) -> Any:
         value = self._said.get(key)
