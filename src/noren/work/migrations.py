@@ -43,56 +43,44 @@ def migrate(
     version_table
         The table that says which steps were done.
     """
-    try:
-        _must_answer(engine)
-        with _one_at_a_time, exclusive(engine) as database:
-            if database.dialect.name == "postgresql":
-                database.execute(sa.select(sa.func.pg_advisory_xact_lock(_OPENING)))
-            _bring_up_to_date(database, tables, folder, version_table)
-    except BaseException:
-        engine.dispose()  # whoever cannot open it has nothing to close
-        raise
-
-
-def _bring_up_to_date(database: sa.Connection, tables: sa.MetaData, folder: Path, version_table: str) -> None:
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
-    steps = ScriptDirectory(folder)
-    context = MigrationContext.configure(database, opts={"version_table": version_table})
-    done = context.get_current_revision()
-    if done is None:
-        _must_be_free(database, tables)
-    elif done not in {step.revision for step in steps.walk_revisions()}:
-        raise FileError(
-            _("the tables are at step {step}, which this version of Noren does not know").format(step=done),
-            _("use the version that made them, or name another database"),
-            file=str(database.engine.url),
-        )
-    with Operations.context(context):
-        for step in reversed([*steps.iterate_revisions("head", done or "base")]):
-            step.module.upgrade()
-            context.stamp(steps, step.revision)
+    def wrong(message: str, cure: str) -> FileError:
+        return FileError(message, cure, file=str(engine.url))
 
-
-def _must_answer(engine: sa.Engine) -> None:
     try:
-        engine.connect().close()
-    except (DBAPIError, sqlite3.Error) as error:
-        raise FileError(
-            _("the database does not answer ({reason})").format(reason=reason_of(getattr(error, "orig", error))),
-            _("check its address, and whether it runs"),
-            file=str(engine.url),
-        ) from None
-
-
-def _must_be_free(database: sa.Connection, tables: sa.MetaData) -> None:
-    """Stop where tables of ours would take the place of somebody else's."""
-    taken = sorted({*sa.inspect(database).get_table_names()} & {*tables.tables})
-    if taken:
-        raise FileError(
-            _("the database holds a table {name!r} of something else").format(name=taken[0]),
-            _("name a database of its own"),
-            file=str(database.engine.url),
-        )
+        try:
+            engine.connect().close()
+        except (DBAPIError, sqlite3.Error) as error:
+            reason = reason_of(getattr(error, "orig", error))
+            raise wrong(
+                _("the database does not answer ({reason})").format(reason=reason),
+                _("check its address, and whether it runs"),
+            ) from None
+        with _one_at_a_time, exclusive(engine) as database:
+            if database.dialect.name == "postgresql":
+                database.execute(sa.select(sa.func.pg_advisory_xact_lock(_OPENING)))
+            steps = ScriptDirectory(folder)
+            context = MigrationContext.configure(database, opts={"version_table": version_table})
+            done = context.get_current_revision()
+            # tables of ours never take the place of somebody else's
+            taken = sorted({*sa.inspect(database).get_table_names()} & {*tables.tables}) if done is None else []
+            if taken:
+                raise wrong(
+                    _("the database holds a table {name!r} of something else").format(name=taken[0]),
+                    _("name a database of its own"),
+                )
+            if done not in {None, *(step.revision for step in steps.walk_revisions())}:
+                raise wrong(
+                    _("the tables are at step {step}, which this version of Noren does not know").format(step=done),
+                    _("use the version that made them, or name another database"),
+                )
+            with Operations.context(context):
+                for step in reversed([*steps.iterate_revisions("head", done or "base")]):
+                    step.module.upgrade()
+                    context.stamp(steps, step.revision)
+    except BaseException:
+        engine.dispose()  # whoever cannot open it has nothing to close
+        raise

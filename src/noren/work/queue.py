@@ -128,7 +128,7 @@ class Queue:
         lost: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.engine, self.table, self.lease = engine, table, lease
-        self._lost = lost
+        self._lost, self._clock = lost, clock_of(engine)
         self.is_shared = engine.dialect.name == "postgresql"
         """Whether a holder may be cut off from the database while others are not."""
         self._writing = threading.RLock()
@@ -160,9 +160,9 @@ class Queue:
         """Let a job wait for its turn: one that is in no queue yet, or one that is over and is to be done again."""
         at = self.table.c
         self._write_all_down()
-        asked = self.table.update().where(at.id == job, sa.or_(at.queue == "", at.state.not_in(_ACTIVE)))
-        fresh = {"queue": queue, "state": str(State.WAITING), "attempts": 0, "enqueued": self._enqueued()}
-        return self._changed(asked.values(**fresh, **_NOBODYS, started=None, ended=None, **values))
+        fresh: dict[str, Any] = {"queue": queue, "state": str(State.WAITING), "attempts": 0}
+        fresh |= {"enqueued": self._enqueued(), "started": None, "ended": None} | _NOBODYS | values
+        return self._write(job, fresh, sa.or_(at.queue == "", at.state.not_in(_ACTIVE)))
 
     def unqueued(self) -> list[str]:
         """Return the jobs that wait in no queue: whoever added them did not come to it."""
@@ -175,9 +175,7 @@ class Queue:
 
     def has_open(self, queues: Collection[str], besides: Collection[str] = ()) -> bool:
         """Tell whether there is something to claim; asking is cheap and disturbs nobody."""
-        asked = sa.select(self.table.c.id).where(self._open(self.table, queues, besides)).limit(1)
-        with self.engine.connect() as database:
-            return database.execute(asked).first() is not None
+        return self._is_so(self._open(self.table, queues, besides))
 
     def claim(self, queues: Collection[str], holder: str, besides: Collection[str] = ()) -> Claim | None:
         """Take the job that waits longest in any of some queues; what was tried too often ends as interrupted.
@@ -200,7 +198,7 @@ class Queue:
             state=sa.case((spent, str(State.INTERRUPTED)), else_=str(State.RUNNING)),
             attempts=at.attempts + sa.case((spent, 0), else_=1),
             claimed_by=sa.case((spent, sa.null()), else_=holder),
-            lease_until=sa.case((spent, 0.0), else_=self._clock() + self.lease),
+            lease_until=sa.case((spent, 0.0), else_=self._clock + self.lease),
             started=sa.case((spent, at.started), else_=now()),
             ended=sa.case((spent, now()), else_=sa.null()),
             **{name: sa.case((at.state == State.RUNNING, text), else_=at[name]) for name, text in self._lost.items()},
@@ -218,7 +216,7 @@ class Queue:
         at = self.table.c
         asked = self.table.update().where(at.id.in_(jobs), self._held(holder)).returning(at.id)
         with self.engine.begin() as database:
-            renewed = database.execute(asked.values(lease_until=self._clock() + self.lease))
+            renewed = database.execute(asked.values(lease_until=self._clock + self.lease))
             return set(renewed.scalars())
 
     def holds(self, holder: str, job: str) -> bool:
@@ -229,7 +227,7 @@ class Queue:
         """Tell whether somebody is at work on a job, be it cancelled; without a name, on any."""
         at = self.table.c
         named = [] if job is None else [at.id == job]
-        return self._is_so(at.claimed_by.is_not(None), at.lease_until > self._clock(), *named)
+        return self._is_so(at.claimed_by.is_not(None), at.lease_until > self._clock, *named)
 
     def end_leases(self) -> None:
         """Let all that is held be taken up at once, for whoever knows that nobody else is at work."""
@@ -308,9 +306,7 @@ class Queue:
                 del self._unwritten[job]
 
     def _write(self, job: str, values: Mapping[str, Any], bound: sa.ColumnElement[bool]) -> bool:
-        return self._changed(self.table.update().where(self.table.c.id == job, bound).values(**values))
-
-    def _changed(self, asked: sa.Update) -> bool:
+        asked = self.table.update().where(self.table.c.id == job, bound).values(**values)
         with self.engine.begin() as database:
             return database.execute(asked).rowcount == 1
 
@@ -318,9 +314,9 @@ class Queue:
 
     def _open(self, table: sa.FromClause, queues: Collection[str], besides: Collection[str]) -> sa.ColumnElement[bool]:
         at = table.c
-        given_up = sa.and_(at.state == State.RUNNING, at.lease_until < self._clock())
+        given_up = sa.and_(at.state == State.RUNNING, at.lease_until < self._clock)
         # what is tried again may have to wait; a clock that was set back holds up nothing else
-        waits = sa.and_(at.state == State.WAITING, sa.or_(at.attempts == 0, at.enqueued <= self._clock() + _COARSE))
+        waits = sa.and_(at.state == State.WAITING, sa.or_(at.attempts == 0, at.enqueued <= self._clock + _COARSE))
         known = {*besides, *self._unwritten}
         return sa.and_(at.queue.in_(queues), sa.or_(waits, given_up), at.id.not_in(known))
 
@@ -331,12 +327,9 @@ class Queue:
         with self.engine.connect() as database:
             return database.execute(sa.select(self.table.c.id).where(*conditions).limit(1)).first() is not None
 
-    def _clock(self) -> sa.ColumnElement[float]:
-        return clock_of(self.engine)
-
     def _enqueued(self) -> Any:
         # SQLite tells milliseconds, which several may share; it is on this machine, whose clock is finer
-        return self._clock() if self.is_shared else time.time()
+        return self._clock if self.is_shared else time.time()
 
 
 def clock_of(engine: sa.Engine) -> sa.ColumnElement[float]:
@@ -371,7 +364,9 @@ def open_database(url: str) -> sa.Engine:
             _("write it like postgresql://user@host/name, or sqlite:///file"),
         )
     if url.startswith("sqlite"):
-        _make_private(url)
+        file = sa.make_url(url).database
+        if file and file != ":memory:":
+            Path(file).touch(mode=0o600)  # for its owner alone; what SQLite puts beside it is then as private
         engine = sa.create_engine(url, connect_args={"timeout": _SQLITE_WAITS})
         sa.event.listen(engine, "connect", _careful_sqlite)
         return engine
@@ -387,29 +382,16 @@ _SQLITE_WAITS: Final = 30.0
 
 def _careful_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
-    _keep_a_write_ahead_log(cursor)
+    over = time.monotonic() + _SQLITE_WAITS
+    while True:  # SQLite does not wait by itself when several switch a new file to a write-ahead log at once
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if not busy or time.monotonic() > over:
+                raise
+            time.sleep(0.01)
     cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged change is on the disk
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
-
-
-def _keep_a_write_ahead_log(cursor: Any) -> None:
-    """Switch a file to a write-ahead log; SQLite does not wait by itself when several do so to a new file at once."""
-    over = time.monotonic() + _SQLITE_WAITS
-    while True:
-        try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise
-            if time.monotonic() > over:
-                raise
-            time.sleep(0.01)
-
-
-def _make_private(url: str) -> None:
-    """Make the file of a new database, for its owner alone; what SQLite puts beside it is then as private."""
-    file = sa.make_url(url).database
-    if file and file != ":memory:":
-        Path(file).touch(mode=0o600)
