@@ -119,22 +119,20 @@ def verify(entries: Iterable[Entry], cure: str | None = None) -> None:
     """Stop at the first entry that does not follow from those before it; ``cure`` tells whom to ask."""
     last: Entry | None = None
     for place, entry in enumerate(entries):
-        previous = START if last is None else last.digest
+        previous, why = START if last is None else last.digest, ""
         if entry.position != place:
-            raise _broken(place, _("its place in the log is {position}").format(position=entry.position), cure)
-        if entry.previous != previous:
-            raise _broken(place, _("it does not follow from the entry before it"), cure)
-        if entry.digest != digest_of(canonical(entry.content())):
-            raise _broken(place, _("its content was changed"), cure)
-        if last is not None and entry.time < last.time:
-            raise _broken(place, _("its time is before that of the entry before it"), cure)
+            why = _("its place in the log is {position}").format(position=entry.position)
+        elif entry.previous != previous:
+            why = _("it does not follow from the entry before it")
+        elif entry.digest != digest_of(canonical(entry.content())):
+            why = _("its content was changed")
+        elif last is not None and entry.time < last.time:
+            why = _("its time is before that of the entry before it")
+        if why:
+            error = BrokenChainError(
+                _("entry {place:,} of the log does not fit: {why}").format(place=place, why=why),
+                cure or _("ask the organiser for the log as it was"),
+            )
+            error.place = place
+            raise error
         last = entry
-
-
-def _broken(place: int, why: str, cure: str | None) -> BrokenChainError:
-    error = BrokenChainError(
-        _("entry {place:,} of the log does not fit: {why}").format(place=place, why=why),
-        cure or _("ask the organiser for the log as it was"),
-    )
-    error.place = place
-    return error

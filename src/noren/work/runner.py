@@ -102,9 +102,15 @@ class Runner:
             self._woken.set()
 
     def _write(self, job: str, ending: Ending) -> State | None:
+        how: dict[str, Any] = {"holder": self.holder, **ending.values}
         while True:
             try:
-                written = self._written(job, ending)
+                if ending.again_after is not None:
+                    written = self.queue.try_again(job, after=ending.again_after, **how)
+                elif ending.state == State.WAITING:
+                    written = ending.state if self.queue.hand_back(job, **how) else None
+                else:
+                    written = ending.state if self.queue.end(job, ending.state, **how) else None
                 break
             except (OperationalError, InterfaceError):  # the database is away; were it for long, the lease ends
                 if self._closed.wait(self._poll):
@@ -113,13 +119,6 @@ class Runner:
             with contextlib.suppress(SQLAlchemyError):
                 self.queue.let_go(job, self.holder)
         return written
-
-    def _written(self, job: str, ending: Ending) -> State | None:
-        if ending.again_after is not None:
-            return self.queue.try_again(job, self.holder, after=ending.again_after, **ending.values)
-        if ending.state == State.WAITING:
-            return ending.state if self.queue.hand_back(job, self.holder, **ending.values) else None
-        return ending.state if self.queue.end(job, ending.state, holder=self.holder, **ending.values) else None
 
     # --- looking for work ------------------------------------------------------------------------------------
 

@@ -61,40 +61,27 @@ def passing(result: Any) -> bool:
 
 def save(path: Path, unit: Unit, result: Any) -> Any:
     """Keep a unit's result, with a few words for whoever opens the file, and return it as it will be read again."""
-    text = _written(unit, result)
+    content = {"unit": unit.name, "data": list(unit.all_data()), "result": result}
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     with writing_file(path) as aside:
         aside.write_text(text + "\n", encoding="utf-8", newline="\n")
     return json.loads(text)["result"]
-
-
-def plain_result(unit: Unit, result: Any) -> Any:
-    """Return a result as it would be read again, without keeping it."""
-    return json.loads(_written(unit, result))["result"]
-
-
-def _written(unit: Unit, result: Any) -> str:
-    content = {"unit": unit.name, "data": list(unit.all_data()), "result": result}
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def address(unit: Unit, known: dict[Unit, str] | None = None) -> str:
     """Return what a unit's result is kept under; ``known`` holds addresses that were asked for before."""
     known = {} if known is None else known
     if unit not in known:
-        known[unit] = _address(unit, known)
+        work = unit.work
+        content = {
+            "work": f"{work.__module__}:{work.__qualname__}",
+            "arguments": unit.arguments,
+            "code": unit.code or code_digest(work.__module__),
+            "data": {name: data_digest(name) for name in unit.data},
+            "needs": [address(other, known) for other in unit.needs],
+        }
+        known[unit] = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return known[unit]
-
-
-def _address(unit: Unit, known: dict[Unit, str]) -> str:
-    work = unit.work
-    said = {
-        "work": f"{work.__module__}:{work.__qualname__}",
-        "arguments": unit.arguments,
-        "code": unit.code or code_digest(work.__module__),
-        "data": {name: data_digest(name) for name in unit.data},
-        "needs": [address(other, known) for other in unit.needs],
-    }
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def not_kept(

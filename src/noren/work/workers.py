@@ -6,6 +6,7 @@ Nothing heavy is imported here: a child process comes here first, before any lib
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import pickle
@@ -75,7 +76,13 @@ def run_units(
                 yield unit
             pool.shutdown()
         except BaseException as error:
-            _stop(pool)
+            # the children end at once: what they had done is kept already
+            children = list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.join()
             if isinstance(error, BrokenProcessPool):
                 raise NorenError(
                     _("a process was ended from outside, likely for want of memory; run again with --workers 1")
@@ -133,7 +140,7 @@ def run_and_keep(unit: Unit, arguments: tuple[Any, ...], path: Path) -> Any:
 
     What says ``failed`` is not kept, nor what rests on such a result: it would be taken for an answer ever after.
     """
-    from noren.work.store import passing, plain_result, save
+    from noren.work.store import passing, save
 
     if unit.wide:
         result = unit.work(*arguments)
@@ -141,7 +148,7 @@ def run_and_keep(unit: Unit, arguments: tuple[Any, ...], path: Path) -> Any:
         with _threads(len(sys.modules)).limit(limits=1):
             result = unit.work(*arguments)
     if passing(result) or any(map(passing, arguments[len(unit.arguments) :])):
-        result = plain_result(unit, result)
+        result = json.loads(json.dumps(result, allow_nan=False))
         return result | {"passing": True} if isinstance(result, dict) else result
     return save(path, unit, result)
 
@@ -187,13 +194,3 @@ def _follow(parent: Any) -> None:
     """End when the parent has ended, however it did."""
     parent.join()
     os._exit(1)
-
-
-def _stop(pool: ProcessPoolExecutor) -> None:
-    """End the children at once: what they had done is kept already."""
-    children = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.join()
