@@ -14,7 +14,7 @@ from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
 from noren.inference.findings import Inferred, mean_of, told_membership
-from noren.inference.likelihoods import own_share
+from noren.inference.likelihoods import by_likelihood
 from noren.inference.people import Pool, pool_of, split, stop_at_overlap
 from noren.inference.study import Study, infer, inferred_from
 
@@ -113,7 +113,7 @@ def test_likelihoods_of_retention_by_brute_force() -> None:
         return parts[0] * parts[1]
 
     wanted = [sum(chance(p, row) / sum(chance(q, row) for q in known) for row in rows) for p in known]
-    assert own_share(pool, release.public, release.statement).tolist() == pytest.approx(wanted)
+    assert by_likelihood(pool, release.public, release.statement).tolist() == pytest.approx(wanted)
 
 
 def test_who_shares_a_class_by_hand() -> None:
@@ -125,7 +125,7 @@ def test_who_shares_a_class_by_hand() -> None:
     public = Table(pl.DataFrame([ages]), table([1]).schema)
     pool = Pool(table([5, 6, 7, 8, 25, 50]), np.ones(6, dtype=bool), np.zeros(6, dtype=bool))
     # four people share three rows, one has a row alone, one fits nothing
-    assert own_share(pool, public, Statement("hand")).tolist() == pytest.approx([0.75] * 4 + [1.0, 0.0])
+    assert by_likelihood(pool, public, Statement("hand")).tolist() == pytest.approx([0.75] * 4 + [1.0, 0.0])
 
 
 def test_classes_of_people() -> None:

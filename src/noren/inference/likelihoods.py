@@ -108,15 +108,6 @@ def only(data: Records, columns: Sequence[str] | None = None) -> Records:
     return replace(data, frame=frame, schema=schema.model_copy(update={"columns": kept}))
 
 
-def own_share(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
-    """Return how many of the public histories or rows are each person's, if all are as likely as they make them."""
-    total = np.zeros(len(pool))
-    for part in shown(pool, public, statement, progress=progress):
-        there = part.place[(part.place >= 0) & (part.place < part.chance.shape[1])]
-        total += part.shared(np.bincount(there, minlength=part.chance.shape[1]).astype(np.float64))
-    return total
-
-
 def _by_channels(
     pool: Pool, public: Table, noise: Perturbation, columns: Sequence[str] | None, progress: Progress
 ) -> Iterator[Shown]:
@@ -155,8 +146,15 @@ def _chances(channel: Channel, mine: Whole, theirs: Whole, points: int) -> Real:
 
 
 def by_likelihood(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
-    """Return the likelihood ratio of each person to be in the data, up to a common factor."""
-    return own_share(pool, public, statement, progress)
+    """Return the likelihood ratio of each person to be in the data, up to a common factor.
+
+    It is how many of the public histories or rows are each person's, if all are as likely as they make them.
+    """
+    total = np.zeros(len(pool))
+    for part in shown(pool, public, statement, progress=progress):
+        there = part.place[(part.place >= 0) & (part.place < part.chance.shape[1])]
+        total += part.shared(np.bincount(there, minlength=part.chance.shape[1]).astype(np.float64))
+    return total
 
 
 def by_nearness(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:

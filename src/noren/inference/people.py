@@ -20,7 +20,7 @@ from noren.data.frames import History, Records
 from noren.data.schema import Column, Kind, Role
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
-from noren.kernels.arrays import Flags, Real, Whole
+from noren.kernels.arrays import Flags, Whole
 
 FEWEST = 20
 """Members and controls that there must be: of fewer nothing can be told but luck."""
@@ -175,15 +175,10 @@ def _alike(members: Records, controls: Records) -> tuple[Flags, Flags]:
 
 
 def _rare(members: Records, controls: Records, sides: list[pl.DataFrame], counts: list[int]) -> Flags:
-    """Return who belongs to the rarest tenth of all: those whose items or values the fewest others have."""
-    told = _surprise(members, controls, sides, counts)
-    line = np.quantile(told, _RARE)
-    rare: Flags = told >= line
-    return rare if rare.mean() <= _MOST_RARE else np.zeros(len(told), dtype=np.bool_)
+    """Return who belongs to the rarest tenth of all: those whose items or values the fewest others have.
 
-
-def _surprise(members: Records, controls: Records, sides: list[pl.DataFrame], counts: list[int]) -> Real:
-    """Return the mean self-information of each person's items, or values of quasi columns."""
+    It goes by the mean self-information of each person's items, or values of quasi columns.
+    """
     schema = members.schema
     columns = schema.with_role(Role.ITEM) if schema.kind == Kind.HISTORY else schema.with_role(Role.QUASI)
     total = np.zeros(sum(counts))
@@ -198,7 +193,8 @@ def _surprise(members: Records, controls: Records, sides: list[pl.DataFrame], co
         bits = held.select("person", bits=-(pl.len().over("value") / sum(counts)).log())
         mean = bits.group_by("person").agg(pl.col("bits").mean())
         total[mean["person"].to_numpy()] += mean["bits"].to_numpy()
-    return total
+    rare: Flags = total >= np.quantile(total, _RARE)
+    return rare if rare.mean() <= _MOST_RARE else np.zeros(len(total), dtype=np.bool_)
 
 
 def _numbered(data: Records) -> pl.DataFrame:

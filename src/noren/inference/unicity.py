@@ -96,10 +96,9 @@ def unicity(
     released = None if release is None else as_release(release, history)
     groups = _groups(categories, told, released)
     progress(0.0, _("laying out the rows"))
-    rows = _coarse_rows(history, told, groups)
-    asked = _drawn(rows, told, sample, seed, max(numbers))
+    asked = _drawn(history, told, groups, sample, seed, max(numbers))
     progress(0.2, _("listing who bought what is known"))
-    found = _left(asked, *_holders(rows, asked), part_of(progress, 0.3, 0.5 if released else 1.0))
+    found = _left(asked, *_holders(asked), part_of(progress, 0.3, 0.5 if released else 1.0))
     original = curve_of(found[0], None, numbers, asked.customers, released=False)
     curve = None
     if released is not None:
@@ -165,9 +164,11 @@ class _Asked:
     """Who is asked about, and what is known of them.
 
     ``point[first[i]:first[i + 1]]`` are the points of customer ``who[i]``, in the order in which they become known;
-    ``points`` says what they are. ``names`` are the customers that numbers stand for.
+    ``points`` says what they are. ``names`` are the customers that numbers stand for, ``rows`` all purchases of which
+    something is known, by number of customer.
     """
 
+    rows: pl.DataFrame
     who: Whole
     first: Whole
     point: Whole
@@ -178,18 +179,6 @@ class _Asked:
     told: tuple[KnownColumn, ...]
 
 
-def _coarse_rows(
-    history: History, told: Sequence[KnownColumn], categories: Categories | None
-) -> tuple[pl.DataFrame, pl.Series]:
-    """Return the rows of which something is known, by number of customer, and the customers."""
-    who, names = people(history[Role.CUSTOMER])
-    known = [coarse_values(exact_values(history, one.column), one, categories).alias(one.name) for one in told]
-    label = _unused("who", told)
-    rows = pl.DataFrame([pl.Series(label, who), *known])
-    blank = pl.all_horizontal(pl.col(one.name).is_null() for one in told)
-    return rows.filter((pl.col(label) != NOBODY) & ~blank), names
-
-
 def _unused(name: str, told: Sequence[KnownColumn]) -> str:
     """Return a name for a column of ours that no known column has."""
     while any(one.name == name for one in told):
@@ -198,11 +187,19 @@ def _unused(name: str, told: Sequence[KnownColumn]) -> str:
 
 
 def _drawn(
-    given: tuple[pl.DataFrame, pl.Series], told: tuple[KnownColumn, ...], sample: int | None, seed: int, most: int
+    history: History,
+    told: tuple[KnownColumn, ...],
+    categories: Categories | None,
+    sample: int | None,
+    seed: int,
+    most: int,
 ) -> _Asked:
     """Draw customers, and for each one order of all their points; the first ones become known first."""
-    rows, names = given
+    number, names = people(history[Role.CUSTOMER])
+    known = [coarse_values(exact_values(history, one.column), one, categories).alias(one.name) for one in told]
     columns, label = [one.name for one in told], _unused("who", told)
+    blank = pl.all_horizontal(pl.col(name).is_null() for name in columns)
+    rows = pl.DataFrame([pl.Series(label, number), *known]).filter((pl.col(label) != NOBODY) & ~blank)
     there = np.flatnonzero(np.bincount(rows[label].to_numpy(), minlength=len(names)))
     if len(there) < 2:
         raise ParameterError(
@@ -228,22 +225,19 @@ def _drawn(
     points = own.select(columns).unique(maintain_order=True)
     index = _unused("point", told)
     numbered = points.with_row_index(index)
-    point = own.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")[index]
+    point = own.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")[index].cast(pl.Int64)
     first = np.concatenate(([0], np.cumsum(np.minimum(counts, most)))).astype(np.int64)
-    return _Asked(
-        who, first, point.cast(pl.Int64).to_numpy(), points, names, len(there), int(counts.max(initial=0)), told
-    )
+    return _Asked(rows, who, first, point.to_numpy(), points, names, len(there), int(counts.max(initial=0)), told)
 
 
-def _holders(given: tuple[pl.DataFrame, pl.Series], asked: _Asked) -> tuple[Holders, Whole]:
+def _holders(asked: _Asked) -> tuple[Holders, Whole]:
     """Return the customers who have each point that is known of anybody, and the history of each who is asked about."""
-    rows, names = given
     columns, label, index = [one.name for one in asked.told], _unused("who", asked.told), _unused("point", asked.told)
     numbered = asked.points.with_row_index(index)
-    pairs = rows.join(numbered, on=columns, how="inner", nulls_equal=True).select(index, label).unique()
+    pairs = asked.rows.join(numbered, on=columns, how="inner", nulls_equal=True).select(index, label).unique()
     pairs = pairs.sort(index, label)
     point, person = pairs[index].cast(pl.Int64).to_numpy(), pairs[label].to_numpy()
-    number, who = equal_histories(point, person, len(names), len(asked.points))
+    number, who = equal_histories(point, person, len(asked.names), len(asked.points))
     once = who[number[person]] == person
     sharing = np.bincount(number, minlength=len(who))
     history = number[person[once]]
