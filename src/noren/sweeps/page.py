@@ -55,10 +55,21 @@ def page_html(study: Study) -> str:
     first = ["attacks"] if study.source.schema.kind == Kind.HISTORY else ["classes"]
     if study.source.schema.kind != Kind.HISTORY and len({choice.use_of for choice in study.choices}) > 1:
         first.append("measured_differently")
+    about = ngettext(
+        "{settings} setting on {rows} rows about {people} people, {runs} for each",
+        "{settings} settings on {rows} rows about {people} people, {runs} for each",
+        len(study.settings),
+    )
+    runs = ngettext("{count} run", "{count} runs", len(study.asked.seeds))
     return template("noren.sweeps", "sweep.html.jinja").render(
         language=active_language(),
         headline=headline(study.settings, study.choices),
-        about=_about(study),
+        about=about.format(
+            settings=count(len(study.settings)),
+            rows=count(study.source.rows),
+            people=count(study.source.people),
+            runs=runs.format(count=count(len(study.asked.seeds))),
+        ),
         glossary=_glossary(study),
         asked=_asked(study),
         rule=rule_words(study.asked.rule, study.choices),
@@ -125,18 +136,6 @@ def _drawn(study: Study, size: tuple[int, int], *, narrow: bool = False) -> str:
 
 
 # --- parts of the page -----------------------------------------------------------------------------------------------
-
-
-def _about(study: Study) -> str:
-    words = ngettext(
-        "{settings} setting on {rows} rows about {people} people, {runs} for each",
-        "{settings} settings on {rows} rows about {people} people, {runs} for each",
-        len(study.settings),
-    )
-    runs = ngettext("{count} run", "{count} runs", len(study.asked.seeds)).format(count=count(len(study.asked.seeds)))
-    return words.format(
-        settings=count(len(study.settings)), rows=count(study.source.rows), people=count(study.source.people), runs=runs
-    )
 
 
 def _asked(study: Study) -> list[tuple[str, str]]:

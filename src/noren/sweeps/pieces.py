@@ -197,12 +197,12 @@ def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, Any]]:
     """
     try:
         return work(), {}
-    except (InputError, CheckFailedError) as error:
-        if isinstance(error, AuditUnfinishedError):
-            return None, _failed(error.__cause__ or error)
-        said = {active_language(): str(error)}
     except Exception as error:
-        return None, _failed(error)
+        is_unfinished = isinstance(error, AuditUnfinishedError)
+        if is_unfinished or not isinstance(error, InputError | CheckFailedError):
+            why = (error.__cause__ or error) if is_unfinished else error
+            return None, {"failed": dict.fromkeys(LANGUAGES, reason_of(why)) | {"kind": type(why).__name__}}
+        said = {active_language(): str(error)}
     for language in LANGUAGES:
         if language in said:
             continue
@@ -214,10 +214,6 @@ def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, Any]]:
         except FileNotFoundError:  # the catalogue of that language is not compiled
             pass
     return None, {"refused": said}
-
-
-def _failed(error: BaseException) -> dict[str, Any]:
-    return {"failed": dict.fromkeys(LANGUAGES, reason_of(error)) | {"kind": type(error).__name__}}
 
 
 @lru_cache(maxsize=4)

@@ -54,12 +54,8 @@ def usual_parameters(kind: type[Method], schema: Schema, values: Sequence[Any]) 
     A class whose people all have one sensitive value tells it of everybody in it, however many they are.
     """
     strength = {} if kind.strength is None else {kind.strength.parameter: list(values)}
-    return strength | ({"l": LEAST_DIVERSE} if asks_diversity(kind, schema) else {})
-
-
-def asks_diversity(kind: type[Method], schema: Schema) -> bool:
-    """Tell whether a method can ask for several sensitive values in each class, and there are such values."""
-    return "l" in kind.model_fields and bool(schema.with_role(Role.SENSITIVE))
+    has_diversity = "l" in kind.model_fields and bool(schema.with_role(Role.SENSITIVE))
+    return strength | ({"l": LEAST_DIVERSE} if has_diversity else {})
 
 
 # --- a few settings that may be handed out ---------------------------------------------------------------------------

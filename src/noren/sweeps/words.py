@@ -100,7 +100,8 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
         if chosen is None:
             continue
         one = candidates[chosen]
-        use, first = one.place.use or 0.0, []
+        use = one.place.use or 0.0
+        first: list[str] = []
         if len(choices) > 1 and choice.chosen is not None:
             first = [say("chosen_by", label=one.label, measure=one.place.use_of, use=percent(use))]
         more_useful = safer = ""
@@ -163,24 +164,16 @@ def reasons(candidate: Candidate) -> list[str]:
     kind = Kind.HISTORY if verdict is None else verdict.facts.kind
     perturbed = verdict is not None and verdict.facts.perturbed
     every = [measures[name] for name in measures if kind in measures[name].accepts]
-    telling = [
-        (measure.keeps.rank, measure.name, measure.keeps.words) for measure in every if measure.keeps is not None
-    ]
+    telling = [(one.keeps.rank, one.name, one.keeps.words) for one in every if one.keeps is not None]
     for _rank, name, words in sorted(telling):
-        kept = kept_by(candidate, name)
-        if perturbed and not measures[name].of_perturbed:
+        measure, value = measures[name], candidate.scores.get(name)
+        if perturbed and not measure.of_perturbed:
             continue  # of perturbed values no cell is sure, whatever their table still tells
-        if kept is not None and len(said) <= _MOST_NAMED:
+        # only a share or an error, which starts from 0, tells what is left
+        if value is not None and measure.bounds[0] == 0.0 and len(said) <= _MOST_NAMED:
+            kept = max(0.0, 1 - value) if measure.goal == "lower" else value
             said.append(say("use.also", what=_(words), share=decimal(kept)))
     return [*first, say("full_stop", sentence="; ".join(said))]
-
-
-def kept_by(candidate: Candidate, name: str) -> float | None:
-    """Return what a measure of a share or of an error leaves, 1 for all; None where it is no such or was not taken."""
-    value = candidate.scores.get(name)
-    if value is None or name not in measures or measures[name].bounds[0] != 0.0:
-        return None
-    return max(0.0, 1 - value) if measures[name].goal == "lower" else value
 
 
 def sureness(candidate: Candidate) -> str:
