@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -43,47 +44,10 @@ _PAYS = 1 << 15
 """Cells from which a graphics processor is quicker than a few cores, the way there included."""
 
 
-def reconstruct(
-    public: Records,
-    statement: Statement,
-    model: Model | None = None,
-    *,
-    attributes: Sequence[str] = (),
-    interactions: Sequence[Sequence[str]] = (),
-    epsilon: float = EPSILON,
-    bootstrap: int = 0,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> Reconstruction:
-    """Estimate the table before perturbation.
-
-    Parameters
-    ----------
-    model
-        ``none`` (the perturbed table), ``em`` (the paper), ``independence``, ``loglinear``, ``ml`` (maximum likelihood)
-        or ``auto``; left out, the one that the statement names.
-    attributes
-        Only these attributes, in this order; all of them where left out. Of a table with too many cells, the tables
-        of one and of two attributes are estimated (:class:`~noren.retention.reconstructed.WideReconstruction`).
-    interactions
-        Sets of attributes for ``loglinear``; all pairs where left out.
-    epsilon
-        Where ``em`` stops.
-    bootstrap
-        How often to draw perturbed tables anew, for the interval of each cell
-        (:mod:`noren.kernels.reconstruction.estimates`).
-    """
+def reconstruct(public: Records, statement: Statement, model: Model | None = None, **how: Any) -> Reconstruction:
+    """Estimate the table before perturbation; the parameters are those of :func:`reconstruct_seen`."""
     return reconstruct_seen(
-        public.schema,
-        statement,
-        lambda made: SeenRecords(made.places(public.frame), made.sizes),
-        model,
-        attributes=attributes,
-        interactions=interactions,
-        epsilon=epsilon,
-        bootstrap=bootstrap,
-        seed=seed,
-        progress=progress,
+        public.schema, statement, lambda made: SeenRecords(made.places(public.frame), made.sizes), model, **how
     )
 
 
@@ -100,9 +64,25 @@ def reconstruct_seen(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Reconstruction:
-    """Estimate the table before perturbation, wherever its records lie: ``look`` counts those of some attributes.
+    """Estimate the table before perturbation, wherever its records lie.
 
-    The rest is as for :func:`reconstruct`; ``schema`` is that of the public part.
+    Parameters
+    ----------
+    schema, look
+        The schema of the public part, and what counts its records of some attributes.
+    model
+        ``none`` (the perturbed table), ``em`` (the paper), ``independence``, ``loglinear``, ``ml`` (maximum likelihood)
+        or ``auto``; left out, the one that the statement names.
+    attributes
+        Only these attributes, in this order; all of them where left out. Of a table with too many cells, the tables
+        of one and of two attributes are estimated (:class:`~noren.retention.reconstructed.WideReconstruction`).
+    interactions
+        Sets of attributes for ``loglinear``; all pairs where left out.
+    epsilon
+        Where ``em`` stops.
+    bootstrap
+        How often to draw perturbed tables anew, for the interval of each cell
+        (:mod:`noren.kernels.reconstruction.estimates`).
     """
     if schema.kind != Kind.TABLE:
         raise ParameterError(_("only tables are reconstructed"), _("name a release of a table"))
