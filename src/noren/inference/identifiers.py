@@ -119,7 +119,13 @@ def identifiers(
             _("sets of {largest} columns cannot be searched").format(largest=largest),
             _("use a number from 1 to {most}").format(most=_LARGEST),
         )
-    names = _chosen(table, columns)
+    names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
+    for name in names:
+        _column = table.schema[name]  # stops at a name there is not
+    if not names:
+        raise ParameterError(
+            _("every column identifies people by itself"), _("name the columns to look at with --columns")
+        )
     if len(table) < 2:
         raise ParameterError(
             _("a table of {rows} rows has nobody to distinguish").format(rows=len(table)),
@@ -221,14 +227,3 @@ def coded_columns(table: Table, names: Sequence[str]) -> tuple[Whole, list[int]]
     """Return the values of columns as codes, and how many each has; a missing value is one of its own."""
     coded = [table.frame[name].cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64).to_numpy() for name in names]
     return np.stack(coded), [int(one.max(initial=0)) + 1 for one in coded]
-
-
-def _chosen(table: Table, columns: Sequence[str]) -> list[str]:
-    names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
-    for name in names:
-        _column = table.schema[name]  # stops at a name there is not
-    if not names:
-        raise ParameterError(
-            _("every column identifies people by itself"), _("name the columns to look at with --columns")
-        )
-    return names

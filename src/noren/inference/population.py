@@ -117,16 +117,22 @@ def population(
         "snb": snb_uniques(classes, people),
     }
     estimates = {name: value for name, value in found.items() if value is not None}
+    fraction = len(table) / people
+    chosen: Estimator = "zayatz"  # which never fails
+    if fraction <= SMALL_FRACTION:
+        chosen = "pitman" if "pitman" in estimates else "zayatz"
+    elif estimates.get("snb", math.inf) <= estimates["zayatz"]:
+        chosen = "snb"
     return PopulationRisk(
         columns=tuple(names),
         rows=len(table),
         classes=int(classes.classes),
         alone=int(classes.of(1)),
         population=people,
-        fraction=len(table) / people,
+        fraction=fraction,
         estimates=estimates,
         failed={name: _reason(name, classes) for name, value in found.items() if value is None},
-        chosen=_trusted(estimates, len(table) / people),
+        chosen=chosen,
     )
 
 
@@ -152,13 +158,6 @@ def _people(rows: int, size: float | None, fraction: float | None) -> int:
             _("give the number of all people the table was drawn from"),
         )
     return round(size)
-
-
-def _trusted(estimates: Mapping[str, float], fraction: float) -> Estimator:
-    """Return the estimator that Dankar et al. trust; no estimate of Zayatz fails."""
-    if fraction <= SMALL_FRACTION:
-        return "pitman" if "pitman" in estimates else "zayatz"
-    return "snb" if estimates.get("snb", math.inf) <= estimates["zayatz"] else "zayatz"
 
 
 def _reason(name: str, classes: ClassCounts) -> str:

@@ -108,14 +108,13 @@ def infer(
             _("inferences need a release with a control group, or a method"),
             _("give a release and --control, or --method and --hold-out"),
         )
+    how: dict[str, Any] = {"targets": targets, "threats": threats, "secret": secret}
     if release is None:
         if control is not None:
             raise ParameterError(
                 _("a method's control group is held out of the data"), _("leave one of --method and --control out")
             )
-        return held_out(
-            data, method, hold_out, range(seed, seed + seeds), targets, threats, secret, progress, parameters
-        )
+        return held_out(data, method, parameters, hold_out, range(seed, seed + seeds), progress, **how)
     if parameters:
         raise ParameterError(
             _("{name} has no method to go to").format(name=next(iter(parameters))),
@@ -129,22 +128,17 @@ def infer(
     there = opened(release)
     public = as_public(there, data)
     statement = there.statement if isinstance(there, Release) else Statement("unknown")
-    return inferred_from(
-        data, as_records(control, data.schema), public, statement,
-        targets=targets, threats=threats, secret=secret, seed=seed, progress=progress,
-    )  # fmt: skip
+    return inferred_from(data, as_records(control, data.schema), public, statement, seed=seed, progress=progress, **how)
 
 
 def held_out(
     data: Records,
     method: Any,
+    parameters: Mapping[str, Any],
     hold_out: float,
     seeds: Sequence[int],
-    targets: int,
-    threats: Sequence[Threat] | None,
-    secret: str | None,
     progress: Progress,
-    parameters: Mapping[str, Any],
+    **how: Any,
 ) -> Study:
     """Hold people out, protect the others and infer about both, for every seed; return the means."""
     if not seeds:
@@ -154,20 +148,8 @@ def held_out(
         part = part_of(progress, at / len(seeds), (at + 1) / len(seeds))
         members, controls = split(data, hold_out, seed)
         release = protect(members, method, seed=seed, progress=part_of(part, 0.0, 0.5), **parameters)
-        studies.append(
-            inferred_from(
-                members,
-                controls,
-                release.public,
-                release.statement,
-                targets=targets,
-                threats=threats,
-                secret=secret,
-                seed=seed,
-                progress=part_of(part, 0.5, 1.0),
-                apart=True,
-            )
-        )
+        how |= {"seed": seed, "progress": part_of(part, 0.5, 1.0), "apart": True}
+        studies.append(inferred_from(members, controls, release.public, release.statement, **how))
     means = tuple(mean_of(same) for same in zip(*(study.inferred for study in studies), strict=True))
     return Study(means, len(seeds), studies[0].not_tried)
 
@@ -188,7 +170,10 @@ def inferred_from(
     """Infer about members and controls from one release; ``apart`` where it is known that they are."""
     if not apart:
         stop_at_overlap(members, controls)
-    pool = pool_of(_in_words_of(members, statement), _in_words_of(controls, statement), targets, seed)
+    if isinstance(members, History) and isinstance(controls, History):
+        # people in the words of the release: what its categories mean is public
+        members, controls = (as_released(side, statement) for side in (members, controls))
+    pool = pool_of(members, controls, targets, seed)
     found: list[Inferred] = []
     not_tried: dict[str, str] = {}
     for at, threat in enumerate(threats or THREATS):
@@ -201,11 +186,6 @@ def inferred_from(
             not_tried[threat] = str(error)
     progress(1.0)
     return Study(tuple(found), 0, not_tried)
-
-
-def _in_words_of(people: Records, statement: Statement) -> Records:
-    """Return people in the words of the release: what its categories mean is public."""
-    return as_released(people, statement) if isinstance(people, History) else people
 
 
 def _membership(
