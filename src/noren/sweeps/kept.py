@@ -23,6 +23,7 @@ from noren.protocols import Guess, Method, Score
 from noren.sweeps.pieces import keep_guess, load_guess, piece_folder, release_result, score_of, score_result
 from noren.sweeps.plan import Asked, Piece, Setting, chosen_components, data_key, plan, settled
 from noren.sweeps.running import sweep_folder
+from noren.work.piece import Unit
 from noren.work.store import PieceStore, save
 
 _TELLING = ("public.parquet", "secret/pseudonyms.parquet")
@@ -69,13 +70,13 @@ class KeptPoint:
     def is_of(self, folder: Path) -> bool:
         """Tell whether the release in ``folder`` is the kept one: a search that was stopped or timed makes another."""
         there = self._release
-        return "statement" in self._found(self._point.release) and all(
+        return "statement" in self._found(self._point.release.unit) and all(
             (there / name).is_file() and filecmp.cmp(there / name, folder / name, shallow=False) for name in _TELLING
         )
 
     def take_release(self, target: Path) -> bool:
         """Put the release into ``target``, whole or not at all; tell whether there is one."""
-        if "statement" not in self._found(self._point.release) or not self._release.is_dir():
+        if "statement" not in self._found(self._point.release.unit) or not self._release.is_dir():
             return False
         try:
             Release.load(self._release)
@@ -97,7 +98,7 @@ class KeptPoint:
     def guess(self, attack: str) -> Guess | None:
         """Return what an attack guessed."""
         piece = self._point.guesses.get(attack)
-        if piece is None or "tried" not in self._found(piece):
+        if piece is None or "tried" not in self._found(piece.unit):
             return None
         try:
             return load_guess(attack, str(piece_folder(self._folder, "guess", piece.key)))
@@ -113,7 +114,7 @@ class KeptPoint:
     def score(self, measure: str) -> Score | None:
         """Return what a measure said."""
         piece = self._point.scores.get(measure)
-        return None if piece is None else score_of(self._found(piece))
+        return None if piece is None else score_of(self._found(piece.unit))
 
     def add_score(self, measure: str, score: Score, seconds: float) -> None:
         """Keep what a measure said."""
@@ -121,17 +122,16 @@ class KeptPoint:
         if piece is not None and self._rests_on_kept(piece):
             self._keep(piece, score_result(score), seconds)
 
-    def _found(self, piece: Piece) -> dict[str, Any]:
+    def _found(self, unit: Unit) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = self._store.load(piece.unit)
+            found: dict[str, Any] = self._store.load(unit)
         except KeyError:
             return {}
         return found
 
     def _rests_on_kept(self, piece: Piece) -> bool:
         """Tell whether all that a piece hears and looks at is kept, so that its address says what it was made of."""
-        by_unit = {one.unit: one for one in self._point.pieces}
-        return all(self._found(by_unit[unit]) for unit in piece.unit.needs)
+        return all(map(self._found, piece.unit.needs))
 
     def _keep(self, piece: Piece, result: dict[str, Any], seconds: float) -> None:
         save(self._store.path(piece.unit), piece.unit, result | {"seconds": round(seconds, 3)})
