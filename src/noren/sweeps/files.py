@@ -65,18 +65,17 @@ def write_study(study: Study, folder: str | Path, *, replace: bool = False) -> P
 
     folder = Path(folder)
     with writing_folder(folder, replace=(replace or holds_study(folder)) and STUDY) as aside:
-        _write(aside / "report.html", page_html(study))
-        _write(aside / "frontier.svg", frontier_svg(study))
         without_seeds(study.frame).write_csv(aside / "table.csv")
-        _write(aside / "table.json", json.dumps(as_plain(study), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
-        secret = aside / "sweep.toml"
-        secret.touch(mode=0o600)
-        _write(secret, sweep_toml(study, folder))
+        (aside / "sweep.toml").touch(mode=0o600)
+        texts = {
+            "report.html": page_html(study),
+            "frontier.svg": frontier_svg(study),
+            "table.json": json.dumps(as_plain(study), ensure_ascii=False, indent=2, allow_nan=False) + "\n",
+            "sweep.toml": sweep_toml(study, folder),
+        }
+        for name, text in texts.items():
+            (aside / name).write_text(text, encoding="utf-8", newline="\n")
     return folder
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def as_plain(study: Study) -> dict[str, Any]:
@@ -95,13 +94,8 @@ def as_plain(study: Study) -> dict[str, Any]:
         "measures": [one.name for one in asked.measures],
         "recommended": [named(choice.chosen) for choice in study.choices if choice.chosen is not None],
         "choices": [
-            {
-                "use_of": choice.use_of,
-                "chosen": named(choice.chosen),
-                "more_useful": named(choice.more_useful),
-                "safer": named(choice.safer),
-                "safest": named(choice.safest),
-            }
+            {"use_of": choice.use_of}
+            | {name: named(getattr(choice, name)) for name in ("chosen", "more_useful", "safer", "safest")}
             for choice in study.choices
         ],
         "settings": [
