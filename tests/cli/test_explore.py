@@ -17,7 +17,7 @@ from noren.data.contest_files import write_rows
 from noren.data.reading import write
 from noren.data.samples.people import sample_people
 from noren.judgement.rule import rule_named
-from noren.sweeps.running import Line, Prospect
+from noren.sweeps.sweep import Line, Prospect
 
 RULE = ("--attacks", "jaccard", "--measures", "rfm", "--seeds", "1", "--workers", "1")
 

@@ -18,9 +18,8 @@ from noren.data.reading import read
 from noren.data.schema import Schema
 from noren.judgement.place import Place, frontier
 from noren.studio.pages.compare import _ranges
-from noren.sweeps.running import run
 from noren.sweeps.study import Study
-from noren.sweeps.sweep import ask
+from noren.sweeps.sweep import ask, run
 from noren.sweeps.words import rule_words
 
 QUICK: dict[str, Any] = {"attacks": ["unique-rows"], "measures": ["cell-error", "reid-rate", "effective"]}

@@ -19,8 +19,7 @@ from noren.studio.acts.data import answer, set_schema
 from noren.studio.acts.runs import more_seeds, search_for, start_run, start_search
 from noren.studio.forms.columns import open_stops
 from noren.studio.store import Job, State
-from noren.sweeps.running import run
-from noren.sweeps.sweep import ask
+from noren.sweeps.sweep import ask, run
 
 
 @pytest.fixture

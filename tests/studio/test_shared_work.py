@@ -17,8 +17,7 @@ from noren.progress import silent
 from noren.studio.folders import Folders, read_json
 from noren.studio.work import running
 from noren.sweeps.kept import KeptPoint
-from noren.sweeps.running import run
-from noren.sweeps.sweep import ask
+from noren.sweeps.sweep import ask, run
 
 ATTACKS, MEASURES = ["unique-rows", "jaccard"], ["cell-error", "reid-rate", "effective"]
 PIECES = 1 + len(ATTACKS) + len(MEASURES)

@@ -26,9 +26,8 @@ from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.sweeps.files import NAMES, SweepFile, holds_study, sweep_toml
 from noren.sweeps.page import page_html, short_html
-from noren.sweeps.running import run
 from noren.sweeps.study import Study
-from noren.sweeps.sweep import ask, sweep
+from noren.sweeps.sweep import ask, run, sweep
 from noren.sweeps.words import headline
 
 SEED = 918273645546372819

@@ -30,9 +30,8 @@ from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.protocols import Score
 from noren.sweeps.plan import settings_for
-from noren.sweeps.running import Line, Prospect, Watch, run, sweep_folder
 from noren.sweeps.study import PointResult, SettingResult
-from noren.sweeps.sweep import ask, sweep
+from noren.sweeps.sweep import Line, Prospect, Watch, ask, run, sweep, sweep_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTACKS, MEASURES = ["unique-rows", "jaccard"], ["cell-error", "effective", "reid-rate", "rfm", "um"]
@@ -426,10 +425,10 @@ def test_small_work_is_done_in_this_process(history: History, tmp_path: Path, mo
         def begin(self, prospect: Prospect) -> None:
             raise LookupError(prospect.workers, *prospect.slow)
 
-    monkeypatch.setattr("noren.sweeps.running.cores", lambda: 3)
+    monkeypatch.setattr("noren.sweeps.sweep.cores", lambda: 3)
     asked, _left = ask(history, "generalize", {"k": [2, 3]}, attacks=["ensemble"], measures=[], seeds=[1])
     for most, used in ((10**6, 1), (0, 3)):
-        monkeypatch.setattr("noren.sweeps.running._SMALL", most)
+        monkeypatch.setattr("noren.sweeps.sweep._SMALL", most)
         with pytest.raises(LookupError) as told:
             run(history, asked, cache=tmp_path, watch=Heard())
         assert told.value.args == (used, "generalize", "ensemble")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from noren.data.frames import Records
     from noren.sweeps.files import SweepFile
     from noren.sweeps.plan import Asked
-    from noren.sweeps.running import Line, Prospect, Watch
     from noren.sweeps.study import Study
+    from noren.sweeps.sweep import Line, Prospect, Watch
 
 _LONGEST_LABEL = 44
 
@@ -50,8 +50,8 @@ def explore(
     """Run a sweep and say which setting to take."""
     from noren.data.formats.files import must_be_free
     from noren.sweeps.files import STUDY, SweepFile, as_plain, holds_study
-    from noren.sweeps.running import run
     from noren.sweeps.study import in_language
+    from noren.sweeps.sweep import run
 
     if sweep is not None and (methods is not None or context.args):
         raise ParameterError(
@@ -180,7 +180,7 @@ _OTHER_LINES = 8
 @contextlib.contextmanager
 def watching(*, quiet: bool = False) -> Iterator[Watch]:
     """Yield who is told how a sweep gets on."""
-    from noren.sweeps.running import Watch
+    from noren.sweeps.sweep import Watch
 
     if quiet:
         yield Watch()
@@ -240,7 +240,7 @@ def cells(line: Line) -> tuple[str, ...]:
 
 def _lines() -> Watch:
     """Return who says each finished point on a line of its own."""
-    from noren.sweeps.running import Watch
+    from noren.sweeps.sweep import Watch
 
     class Said(Watch):
         def __init__(self) -> None:
@@ -271,7 +271,7 @@ def _live() -> Iterator[Watch]:
     from rich.table import Table
     from rich.text import Text
 
-    from noren.sweeps.running import Watch
+    from noren.sweeps.sweep import Watch
 
     console = Console(stderr=True)
     bar = Bar(

@@ -34,8 +34,7 @@ from noren.studio.users import UserRole
 from noren.studio.work.outcome_files import forget_failures
 from noren.studio.work.running import forget_shared, original_of
 from noren.sweeps.plan import data_key, expanded, placing_measures
-from noren.sweeps.running import sweep_folder
-from noren.sweeps.sweep import own_seed
+from noren.sweeps.sweep import own_seed, sweep_folder
 from noren.sweeps.usual import sensible_methods, sensible_values, usual_parameters
 from noren.web.actions import action
 from noren.web.refusals import NotNowError
