@@ -7,7 +7,7 @@ can tell later that nothing before it was changed; what was cut off after it, no
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from noren.errors import InputError
@@ -59,18 +59,11 @@ class Entry:
 
     def content(self) -> dict[str, Any]:
         """Return what the digest is of."""
-        return {
-            "position": self.position,
-            "time": self.time,
-            "kind": self.kind,
-            "actor": self.actor,
-            "body": dict(self.body),
-            "previous": self.previous,
-        }
+        return {name: value for name, value in self.as_dict().items() if name != "digest"}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as plain data, as archives hold it."""
-        return self.content() | {"digest": self.digest}
+        return vars(self) | {"body": dict(self.body)}
 
     def line(self) -> bytes:
         """Return the entry as one line of a file."""
@@ -103,7 +96,7 @@ def next_entry(last: Entry | None, time: str, said: Said) -> Entry:
     position, previous = (0, START) if last is None else (last.position + 1, last.digest)
     time = time if last is None else max(time, last.time)
     entry = Entry(position, time, said.kind, said.actor, dict(said.body), previous, "")
-    return Entry(**{**entry.__dict__, "digest": digest_of(canonical(entry.content()))})
+    return replace(entry, digest=digest_of(canonical(entry.content())))
 
 
 def chained(last: Entry | None, time: str, said: Iterable[Said]) -> list[Entry]:
