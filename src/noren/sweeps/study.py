@@ -210,11 +210,11 @@ def point_result(point: Point, results: Mapping[Unit, Mapping[str, Any]], source
     """Return what came of a point whose pieces are all done, by a rule."""
     made = results[point.release.unit]
     seconds = sum(float(results[piece.unit]["seconds"]) for piece in point.pieces)
+    bare = PointResult(point.setting, point.seed, point.run, seconds=seconds)
     if "refused" in made:
-        return PointResult(point.setting, point.seed, point.run, made["refused"], seconds=seconds)
+        return replace(bare, refused=made["refused"])
     if "failed" in made:
-        name, why = point.setting.method.name, made["failed"]
-        return PointResult(point.setting, point.seed, point.run, why, failed={name: why}, seconds=seconds)
+        return replace(bare, refused=made["failed"], failed={point.setting.method.name: made["failed"]})
     guessed = {name: results[piece.unit] for name, piece in point.guesses.items()}
     scored = {name: results[piece.unit] for name, piece in point.scores.items()}
     parts = guessed | scored
@@ -230,17 +230,14 @@ def point_result(point: Point, results: Mapping[Unit, Mapping[str, Any]], source
         failed=tuple(sorted(failed)),
     )
     verdict = judge(facts, rule)
-    return PointResult(
-        point.setting,
-        point.seed,
-        point.run,
+    return replace(
+        bare,
         rows={name: int(made[name]) for name in ("public", "deleted", "added")},
         verdict=verdict,
         place=place_of(point.setting.label, verdict, scores),
         scores=scores,
         left_out={name: found["refused"] for name, found in parts.items() if "refused" in found},
         failed=failed,
-        seconds=seconds,
     )
 
 
