@@ -7,19 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from noren import api
-from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
-from noren.data.schema import Schema
 from noren.execution.release_counts import people_in
 from noren.inference.findings import Inferred
-from noren.measures import measures as every_measure
-from noren.measures.evidence import at_hand
 from noren.methods import methods as every_method
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess, Measure, Method, Score
-from noren.registry import Kind, Registry
-from noren.work.run import Run, RunStore, Stage
+from noren.work.run import Run, RunStore, Stage, fitting
 
 __all__ = ["Outcome", "examine", "fitting", "label_of", "people_in", "run_outcome", "telling"]
 
@@ -99,15 +94,9 @@ def examine(
     or cannot judge this release are left out where none is asked for by name. An attack or a measure that breaks down
     is noted as failed, and the others go on.
     """
-    names = fitting(every_attack, original.schema) if attacks is None else attacks
     stages: tuple[tuple[Stage, Any], ...] = (("attack", attacks), ("measure", measures))
     found = RunStore(named=frozenset(stage for stage, asked in stages if asked is not None))
-    run = Run.in_memory(original, release, found)
-    run.attack(_ready(every_attack, names), progress=part_of(progress, 0.0, 0.6), **knowledge)
-    if measures is None:
-        there = at_hand(release, found.guesses)
-        measures = [name for name in fitting(every_measure, original.schema) if every_measure[name].needs <= there]
-    run.measure(_ready(every_measure, measures), progress=part_of(progress, 0.6, 1.0))
+    Run.in_memory(original, release, found).examine(attacks, measures, progress=progress, **knowledge)
     progress(1.0)
     name = label_of(release.statement) if label is None else label
     people = people_in(original)
@@ -148,21 +137,3 @@ def telling(statement: Statement) -> dict[str, Any]:
             if told[name] == default or (isinstance(default, tuple) and told[name] == list(default)):
                 del told[name]
     return told
-
-
-def _ready(registry: Registry[Kind], components: Sequence[Kind | str]) -> list[Kind]:
-    return [registry.create(one) if isinstance(one, str) else one for one in components]
-
-
-def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
-    """Return the components that work on data of this schema and need no parameter.
-
-    >>> "jaccard" in fitting(every_attack, Schema.preset("pwscup2018")), fitting(every_attack, Schema.preset("adult"))
-    (True, ['row-linkage'])
-    """
-    return [
-        name
-        for name in registry
-        if registry[name].fits(schema)
-        and not any(about.is_required() for about in registry[name].model_fields.values())
-    ]

@@ -13,13 +13,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.release import Release
+from noren.data.schema import Schema
 from noren.engines.choice import chosen_engine
 from noren.errors import InputError, reason_of
 from noren.execution.engine import Dataset, Engine, Released
+from noren.measures import measures as every_measure
 from noren.progress import Enough, Progress, part_of, silent
 from noren.protocols import Attack, Guess, Measure, Score
+from noren.registry import Kind, Registry
 
 Stage = Literal["attack", "measure"]
 Judge = TypeVar("Judge", Attack, Measure)
@@ -130,6 +134,28 @@ class Run:
 
         self._each("measure", [(measure.name, measure) for measure in measures], work, progress)
 
+    def examine(
+        self,
+        attacks: Sequence[Attack | str] | None = None,
+        measures: Sequence[Measure | str] | None = None,
+        *,
+        attacked: float = 0.6,
+        progress: Progress = silent,
+        **knowledge: Any,
+    ) -> None:
+        """Attack and measure the release; ``attacked`` is the part of the progress that attacks take.
+
+        Left out, every attack and measure is taken that fits the data and needs no parameter; measures whose needs
+        (a guess, the secret part, exact values) are not there are left out then.
+        """
+        schema = self.original.schema
+        names = fitting(every_attack, schema) if attacks is None else attacks
+        self.attack(_ready(every_attack, names), progress=part_of(progress, 0.0, attacked), **knowledge)
+        if measures is None:
+            there = self.release.at_hand(self.store.guesses)
+            measures = [name for name in fitting(every_measure, schema) if every_measure[name].needs <= there]
+        self.measure(_ready(every_measure, measures), progress=part_of(progress, attacked, 1.0))
+
     def _each(
         self,
         stage: Stage,
@@ -150,3 +176,21 @@ class Run:
                     raise
                 except Exception as error:
                     self.store.fail(stage, name, error)
+
+
+def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
+    """Return the components that work on data of this schema and need no parameter.
+
+    >>> "jaccard" in fitting(every_attack, Schema.preset("pwscup2018")), fitting(every_attack, Schema.preset("adult"))
+    (True, ['row-linkage'])
+    """
+    return [
+        name
+        for name in registry
+        if registry[name].fits(schema)
+        and not any(about.is_required() for about in registry[name].model_fields.values())
+    ]
+
+
+def _ready(registry: Registry[Kind], components: Sequence[Kind | str]) -> list[Kind]:
+    return [registry.create(one) if isinstance(one, str) else one for one in components]
