@@ -14,9 +14,9 @@ from noren.inference.findings import Inferred
 from noren.methods import methods as every_method
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess, Measure, Method, Score
-from noren.work.run import Run, RunStore, Stage, fitting
+from noren.work.run import Run, RunStore, Stage
 
-__all__ = ["Outcome", "examine", "fitting", "label_of", "people_in", "run_outcome", "telling"]
+__all__ = ["Outcome", "examine", "label_of", "people_in", "run_outcome", "telling"]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError
 from noren.i18n import _
-from noren.judgement.outcome import fitting, label_of, people_in, telling
+from noren.judgement.outcome import label_of, people_in, telling
 from noren.judgement.rule import DEFAULT, Rule
 from noren.measures import measures as every_measure
 from noren.measures import placing
@@ -36,6 +36,7 @@ from noren.registry import Registry, expand, flags
 from noren.sweeps.pieces import PieceKind, PieceOrder, examine, make_release, place_of
 from noren.sweeps.usual import usual_parameters, usual_values
 from noren.work.piece import Unit
+from noren.work.run import fitting
 from noren.work.sources import code_digest
 
 _GLUE = (

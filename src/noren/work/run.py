@@ -1,4 +1,4 @@
-"""The one way from a release to what is known of it: attack it, measure it, keep each answer and each failure.
+"""The one way from data to what is known of a release: protect, attack, measure; keep each answer and each failure.
 
 Whoever runs it says where (an engine) and what is kept (a store). An answer is kept as soon as it is there, one that is
 kept is not asked for again, and what fails is noted while the others go on: so a run that was killed is taken up where
@@ -10,7 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from noren.attacks import attacks as every_attack
@@ -19,10 +21,10 @@ from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.engines.choice import chosen_engine
 from noren.errors import InputError, reason_of
-from noren.execution.engine import Dataset, Engine, Released
+from noren.execution.engine import Dataset, Engine, Protected, Released
 from noren.measures import measures as every_measure
 from noren.progress import Enough, Progress, part_of, silent
-from noren.protocols import Attack, Guess, Measure, Score
+from noren.protocols import Attack, Guess, Measure, Method, Score
 from noren.registry import Kind, Registry
 
 Stage = Literal["attack", "measure"]
@@ -48,9 +50,16 @@ class RunStore:
         """Tell whether a component came to its end, or failed and is not to be tried again."""
         return name in (self.guesses if stage == "attack" else self.scores) or name in self.failures
 
-    def doing(self, stage: Stage, name: str) -> AbstractContextManager[None]:
+    def doing(self, stage: Stage | Literal["audit"], name: str) -> AbstractContextManager[None]:
         """Say what is under way."""
         return nullcontext()
+
+    def find_release(self, out: Path) -> bool:
+        """Tell whether the release is in the folder ``out``; one that is found elsewhere is put there."""
+        return False
+
+    def add_release(self, made: Protected, seconds: float) -> None:
+        """Keep what is known of a release that was made, and how long it took."""
 
     def find_guess(self, name: str) -> Guess | None:
         """Return what an attack guessed elsewhere."""
@@ -92,6 +101,30 @@ class Run:
     original: Dataset
     release: Released
     store: RunStore = field(default_factory=RunStore)
+
+    @classmethod
+    def protect(
+        cls,
+        engine: Engine,
+        original: Dataset,
+        method: Method,
+        out: Path,
+        store: RunStore,
+        *,
+        seed: int,
+        progress: Progress = silent,
+    ) -> Run:
+        """Make and audit the release in ``out``, unless the store has it, and return the run that looks at it.
+
+        What is judged is what was written. A release is written before its audit; one whose claim is false is removed.
+        """
+        if not store.find_release(out):
+            begin = time.perf_counter()
+            how: dict[str, Any] = {"seed": seed, "force": True, "progress": progress}
+            auditing = partial(store.doing, "audit", method.name)
+            made = engine.protect(replace(original), method, out, auditing=auditing, **how)
+            store.add_release(made, time.perf_counter() - begin)
+        return cls(engine, original, Released.of(Release.load(out), out), store)
 
     @classmethod
     def in_memory(cls, original: Records, release: Release, store: RunStore) -> Run:

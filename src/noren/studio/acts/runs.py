@@ -19,7 +19,7 @@ from noren.data.release import Statement
 from noren.descriptions import Runtime
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
-from noren.judgement.outcome import fitting, label_of
+from noren.judgement.outcome import label_of
 from noren.judgement.rule import rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
@@ -39,6 +39,7 @@ from noren.sweeps.usual import sensible_methods, sensible_values, usual_paramete
 from noren.web.actions import action
 from noren.web.refusals import NotNowError
 from noren.work.ids import new_id
+from noren.work.run import fitting
 
 FOR_WHOM: Final = ("partner", "public", "inside")
 """The rules that a release is found for, the usual one first."""

@@ -18,7 +18,6 @@ from noren.data.schema import Kind, Role, Scale, Schema
 from noren.descriptions import Runtime
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import N_, _, active_language
-from noren.judgement.outcome import fitting
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.retention import Retention
@@ -39,6 +38,7 @@ from noren.studio.forms.parameter_forms import (
 from noren.studio.project_files import StepData, method_of, with_project_files, without_paths
 from noren.studio.store import Job, Project
 from noren.web.refusals import NotNowError
+from noren.work.run import fitting
 
 USUAL_K: Final = (2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """The k that a plan shows, as ``noren plan`` does."""

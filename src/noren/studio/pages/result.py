@@ -15,7 +15,6 @@ from noren.errors import NorenError
 from noren.i18n import _
 from noren.judgement.glossary import terms
 from noren.judgement.numbers import count, percent
-from noren.judgement.outcome import fitting
 from noren.judgement.rule import RECIPIENTS, RULES, rule_named
 from noren.judgement.sentences import (
     besides,
@@ -43,6 +42,7 @@ from noren.studio.store import Job, Project, State
 from noren.tables import Texts
 from noren.web.frame import stage_rows, with_query
 from noren.web.refusals import NotThereError
+from noren.work.run import fitting
 
 router = APIRouter()
 

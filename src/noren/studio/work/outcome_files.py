@@ -41,7 +41,7 @@ class Kept(RunStore):
     """What a run has so far, in the folder of its job."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._content: dict[str, Any] = _EMPTY | (read_json(folder / _OUTCOME) or {})
         guesses = {
             name: Guess(name, pl.read_parquet(folder / _GUESSES / f"{name}.parquet"), notes)
@@ -74,21 +74,21 @@ class Kept(RunStore):
     @property
     def has_release(self) -> bool:
         """Whether the release is there, and its audit is behind it: it came to its end, or it failed as told."""
-        return self._content.get("released", False) and (self._folder / "release").is_dir()
+        return self._content.get("released", False) and (self.folder / "release").is_dir()
 
     def was_tried(self, kind: Part, name: str) -> bool:
         """Tell whether a component came to its end, or failed and is not to be tried again."""
         done = name in (self.guesses if kind == "attack" else self.scores)
         return done or any((one["kind"], one["component"]) == (kind, name) for one in self.failed)
 
-    def add_release(self, label: str, *, audited: bool | None) -> None:
+    def note_release(self, label: str, *, audited: bool | None) -> None:
         """Keep that the release is there, and whether it was audited."""
         self._write(label=label, audited=audited, released=True)
 
     def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
         """Keep what an attack guessed."""
-        (self._folder / _GUESSES).mkdir(exist_ok=True, mode=0o700)
-        guess.pairs.write_parquet(self._folder / _GUESSES / f"{name}.parquet")
+        (self.folder / _GUESSES).mkdir(exist_ok=True, mode=0o700)
+        guess.pairs.write_parquet(self.folder / _GUESSES / f"{name}.parquet")
         super().add_guess(name, guess, seconds)
         notes = json.loads(json.dumps(dict(guess.notes), default=str))
         self._write(notes=self._content["notes"] | {name: notes})
@@ -111,9 +111,9 @@ class Kept(RunStore):
     @contextmanager
     def doing(self, kind: Part, name: str) -> Iterator[None]:
         """Say what is under way, for whoever finds the worker dead."""
-        write_json(self._folder / _DOING, {"kind": kind, "component": name})
+        write_json(self.folder / _DOING, {"kind": kind, "component": name})
         yield
-        (self._folder / _DOING).unlink(missing_ok=True)
+        (self.folder / _DOING).unlink(missing_ok=True)
 
     def outcome(self, release: Release) -> Outcome:
         """Return all of it together with the release, which says so where its audit failed."""
@@ -126,7 +126,7 @@ class Kept(RunStore):
 
     def _write(self, **values: Any) -> None:
         self._content |= values
-        write_json(self._folder / _OUTCOME, self._content)
+        write_json(self.folder / _OUTCOME, self._content)
 
 
 def set_aside(folder: Path, reason: dict[str, str]) -> bool:
@@ -137,7 +137,7 @@ def set_aside(folder: Path, reason: dict[str, str]) -> bool:
     (folder / _DOING).unlink()
     kept = Kept(folder)
     if doing["kind"] == "audit":
-        kept.add_release(label_of(Release.load(folder / "release").statement), audited=False)
+        kept.note_release(label_of(Release.load(folder / "release").statement), audited=False)
     kept.add_failure(doing["kind"], doing["component"], reason)
     return True
 

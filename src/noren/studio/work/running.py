@@ -12,31 +12,27 @@ from __future__ import annotations
 
 import shutil
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
 from noren.errors import AuditUnfinishedError, InputError, NorenError
-from noren.execution.engine import Dataset, Released, ServerEngine
+from noren.execution.engine import Dataset, Protected, ServerEngine
 from noren.execution.stages import hearing_stages
 from noren.i18n import _
-from noren.judgement.outcome import fitting, label_of
-from noren.measures import measures as every_measure
-from noren.measures.evidence import at_hand
+from noren.judgement.outcome import label_of
 from noren.progress import Progress, part_of
-from noren.protocols import Guess, Method, Score
+from noren.protocols import Guess, Score
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import STAGES_FILE, Folders, read_json, write_json
@@ -66,21 +62,17 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     # the stages of a cluster, where one works, are kept beside the run while they pass; they stay with it
     stages = read_json(folder / STAGES_FILE) or []  # of a run that is taken up again
     with hearing_stages(lambda steps: write_json(folder / STAGES_FILE, [*stages, *map(asdict, steps)])):
-        if not kept.has_release:
-            part = part_of(progress, 0.0, end_of("run", "protect"))
-            _release(data, method, order["seed"], folder, kept, shared, engine, part)
-        release = Release.load(folder / "release")  # judged is what was written
-        kept.release = release if shared.is_of(folder / "release") else None
-        run = Run(engine, data, Released.of(release, folder / "release"), kept)
         released, attacked, measured = (end_of("run", stage) for stage in ("protect", "attack", "measure"))
-        attacks, measures = order.get("attacks"), order.get("measures")
-        names = fitting(every_attack, original.schema) if attacks is None else attacks
-        run.attack([every_attack.create(name) for name in names], progress=part_of(progress, released, attacked))
-        # a measure that cannot judge this release is left out
-        there = at_hand(run.release.whole, kept.guesses)
-        fit = [name for name in fitting(every_measure, original.schema) if every_measure[name].needs <= there]
-        names = fit if measures is None else measures
-        run.measure([every_measure.create(name) for name in names], progress=part_of(progress, attacked, measured))
+        how: dict[str, Any] = {"seed": order["seed"], "progress": part_of(progress, 0.0, released)}
+        run = Run.protect(engine, data, method, folder / "release", kept, **how)
+        release = run.release.whole
+        kept.release = release if shared.is_of(folder / "release") else None
+        run.examine(
+            order.get("attacks"),
+            order.get("measures"),
+            attacked=(attacked - released) / (measured - released),
+            progress=part_of(progress, released, measured),
+        )
     progress(measured, _("preparing what the pages show"))
     told = {"failed": kept.failed, "audited": kept.audited, "engines": kept.engines}
     view: dict[str, Any] = run_view(original, kept.outcome(release)).model_dump(mode="json") | told
@@ -91,36 +83,6 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     write_json(folder / "crosstabs.json", crosstabs(original, release))
     progress(1.0)
     return summary_of(view, order.get("rule"))
-
-
-def _release(
-    data: Dataset,
-    method: Method,
-    seed: int,
-    folder: Path,
-    kept: Kept,
-    shared: KeptPoint,
-    engine: ServerEngine,
-    progress: Progress,
-) -> None:
-    """Make the release, keep it, and audit what it claims; one whose claim is false is thrown away."""
-    made = folder / "release"
-    if shared.take_release(made):
-        statement = Release.load(made).statement
-        kept.add_release(label_of(statement), audited=True if statement.claims_k else None)
-        return
-    begin = time.perf_counter()
-    auditing = partial(kept.doing, "audit", method.name)
-    done = engine.protect(replace(data), method, made, seed=seed, force=True, progress=progress, auditing=auditing)
-    if isinstance(done.failure, AuditUnfinishedError):
-        if is_disk_full(done.failure):
-            raise done.failure
-        _log(done.failure)
-        name = done.statement.method
-        kept.add_failure("audit", name, reason_of(done.failure.__cause__ or done.failure, name))
-    kept.add_release(label_of(done.statement), audited=done.audited)
-    if done.audited is not False and kept.engines.get(method.name, "local") == "local":
-        _share(lambda: shared.add_release(made, time.perf_counter() - begin))
 
 
 class _SharedStore(Kept):
@@ -134,6 +96,26 @@ class _SharedStore(Kept):
         self._shared = shared
         self.release: Release | None = None
 
+    def find_release(self, out: Path) -> bool:
+        if self.has_release:
+            return True
+        if not self._shared.take_release(out):
+            return False
+        statement = Release.load(out).statement
+        self.note_release(label_of(statement), audited=True if statement.claims_k else None)
+        return True
+
+    def add_release(self, made: Protected, seconds: float) -> None:
+        name = made.statement.method
+        if isinstance(made.failure, AuditUnfinishedError):
+            if is_disk_full(made.failure):
+                raise made.failure
+            _log(made.failure)
+            self.add_failure("audit", name, reason_of(made.failure.__cause__ or made.failure, name))
+        self.note_release(label_of(made.statement), audited=made.audited)
+        if made.audited is not False and self._ran_here(name):
+            _share(partial(self._shared.add_release, self.folder / "release", seconds))
+
     def find_guess(self, name: str) -> Guess | None:
         return None if self.release is None else self._shared.guess(name)
 
@@ -142,13 +124,16 @@ class _SharedStore(Kept):
 
     def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
         super().add_guess(name, guess, seconds)
-        if self.release is not None and seconds is not None and self.engines.get(name, "local") == "local":
+        if self.release is not None and seconds is not None and self._ran_here(name):
             _share(partial(self._shared.add_guess, guess, self.release, seconds))
 
     def add_score(self, name: str, score: Score, seconds: float | None) -> None:
         super().add_score(name, score, seconds)
-        if self.release is not None and seconds is not None and self.engines.get(name, "local") == "local":
+        if self.release is not None and seconds is not None and self._ran_here(name):
             _share(partial(self._shared.add_score, name, score, seconds))
+
+    def _ran_here(self, name: str) -> bool:
+        return self.engines.get(name, "local") == "local"
 
     def fail(self, stage: Stage, name: str, error: Exception) -> None:
         """Keep why a component failed. A full disk ends the run: nothing after it could be kept either."""
