@@ -16,9 +16,9 @@ from noren.data.reading import read
 from noren.data.schema import Kind, Schema
 from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
 from noren.execution.engine import engine_named
-from noren.execution.folders import protect_folder
 from noren.execution.session import saying_faults, session, told
 from noren.methods import methods
+from noren.work.folders import protect_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,9 +9,9 @@ from tests.execution.sameness import on_cluster, same_release
 
 import noren
 from noren.errors import ParameterError
-from noren.execution.folders import attack_folder
 from noren.execution.plans import plan_of
 from noren.methods.generalize_by_count import GeneralizeByCount
+from noren.work.folders import attack_folder
 
 
 def test_blanks_ties_and_somebody_with_a_tenth_of_all_rows(spark, tmp_path: Path) -> None:
