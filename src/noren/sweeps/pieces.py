@@ -29,7 +29,7 @@ from noren.judgement.page_text import plain
 from noren.judgement.release_facts import release_facts
 from noren.protocols import Attack, Component, Guess, Score
 from noren.registry import build
-from noren.work.run import Run, RunStore
+from noren.work.run import Run, RunStore, stop_at_failure
 
 Answer = TypeVar("Answer")
 PieceKind = Literal["release", "guess", "score"]
@@ -126,7 +126,7 @@ def examine(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> di
         for (name, key), result in zip(order.heard, heard, strict=True)
         if "tried" in result
     }
-    store = RunStore(guesses, on_failure=_raise)
+    store = RunStore(guesses, on_failure=stop_at_failure)
     run = Run.in_memory(original, release, store)
     if isinstance(component, Attack):
         _done, result = _tried(lambda: run.attack([component]))
@@ -137,10 +137,6 @@ def examine(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> di
     else:
         return skipped
     return result | {"seconds": _since(begin)}
-
-
-def _raise(name: str, error: Exception) -> None:
-    raise error
 
 
 # --- their results ---------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from noren.execution.engine import Protected, engine_named
 from noren.execution.files import is_local, local_path
 from noren.measures import measures
 from noren.progress import Progress, silent
-from noren.protocols import Score
+from noren.protocols import Guess, Score
+from noren.work.run import Run, RunStore, stop_at_failure
 
 
 def protect_folder(
@@ -66,11 +67,15 @@ def attack_folder(
     target = where.load(release, data)
     if is_local(out):
         making_folder(local_path(out))
-    named = {}
-    for one in ready:
-        guess = where.attack(data, target, one, seed=seed, progress=progress)
+    named: dict[str, int] = {}
+
+    def write(name: str, guess: Guess) -> None:
         where.write_guess(guess, out, data, target, parquet=True)
-        named[one.name] = len(guess)
+        named[name] = len(guess)
+
+    Run(where, data, target, RunStore(on_guess=write, on_failure=stop_at_failure)).attack(
+        ready, seed=seed, progress=progress
+    )
     return named
 
 
@@ -91,4 +96,6 @@ def measure_folder(
     data = where.read(original, schema)
     target = where.load(release, data)
     heard = {} if guesses is None else where.guesses(guesses, data, parquet=True)
-    return {one.name: where.measure(data, target, one, guesses=heard, progress=progress) for one in ready}
+    store = RunStore(dict(heard), on_failure=stop_at_failure)
+    Run(where, data, target, store).measure(ready, progress=progress)
+    return store.scores

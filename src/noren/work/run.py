@@ -93,6 +93,11 @@ class RunStore:
             self.failures[name] = reason_of(error)
 
 
+def stop_at_failure(name: str, error: Exception) -> None:
+    """End a run at the first failure: for :attr:`RunStore.on_failure`."""
+    raise error
+
+
 @dataclass(frozen=True)
 class Run:
     """A release of an original, an engine that looks at it, and a store that keeps what is found."""
