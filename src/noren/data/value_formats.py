@@ -145,9 +145,10 @@ def number_text(value: pl.Expr, name: str) -> pl.Expr:
     if way.percent:
         # a share in percent, with the fewest digits that read back as itself
         times = value * 100
-        tidy = decimal_text(times.round(10))
-        same = pl.concat_str(tidy, pl.lit("e-2")).cast(pl.Float64, strict=False) == value
-        plain = pl.when(same).then(tidy).otherwise(decimal_text(times))
+        texts = [decimal_text(one) for one in (times.round(10), times.round_sig_figs(15))]
+        read = [pl.concat_str(text, pl.lit("e-2")).cast(pl.Float64, strict=False) for text in texts]
+        same = [pl.when(one == value).then(text) for one, text in zip(read, texts, strict=True)]
+        plain = pl.coalesce(*same, decimal_text(times))
     if way.point == ",":
         plain = plain.str.replace(r"^([+-]?[1-9][0-9]{0,2}\.[0-9]{3})$", "${1}0").str.replace(".", ",", literal=True)
     return pl.concat_str(plain, pl.lit("%")) if way.percent else plain
