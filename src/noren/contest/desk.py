@@ -67,7 +67,7 @@ class Who:
         return "" if self.account is None else self.account.id
 
     def somebody(self) -> Account:
-        """Return the account of whoever is logged in."""
+        """Return the account that is logged in."""
         if self.account is None:
             raise RefusedError(_("log in first"), status=401)
         return self.account
@@ -228,7 +228,7 @@ class Desk:
             who.somebody()
             found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
             code = asked.get("code") or asked.get("invitation") or ""
-            if found is None or not acts.has_code(found, code):  # whoever knows a code may see the contest
+            if found is None or not acts.has_code(found, code):  # a code lets its holder see the contest
                 found = self.visit(who, contest).contest
             if self.arena.store.organises(who.player(), found.id):  # they know too much to play
                 raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
@@ -278,7 +278,7 @@ class Visit:
 
     @property
     def may_see(self) -> bool:
-        """Whether they may see the contest: whoever has an account may register where that is open."""
+        """Whether they may see the contest: any account may register while registration is open."""
         settings, has_account = self.contest.settings, self.who.account is not None
         is_open = settings.visibility == "public" or (has_account and settings.registration == "open")
         return is_open or self.role != Role.VISITOR
@@ -485,7 +485,7 @@ class Visit:
         return self.arena.store.entries(self.contest.id, start)
 
     def with_results(self) -> Self:
-        """Return the visit of whoever may see the results: everybody when they are open, before that the organiser."""
+        """Return the visit, if it may see the results: everybody once they are open, before that the organiser."""
         if not self.has_all:
             raise RefusedError(_("the results are not open yet"), _("the schedule tells when they are"), status=403)
         return self

@@ -310,7 +310,7 @@ class Failures:
 
     def note(self, name: str, error: Exception) -> None:
         """Note why the component ``name`` failed."""
-        # --debug is for whoever wants the traceback; after Ctrl-C a library's own error is no failure
+        # --debug shows the traceback; after Ctrl-C a library's own error is no failure
         if situation.debug or situation.interrupts:
             raise error
         if self._alone:

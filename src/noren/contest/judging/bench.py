@@ -7,7 +7,7 @@ Rust and LLVM abort instead of saying so. What counts is what is resident beyond
 what it keeps at hand is not held against a file.
 
 Why a file was not judged although its team did nothing wrong is one short sentence (:class:`Fault`). A log keeps the
-English sentence, and pages show it by ``_()`` in the language of whoever reads it. Nothing of the machine is told; the
+English sentence, and pages show it by ``_()`` in the reader's language. Nothing of the machine is told; the
 judges' log in the data folder tells more.
 """
 

@@ -66,7 +66,7 @@ def _person(who: Asker) -> Who:
 
 
 Person = Annotated[Who, Depends(_person)]
-"""Whoever is logged in."""
+"""The account that is logged in."""
 
 
 def _visited(contest: str, who: Asker, desk: TheDesk) -> Visit:

@@ -1,7 +1,7 @@
 """The arena's database: the logs of contests, and beside them what is not of a contest alone.
 
 A log changes in one way: :meth:`ContestStore.changing` holds its head, so that one change at a time is decided on what
-is so, and the entries and the jobs they cause are one transaction. Whoever is killed in between has changed nothing.
+is so, and the entries and the jobs they cause are one transaction. A process killed in between has changed nothing.
 """
 
 from __future__ import annotations
