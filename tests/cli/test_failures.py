@@ -249,7 +249,7 @@ def test_a_method_that_fails_is_not_refused(noren, order, monkeypatch) -> None:
 
 
 def test_results_that_failed_are_not_kept(tmp_path) -> None:
-    from noren.work.piece import Unit
+    from noren.work.store import Unit
     from noren.work.workers import run_units
 
     first = Unit(_sometimes, (str(tmp_path),))

@@ -35,8 +35,7 @@ from noren.i18n import _
 from noren.progress import Progress, part_of, silent
 from noren.work.canonical import canonical, digest_of
 from noren.work.chain import BrokenChainError, Entry, verify
-from noren.work.piece import Unit
-from noren.work.store import PieceStore
+from noren.work.store import PieceStore, Unit
 from noren.work.workers import run_units
 
 _LONGEST = 200

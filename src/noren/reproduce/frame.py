@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from noren.i18n import _
 from noren.tables import table_of
-from noren.work.piece import Unit
+from noren.work.store import Unit
 
 __all__ = [
     "Chart",

@@ -15,8 +15,7 @@ from noren.naming import suggestion
 from noren.progress import Progress, silent
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section
 from noren.version import __version__
-from noren.work.piece import Unit
-from noren.work.store import PieceStore, data_digest, default_folder, not_kept
+from noren.work.store import PieceStore, Unit, data_digest, default_folder, not_kept
 from noren.work.workers import run_units
 
 _NOWHERE = {

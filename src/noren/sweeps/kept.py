@@ -23,8 +23,7 @@ from noren.protocols import Guess, Method, Score
 from noren.sweeps.pieces import keep_guess, load_guess, piece_folder, release_result, score_of, score_result
 from noren.sweeps.plan import Asked, Piece, Setting, chosen_components, data_key, plan, settled
 from noren.sweeps.sweep import sweep_folder
-from noren.work.piece import Unit
-from noren.work.store import PieceStore, save
+from noren.work.store import PieceStore, Unit, save
 
 _TELLING = ("public.parquet", "secret/pseudonyms.parquet")
 

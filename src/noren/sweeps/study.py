@@ -27,7 +27,7 @@ from noren.sweeps.pieces import score_of
 from noren.sweeps.plan import Asked, Point, Setting
 from noren.sweeps.usual import strength_words
 from noren.version import __version__
-from noren.work.piece import Unit
+from noren.work.store import Unit
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,7 @@ from noren.protocols import Attack, Measure, Method
 from noren.sweeps.pieces import hold, piece_folder
 from noren.sweeps.plan import Asked, chosen_components, data_key, plan, settings_for
 from noren.sweeps.study import PointResult, Source, Study, point_result
-from noren.work.piece import Unit
-from noren.work.store import PieceStore, not_kept
+from noren.work.store import PieceStore, Unit, not_kept
 from noren.work.workers import run_units
 
 if TYPE_CHECKING:

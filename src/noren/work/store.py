@@ -1,4 +1,4 @@
-"""Where finished units of work are kept: one small JSON file each, written whole or not at all.
+"""Units of work, and where finished ones are kept: one small JSON file each, written whole or not at all.
 
 A file's name is the address of the unit: the SHA-256 of the function, its arguments, the code it uses, the data it
 reads and the units it needs. So a result can never be taken for another, nothing has to be thrown away by hand when
@@ -18,10 +18,44 @@ from typing import Any
 from noren.data.catalog import cache_folder, find, verify
 from noren.data.formats.files import writing_file, writing_folder
 from noren.errors import OutputError
-from noren.work.piece import Scalar, Unit
 from noren.work.sources import code_digest
 
 _folder: Path | None = None
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of work, the same in any process: a function at the top of a module, and its arguments.
+
+    Attributes
+    ----------
+    work
+        Called with the arguments, then with the results of ``needs``; returns plain JSON.
+    data
+        Data sets of the catalog that it reads; where one is not on this machine, the unit is not run.
+    wide
+        Whether it uses all cores by itself; it is then run alone, in this process.
+    code
+        A digest of the code that the result depends on; left out, all that the module of ``work`` imports. A function
+        that runs any of many components says which one by it.
+    """
+
+    work: Callable[..., Any]
+    arguments: tuple[Scalar, ...] = ()
+    data: tuple[str, ...] = ()
+    needs: tuple[Unit, ...] = ()
+    wide: bool = False
+    code: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the progress bar calls it."""
+        return " ".join((self.work.__name__.replace("_", " "), *map(str, self.arguments)))
+
+    def all_data(self) -> tuple[str, ...]:
+        """Return the data sets that it or what it needs reads."""
+        return tuple(dict.fromkeys((*self.data, *(name for unit in self.needs for name in unit.all_data()))))
 
 
 def default_folder(name: str = "reproduce") -> Path:

@@ -25,8 +25,7 @@ from noren.errors import NorenError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.work.piece import Unit
-    from noren.work.store import PieceStore
+    from noren.work.store import PieceStore, Unit
 
 Prepared = tuple[Callable[..., None], tuple[Any, ...]]
 """A function at the top of a module and its arguments, called in each process before its first unit."""
