@@ -13,7 +13,7 @@ from tests.contest.judging_cases import METHODS, called_otherwise, made
 
 from noren.contest.judging.near_duplicates import similar, sketch_of, sketch_of_release
 from noren.contest.judging.prepared import prepare
-from noren.work.canonical import canonical
+from noren.work.chain import canonical
 
 
 def rows(numbers: range | list[int]) -> pl.DataFrame:

@@ -20,8 +20,7 @@ from noren.contest.replay import audit, replay
 from noren.contest.results.model import results_of
 from noren.contest.state import fold
 from noren.errors import ParameterError
-from noren.work.canonical import canonical
-from noren.work.chain import Entry, Said, next_entry
+from noren.work.chain import Entry, Said, canonical, next_entry
 
 Bodies = list[tuple[Entry, dict[str, Any]]]
 

@@ -31,8 +31,7 @@ from tests.contest.served import PASSWORD, Person, Served
 from noren.contest.api import router
 from noren.contest.receipts import receipt_from
 from noren.contest.receipts import verify as verify_receipt
-from noren.work.canonical import canonical
-from noren.work.chain import Entry, verify
+from noren.work.chain import Entry, canonical, verify
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from noren.contest.judging.bench import (
 )
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.work.canonical import canonical
+from noren.work.chain import canonical
 
 SCRIPTED = """
 import json, os, sys, time

@@ -24,7 +24,7 @@ from noren.data.contest_files import MONTHS
 from noren.data.reading import read
 from noren.judgement.evidence import Facts
 from noren.judgement.judging import judge
-from noren.work.canonical import canonical, rounded
+from noren.work.chain import canonical, rounded
 
 FORMATS = sorted(METHODS)
 
@@ -171,7 +171,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from noren.work.canonical import canonical
+from noren.work.chain import canonical
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
 from noren.contest.lots import order

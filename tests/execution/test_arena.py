@@ -21,7 +21,7 @@ from noren.errors import ClusterError
 from noren.execution.engine import Dataset, Released
 from noren.execution.spark import SparkEngine
 from noren.execution.stages import Step, hearing_stages
-from noren.work.canonical import canonical
+from noren.work.chain import canonical
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -38,8 +38,7 @@ from noren.errors import FileError, ParameterError, shown
 from noren.i18n import LANGUAGES, _, speaking
 from noren.progress import Progress, silent
 from noren.tables import Texts
-from noren.work.canonical import canonical
-from noren.work.chain import Entry, entry_of, verify
+from noren.work.chain import Entry, canonical, entry_of, verify
 
 say = Texts(__name__)
 Kind = Literal["open", "sealed"]

@@ -20,8 +20,7 @@ from noren.contest.state import Submission
 from noren.errors import FileError, InputError, shown
 from noren.i18n import _
 from noren.tables import Texts
-from noren.work.canonical import canonical
-from noren.work.chain import Entry
+from noren.work.chain import Entry, canonical
 
 say = Texts(__name__)
 _FORM = "noren-receipt-1"

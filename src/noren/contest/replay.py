@@ -33,8 +33,7 @@ from noren.engines.blocks import cores
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, part_of, silent
-from noren.work.canonical import canonical, digest_of
-from noren.work.chain import BrokenChainError, Entry, verify
+from noren.work.chain import BrokenChainError, Entry, canonical, digest_of, verify
 from noren.work.store import PieceStore, Unit
 from noren.work.workers import run_units
 

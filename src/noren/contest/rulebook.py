@@ -28,7 +28,7 @@ from noren.measures import measures
 from noren.naming import suggestion
 from noren.protocols import Attack, Measure
 from noren.tables import Texts, table_of
-from noren.work.canonical import digest_of
+from noren.work.chain import digest_of
 
 say = Texts(__name__)
 PRESETS = ("pwscup2018", "pwscup2017", "pwscup2016", "custom")

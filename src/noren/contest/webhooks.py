@@ -29,7 +29,7 @@ from noren.contest.store.tables import jobs
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.version import __version__
-from noren.work.canonical import canonical
+from noren.work.chain import canonical
 from noren.work.queue import Claim, State, clock_of
 
 SIGNATURE: Final = "X-Noren-Signature"

@@ -19,8 +19,7 @@ import sqlalchemy as sa
 from noren.data.formats.source import readable
 from noren.errors import FileError
 from noren.i18n import _
-from noren.work.canonical import canonical
-from noren.work.chain import BrokenChainError, Entry, Said, entry_of, next_entry, verify
+from noren.work.chain import BrokenChainError, Entry, Said, canonical, entry_of, next_entry, verify
 from noren.work.queue import exclusive, now
 
 OWNER, STUDIO, TERMINAL = "owner", "studio", "terminal"

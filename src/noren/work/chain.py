@@ -1,21 +1,48 @@
 """A log of entries, each of which holds the digest of the one before it (hash chain): of a contest, of a studio.
 
 To change, leave out or insert an entry is to change every digest after it. Whoever wrote down the digest of one entry
-can tell later that nothing before it was changed; what was cut off after it, no chain can show.
+can tell later that nothing before it was changed; what was cut off after it, no chain can show. Plain data are written
+as bytes in one way (:func:`canonical`), so that a digest means the same everywhere.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from noren.errors import InputError
 from noren.i18n import _
-from noren.work.canonical import canonical, digest_of
 
 START: Final = "0" * 64
 """What stands for the digest before the first entry."""
+_DIGITS: Final = 10
+
+
+def canonical(value: Any) -> bytes:
+    """Return plain data as JSON with sorted names, without blanks, in UTF-8.
+
+    >>> canonical({"b": [1, 0.5], "a": "é"}).decode()
+    '{"a":"é","b":[1,0.5]}'
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8")
+
+
+def digest_of(content: bytes) -> str:
+    """Return the SHA-256 of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def rounded(value: float) -> float:
+    """Return a score as the log keeps it: to ten decimals, beyond which machines may differ.
+
+    >>> rounded(0.1 + 0.2)
+    0.3
+    """
+    return round(float(value), _DIGITS) + 0.0  # no negative zero
 
 
 class BrokenChainError(InputError):

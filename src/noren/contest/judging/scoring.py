@@ -33,7 +33,7 @@ from noren.judgement.judging import deciding_measures
 from noren.judgement.release_facts import release_facts
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess, Measure, Score
-from noren.work.canonical import rounded
+from noren.work.chain import rounded
 from noren.work.run import Run, RunStore
 
 _BY_PERIOD = ("um", "mm", "emm")

@@ -20,7 +20,7 @@ from noren.errors import ClusterError, NorenError, OutputError
 from noren.execution.engine import Dataset, Engine, Released, engine_named
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess, Measure, Score
-from noren.work.canonical import rounded
+from noren.work.chain import rounded
 
 _UNSURE = 1e-11
 """By what share sums of the same numbers in another order may differ."""

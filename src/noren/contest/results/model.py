@@ -38,7 +38,7 @@ from noren.judgement.sentences import rule_sentence, word_text
 from noren.kernels.judging.statistics import correlation_interval, spearman
 from noren.tables import Texts
 from noren.version import __version__
-from noren.work.canonical import canonical, digest_of, rounded
+from noren.work.chain import canonical, digest_of, rounded
 
 say = Texts(__name__)
 MANY_UNIQUE = 0.25

@@ -26,8 +26,7 @@ from noren.i18n import _
 from noren.web.accounts import Account as AnyAccount
 from noren.web.accounts import Accounts as AnyAccounts
 from noren.web.accounts import Rates, Tokens
-from noren.work.canonical import canonical
-from noren.work.chain import START, Entry
+from noren.work.chain import START, Entry, canonical
 from noren.work.ids import new_id
 from noren.work.migrations import migrate
 from noren.work.queue import clock_of, exclusive, now, open_database

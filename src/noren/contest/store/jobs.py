@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from noren.contest.store.tables import jobs
 from noren.i18n import N_, _
-from noren.work.canonical import canonical
+from noren.work.chain import canonical
 from noren.work.queue import LEASE, Queue, State, clock_of
 
 _GIVEN_UP: Final = (State.FAILED, State.INTERRUPTED, State.CANCELLED)
