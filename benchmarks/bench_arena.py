@@ -40,7 +40,7 @@ from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.simulation import make_data
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

@@ -20,7 +20,7 @@ from noren.contest.judging.prepared import prepare, renamed
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest
 from noren.contest.store.sealing import derived
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 LOOKED_AT = (
     "", "/teams", "/team", "/rulebook.toml", "/submissions", "/flags", "/jobs", "/hooks", "/log", "/archive",

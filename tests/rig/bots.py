@@ -28,7 +28,7 @@ from noren.contest.rulebook import Rulebook
 from noren.contest.simulation import ROUNDS
 from noren.data.frames import History, Records
 from noren.data.schema import Role
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 PATIENCE = 300.0
 """Seconds for which bots wait for a server that is away, or for what must come."""

@@ -36,7 +36,7 @@ from noren.contest.replay import replay
 from noren.contest.simulation import make_data
 from noren.contest.state import Contest, fold
 from noren.work.chain import Entry
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 _DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)
 

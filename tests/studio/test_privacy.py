@@ -14,7 +14,7 @@ from noren.studio.folders import keep_private, remove_leftovers
 from noren.studio.service import Studio
 from noren.studio.store import Store
 from noren.web.settings import Settings
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 
 @pytest.fixture(autouse=True)

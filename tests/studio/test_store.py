@@ -11,7 +11,7 @@ from noren.studio.folders import Folders, UnknownIdError, read_json, write_json
 from noren.studio.store import State, Store
 from noren.web.accounts import digest_of
 from noren.web.uploads import shown_name
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 
 @pytest.fixture

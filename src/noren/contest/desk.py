@@ -45,7 +45,7 @@ from noren.i18n import _
 from noren.tables import Texts
 from noren.web.actions import Action
 from noren.work.chain import Entry, Said, next_entry
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 say = Texts(__name__)
 FARTHEST = 50 * 366 * 86_400

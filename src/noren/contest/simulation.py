@@ -42,7 +42,7 @@ from noren.data.reading import write
 from noren.errors import OutputError, ParameterError
 from noren.i18n import _
 from noren.progress import Progress, silent
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 ROUNDS = ("preliminary", "final")
 _DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)

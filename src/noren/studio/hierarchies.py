@@ -28,7 +28,7 @@ from noren.errors import FormatError, InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.studio.folders import DATA_FILE, read_json, write_json
 from noren.web.refusals import NotThereError
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 FOLDER, FACTS = "hierarchies", "hierarchies.json"
 Made = Literal["default", "widths", "built", "uploaded"]

@@ -21,9 +21,8 @@ from noren.studio.reasons import INTERRUPTED, in_language_of_reader, spoken
 from noren.studio.trail import Trail, tables
 from noren.studio.users import Users
 from noren.web.accounts import account_tables
-from noren.work.ids import new_id
 from noren.work.migrations import migrate
-from noren.work.queue import Queue, State, now, open_database, queue_columns
+from noren.work.queue import Queue, State, new_id, now, open_database, queue_columns
 
 __all__ = ["HEAVY", "LIGHT", "Job", "Project", "State", "Store", "now", "tables"]
 

@@ -23,8 +23,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from noren.errors import DuplicateNameError, ParameterError
 from noren.i18n import _
 from noren.web.passwords import LONGEST_NAME, checked_login, checked_name, folded, hashed, is_right
-from noren.work.ids import new_id
-from noren.work.queue import clock_of, now
+from noren.work.queue import clock_of, new_id, now
 
 DAYS: Final = 14
 """How long a session lasts."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import re
+import secrets
 import sqlite3
 import threading
 import time
@@ -34,6 +35,7 @@ from noren.i18n import _
 LEASE: Final = 15.0
 """Seconds after which a job whose holder is not heard of is anybody's."""
 MOST_ATTEMPTS: Final = 3
+_LETTERS: Final = "abcdefghijkmnpqrstuvwxyz23456789"
 _COARSE: Final = 0.1
 """Seconds by which a database's clock may be coarser than this machine's."""
 
@@ -354,6 +356,15 @@ def exclusive(engine: sa.Engine) -> Iterator[sa.Connection]:
 def now() -> str:
     """Return the time for people to read; nothing is decided by it."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
+
+
+def new_id() -> str:
+    """Return an identifier nobody can guess, without letters that look alike.
+
+    >>> len(new_id())
+    12
+    """
+    return "".join(secrets.choice(_LETTERS) for _ in range(12))
 
 
 def open_database(url: str) -> sa.Engine:

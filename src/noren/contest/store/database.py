@@ -27,9 +27,8 @@ from noren.web.accounts import Account as AnyAccount
 from noren.web.accounts import Accounts as AnyAccounts
 from noren.web.accounts import Rates, Tokens
 from noren.work.chain import START, Entry, canonical
-from noren.work.ids import new_id
 from noren.work.migrations import migrate
-from noren.work.queue import clock_of, exclusive, now, open_database
+from noren.work.queue import clock_of, exclusive, new_id, now, open_database
 
 _LONGEST_HOLD = "60s"
 """How long one who holds a head may be silent in PostgreSQL before it is taken from them."""

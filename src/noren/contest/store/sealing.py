@@ -27,8 +27,7 @@ from noren.data.formats.files import saying_why
 from noren.data.formats.source import readable
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
-from noren.work.ids import new_id
-from noren.work.queue import now
+from noren.work.queue import new_id, now
 
 ENVIRONMENT: Final = "NOREN_CONTEST_KEY"
 KEY_FILE: Final = "secret.key"

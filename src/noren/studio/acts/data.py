@@ -31,7 +31,7 @@ from noren.studio.users import UserRole
 from noren.web.actions import action
 from noren.web.refusals import DiskFullError, NotNowError, is_disk_full
 from noren.web.uploads import shown_name, write_upload
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 
 Toml = Annotated[str | None, asked(max_length=2**20)]
 Content = Annotated[dict[str, Any] | None, asked()]

@@ -38,7 +38,7 @@ from noren.sweeps.sweep import own_seed, sweep_folder
 from noren.sweeps.usual import sensible_methods, sensible_values, usual_parameters
 from noren.web.actions import action
 from noren.web.refusals import NotNowError
-from noren.work.ids import new_id
+from noren.work.queue import new_id
 from noren.work.run import fitting
 
 FOR_WHOM: Final = ("partner", "public", "inside")
