@@ -7,9 +7,19 @@ from tests.reproduce import toy
 
 from noren.errors import FileError
 from noren.reproduce.frame import Unit
-from noren.work import sources
-from noren.work.sources import code_digest, modules_used
-from noren.work.store import PieceStore, address, data_digest, default_folder, kept, save, use
+from noren.work.store import (
+    PieceStore,
+    _imported,
+    _text,
+    address,
+    code_digest,
+    data_digest,
+    default_folder,
+    kept,
+    modules_used,
+    save,
+    use,
+)
 
 
 def test_an_address_tells_work_arguments_and_needs_apart(tmp_path: Path) -> None:
@@ -56,8 +66,8 @@ def test_code_that_changed_has_another_digest(tmp_path: Path, monkeypatch: pytes
     for text in ("x = 1", "x = 2", "x = 1"):
         (tmp_path / "toy_module.py").write_text(text)
         code_digest.cache_clear()
-        sources._imported.cache_clear()
-        sources._text.cache_clear()
+        _imported.cache_clear()
+        _text.cache_clear()
         digests.append(code_digest("toy_module"))
     assert digests[0] == digests[2] != digests[1]
     (tmp_path / "toy_module.toml").write_text("y = 1")

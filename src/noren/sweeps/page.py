@@ -36,7 +36,7 @@ from noren.sweeps.plan import shared_words
 from noren.sweeps.study import SettingResult, in_language
 from noren.sweeps.words import Candidate, failure_words, headline, rule_words
 from noren.tables import Texts
-from noren.work.sources import code_digest
+from noren.work.store import code_digest
 
 if TYPE_CHECKING:
     from noren.sweeps.study import Study

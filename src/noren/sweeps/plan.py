@@ -36,8 +36,7 @@ from noren.registry import Registry, expand, flags
 from noren.sweeps.pieces import PieceKind, PieceOrder, examine, make_release, place_of
 from noren.sweeps.usual import usual_parameters, usual_values
 from noren.work.run import fitting
-from noren.work.sources import code_digest
-from noren.work.store import Unit
+from noren.work.store import Unit, code_digest
 
 _GLUE = (
     "noren.api",
