@@ -97,7 +97,7 @@ def written(folder: Path, rows: int) -> Path:
 def do(work: str, rows: int, folder: Path) -> None:
     """Do one piece of work and print what it took."""
     from noren.execution.session import session
-    from noren.work.folders import attack_folder, measure_folder, protect_folder
+    from noren.work.run import attack_folder, measure_folder, protect_folder
 
     history, release = folder / f"history-{rows}", folder / f"release-{rows}"
     how: dict[str, Any] = {"engine": ENGINE, "schema": "pwscup2018"}

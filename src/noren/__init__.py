@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from noren.protocols import Attack, Guess, Measure, Method, Score
     from noren.sweeps.sweep import explore
     from noren.version import __version__
-    from noren.work.folders import attack_folder, measure_folder, protect_folder
+    from noren.work.run import attack_folder, measure_folder, protect_folder
 
 __all__ = [
     "Attack",
@@ -73,16 +73,16 @@ _PLACES = {
     "Table": "noren.data.frames",
     "__version__": "noren.version",
     "attack": "noren.api",
-    "attack_folder": "noren.work.folders",
+    "attack_folder": "noren.work.run",
     "check": "noren.api",
     "explore": "noren.sweeps.sweep",
     "identifiers": "noren.inference.identifiers",
     "infer": "noren.inference.study",
     "measure": "noren.api",
-    "measure_folder": "noren.work.folders",
+    "measure_folder": "noren.work.run",
     "population": "noren.inference.population",
     "protect": "noren.api",
-    "protect_folder": "noren.work.folders",
+    "protect_folder": "noren.work.run",
     "read": "noren.data.reading",
     "reconstruct": "noren.api",
     "sample": "noren.api",

@@ -8,7 +8,7 @@ import sys
 import noren.execution.session as faults
 from noren.errors import NorenError
 from noren.methods import methods
-from noren.work.folders import protect_folder
+from noren.work.run import protect_folder
 
 address, original, release, patience = sys.argv[1:]
 faults.LOST_AFTER = float(patience)

@@ -14,7 +14,7 @@ from noren.errors import ParameterError
 from noren.execution.plans import plan_of
 from noren.execution.plans.chain import BEFORE, in_order_of_text
 from noren.methods.chain import Chain
-from noren.work.folders import protect_folder
+from noren.work.run import protect_folder
 
 
 def test_thin_perturb_and_names_by_month(spark, tmp_path: Path) -> None:

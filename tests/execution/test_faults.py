@@ -18,7 +18,7 @@ from noren.errors import ClusterError, FileError, NorenError, OutputError, Param
 from noren.execution.engine import engine_named
 from noren.execution.session import saying_faults, session, told
 from noren.methods import methods
-from noren.work.folders import protect_folder
+from noren.work.run import protect_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

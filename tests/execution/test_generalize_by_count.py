@@ -11,7 +11,7 @@ import noren
 from noren.errors import ParameterError
 from noren.execution.plans import plan_of
 from noren.methods.generalize_by_count import GeneralizeByCount
-from noren.work.folders import attack_folder
+from noren.work.run import attack_folder
 
 
 def test_blanks_ties_and_somebody_with_a_tenth_of_all_rows(spark, tmp_path: Path) -> None:

@@ -15,13 +15,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from noren import api
 from noren.attacks import attacks as every_attack
+from noren.data.formats.files import making_folder
 from noren.data.frames import Records
+from noren.data.inputs import checked_seed
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.engines.choice import chosen_engine
-from noren.errors import InputError, reason_of
-from noren.execution.engine import Dataset, Engine, Protected, Released
+from noren.errors import AuditUnfinishedError, InputError, reason_of
+from noren.execution.engine import Dataset, Engine, Protected, Released, engine_named
+from noren.execution.files import is_local, local_path
 from noren.measures import measures as every_measure
 from noren.progress import Enough, Progress, part_of, silent
 from noren.protocols import Attack, Guess, Measure, Method, Score
@@ -232,3 +236,87 @@ def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
 
 def _ready(registry: Registry[Kind], components: Sequence[Kind | str]) -> list[Kind]:
     return [registry.create(one) if isinstance(one, str) else one for one in components]
+
+
+# --- from folder to folder, for what does not fit into memory --------------------------------------------------------
+
+
+def protect_folder(
+    original: str | Path,
+    method: Any,
+    out: str | Path,
+    *,
+    engine: str = "local",
+    schema: Schema | str | Path | None = None,
+    seed: int | None = None,
+    audit: bool = True,
+    force: bool = False,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Protected:
+    """Protect a file or a folder of Parquet files by ``method`` and write the release to the folder ``out``.
+
+    ``engine`` is ``local``, ``gpu``, ``auto``, ``local[n]`` or ``spark://host:port``. The answer tells the statement
+    and how many rows there were, are, are gone and are new.
+    """
+    where = engine_named(engine)
+    seed = api.draw_seed() if seed is None else checked_seed(seed)
+    chosen = api.method_of(method, parameters)
+    data = where.read(original, schema)
+    done = where.protect(data, chosen, out, seed=seed, audit=audit, force=force, progress=progress)
+    if isinstance(done.failure, AuditUnfinishedError):
+        raise done.failure
+    return done
+
+
+def attack_folder(
+    original: str | Path,
+    release: str | Path,
+    attack: str | Sequence[str],
+    out: str | Path,
+    *,
+    engine: str = "local",
+    schema: Schema | str | Path | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> dict[str, int]:
+    """Attack a release folder, write each guess to ``out`` as Parquet, and return how many each attack names."""
+    where = engine_named(engine)
+    ready = [every_attack.create(name, **parameters) for name in ([attack] if isinstance(attack, str) else attack)]
+    data = where.read(original, schema)
+    target = where.load(release, data)
+    if is_local(out):
+        making_folder(local_path(out))
+    named: dict[str, int] = {}
+
+    def write(name: str, guess: Guess) -> None:
+        where.write_guess(guess, out, data, target, parquet=True)
+        named[name] = len(guess)
+
+    Run(where, data, target, RunStore(on_guess=write, on_failure=stop_at_failure)).attack(
+        ready, seed=seed, progress=progress
+    )
+    return named
+
+
+def measure_folder(
+    original: str | Path,
+    release: str | Path,
+    measure: str | Sequence[str],
+    *,
+    engine: str = "local",
+    schema: Schema | str | Path | None = None,
+    guesses: str | Path | None = None,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> dict[str, Score]:
+    """Measure a release folder; measures of attacks look at the guesses that :func:`attack_folder` wrote."""
+    where = engine_named(engine)
+    ready = [every_measure.create(name, **parameters) for name in ([measure] if isinstance(measure, str) else measure)]
+    data = where.read(original, schema)
+    target = where.load(release, data)
+    heard = {} if guesses is None else where.guesses(guesses, data, parquet=True)
+    store = RunStore(dict(heard), on_failure=stop_at_failure)
+    Run(where, data, target, store).measure(ready, progress=progress)
+    return store.scores
