@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "noren"
 # From the ground up. `__init__`, `__main__` and `cli` may see everything.
 ORDER = (
     ("version", "i18n"),
-    ("naming", "errors", "progress", "tables"),
+    ("errors", "progress", "tables"),
     ("kernels",),
     ("engines",),
     ("data",),

@@ -24,7 +24,8 @@ hostile file cannot write to the terminal. Cells that break rules are said all a
 problem (column and rule), the first that a reader met on the first line, each with its number of cells.
 """
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -233,3 +234,26 @@ class AuditUnfinishedError(CheckFailedError):
                 "that its claim holds"
             ).format(reason=reason_of(error))
         )
+
+
+# --- names in messages -----------------------------------------------------------------------------------------------
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean …?)`` for the nearest known name, or nothing.
+
+    >>> suggestion("jacard", ["jaccard", "s1"])
+    ' (did you mean jaccard?)'
+    """
+    near = difflib.get_close_matches(name[:200], list(known), n=1, cutoff=0.5)
+    return _(" (did you mean {name}?)").format(name=near[0]) if near else ""
+
+
+def listing(names: Sequence[str], most: int = 20) -> str:
+    """Return the first names, comma-separated, and how many more there are.
+
+    >>> listing(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else _("{names} and {count:,} more").format(names=shown, count=len(names) - most)

@@ -37,9 +37,9 @@ from noren.errors import (
     SchemaError,
     UnknownNameError,
     reason_of,
+    suggestion,
 )
 from noren.i18n import _, translated
-from noren.naming import suggestion
 from noren.protocols import Attack, Component, Measure, Method, Side
 from noren.tables import Texts
 

@@ -21,11 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from noren.attacks import attacks
 from noren.data.schema import Kind
-from noren.errors import FileError, NorenError, ParameterError
+from noren.errors import FileError, NorenError, ParameterError, suggestion
 from noren.i18n import _, translated
 from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures
-from noren.naming import suggestion
 from noren.protocols import Attack, Measure
 from noren.tables import Texts, table_of
 from noren.work.chain import digest_of

@@ -27,9 +27,8 @@ from noren.data.formats.source import read_all_bytes
 from noren.data.frames import Records
 from noren.data.reading import Read, read, write
 from noren.data.schema import Kind, ValueType
-from noren.errors import FileError, InputError, OutputError, UnknownNameError
+from noren.errors import FileError, InputError, OutputError, UnknownNameError, suggestion
 from noren.i18n import _
-from noren.naming import suggestion
 from noren.progress import Progress, part_of, silent
 from noren.tables import table_of
 

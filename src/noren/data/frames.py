@@ -28,9 +28,8 @@ from noren.data.formats.parse import parse_values
 from noren.data.formats.render import Spelling, cell_text, lines_of
 from noren.data.interchange import Cells, frame_of, index_names, missing_column, pandas_frame, released_values
 from noren.data.schema import Column, Kind, Role, Scale, Schema
-from noren.errors import SchemaError
+from noren.errors import SchemaError, listing
 from noren.i18n import _, active_language
-from noren.naming import listing
 
 if TYPE_CHECKING:
     from typing import Self

@@ -19,9 +19,8 @@ import pyarrow as pa
 from noren.data.cells import is_interval, set_dtype
 from noren.data.formats.parse import parse_cells, parse_column
 from noren.data.schema import Column, Role, Scale, Schema
-from noren.errors import ParameterError, SchemaError, ValueInCellError
+from noren.errors import ParameterError, SchemaError, ValueInCellError, listing
 from noren.i18n import _
-from noren.naming import listing
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -30,9 +30,8 @@ from noren.data.guessing.schema_guess import Reading, Widening, guess_schema, re
 from noren.data.periods import periods_of
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Column, Kind, Role, Schema
-from noren.errors import FileError, InputError, OutputError, ParameterError, shown
+from noren.errors import FileError, InputError, OutputError, ParameterError, listing, shown
 from noren.i18n import _
-from noren.naming import listing
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -25,9 +25,8 @@ import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from noren.data.value_formats import NUMBER_FORMATS, format_reads_back
-from noren.errors import FileError, SchemaError, UnknownNameError
+from noren.errors import FileError, SchemaError, UnknownNameError, listing, suggestion
 from noren.i18n import _, translated
-from noren.naming import listing, suggestion
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -14,9 +14,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from noren.errors import ParameterError
+from noren.errors import ParameterError, suggestion
 from noren.i18n import _
-from noren.naming import suggestion
 
 Kind = Literal["local", "auto", "gpu", "spark"]
 _NAMED: Final[dict[str, Kind]] = {"local": "local", "auto": "auto", "gpu": "gpu"}

@@ -26,12 +26,11 @@ from noren.data.fits import history_classes
 from noren.data.frames import History, Records, Table
 from noren.data.schema import Role, Scale, Schema
 from noren.data.statement import Statement
-from noren.errors import ParameterError, SchemaError
+from noren.errors import ParameterError, SchemaError, suggestion
 from noren.i18n import _
 from noren.inference.likelihoods import shown
 from noren.inference.people import Pool
 from noren.kernels.arrays import Flags, Real, Whole
-from noren.naming import suggestion
 from noren.progress import Progress, silent
 
 _NEAR = 0.05

@@ -15,9 +15,8 @@ import polars as pl
 from noren.data.categories import UNKNOWN, Categories, in_categories
 from noren.data.cells import is_interval, is_set
 from noren.data.schema import Column, Role, Schema, ValueType
-from noren.errors import ParameterError
+from noren.errors import ParameterError, suggestion
 from noren.i18n import _
-from noren.naming import suggestion
 
 EXACT, NOT_KNOWN, CATEGORY = "exact", "unknown", "category"
 _UNITS = {"hour": "1h", "day": "1d", "week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}

@@ -15,13 +15,12 @@ from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.engines import waiting
-from noren.errors import InputError, ParameterError
+from noren.errors import InputError, ParameterError, suggestion
 from noren.i18n import _
 from noren.inference.attribute import secrets_of, unseen_item, vote
 from noren.inference.findings import THREATS, Inferred, Threat, mean_of, told_attribute, told_membership
 from noren.inference.likelihoods import MEMBERSHIP, ways
 from noren.inference.people import Pool, pool_of, split, stop_at_overlap
-from noren.naming import suggestion
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Method
 

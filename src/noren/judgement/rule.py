@@ -14,11 +14,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from noren.errors import FileError, ParameterError
+from noren.errors import FileError, ParameterError, suggestion
 from noren.i18n import N_, _
 from noren.inference.findings import Threat
 from noren.kernels.judging.threshold import Bound
-from noren.naming import suggestion
 
 _FINEST: Final = 10**6
 

@@ -16,9 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from noren.data.formats.source import readable
-from noren.errors import FileError
+from noren.errors import FileError, suggestion
 from noren.i18n import _, active_language
-from noren.naming import suggestion
 from noren.papers.document import Block, Field, Section, Text, filled, plain
 
 _FILES = ("common", "appi", "pseudonymised", "gdpr", "card")

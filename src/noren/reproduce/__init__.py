@@ -32,9 +32,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from noren.errors import UnknownNameError
+from noren.errors import UnknownNameError, suggestion
 from noren.i18n import _
-from noren.naming import suggestion
 
 if TYPE_CHECKING:
     from noren.reproduce.frame import Document

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from noren.engines.blocks import cores
-from noren.errors import FileError, UnknownNameError
+from noren.errors import FileError, UnknownNameError, suggestion
 from noren.i18n import N_, _
-from noren.naming import suggestion
 from noren.progress import Progress, silent
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section
 from noren.version import __version__

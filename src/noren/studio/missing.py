@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from noren.errors import listing
 from noren.i18n import _, active_language, ngettext
 from noren.measures import placing
-from noren.naming import listing
 
 Kept = Mapping[str, Any]
 

@@ -22,7 +22,7 @@ from noren.attacks.ensemble import Ensemble
 from noren.data.frames import History, Records
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
-from noren.errors import ParameterError
+from noren.errors import ParameterError, suggestion
 from noren.i18n import _
 from noren.judgement.outcome import label_of, people_in, telling
 from noren.judgement.rule import DEFAULT, Rule
@@ -30,7 +30,6 @@ from noren.measures import measures as every_measure
 from noren.measures import placing
 from noren.methods import methods as every_method
 from noren.methods.chain import Chain
-from noren.naming import suggestion
 from noren.protocols import Attack, Component, Measure, Method
 from noren.registry import Registry, expand, flags
 from noren.sweeps.pieces import PieceKind, PieceOrder, examine, make_release, place_of

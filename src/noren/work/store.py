@@ -28,7 +28,7 @@ _NAME = re.compile(r"""["'](noren(?:\.\w+)+)(?::\w+)?["']""")
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
 _FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|(?:[^\n\\]|\\\n)*)", re.MULTILINE)
 _COMMENT = re.compile(r"#[^\n]*")
-_WORDS_ALONE = ("noren.i18n", "noren.errors", "noren.naming", "noren.progress")
+_WORDS_ALONE = ("noren.i18n", "noren.errors", "noren.progress")
 # what numbers come out of; a new release of one of them is a reason to compute again
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "numba", "rustworkx")
 _folder: Path | None = None

@@ -27,9 +27,8 @@ from noren.data.formats.text_files import arrangement, column_names, text_blocks
 from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema, TextLayout
-from noren.errors import FileError, SchemaError
+from noren.errors import FileError, SchemaError, listing
 from noren.i18n import _
-from noren.naming import listing
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -21,9 +21,8 @@ from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_layout import TextForm
 from noren.data.schema import Kind, Schema
 from noren.engines.blocks import cores, map_blocks
-from noren.errors import FileError, FormatError, SchemaError
+from noren.errors import FileError, FormatError, SchemaError, listing
 from noren.i18n import _
-from noren.naming import listing
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -24,9 +24,8 @@ from noren.data.formats.source import OLE, ZIP, Source, SourceLike, saying_damag
 from noren.data.formats.text_files import own_names
 from noren.data.formats.text_layout import title_rows
 from noren.data.schema import Schema, ValueType
-from noren.errors import FileError, ParameterError
+from noren.errors import FileError, ParameterError, listing
 from noren.i18n import _
-from noren.naming import listing
 from noren.tables import Texts
 
 say = Texts(__name__)

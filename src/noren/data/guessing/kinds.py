@@ -31,9 +31,8 @@ from noren.data.guessing.people import (
 from noren.data.guessing.questions import Answer, Question
 from noren.data.guessing.roles import bought_by_shape, roles_by_position, shop_roles
 from noren.data.schema import Column, Kind, Role, ValueType
-from noren.errors import SchemaError
+from noren.errors import SchemaError, listing, suggestion
 from noren.i18n import _
-from noren.naming import listing, suggestion
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -42,9 +42,8 @@ from noren.data.guessing.questions import Question
 from noren.data.guessing.roles import as_attributes, as_purchases
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, name_problem
 from noren.data.value_formats import NUMBER_FORMATS, number_format
-from noren.errors import FileError, SchemaError, shown
+from noren.errors import FileError, SchemaError, listing, shown
 from noren.i18n import _
-from noren.naming import listing
 
 SAMPLE_ROWS = 50_000
 

@@ -20,9 +20,8 @@ from noren.data.formats.render import value_text
 from noren.data.frames import Records, Table
 from noren.data.hierarchies.levels import MISSING_MARK, Hierarchy
 from noren.data.schema import Column, Scale, Schema, ValueType
-from noren.errors import ParameterError, shown
+from noren.errors import ParameterError, listing, shown
 from noren.i18n import _
-from noren.naming import listing
 from noren.progress import Progress, silent
 from noren.tables import table_of
 

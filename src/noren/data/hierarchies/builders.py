@@ -23,9 +23,8 @@ from noren.data.hierarchies.levels import Hierarchy
 from noren.data.hierarchies.names import FromColumn, Groups, Rare, Shown, Similar
 from noren.data.hierarchies.numbers import Cuts, Dates, Hours, Quantiles, Widths, default_widths
 from noren.data.schema import Column, Scale, ValueType
-from noren.errors import ParameterError
+from noren.errors import ParameterError, suggestion
 from noren.i18n import _
-from noren.naming import suggestion
 
 _CODE_LENGTHS: Final = range(2, 13)
 _MOST_MASKS: Final = 4

@@ -16,9 +16,8 @@ import polars as pl
 
 from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, stop_at_misfits
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
-from noren.errors import ParameterError
+from noren.errors import ParameterError, suggestion
 from noren.i18n import _
-from noren.naming import suggestion
 from noren.tables import table_of
 
 _ICD = r"^([A-Z])([0-9][0-9A-Z])\.?[0-9A-Z]{0,4}$"

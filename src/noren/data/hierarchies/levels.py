@@ -26,9 +26,8 @@ import polars as pl
 
 from noren.data.formats.files import writing_file
 from noren.data.formats.source import read_all_bytes
-from noren.errors import FileError, FormatError, Problem
+from noren.errors import FileError, FormatError, Problem, listing
 from noren.i18n import _
-from noren.naming import listing
 from noren.tables import Texts
 
 say = Texts(__name__)

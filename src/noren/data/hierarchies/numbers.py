@@ -26,10 +26,9 @@ from noren.data.formats.render import value_text
 from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, texts
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
 from noren.data.schema import Column, ValueType
-from noren.errors import ParameterError
+from noren.errors import ParameterError, suggestion
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
-from noren.naming import suggestion
 from noren.tables import Texts
 
 say = Texts(__name__)

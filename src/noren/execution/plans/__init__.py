@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
-from noren.errors import ParameterError
+from noren.errors import ParameterError, listing
 from noren.i18n import _
-from noren.naming import listing
 from noren.protocols import Attack, Component, Method
 
 __all__ = ["has_plan", "plan", "plan_of", "plans"]

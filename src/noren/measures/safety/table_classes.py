@@ -19,12 +19,11 @@ from noren.data.frames import Records, Table
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
-from noren.errors import CheckFailedError, ParameterError, SchemaError
+from noren.errors import CheckFailedError, ParameterError, SchemaError, listing
 from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.statistics import weighted_median
 from noren.measures.evidence import public_table
-from noren.naming import listing
 from noren.protocols import Evidence, Score
 
 LIKELY = 0.8

@@ -15,7 +15,7 @@ from noren.data.hierarchies.builders import builders_for
 from noren.data.schema import Column, Role, Scale
 from noren.drawing.ground import live
 from noren.drawing.unicity_lines import unicity_lines
-from noren.errors import NorenError, ParameterError
+from noren.errors import NorenError, ParameterError, listing
 from noren.i18n import _, active_language, ngettext
 from noren.inference.coarseness import EXACT
 from noren.inference.identifiers import identifiers
@@ -23,7 +23,6 @@ from noren.inference.population import population
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.judgement.singled_out import estimates_differ
-from noren.naming import listing
 from noren.reports.unicity_part import singled_out_caption, unicity_table
 from noren.studio.forms.columns import answer_of
 from noren.studio.hierarchies import Asked, build_hierarchy, hierarchy_facts
