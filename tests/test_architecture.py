@@ -17,7 +17,6 @@ ORDER = (
     ("engines",),
     ("data",),
     ("retention",),
-    ("descriptions",),
     ("protocols",),
     ("registry",),
     ("methods",),

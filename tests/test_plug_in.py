@@ -48,7 +48,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.release import Release, Statement
-from noren.descriptions import KeptShare, Placing, PromiseKind, Runtime, Strength, in_form, what_is_left
+from noren.protocols import KeptShare, Placing, PromiseKind, Runtime, Strength, in_form, what_is_left
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import silent
 from noren.protocols import Attack, Guess, Measure, Method, Score

@@ -27,7 +27,6 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from noren.descriptions import Runtime
 from noren.errors import (
     DuplicateNameError,
     FileError,
@@ -40,7 +39,7 @@ from noren.errors import (
     suggestion,
 )
 from noren.i18n import _, translated
-from noren.protocols import Attack, Component, Measure, Method, Side
+from noren.protocols import Attack, Component, Measure, Method, Runtime, Side
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -1,4 +1,4 @@
-"""A history recoded in every way that :class:`~noren.descriptions.Recoding` names, and what attacks make of it."""
+"""A history recoded in every way that :class:`~noren.protocols.Recoding` names, and what attacks make of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from noren.api import attack, sample
 from noren.data.frames import History
-from noren.descriptions import Recoding
+from noren.protocols import Recoding
 
 CODES = [first + second for first in ascii_lowercase for second in ascii_lowercase]
 NUMBERS = ("item", "price", "quantity")

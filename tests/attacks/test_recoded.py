@@ -14,8 +14,8 @@ from noren.attacks import recoded as module
 from noren.attacks.recoded import Recoded
 from noren.data.frames import History
 from noren.data.schema import Schema
-from noren.descriptions import Recoding
 from noren.errors import ParameterError
+from noren.protocols import Recoding
 
 ITEMS = Schema.of({"columns": {"customer": {"role": "customer"}, "item": {"role": "item", "optional": True}}})
 RENAMED = {Recoding.RENAMED_ITEMS, Recoding.DELETED_ROWS}

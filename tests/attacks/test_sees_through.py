@@ -7,7 +7,7 @@ from tests.attacks.recodings import recoded, sampled, share_named
 
 from noren.attacks import attacks
 from noren.data.schema import Kind
-from noren.descriptions import Recoding
+from noren.protocols import Recoding
 
 CUSTOMERS = 40
 OF_HISTORIES = [name for name in attacks if Kind.HISTORY in attacks[name].accepts]

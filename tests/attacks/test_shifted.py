@@ -14,8 +14,8 @@ from noren.attacks import shifted
 from noren.attacks.shifted import Shifted
 from noren.data.frames import History
 from noren.data.schema import Schema
-from noren.descriptions import Recoding
 from noren.kernels.linkage.row_layout import best_shifts
+from noren.protocols import Recoding
 
 DATED = Schema.of({"columns": {"customer": {"role": "customer"}, "date": {"role": "date"}}})
 SECRET = {Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS, Recoding.NOISED_NUMBERS, Recoding.DELETED_ROWS}

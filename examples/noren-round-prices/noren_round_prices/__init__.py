@@ -8,10 +8,9 @@ from pydantic import Field
 
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
-from noren.descriptions import Strength, in_form
 from noren.kernels.draws import pseudonyms
 from noren.progress import Progress, silent
-from noren.protocols import Method
+from noren.protocols import Method, Strength, in_form
 
 
 class RoundPrices(Method):

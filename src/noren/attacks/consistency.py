@@ -10,12 +10,11 @@ from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bip
 from noren.attacks.assignment import pairs_of, uniform
 from noren.data.fits import Consistent, consistent_customers
 from noren.data.frames import History
-from noren.descriptions import Recoding
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.linkage.feasibility import Candidates, assignable
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess
+from noren.protocols import Attack, Guess, Recoding
 
 _TIE = 1e-9
 _MOST_PAIRS = 30_000_000

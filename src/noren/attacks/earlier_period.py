@@ -15,11 +15,10 @@ from noren.data.arrays import must_be_exact
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale, ValueType
-from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess
+from noren.protocols import Attack, Guess, Recoding
 
 Kinds = Mapping[str, tuple[Any, Any]]
 """By kind of habit: what each pseudonym does, and what doing so says for each customer."""

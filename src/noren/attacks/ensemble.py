@@ -11,11 +11,10 @@ from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed, Weights, rehearsa
 from noren.attacks.by_period import AttackByPeriod, shown_periods
 from noren.data.frames import History
 from noren.data.statement import Statement
-from noren.descriptions import Recoding, Runtime
 from noren.errors import InputError, ParameterError
 from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Guess
+from noren.protocols import Guess, Recoding, Runtime
 from noren.registry import build
 
 _ALONE = ("earlier-period", "recoded", "shifted")

@@ -10,11 +10,10 @@ from noren.data.arrays import exact_values, people
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.items.item_walk import NOBODY, Walk, walk
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess
+from noren.protocols import Attack, Guess, Recoding
 
 
 class ItemCandidates(Attack):

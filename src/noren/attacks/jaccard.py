@@ -11,7 +11,6 @@ from noren.attacks.assignment import pairs_of
 from noren.data.arrays import SetSides, set_sides
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.descriptions import Recoding
 from noren.engines.accelerated.device import accelerator_for
 from noren.engines.accelerated.sets import most_similar_sets, pairs_pay
 from noren.engines.blocks import map_blocks
@@ -19,7 +18,7 @@ from noren.engines.choice import chosen_engine
 from noren.i18n import N_, _
 from noren.kernels.linkage.jaccard import NOBODY, in_equal_runs, index_of, most_similar
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess
+from noren.protocols import Attack, Guess, Recoding
 
 _BLOCK = 512
 

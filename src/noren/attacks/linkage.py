@@ -24,14 +24,13 @@ from noren.attacks.profile import answer, priors
 from noren.data.fits import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.copied_rows import Copies
 from noren.kernels.linkage.row_layout import Counts
 from noren.kernels.linkage.row_owners import OWN_SHARES, Partners, partners, temperature
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Guess
+from noren.protocols import Guess, Recoding
 
 _CANDIDATES = 6
 _OWNER_ROUNDS = 2

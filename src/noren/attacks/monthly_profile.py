@@ -13,11 +13,10 @@ from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.periods import in_order
 from noren.data.schema import Role
-from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.linkage.row_layout import likeness
 from noren.progress import Progress, silent
-from noren.protocols import Guess
+from noren.protocols import Guess, Recoding
 
 _FINER = 1000
 """Prices are summed in so many parts of the grid's step, should a file hold prices between two steps."""

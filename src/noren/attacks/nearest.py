@@ -14,13 +14,12 @@ from noren.data.arrays import exact_values, numbers
 from noren.data.fits import Sides, sides_of
 from noren.data.frames import History
 from noren.data.schema import Scale
-from noren.descriptions import Recoding
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import population_sd
 from noren.kernels.linkage.row_distance import distance_blocks
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess
+from noren.protocols import Attack, Guess, Recoding
 
 _TIE = 1e-9
 _MOST_PAIRS = 10**8

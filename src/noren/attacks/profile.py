@@ -22,14 +22,13 @@ from noren.attacks.copy_model import (
 from noren.data.fits import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.kernels.linkage.copied_rows import CopyEvidence
 from noren.kernels.linkage.row_layout import Counts
 from noren.kernels.linkage.row_owners import posterior, temperature
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Guess
+from noren.protocols import Guess, Recoding
 
 _LEAST_UNKNOWN = 0.5
 

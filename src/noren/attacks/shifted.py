@@ -12,12 +12,11 @@ from noren.attacks.assignment import NO_PAIRS, assigned, guess_of, middles
 from noren.data.arrays import must_be_exact
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.kernels.linkage.row_layout import Days, best_shifts
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess
+from noren.protocols import Attack, Guess, Recoding
 
 _ODD = 0.02
 """How often a public day is nobody's, and a known one of many rows vanishes."""

@@ -16,7 +16,6 @@ from noren.data.formats.render import cell_text
 from noren.data.frames import History
 from noren.data.periods import in_order
 from noren.data.schema import Column, Role, ValueType
-from noren.descriptions import Recoding
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
@@ -32,7 +31,7 @@ from noren.kernels.linkage.last_match import (
     whole_steps,
 )
 from noren.progress import Progress, silent
-from noren.protocols import Guess
+from noren.protocols import Guess, Recoding
 
 ITEM_LETTERS = 2
 """What the attackers of 2017 were told of an item: its first two characters."""

@@ -10,10 +10,9 @@ from pydantic import Field
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess
+from noren.protocols import Attack, Guess, Recoding
 
 
 class UniqueRows(Attack):

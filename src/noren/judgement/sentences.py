@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from noren.attacks import attacks
 from noren.data.schema import Kind
-from noren.descriptions import Recoding
 from noren.errors import listing
 from noren.i18n import _
 from noren.inference.findings import JUDGED_FPR, Inferred
@@ -19,6 +18,7 @@ from noren.judgement.numbers import count, number, percent
 from noren.judgement.rule import RECIPIENTS, Rule
 from noren.kernels.judging.composition import class_tail, k_per_person, once_per_person, periods_per_person
 from noren.measures.safety.table_classes import LIKELY
+from noren.protocols import Recoding
 from noren.tables import Texts
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
 """What judges: ``safety/`` says what leaks, ``utility/`` what stays useful; one file per measure."""
 
 from noren.data.schema import Kind
-from noren.descriptions import Placing
-from noren.protocols import Measure
+from noren.protocols import Measure, Placing
 from noren.registry import Registry
 
 __all__ = ["measures", "place_of_measure", "placing"]

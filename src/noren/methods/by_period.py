@@ -13,10 +13,10 @@ from noren.data.arrays import exact_values
 from noren.data.frames import History
 from noren.data.periods import periods_of
 from noren.data.schema import Role
-from noren.descriptions import in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.methods.pseudonymize import HistoryMethod
+from noren.protocols import in_form
 
 _DAY = pl.duration(days=1)
 

@@ -17,11 +17,10 @@ from noren.data.formats.source import readable
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Schema
-from noren.descriptions import Runtime
 from noren.errors import FileError, InputError, NorenError, ParameterError
 from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Method
+from noren.protocols import Method, Runtime
 from noren.registry import build
 
 _Step = Annotated[

@@ -16,7 +16,6 @@ from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale
-from noren.descriptions import ALIKE, Runtime, Strength, in_form
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
@@ -47,7 +46,7 @@ from noren.methods.alike import (
 )
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Enough, Progress, silent
-from noren.protocols import Method
+from noren.protocols import ALIKE, Method, Runtime, Strength, in_form
 
 EFFORTS = {
     "quick": Effort(rounds=6, starts=4, tries=6, heat=0.03, steps=0),

@@ -12,7 +12,6 @@ from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale, Schema
-from noren.descriptions import ALIKE, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.sharing.rows import groups_by_count, rows_laid_together
 from noren.methods.alike import (
@@ -27,7 +26,7 @@ from noren.methods.alike import (
 )
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
-from noren.protocols import Method
+from noren.protocols import ALIKE, Method, Strength, in_form
 
 
 class GeneralizeByCount(Method):

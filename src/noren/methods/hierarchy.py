@@ -17,7 +17,6 @@ from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.release import Release, Statement
 from noren.data.rungs import MISSING_MARK, Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs, texts_of
 from noren.data.schema import Column, Kind, Scale, Schema
-from noren.descriptions import in_form
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import N_, _
@@ -35,6 +34,7 @@ from noren.methods.table_parts import (
     stop_if_too_many_fail,
 )
 from noren.progress import Progress, silent
+from noren.protocols import in_form
 
 _MOST_NODES = 20_000_000
 _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLASS_SIZE, "entropy": SUM}

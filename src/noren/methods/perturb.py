@@ -15,7 +15,6 @@ from noren.data.fits import columns_not_there, of_one_item, rows_without_custome
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
-from noren.descriptions import HARDER, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
@@ -24,6 +23,7 @@ from noren.kernels.reconstruction.retention import day_shifts, moved_by_packs, s
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
+from noren.protocols import HARDER, in_form
 
 # draw 0 chooses the pseudonyms
 _DRAW = 1

@@ -14,7 +14,6 @@ from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
-from noren.descriptions import HARDER, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
@@ -25,7 +24,7 @@ from noren.methods.alike import EFFORT, EFFORT_HELP, EFFORT_WORDS, not_below
 from noren.methods.believable_rows import believable_rows
 from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
-from noren.protocols import Method
+from noren.protocols import HARDER, Method, Strength, in_form
 
 STEPS = {"quick": 2_500, "normal": 25_000, "thorough": 250_000}
 """How many changes the search tries for each customer."""

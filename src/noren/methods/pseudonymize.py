@@ -13,11 +13,10 @@ from noren.data.fits import rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
-from noren.descriptions import NAMES
 from noren.i18n import N_, _
 from noren.kernels.draws import pseudonyms
 from noren.progress import Progress, silent
-from noren.protocols import Method
+from noren.protocols import NAMES, Method
 
 
 def pseudonymous(customer: pl.Series, seed: int) -> pl.Series:

@@ -10,12 +10,11 @@ from pydantic import Field, field_validator, model_validator
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Role, Schema, stop_at_unclassified
-from noren.descriptions import CHANCE, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.reconstruction.retention import keep_probabilities
 from noren.progress import Progress, silent
-from noren.protocols import Method
+from noren.protocols import CHANCE, Method, Strength, in_form
 from noren.retention.attributes import attribute_of, class_ends
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstruction import Model

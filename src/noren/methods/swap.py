@@ -13,7 +13,6 @@ from noren.data.fits import columns_not_there, of_one_item, rows_without_custome
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Scale, Schema
-from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms, uniforms_at
@@ -21,6 +20,7 @@ from noren.kernels.sharing.rows import NO_PARTNER, like_partners, matched_rows
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
+from noren.protocols import HARDER, Strength, in_form
 
 # draw 0 chooses the pseudonyms
 _DRAW, _ITEMS, _ROWS = 1, 0, 1

@@ -17,14 +17,13 @@ from noren.data.formats.render import Spelling
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale, Schema, ValueType, stop_at_unclassified
-from noren.descriptions import ALIKE, Strength, in_form
 from noren.errors import ParameterError, listing
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
 from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
 from noren.methods.alike import HIDES_SOMEBODY, SHARING, not_below
 from noren.methods.pseudonymize import pseudonymous
-from noren.protocols import Method
+from noren.protocols import ALIKE, Method, Strength, in_form
 
 
 def _is_share(value: float) -> float:

@@ -17,12 +17,12 @@ from noren.data.fits import rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Role
-from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms_at
 from noren.methods.pseudonymize import HistoryMethod, edited, pseudonymous
 from noren.progress import Progress, silent
+from noren.protocols import HARDER, Strength, in_form
 
 # draw 0 chooses the pseudonyms
 _DRAW, _ORDER = 1, 0

@@ -20,7 +20,6 @@ from noren.data.public_part import kept_columns, published_statement
 from noren.data.release import Release
 from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.descriptions import ALIKE, MONTHS, NAMES
 from noren.errors import CheckFailedError, FileError, ParameterError
 from noren.i18n import LANGUAGES, _, speaking
 from noren.judgement.judging import deciding_measures, judge
@@ -37,7 +36,7 @@ from noren.papers.parts import statement_steps
 from noren.papers.wording import Wording
 from noren.papers.writers import as_html, as_markdown
 from noren.progress import Progress, silent
-from noren.protocols import Evidence
+from noren.protocols import ALIKE, MONTHS, NAMES, Evidence
 from noren.tables import table_of
 
 LOADER = "load_public.py"

@@ -13,7 +13,6 @@ from noren.data.cells import is_interval, is_set, kind
 from noren.data.frames import Records
 from noren.data.release import Release
 from noren.data.schema import Column, Role, ValueType
-from noren.descriptions import MONTHS, NAMES
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.inference.study import inferred_from
@@ -28,6 +27,7 @@ from noren.ledger import Ledger
 from noren.methods import methods
 from noren.papers.wording import Wording
 from noren.progress import Progress, part_of, silent
+from noren.protocols import MONTHS, NAMES
 from noren.reports.unicity_part import unicity_facts
 
 

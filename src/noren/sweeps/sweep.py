@@ -21,7 +21,6 @@ from noren.data.frames import Records
 from noren.data.guessing.people import stop_at_repeated_people
 from noren.data.inputs import checked_seed
 from noren.data.schema import Schema
-from noren.descriptions import Runtime
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -29,7 +28,7 @@ from noren.judgement.outcome import people_in
 from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures as every_measure
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Measure, Method
+from noren.protocols import Attack, Measure, Method, Runtime
 from noren.sweeps.pieces import hold, piece_folder
 from noren.sweeps.plan import Asked, chosen_components, data_key, plan, settings_for
 from noren.sweeps.study import PointResult, Source, Study, point_result

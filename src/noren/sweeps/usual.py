@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from noren.data.schema import Role, Schema
-from noren.descriptions import ALIKE
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.rule import Rule
 from noren.methods import methods as every_method
-from noren.protocols import Method
+from noren.protocols import ALIKE, Method
 from noren.registry import spread
 
 LEAST_DIVERSE: Final = 2

@@ -7,13 +7,12 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.judging.statistics import cramers_v
 from noren.measures.utility.table_rows import OfTables, rows_of
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Score
+from noren.protocols import Evidence, Headline, KeptShare, Score
 
 _BINS = 10
 

@@ -13,12 +13,11 @@ from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
 from noren.data.cells import contains, is_interval, is_set
 from noren.data.schema import Column, Scale
-from noren.descriptions import Headline, Placing, what_is_left
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import exact_sum, interval_error, population_sd, set_error
 from noren.measures.evidence import original_history, public_history, stop_at_another_original
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Score
+from noren.protocols import Evidence, Headline, Measure, Placing, Score, what_is_left
 
 
 def cell_errors(values: pl.Series, cells: pl.Series, column: Column, sd: float) -> NDArray[np.float64]:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from noren.data.schema import Role
-from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.items.item_similarity import basket_matrix, frequent_sets, support
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
+from noren.protocols import Headline, KeptShare
 
 LEAST = 2
 """In how many baskets an itemset is at least, whatever the support."""

@@ -8,7 +8,6 @@ import numpy as np
 from pydantic import Field
 
 from noren.data.schema import Role
-from noren.descriptions import KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.items.item_similarity import (
@@ -21,6 +20,7 @@ from noren.kernels.items.item_similarity import (
 )
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
+from noren.protocols import KeptShare
 
 
 def pieces_bought(bought: Purchases) -> Matrix:

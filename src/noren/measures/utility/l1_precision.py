@@ -12,13 +12,12 @@ from pydantic import Field
 
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
-from noren.descriptions import Headline, Placing
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.measures.evidence import both_tables
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Score
+from noren.protocols import Evidence, Headline, Measure, Placing, Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
 from noren.retention.reconstructed import SeenRecords
 from noren.retention.reconstruction import Reconstruction, reconstruct_seen, stated_model

@@ -10,12 +10,11 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.schema import Role, Scale
-from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.measures.utility.table_rows import OfTables, encoded, rows_of
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Score
+from noren.protocols import Evidence, Headline, KeptShare, Score
 
 
 class Prediction(OfTables):

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.schema import Role
-from noren.descriptions import Headline, KeptShare
 from noren.i18n import N_
 from noren.kernels.judging.statistics import rank_table, table_error
 from noren.measures.utility.on_draws import Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
+from noren.protocols import Headline, KeptShare
 
 
 def rfm_table(bought: Purchases, ranks: int) -> NDArray[np.int64]:

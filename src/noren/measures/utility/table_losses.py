@@ -17,14 +17,13 @@ from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.rungs import MISSING_MARK, Rungs, on_rungs
 from noren.data.schema import Column, Kind, Role, Schema
-from noren.descriptions import Headline, KeptShare, Placing, what_is_left
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.measures.evidence import public_table, stop_at_another_original
 from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Score
+from noren.protocols import Evidence, Headline, KeptShare, Measure, Placing, Score, what_is_left
 
 _BLOCK_ROWS = 1 << 20
 _TABLES = frozenset({Kind.TABLE})

@@ -16,14 +16,13 @@ from pydantic import Field
 from noren.api import draw_seed
 from noren.attacks import attacks as every_attack
 from noren.data.release import Statement
-from noren.descriptions import Runtime
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.outcome import label_of
 from noren.judgement.rule import rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
-from noren.protocols import Method
+from noren.protocols import Method, Runtime
 from noren.studio.acts import IDENT, Ident, Step, asked
 from noren.studio.acts.projects import change_project
 from noren.studio.forms.run_form import checked_methods, quick_judges

@@ -111,7 +111,7 @@ def columns_of(schema: Schema, profile: Mapping[str, Any]) -> list[FormColumn]:
 
 
 def _in_form(about: FieldInfo) -> Mapping[str, Any]:
-    """Return what a field says of how a form shows it (:func:`noren.descriptions.in_form`)."""
+    """Return what a field says of how a form shows it (:func:`noren.protocols.in_form`)."""
     extra = about.json_schema_extra
     told = extra.get("form") if isinstance(extra, dict) else None
     return told if isinstance(told, dict) else {}

@@ -15,13 +15,12 @@ from typing import Any, Final
 
 from noren.attacks import attacks as every_attack
 from noren.data.schema import Kind, Role, Scale, Schema
-from noren.descriptions import Runtime
 from noren.errors import InputError, NorenError, ParameterError, listing
 from noren.i18n import N_, _, active_language
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.retention import Retention
-from noren.protocols import Component, Method
+from noren.protocols import Component, Method, Runtime
 from noren.studio.forms.columns import open_stops
 from noren.studio.forms.parameter_forms import (
     DIVERSE,

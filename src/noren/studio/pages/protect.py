@@ -9,11 +9,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
-from noren.descriptions import OWN, PROMISES, PromiseKind, Runtime
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
-from noren.protocols import Component, Method
+from noren.protocols import OWN, PROMISES, Component, Method, PromiseKind, Runtime
 from noren.studio.acts.runs import start_run
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.forms.columns import open_stops
