@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +19,8 @@ from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.formats.files import FolderKind
+    from noren.data.frames import Records
+    from noren.judgement.outcome import Outcome
     from noren.judgement.place import Place
     from noren.judgement.verdict import Verdict
     from noren.registry import Registry
@@ -181,6 +185,8 @@ _RUNS: dict[str, tuple[str, dict[str, object]]] = {
     "generalize k=5": ("generalize", {"k": 5, "effort": "quick"}),
 }
 """What the demo makes, by the label of the release."""
+_SMALL = 5_000
+"""Rows up to which starting processes takes longer than the work."""
 
 
 @app.command("demo")
@@ -193,15 +199,14 @@ def demo(
     force: Force = False,
 ) -> Output:
     """Run the demo."""
-    from noren.api import protect, sample
+    from noren.api import sample
     from noren.data.contest_files import write_rows
     from noren.data.formats.files import writing_folder
     from noren.judgement.judging import judge
-    from noren.judgement.outcome import examine
     from noren.judgement.place import place_of
     from noren.judgement.rule import rule_named
-    from noren.methods import methods
     from noren.reports.report import write_report
+    from noren.work.workers import child_processes
 
     by = rule_named(rule)
     kind = _kind()
@@ -211,15 +216,19 @@ def demo(
             say(_("1. generating {rows:,} purchases of {customers:,} customers").format(rows=rows, customers=customers))
         original = sample(customers=customers, rows=rows, seed=seed, schema=_SCHEMA)
         write_rows(original, folder / "T.csv")
-        outcomes, failures = [], Failures()
+        outcomes: list[Outcome] = []
+        failures = Failures()
         with progress_bar(_("2. protecting, attacking, measuring")) as progress:
-            for i, (label, (name, parameters)) in enumerate(_RUNS.items()):
-                progress(i / len(_RUNS), label)
-                release = protect(original, methods.create(name, **parameters), seed=seed)
-                release.save(folder / _folder_name(label), official=True)
-                outcomes.append(examine(original, release, label=label))
-                for failing, reason in outcomes[-1].failed.items():
-                    failures.add(f"{label}, {failing}", reason)
+            examined = partial(_examined, original, folder, seed)
+            with child_processes(2) if rows > _SMALL else nullcontext() as pool:
+                # the last first: at a first run its kernels are compiled while others compile those of the attacks
+                done = (pool.map if pool else map)(examined, reversed(_RUNS))
+                for i, outcome in enumerate(done):
+                    progress((i + 1) / len(_RUNS), outcome.label)
+                    outcomes.insert(0, outcome)
+            for outcome in outcomes:
+                for failing, reason in outcome.failed.items():
+                    failures.add(f"{outcome.label}, {failing}", reason)
         write_report(original, outcomes, folder / "report.html", rule=by)
         # an original and a report, whose names anybody may use, are told from yours by their digests
         files = {name: _digest(folder / name) for name in _SIGNED}
@@ -239,6 +248,18 @@ def demo(
     ]
     answer = {"out": str(out), "report": str(page), "releases": summary, "failed": failures.reasons}
     return Output(answer, _story(verdicts, places, page), failures.exit_code)
+
+
+def _examined(original: Records, folder: Path, seed: int, label: str) -> Outcome:
+    """Make one of the demo's releases, save it, and attack and measure it."""
+    from noren.api import protect
+    from noren.judgement.outcome import examine
+    from noren.methods import methods
+
+    name, parameters = _RUNS[label]
+    release = protect(original, methods.create(name, **parameters), seed=seed)
+    release.save(folder / _folder_name(label), official=True)
+    return examine(original, release, label=label)
 
 
 def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> Iterator[Part]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noren.errors import NorenError
-from noren.i18n import _
+from noren.i18n import _, activate, active_language
 
 if TYPE_CHECKING:
     from noren.work.store import PieceStore, Unit
@@ -64,35 +64,42 @@ def run_units(
     narrow = [unit for unit in units if not unit.wide]
     left = list(units)
     if workers > 1 and len(narrow) > 1:
-        context = multiprocessing.get_context("spawn")  # neither polars nor numba survive a fork
         count = min(workers, len(narrow))
-        # as bytes: what it needs is imported where they are read, after the number of threads is set
-        told = None if prepared is None else pickle.dumps(prepared)
-        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(store.folder, told))
-        try:
+        with child_processes(count, (use, (store.folder,)), *([] if prepared is None else [prepared])) as pool:
             for unit in _pooled(left, done, store, pool, count * _AHEAD, started):
                 left.remove(unit)
                 yield unit
-            pool.shutdown()
-        except BaseException as error:
-            # the children end at once: what they had done is kept already
-            children = list((pool._processes or {}).values())
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in children:
-                child.terminate()
-            for child in children:
-                child.join()
-            if isinstance(error, BrokenProcessPool):
-                raise NorenError(
-                    _("a process was ended from outside, likely for want of memory; run again with --workers 1")
-                ) from None
-            raise
     while left:
         unit = next(_ready(left, done))
         started(unit)
         done[unit] = run_and_keep(unit, _arguments(unit, done), store.path(unit))
         left.remove(unit)
         yield unit
+
+
+@contextlib.contextmanager
+def child_processes(count: int, *prepared: Prepared) -> Iterator[ProcessPoolExecutor]:
+    """Yield a pool of child processes, which end with the caller and at once when it stops on an error or Ctrl-C."""
+    context = multiprocessing.get_context("spawn")  # neither polars nor numba survive a fork
+    # as bytes: what it needs is imported where they are read, after the number of threads is set
+    first = pickle.dumps([(activate, (active_language(),)), *prepared])
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(first,))
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException as error:
+        # the children end at once: what they had done is kept already
+        children = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.join()
+        if isinstance(error, BrokenProcessPool):
+            raise NorenError(
+                _("a process was ended from outside, likely for want of memory; run again with --workers 1")
+            ) from None
+        raise
 
 
 def _pooled(
@@ -173,19 +180,14 @@ def _without_main() -> Iterator[None]:
         vars(main).update(kept)
 
 
-def _begin(folder: Path, prepared: bytes | None) -> None:
+def _begin(prepared: bytes) -> None:
     """Prepare a child process: one thread for each library, since all cores are busy with children already."""
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent answers it
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent,), daemon=True).start()
-
-    from noren.work.store import use
-
-    use(folder)
-    if prepared is not None:
-        work, arguments = pickle.loads(prepared)  # noqa: S301 - our own bytes, from the parent
+    for work, arguments in pickle.loads(prepared):  # noqa: S301 - our own bytes, from the parent
         work(*arguments)
 
 
