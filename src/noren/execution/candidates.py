@@ -9,7 +9,6 @@ has rows, for with so many a row cannot be left without one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
@@ -40,19 +39,6 @@ _ALL = 2**62
 _TYPES: dict[str, pl.DataType] = {"string": pl.String(), "double": pl.Float64(), "bigint": pl.Int64()}
 
 
-@dataclass(frozen=True)
-class _Stretches:
-    """Numbers in stretches: where they are cut, and how many known rows lie before each stretch."""
-
-    cuts: Real
-    before: Whole
-
-    def of(self, values: pl.Series) -> pl.Series:
-        """Return the stretches of values, null for none; a greater value is never in an earlier stretch."""
-        places = np.searchsorted(self.cuts, values.fill_null(0.0).to_numpy())
-        return pl.select(pl.when(values.is_not_null()).then(pl.Series(places, dtype=pl.Int32))).to_series()
-
-
 def consistent_pairs(
     original: ClusterRecords,
     public: ClusterRecords,
@@ -67,7 +53,17 @@ def consistent_pairs(
     (``history``, ``customer``), only they are asked for: each must fit like anybody else.
     """
     columns = compared_columns(*of_one_item(original.rowless(), public.rowless()))
-    known = keep(_known_rows(original, columns, statement))
+    fits, speaks = _row_tests(columns)
+    # the values of known rows as v0, v1, …, the first of which is the item
+    into = {f"v{at}": pl.String() if c.scale == Scale.NOMINAL else pl.Float64() for at, c in enumerate(columns)}
+
+    def kernel(block: History, rows: pl.Series) -> pl.DataFrame:
+        (history,) = of_one_item(as_released(block, statement))
+        values = [_value(exact_values(history, column), column).alias(f"v{at}") for at, column in enumerate(columns)]
+        return pl.DataFrame([*values, history[Role.CUSTOMER].alias("customer"), rows]).drop_nulls("customer")
+
+    known = original.map(kernel, into | {"customer": pl.String(), ROW: pl.Int64()})
+    known = keep(known.withColumnRenamed("v0", "item"))
     classes = keep(classes_of(public))
     shown = _public_rows(public, columns).join(
         classes.select("history", "rows", f.col("pseudonym").alias("whose")), f.col("pseudonym") == f.col("whose")
@@ -80,49 +76,42 @@ def consistent_pairs(
     shown = keep(shown.withColumn("said", number).drop("pseudonym", "whose"))
     many = known.groupBy("customer").agg(f.count(f.lit(1)).alias("many"))
     if witnesses is None:
-        asked = _asked(shown, known, many, columns, keep)
+        asked = _asked(shown, known, many, columns, (fits, speaks), keep)
     else:
         asked = witnesses.join(classes.select("history", "rows"), "history")
     might = asked.distinct().join(many, "customer").filter("many >= rows").select("history", "customer", "rows")
     might = keep(might)
     settled = f.lit(witnesses is None) & (f.col("rows") == 1)  # what was asked for was all that the history says
     alone, others = (might.filter(which).select("history", "customer") for which in (settled, ~settled))
-    speaking = shown.filter(_says_something(columns))
+    speaking = shown.filter(speaks)
     need = speaking.groupBy("history").agg(f.count(f.lit(1)).alias("need"))
     # public rows beside the rows of their customers that fit them; looked up by item, where they say any
-    beside, fits, kept = speaking.join(others, "history"), _fits(columns), ["history", "customer", "rows", "said", ROW]
+    beside, pair = speaking.join(others, "history"), ["history", "customer"]
     listed = beside.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
     silent = beside.filter("s0 IS NULL").drop("s0")
-    edges = [listed.join(known, ["customer", "item"]), silent.join(known, "customer")]
-    by_item, by_customer = (some.filter(fits).select(kept) for some in edges)
-    return classes, alone.unionByName(_matched(others.join(need, "history", "left"), by_item.unionByName(by_customer)))
-
-
-def _known_rows(original: ClusterRecords, columns: list[Column], statement: Statement) -> DataFrame:
-    """Return the values of known rows as ``v0``, ``v1``, …, ``item`` among them, and the customer."""
-    given = set(original.schema.names)
-    into = {f"v{at}": pl.String() if c.scale == Scale.NOMINAL else pl.Float64() for at, c in enumerate(columns)}
-
-    def kernel(block: History, rows: pl.Series) -> pl.DataFrame:
-        history = _with_item(as_released(block, statement), columns, given)
-        values = [_value(exact_values(history, column), column).alias(f"v{at}") for at, column in enumerate(columns)]
-        return pl.DataFrame([*values, history[Role.CUSTOMER].alias("customer"), rows]).drop_nulls("customer")
-
-    types = into | {"customer": pl.String(), ROW: pl.Int64()}
-    return original.map(kernel, types).withColumnRenamed("v0", "item")
+    both = [listed.join(known, ["customer", "item"]), silent.join(known, "customer")]
+    by_item, by_customer = (some.filter(fits).select(*pair, "rows", "said", ROW) for some in both)
+    # the pairs each of whose public rows can have a known row of its own
+    place = f.row_number().over(Window.partitionBy(*pair, "said").orderBy(ROW))
+    some = by_item.unionByName(by_customer).repartition(*pair).withColumn("place", place).filter("place <= rows")
+    edges = f.collect_list(f.struct("said", f.col(ROW).alias("row"))).alias("edges")
+    fitting = some.groupBy(*pair).agg(f.count_distinct("said").alias("fitted"), edges)
+    pairs = others.join(need, "history", "left")
+    every = pairs.filter("need IS NULL").select(*pair)  # a history that says nothing
+    rows = pairs.filter("need IS NOT NULL").join(fitting, pair).filter("fitted = need").select(*pair, "edges")
+    matched = map_blocks(rows, _matchable, dict.fromkeys(pair, pl.String()))
+    return classes, alone.unionByName(every.unionByName(matched))
 
 
 def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
     """Return what public rows allow: ends ``l1``, ``h1``, … or sets ``s0``, …; null where a cell is suppressed."""
-    given = set(public.schema.names)
     into: dict[str, pl.DataType] = {}
     for at, column in enumerate(columns):
         nominal = column.scale == Scale.NOMINAL
         into |= {f"s{at}": pl.List(pl.String())} if nominal else {f"{end}{at}": pl.Float64() for end in "lh"}
 
     def kernel(block: History, _rows: pl.Series) -> pl.DataFrame:
-        history = _with_item(block, columns, given)
-        parts = []
+        (history,), parts = of_one_item(block), []
         for at, column in enumerate(columns):
             cells = history.frame[column.name]
             if column.scale == Scale.NOMINAL:  # the texts that cells allow; null where they allow every one
@@ -141,88 +130,85 @@ def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
     return public.map(kernel, into | {"pseudonym": pl.String()})
 
 
-def _with_item(history: History, columns: list[Column], given: set[str]) -> History:
-    """Return a history that has items; where the original has none, every row is of one."""
-    return history if columns[0].name in given else of_one_item(history)[0]
-
-
 def _value(values: pl.Series, column: Column) -> pl.Series:
     """Return values as texts, or as numbers, null where there is none."""
     return values.cast(pl.String) if column.scale == Scale.NOMINAL else pl.Series(numbers(values)).fill_nan(None)
 
 
-def _says_something(columns: list[Column]) -> Expression:
+def _row_tests(columns: list[Column]) -> tuple[Expression, Expression]:
+    """Return whether a known row fits a public one in all columns but the item; and whether a public row says anything.
+
+    A blank fits what is suppressed.
+    """
     silent = [f.col(f"s{at}" if c.scale == Scale.NOMINAL else f"l{at}").isNull() for at, c in enumerate(columns)]
-    silent_row: Expression = reduce(and_, silent)
-    return ~silent_row
-
-
-def _fits(columns: list[Column]) -> Expression:
-    """Return whether a known row fits a public one in all columns but the item; a blank fits what is suppressed."""
     asked: list[Expression] = [f.lit(True)]
     for at, column in list(enumerate(columns))[1:]:
         value = f.col(f"v{at}")
-        if column.scale == Scale.NOMINAL:
-            asked.append(f.col(f"s{at}").isNull() | f.coalesce(f.array_contains(f"s{at}", value), f.lit(False)))
-        else:
-            inside = (value >= f.col(f"l{at}")) & (value <= f.col(f"h{at}"))
-            asked.append(f.col(f"l{at}").isNull() | f.coalesce(inside, f.lit(False)))
-    whole: Expression = reduce(and_, asked)
-    return whole
+        inside = (value >= f.col(f"l{at}")) & (value <= f.col(f"h{at}"))
+        allowed = f.array_contains(f"s{at}", value) if column.scale == Scale.NOMINAL else inside
+        asked.append(silent[at] | f.coalesce(allowed, f.lit(False)))
+    return reduce(and_, asked), ~reduce(and_, silent)
 
 
-def _asked(shown: DataFrame, known: DataFrame, customers: DataFrame, columns: list[Column], keep: Keep) -> DataFrame:
+def _asked(
+    shown: DataFrame,
+    known: DataFrame,
+    customers: DataFrame,
+    columns: list[Column],
+    tests: tuple[Expression, Expression],
+    keep: Keep,
+) -> DataFrame:
     """Return who is asked for at all: customers with a row that fits the most telling row of a history."""
-    stretches = _stretches(known, columns)
-    placed = keep(_placed(known, stretches))
+    placed, stretches = _stretches(known, columns, keep)
     often = known.filter("item IS NOT NULL").groupBy("item").agg(f.count(f.lit(1)).alias("often"))
     listed = shown.select("history", "said", f.explode("s0").alias("item")).join(f.broadcast(often), "item")
     by_item = listed.groupBy("history", "said").agg(f.sum("often").alias("often"))
     ways = _ways(shown.join(by_item, ["history", "said"], "left").fillna(0, ["often"]), stretches)
     best = ways.groupBy("history").agg(f.min(f.struct("allowed", "said", "way", "first", "last")).alias("best"))
     asked = keep(shown.join(best.select("history", "best.*"), ["history", "said"]))
-    fits = _fits(columns) & (f.col("s0").isNull() | f.coalesce(f.array_contains("s0", f.col("item")), f.lit(False)))
-    kept = ["history", "customer", "rows"]
+    (fits, speaks), kept = tests, ["history", "customer", "rows"]
+    fits = fits & (f.col("s0").isNull() | f.coalesce(f.array_contains("s0", f.col("item")), f.lit(False)))
     named = asked.filter("way = 0").withColumn("looked", f.explode("s0"))
     found = named.join(placed, f.col("looked") == f.col("item")).filter(fits).select(kept)
     for at in stretches:
         covered = asked.filter(f.col("way") == at).withColumn("looked", f.explode(f.sequence("first", "last")))
         beside = covered.join(placed, f.col("looked") == f.col(f"b{at}")).filter(fits)
         found = found.unionByName(beside.select(kept))
-    others, spoken = asked.filter("way < 0"), _says_something(columns)
-    beside = others.filter(spoken).crossJoin(placed).filter(fits).select(kept)
-    return found.unionByName(beside).unionByName(others.filter(~spoken).crossJoin(customers).select(kept))
+    others = asked.filter("way < 0")
+    beside = others.filter(speaks).crossJoin(placed).filter(fits).select(kept)
+    return found.unionByName(beside).unionByName(others.filter(~speaks).crossJoin(customers).select(kept))
 
 
-def _stretches(known: DataFrame, columns: list[Column]) -> dict[int, _Stretches]:
-    """Return the cuts of the columns of numbers, and how many known rows have a value before each stretch."""
+def _stretches(known: DataFrame, columns: list[Column], keep: Keep) -> tuple[DataFrame, dict[int, tuple[Real, Whole]]]:
+    """Return known rows with the stretches of their numbers as ``b1``, …, and of each column of numbers where it is cut
+    into stretches and how many known rows have a value before each.
+    """
     at = [place for place, column in enumerate(columns) if column.scale != Scale.NOMINAL]
-    if not at:
-        return {}
     shares = [i / _CUTS for i in range(1, _CUTS)]
-    found = known.agg(*(f.percentile_approx(f"v{place}", shares, 10 * _CUTS) for place in at)).first() or [()] * len(at)
+    asked = [f.percentile_approx(f"v{place}", shares, 10 * _CUTS) for place in at]
+    found = (known.agg(*asked).first() if asked else None) or [()] * len(at)
     cuts = {place: np.unique(np.array(some or (), dtype=np.float64)) for place, some in zip(at, found, strict=True)}
-    placed = _placed(known, {place: _Stretches(some, np.zeros(0, dtype=np.int64)) for place, some in cuts.items()})
-    stretches = {}
+    placed = map_blocks(
+        known,
+        lambda block: block.with_columns(_places(some, block[f"v{at}"]).alias(f"b{at}") for at, some in cuts.items()),
+        {name: _TYPES[kind] for name, kind in known.dtypes} | {f"b{place}": pl.Int32() for place in at},
+    )
+    placed, stretches = keep(placed), {}
     for place, some in cuts.items():
         sizes = np.zeros(len(some) + 2, dtype=np.int64)
         for row in placed.dropna(subset=[f"b{place}"]).groupBy(f"b{place}").count().collect():
             sizes[row[0] + 1] = row[1]
-        stretches[place] = _Stretches(some, np.cumsum(sizes))
-    return stretches
+        stretches[place] = some, np.cumsum(sizes)
+    return placed, stretches
 
 
-def _placed(known: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
-    """Return known rows with the stretches of their numbers as ``b1``, …."""
-    into = {name: _TYPES[kind] for name, kind in known.dtypes} | {f"b{at}": pl.Int32() for at in stretches}
-
-    def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        return block.with_columns(stretch.of(block[f"v{at}"]).alias(f"b{at}") for at, stretch in stretches.items())
-
-    return map_blocks(known, kernel, into)
+def _places(cuts: Real, values: pl.Series) -> pl.Series:
+    """Return the stretches of values, null for none; a greater value is never in an earlier stretch."""
+    places = np.searchsorted(cuts, values.fill_null(0.0).to_numpy())
+    return pl.select(pl.when(values.is_not_null()).then(pl.Series(places, dtype=pl.Int32))).to_series()
 
 
-def _ways(shown: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
+def _ways(shown: DataFrame, stretches: dict[int, tuple[Real, Whole]]) -> DataFrame:
     """Return for each public row how to look up who fits it: the column that allows the fewest known rows.
 
     ``way`` is 0 for the item, the place of another column, or -1 where the row says nothing.
@@ -237,40 +223,21 @@ def _ways(shown: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
         zero = np.zeros(len(block), dtype=np.int64)
-        allowed, ways, ends = (
-            [np.where(block["silent"].to_numpy(), _ALL, block["often"].to_numpy())],
-            [0],
-            [(zero, zero)],
-        )
-        for at, stretch in stretches.items():
-            first, last = (stretch.of(block[f"{end}{at}"]).fill_null(0).to_numpy().astype(np.int64) for end in "lh")
-            count = stretch.before[last + 1] - stretch.before[first]
-            allowed.append(np.where(block[f"l{at}"].is_null().to_numpy(), _ALL, count))
-            ways.append(at)
+        allowed, ends = [np.where(block["silent"].to_numpy(), _ALL, block["often"].to_numpy())], [(zero, zero)]
+        for at, (cuts, before) in stretches.items():
+            first, last = (_places(cuts, block[f"{end}{at}"]).fill_null(0).to_numpy().astype(np.int64) for end in "lh")
+            allowed.append(np.where(block[f"l{at}"].is_null().to_numpy(), _ALL, before[last + 1] - before[first]))
             ends.append((first, last))
         best = np.argmin(allowed, axis=0)
         least = np.take_along_axis(np.array(allowed), best[None], axis=0)[0]
         first, last = (np.choose(best, [pair[side] for pair in ends]) for side in range(2))
-        way = np.where(least == _ALL, -1, np.array(ways)[best])
+        way = np.where(least == _ALL, -1, np.array([0, *stretches])[best])
         return block.select("history", "said").with_columns(
             allowed=pl.Series(least), way=pl.Series(way), first=pl.Series(first), last=pl.Series(last)
         )
 
     told = shown.select("history", "said", "often", f.col("s0").isNull().alias("silent"), *names)
     return map_blocks(told, kernel, into)
-
-
-def _matched(pairs: DataFrame, edges: DataFrame) -> DataFrame:
-    """Return the pairs each of whose public rows can have a known row of its own."""
-    pair = ["history", "customer"]
-    place = f.row_number().over(Window.partitionBy(*pair, "said").orderBy(ROW))
-    some = edges.repartition(*pair).withColumn("place", place).filter("place <= rows")
-    listed = f.collect_list(f.struct("said", f.col(ROW).alias("row"))).alias("edges")
-    fitting = some.groupBy(*pair).agg(f.count_distinct("said").alias("fitted"), listed)
-    every = pairs.filter("need IS NULL").select(*pair)  # a history that says nothing
-    rows = pairs.filter("need IS NOT NULL").join(fitting, pair).filter("fitted = need").select(*pair, "edges")
-    into: Types = dict.fromkeys(pair, pl.String())
-    return every.unionByName(map_blocks(rows, _matchable, into))
 
 
 def _matchable(block: pl.DataFrame) -> pl.DataFrame:
