@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
@@ -28,7 +28,7 @@ from noren.data.guessing.schema_guess import (
     guess_schema,
 )
 from noren.data.interchange import missing_column
-from noren.data.schema import Column, Kind, Schema
+from noren.data.schema import Kind, Schema
 from noren.errors import FileError, OutputError
 from noren.execution.frames import ROW, ClusterRecords, as_cells, frame_types, map_blocks
 from noren.execution.session import BATCH_ROWS
@@ -96,22 +96,15 @@ class Place:
         """Remove the folder with all that is in it."""
         self._system.delete(self._path, True)
 
-    def write_json(self, content: dict[str, Any]) -> None:
-        """Write a small file of plain data."""
-        self.write_text(json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
-
-    def write_text(self, text: str) -> None:
-        """Write a small file."""
+    def write_text(self, content: str | dict[str, Any]) -> None:
+        """Write a small file: a text, or plain data as JSON."""
+        if isinstance(content, dict):
+            content = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
         stream = self._system.create(self._path, True)
         try:
-            stream.write(bytearray(text.encode()))
+            stream.write(bytearray(content.encode()))
         finally:
             stream.close()
-
-    def read_json(self) -> Any:
-        """Read a small file of plain data; None where there is none."""
-        text = self.read_text()
-        return None if text is None else json.loads(text)
 
     def read_text(self) -> str | None:
         """Read a small file; None where there is none."""
@@ -129,11 +122,6 @@ class Place:
         self._system.mkdirs(self._path, permission)
         self._system.setPermission(self._path, permission)
 
-    def move_to(self, other: Place) -> None:
-        """Move the folder to a place where nothing is."""
-        if not self._system.rename(self._path, other._path):
-            raise OutputError(_("{folder} cannot be put in place").format(folder=other.address))
-
 
 @contextmanager
 def written_whole(session: SparkSession, out: str | Path, *, replace: bool | FolderKind = False) -> Iterator[Place]:
@@ -149,7 +137,8 @@ def written_whole(session: SparkSession, out: str | Path, *, replace: bool | Fol
         yield aside
         if replace and target.exists():
             target.remove()
-        aside.move_to(target)
+        if not aside._system.rename(aside._path, target._path):
+            raise OutputError(_("{folder} cannot be put in place").format(folder=target.address))
     finally:
         aside.remove()
 
@@ -161,9 +150,32 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
     """Read a Parquet file or a folder of them, Hive-style paths included, as one machine reads it.
 
     The driver holds one number for each file. Rows are numbered by the file's place among all, in the order of paths,
-    and by where they stand in it; no row is moved for that.
+    and by where they stand in it; no row is moved for that. What is no Parquet, is half written, or has files of
+    several schemas is refused.
     """
-    _must_be_complete(session, address)
+    if is_local(address):
+        source = Source.open(local_path(address))
+        path = source.path
+        if source.kind != "parquet":
+            raise FileError(
+                _("a cluster reads Parquet"),
+                _("convert it first: noren convert {file} {target}").format(
+                    file=path.name, target=path.with_suffix(".parquet").name
+                ),
+                file=path,
+            )
+        if path.is_dir():
+            parquet_parts(path)
+    else:
+        place = Place(session, address)
+        if not place.exists():
+            raise FileError(_("there is no such file"), _("check the address"), file=str(address))
+        if not str(address).endswith(".parquet") and not (place / SUCCESS).exists():
+            raise FileError(
+                _("the folder has no file {marker}: whoever writes it may not be done").format(marker=SUCCESS),
+                _("wait for the job that writes it; if it is complete, make an empty file of that name in it"),
+                file=str(address),
+            )
     raw, rows = numbered(session, address)
     if not rows:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=str(address))
@@ -199,34 +211,7 @@ def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int
     return whole.select(*(f.col(f"`{name}`") for name in raw.columns), place), rows
 
 
-def _must_be_complete(session: SparkSession, address: str | Path) -> None:
-    """Stop at what is no Parquet, is half written, or has files of several schemas."""
-    if is_local(address):
-        source = Source.open(local_path(address))
-        path = source.path
-        if source.kind != "parquet":
-            raise FileError(
-                _("a cluster reads Parquet"),
-                _("convert it first: noren convert {file} {target}").format(
-                    file=path.name, target=path.with_suffix(".parquet").name
-                ),
-                file=path,
-            )
-        if path.is_dir():
-            parquet_parts(path)
-        return
-    place = Place(session, address)
-    if not place.exists():
-        raise FileError(_("there is no such file"), _("check the address"), file=str(address))
-    if not str(address).endswith(".parquet") and not (place / SUCCESS).exists():
-        raise FileError(
-            _("the folder has no file {marker}: whoever writes it may not be done").format(marker=SUCCESS),
-            _("wait for the job that writes it; if it is complete, make an empty file of that name in it"),
-            file=str(address),
-        )
-
-
-# --- rows of a table that are taken for people,: nobody may stand in several of them ---------------------------------
+# --- rows of a table that are taken for people: nobody may stand in several of them ----------------------------------
 
 
 def stop_at_repeated_people(records: ClusterRecords) -> None:
@@ -297,21 +282,19 @@ def settled_schema(spark: SparkSession, path: str | Path, schema: Schema) -> Sch
     plain = raw.select(*(raw[f"`{name}`"] for name in names), ROW)
     found = map_blocks(plain, kernel, {"schema": pl.String()}).distinct().collect()
     seen = [Schema.from_toml(row["schema"]) for row in found] or [schema]
-    return schema.model_copy(update={"columns": tuple(_joined([one[name] for one in seen]) for name in names)})
-
-
-def _joined(columns: Sequence[Column]) -> Column:
-    """Return a column that holds what each of several holds."""
-    first, domain = columns[0], {value for column in columns for value in column.domain or ()}
-    listed = all(column.domain is not None for column in columns) and len(domain) <= max(
-        LARGEST_DOMAIN, len(first.domain or ())
-    )
-    widths = [column.width for column in columns if column.width is not None]
-    update = {
-        "optional": any(column.optional for column in columns),
-        "domain": tuple(sorted(domain)) if listed and domain else None,
-        "width": min(widths) if len(widths) == len(columns) else None,
-    }
-    if set(first.domain or ()) == domain:
-        update["domain"] = first.domain if listed else None
-    return first.model_copy(update=update)
+    joined = []  # columns that hold what each of those seen holds
+    for name in names:
+        columns = [one[name] for one in seen]
+        first, domain = columns[0], {value for column in columns for value in column.domain or ()}
+        known = first.domain or ()
+        listed = all(c.domain is not None for c in columns) and len(domain) <= max(LARGEST_DOMAIN, len(known))
+        widths = [column.width for column in columns if column.width is not None]
+        update = {
+            "optional": any(column.optional for column in columns),
+            "domain": tuple(sorted(domain)) if listed and domain else None,
+            "width": min(widths) if len(widths) == len(columns) else None,
+        }
+        if set(known) == domain:
+            update["domain"] = first.domain if listed else None
+        joined.append(first.model_copy(update=update))
+    return schema.model_copy(update={"columns": tuple(joined)})

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from noren.data.categories import as_released, release_categories
 from noren.data.cells import generalised_dtype, is_generalised
 from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
@@ -90,41 +90,35 @@ class ClusterRelease:
             cells = [f"c{at}" for at in range(len(names))]
             public = laid.select(*(f.col(c).alias(n) for c, n in zip(cells, names, strict=True)))
             public.write.parquet((aside / "public.parquet").address)
-            schema = replace(self, public=released)._published_schema(laid)
+            shown: dict[str, list[str]] = {}  # of domains the values that the rows show, which are at most the domain
+            for cell, column in zip(map(f.col, cells), released.schema.columns, strict=True):
+                if column.domain is not None and column.role not in (Role.CUSTOMER, Role.IDENTIFIER):
+                    values = f.explode(cell) if is_generalised(released.types[column.name]) else cell
+                    found = laid.select(values.alias("value")).distinct().dropna().collect()
+                    shown[column.name] = [str(row["value"]) for row in found]
+            longest = max(map(len, shown.values()), default=0)
+            padded = {name: [*values, *[None] * (longest - len(values))] for name, values in shown.items()}
+            frame = pl.DataFrame(padded, schema=dict.fromkeys(padded, pl.String))
+            schema = published_schema(released.schema, self.statement, frame)
             (aside / "public.parquet" / SCHEMA_FILE).write_text(schema.to_toml())
             progress(0.8, _("writing the secret part"))
             secret = aside / "secret"
             secret.make_private()
             laid.select(f.col(ROW).alias("row")).write.parquet((secret / "origin.parquet").address)
-            if self.pseudonyms is None:
-                empty = session.createDataFrame([], "pseudonym string, customer string")
-                empty.write.parquet((secret / "pseudonyms.parquet").address)
-            else:
-                self.pseudonyms.write.parquet((secret / "pseudonyms.parquet").address)
+            behind = self.pseudonyms
+            if behind is None:
+                behind = session.createDataFrame([], "pseudonym string, customer string")
+            behind.write.parquet((secret / "pseudonyms.parquet").address)
             counts = laid.select(f.count(f.lit(1)), f.count(ROW), f.count_distinct(ROW)).first()
             digest = None if self.original is None else digest_of(self.original)
             staged.remove()
             run = {"seed": self.seed, "digest": digest, "rows": self.original_rows}
-            (secret / "run.json").write_json(run)
-            (aside / "statement.json").write_json(published_statement(statement))
+            (secret / "run.json").write_text(run)
+            (aside / "statement.json").write_text(published_statement(statement))
             if check is not None:
                 check(aside)
         rows, of_original, different = counts or (0, 0, 0)
         return {"public": rows, "deleted": self.original_rows - different, "inserted": rows - of_original}
-
-    def _published_schema(self, laid: DataFrame) -> Schema:
-        """Return the schema to publish; of domains the values that the rows show, which are at most the domain."""
-        shown: dict[str, list[str]] = {}
-        for at, column in enumerate(self.public.schema.columns):
-            if column.domain is not None and column.role not in (Role.CUSTOMER, Role.IDENTIFIER):
-                cell = f.col(f"c{at}")
-                values = f.explode(cell) if is_generalised(self.public.types[column.name]) else cell
-                found = laid.select(values.alias("value")).distinct().dropna().collect()
-                shown[column.name] = [str(row["value"]) for row in found]
-        longest = max(map(len, shown.values()), default=0)
-        padded = {name: [*values, *[None] * (longest - len(values))] for name, values in shown.items()}
-        frame = pl.DataFrame(padded, schema=dict.fromkeys(padded, pl.String))
-        return published_schema(self.public.schema, self.statement, frame)
 
 
 def lined(records: ClusterRecords) -> DataFrame:
@@ -160,7 +154,7 @@ def digest_of(records: ClusterRecords) -> str:
 def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecords, Statement]:
     """Read the public part of a release folder, its rows numbered as they stand there, and its statement."""
     place = Place(session, folder)
-    said = (place / "statement.json").read_json()
+    said = json.loads((place / "statement.json").read_text() or "null")
     # the schema lies beside the parts, or in the file's own notes
     text = (place / "public.parquet" / SCHEMA_FILE).read_text()
     if text is None and is_local(place.address):
@@ -187,7 +181,7 @@ def load_release(session: SparkSession, folder: str | Path) -> ClusterRelease:
     """Read a release folder, of a cluster or of one machine; a published one has no secret."""
     place = Place(session, folder)
     public, statement = load_public(session, folder)
-    run = (place / "secret" / "run.json").read_json()
+    run = json.loads((place / "secret" / "run.json").read_text() or "null")
     if run is None:
         return ClusterRelease(None, public.with_frame(public.frame.withColumn(PLACE, f.col(ROW))), None, statement)
     origin, _count = numbered(session, (place / "secret" / "origin.parquet").address)
@@ -218,10 +212,6 @@ class ClusterGuess:
     notes: Mapping[str, Any] = field(default_factory=dict)
     ties: tuple[str, ...] = ()
 
-    def answers(self) -> DataFrame:
-        """Return the pairs without further candidates."""
-        return self.pairs.filter("rank = 1") if "rank" in self.pairs.columns else self.pairs
-
     def in_order(self) -> DataFrame:
         """Return the pairs in the order of one machine, the surest first."""
         there = self.pairs.columns
@@ -229,11 +219,6 @@ class ClusterGuess:
         order += [f.desc("score")] if "score" in there else []
         kept = [name for name in _COLUMNS if name in there]
         return self.pairs.orderBy(*order, *self.ties).select(*kept)
-
-    def save(self, folder: str | Path) -> None:
-        """Write the pairs as a folder of Parquet files, surest first, whole or not at all."""
-        with written_whole(self.pairs.sparkSession, folder) as aside:
-            self.in_order().write.parquet(aside.address)
 
 
 @dataclass(frozen=True)
@@ -260,14 +245,6 @@ class ClusterEvidence:
 Keep = Callable[["DataFrame"], "DataFrame"]
 SHOWN = "noren_shown"
 """Whether a row of :func:`both_sides` has a public one."""
-
-
-def in_released_words(original: ClusterRecords, statement: Statement) -> ClusterRecords:
-    """Return the original in the words of a release: see :func:`noren.data.categories.as_released`."""
-    if release_categories(statement) is None:
-        return original
-    types = {**original.types, original.schema.role(Role.ITEM).name: pl.String()}
-    return original.edited(lambda block, _rows: as_released(block, statement).frame, types=types)
 
 
 def both_sides(evidence: ClusterEvidence) -> DataFrame:

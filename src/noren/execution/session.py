@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
 from noren.execution.stages import told_by_stages
 from noren.i18n import _
-from noren.progress import Progress
+from noren.progress import Progress, silent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,8 @@ def java_home() -> Path:
         said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError):
         raise ClusterError(_("the Java that JAVA_HOME names does not run"), cure, value=program) from None
-    version = java_version(said)
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    version = int(found[1]) if found else 0
     if version < LEAST_JAVA:
         raise ClusterError(
             _("Spark needs Java {least} or newer, and this is Java {version}").format(
@@ -53,16 +54,6 @@ def java_home() -> Path:
             value=program,
         )
     return Path(program).resolve().parents[1]
-
-
-def java_version(said: str) -> int:
-    """Return the major version that ``java -version`` tells; 0 where it tells none.
-
-    >>> java_version('openjdk version "17.0.15" 2025-04-15'), java_version('java version "1.8.0_402"')
-    (17, 8)
-    """
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
-    return int(found[1]) if found else 0
 
 
 # --- the connection to a cluster: one at a time for each address, made when it is needed and kept until the end ------
@@ -263,7 +254,7 @@ def told(words: str) -> NorenError:
 
 
 @contextmanager
-def at_work(engine: str, progress: Progress) -> Iterator[tuple[SparkSession, Progress]]:
+def at_work(engine: str, progress: Progress = silent) -> Iterator[tuple[SparkSession, Progress]]:
     """Give the session on a cluster and a progress that hears of its stages, for one piece of work.
 
     A session is kept for the next piece, so what plans kept on the workers' disks is let go here.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 
 from noren.attacks.by_period import told_periods
+from noren.data.categories import as_released, release_categories
 from noren.data.cells import is_generalised
 from noren.data.formats.files import must_be_free
 from noren.data.guessing.identifying import Identifying
@@ -29,6 +30,7 @@ from noren.execution.files import (
     read,
     settled_schema,
     stop_at_repeated_people,
+    written_whole,
 )
 from noren.execution.frames import ClusterRecords, brought, on_cluster
 from noren.execution.plans import has_plan, plan_of
@@ -40,7 +42,6 @@ from noren.execution.release import (
     ClusterGuess,
     ClusterRelease,
     digest_of,
-    in_released_words,
     load_public,
     load_release,
 )
@@ -81,7 +82,7 @@ class SparkEngine(Engine):
         if schema is not None:
             return Dataset(schema if isinstance(schema, Schema) else Schema.load(schema), path)
         stop_at = how.pop("stop_at", None)
-        with at_work(self.address, silent) as (spark, _told):
+        with at_work(self.address) as (spark, _told):
             guess = guessed_schema(spark, path, **how)
             if stop_at is not None:
                 stop_at(guess.questions)
@@ -92,7 +93,7 @@ class SparkEngine(Engine):
 
     def load(self, path: str | Path, original: Dataset, *, in_order: bool = False) -> Released:
         """Open a release folder."""
-        with at_work(self.address, silent) as (spark, _told):
+        with at_work(self.address) as (spark, _told):
             found = load_release(spark, path)
         return Released(found.statement, found.has_secret, path, opened=found)
 
@@ -170,9 +171,12 @@ class SparkEngine(Engine):
             data, target = self._records(spark, original), self._release(spark, release)
             told(0.0, attack.name)
             must_accept(attack, data.schema)
-            informed = told_periods(attack, target.statement).told(target.statement)
-            known = in_released_words(data, target.statement)
-            guess: ClusterGuess = plan.run(informed, known, target.public, seed=how.get("seed", 0), progress=told)
+            statement = target.statement
+            informed = told_periods(attack, statement).told(statement)
+            if release_categories(statement) is not None:  # the original in the words of the release
+                types = {**data.types, data.schema.role(Role.ITEM).name: pl.String()}
+                data = data.edited(lambda block, _rows: as_released(block, statement).frame, types=types)
+            guess: ClusterGuess = plan.run(informed, data, target.public, seed=how.get("seed", 0), progress=told)
             return Guess(attack.name, brought(guess.in_order()), guess.notes)
 
     def measure(
@@ -204,7 +208,7 @@ class SparkEngine(Engine):
 
     def guesses(self, path: str | Path, original: Dataset, *, parquet: bool = True) -> Mapping[str, Any]:
         """Return where the guesses of a folder lie: Parquet files that :meth:`write_guess` wrote."""
-        with at_work(self.address, silent) as (spark, _told):
+        with at_work(self.address) as (spark, _told):
             names = [name for name in Place(spark, path).names() if name.endswith(".parquet")]
         return {name.removesuffix(".parquet"): f"{path}/{name}" for name in names}
 
@@ -216,14 +220,15 @@ class SparkEngine(Engine):
             file = local_path(out) / f"{guess.attack}.parquet"
             guess.pairs.write_parquet(file)
             return {"file": str(file)}
-        with at_work(self.address, silent) as (spark, _told):
+        with at_work(self.address) as (spark, _told):
             place = Place(spark, out) / f"{guess.attack}.parquet"
-            _lying(spark, guess.attack, guess).save(place.address)
+            with written_whole(spark, place.address) as aside:
+                _lying(spark, guess.attack, guess).in_order().write.parquet(aside.address)
         return {"file": place.address}
 
     def counts(self, original: Dataset, release: Released) -> SparkCounts:
         """Count on the cluster."""
-        with at_work(self.address, silent) as (spark, _told):
+        with at_work(self.address) as (spark, _told):
             return SparkCounts(self.address, self._records(spark, original), self._release(spark, release))
 
     def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> NoReturn:
@@ -309,19 +314,19 @@ class SparkCounts(ReleaseCounts):
 
     def people(self) -> int:
         """Return how many people the original is about."""
-        with self._work():
+        with at_work(self._address):
             return self._known.people()
 
     def shown(self) -> list[Column]:
         """Return the columns of which some row says something."""
-        with self._work():
+        with at_work(self._address):
             names = [f.count(self._released.column(c)) for c in self.schema.columns]
             filled = self._released.frame.agg(*names).first() or ()
         return [column for column, count in zip(self.schema.columns, filled, strict=True) if count]
 
     def identifying(self) -> Mapping[str, Identifying]:
         """Return the columns that identify people; of very many rows some are looked at."""
-        with self._work():
+        with at_work(self._address):
             return identifying_in(self._released.some())
 
     def alone(self, column: Column) -> float:
@@ -329,7 +334,7 @@ class SparkCounts(ReleaseCounts):
         if is_generalised(self._released.types[column.name]):
             return 0.0
         who, what = self._released.at(Role.CUSTOMER), self._released.at(column)
-        with self._work():
+        with at_work(self._address):
             pairs = self._released.frame.select(who, what).dropna().distinct()
             own = pairs.groupBy(what).agg(f.count(f.lit(1)).alias("many"), f.min(who).alias("who")).filter("many = 1")
             people = self._released.frame.select(who).dropna().distinct().count()
@@ -337,7 +342,7 @@ class SparkCounts(ReleaseCounts):
 
     def history_classes(self) -> pl.DataFrame:
         """Return the classes of equal histories."""
-        with self._work():
+        with at_work(self._address):
             found = brought(histories_of(self._released).select("pseudonym", "history"))
         classes = (pl.col("history").rank("dense") - 1).cast(pl.Int64).alias("class")
         return found.select(pl.col("pseudonym").cast(pl.String), classes)
@@ -349,13 +354,13 @@ class SparkCounts(ReleaseCounts):
             return None
         numbers = rows.schema.with_role(Role.PRICE, Role.QUANTITY)
         sums = [f.sum(rows.column(c).cast("double")).alias(f"sum{at}") for at, c in enumerate(numbers)]
-        with self._work():
+        with at_work(self._address):
             by = rows.frame.groupBy(rows.column(Role.CUSTOMER).cast("string").alias("customer"))
             return brought(by.agg(f.count(f.lit(1)).alias("rows"), *sums))
 
     def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
         """Return the smallest class, and what classes tell."""
-        with self._work():
+        with at_work(self._address):
             values = [self._released.column(name).alias(f"s{at}") for at, name in enumerate(sensitive)]
             rows, keys = rows_in_classes(self._released, [self.schema[name] for name in known], *values)
             size = f.count(f.lit(1))
@@ -370,9 +375,6 @@ class SparkCounts(ReleaseCounts):
 
     def different(self, names: Sequence[str]) -> int:
         """Return how many classes there are."""
-        with self._work():
+        with at_work(self._address):
             rows, keys = rows_in_classes(self._released, [self.schema[name] for name in names])
             return rows.select(*keys).distinct().count()
-
-    def _work(self) -> Any:
-        return at_work(self._address, silent)
