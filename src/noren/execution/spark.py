@@ -21,7 +21,7 @@ from noren.data.release import RELEASE, Secret
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError, SchemaError
 from noren.execution.candidates import histories_of
-from noren.execution.engine import Dataset, Engine, Protected, Released
+from noren.execution.engine import Dataset, Engine, Protected, ReleaseCounts, Released
 from noren.execution.files import (
     Place,
     guessed_schema,
@@ -45,7 +45,6 @@ from noren.execution.release import (
     load_public,
     load_release,
 )
-from noren.execution.release_counts import ReleaseCounts
 from noren.execution.session import at_work
 from noren.execution.spark_functions import f
 from noren.i18n import _

@@ -17,7 +17,7 @@ from noren.attacks import attacks
 from noren.data.release import Secret
 from noren.data.schema import Kind
 from noren.data.statement import Statement
-from noren.execution.release_counts import ReleaseCounts
+from noren.execution.engine import ReleaseCounts
 from noren.inference.findings import THREATS, Inferred, Threat
 from noren.judgement.outcome import Outcome
 from noren.judgement.page_text import printable

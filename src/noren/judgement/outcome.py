@@ -9,7 +9,7 @@ from typing import Any
 from noren import api
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
-from noren.execution.release_counts import people_in
+from noren.execution.engine import people_in
 from noren.inference.findings import Inferred
 from noren.methods import methods as every_method
 from noren.progress import Progress, part_of, silent

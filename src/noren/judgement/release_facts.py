@@ -20,7 +20,7 @@ from noren.data.release import Release
 from noren.data.schema import Kind, Role
 from noren.data.statement import Statement
 from noren.errors import InputError
-from noren.execution.release_counts import ReleaseCounts
+from noren.execution.engine import ReleaseCounts
 from noren.judgement.page_text import printable
 from noren.methods import methods
 from noren.retention.perturbation import stated_perturbation
