@@ -19,8 +19,8 @@ from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.data.release import Release
 from noren.errors import ClusterError
 from noren.execution.engine import Dataset, Released
+from noren.execution.session import Step, hearing_stages
 from noren.execution.spark import SparkEngine
-from noren.execution.stages import Step, hearing_stages
 from noren.work.chain import canonical
 
 if TYPE_CHECKING:

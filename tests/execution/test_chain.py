@@ -12,7 +12,7 @@ from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError
 from noren.execution.plans import plan_of
-from noren.execution.plans.chain import BEFORE, in_order_of_text
+from noren.execution.plans.tables import BEFORE, in_order_of_text
 from noren.methods.chain import Chain
 from noren.work.run import protect_folder
 

@@ -15,8 +15,8 @@ from noren.data.release import Release
 from noren.errors import ParameterError
 from noren.execution import spark
 from noren.execution.engine import Dataset, Released
+from noren.execution.session import Stages
 from noren.execution.spark import SparkEngine
-from noren.execution.stages import Stages
 from noren.methods.chain import Chain
 from noren.methods.pseudonymize import Pseudonymize
 from noren.progress import silent

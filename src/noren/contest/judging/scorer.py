@@ -25,7 +25,7 @@ from noren.work.children import Line, Parent, become_child
 
 if TYPE_CHECKING:
     from noren.contest.rulebook import Rulebook
-    from noren.execution.stages import Step
+    from noren.execution.session import Step
 
 _EVERY = 0.2
 Say = Callable[[Mapping[str, Any]], None]
@@ -84,7 +84,7 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
         if not order.get("engine"):
             return score()
         from noren.contest.judging.scoring_engine import on_cluster
-        from noren.execution.stages import hearing_stages
+        from noren.execution.session import hearing_stages
 
         with on_cluster(order["engine"], Path(order["folder"])) as engine, hearing_stages(teller.hear):
             return score(engine=engine)

@@ -34,7 +34,7 @@ class Plan:
 
 
 _known: dict[tuple[Side, str], Plan] = {}
-PLANS = ("attacks", "chain", "generalize", "histories", "safety", "tables", "utility")
+PLANS = ("attacks", "generalize", "histories", "safety", "tables", "utility")
 """The modules that make plans known when they are imported."""
 
 

@@ -28,7 +28,7 @@ from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
 from noren.errors import AuditUnfinishedError, InputError, NorenError
 from noren.execution.engine import Dataset, Protected, ServerEngine
-from noren.execution.stages import hearing_stages
+from noren.execution.session import hearing_stages
 from noren.i18n import _
 from noren.judgement.outcome import label_of
 from noren.progress import Progress, part_of
