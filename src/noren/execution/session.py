@@ -65,6 +65,25 @@ BATCH_ROWS = 1 << 16
 """Rows of one Arrow batch that a kernel is handed."""
 _PATIENCE = 5.0
 """Seconds to wait for a master to answer at all."""
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.executor.extraJavaOptions": "-Dlog4j2.level=error",
+    "spark.executorEnv.NUMBA_NUM_THREADS": "1",
+    "spark.executorEnv.POLARS_MAX_THREADS": "1",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # what is kept on disk has as many parts as it needs, not 200
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timeType.enabled": "true",
+    "spark.log.level": "OFF",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.parquet.compression.codec": "zstd",
+    # without a hidden file of check sums beside every file
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
+}
 _open: dict[str, SparkSession] = {}
 
 
@@ -78,7 +97,21 @@ def session(address: str) -> SparkSession:
     if find_spec("pyspark") is None:
         raise ClusterError(_("Spark is not installed"), _("pip install 'noren[spark]'"))
     os.environ["JAVA_HOME"] = str(java_home())
-    _must_answer(address)
+    tried: list[str] = []
+    masters = address.removeprefix("spark://").split(",") if address.startswith("spark://") else []
+    for master in masters:  # stop where nobody listens; Spark itself would try for a minute
+        host, _colon, port = master.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+            break
+        except (OSError, ValueError) as error:
+            tried.append(getattr(error, "strerror", None) or str(error))
+    if masters and len(tried) == len(masters):
+        raise ClusterError(
+            _("no Spark master answers ({reason})").format(reason="; ".join(tried)),
+            _("check host and port; the master's page says its address"),
+            value=address,
+        )
     close()  # there is one Spark context in a process
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
     from pyspark.sql import SparkSession
@@ -88,36 +121,21 @@ def session(address: str) -> SparkSession:
     paths = os.pathsep.join(dict.fromkeys([here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]))
     os.environ["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON") or sys.executable
     quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.extraJavaOptions": quiet,
-        "spark.executor.extraJavaOptions": "-Dlog4j2.level=error",
-        "spark.executorEnv.PYTHONPATH": paths,
-        "spark.executorEnv.NUMBA_NUM_THREADS": "1",
-        "spark.executorEnv.POLARS_MAX_THREADS": "1",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # what is kept on disk has as many parts as it needs, not 200
-        "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.timeType.enabled": "true",
-        "spark.log.level": "OFF",
-        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-        "spark.sql.parquet.compression.codec": "zstd",
-        # without a hidden file of check sums beside every file
-        "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
-        "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
-    }
+    settings = _SETTINGS | {"spark.driver.extraJavaOptions": quiet, "spark.executorEnv.PYTHONPATH": paths}
     if address.startswith("local") or urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1"):
         settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
     builder = SparkSession.builder.master(address).appName("noren")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    with _silent_start():
-        made = builder.getOrCreate()
-    _open[address] = made
-    return made
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)  # what is started writes its words to nowhere: Java greets people with warnings of its own
+    try:
+        _open[address] = builder.getOrCreate()
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+    return _open[address]
 
 
 def close() -> None:
@@ -128,38 +146,6 @@ def close() -> None:
 
 
 atexit.register(close)
-
-
-@contextmanager
-def _silent_start() -> Iterator[None]:
-    """Let what is started here write its words to nowhere: Java greets people with warnings of its own."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-def _must_answer(address: str) -> None:
-    """Stop where nobody listens at the address of a master; Spark itself would try for a minute."""
-    if not address.startswith("spark://"):
-        return
-    tried = []
-    for one in address.removeprefix("spark://").split(","):
-        host, _colon, port = one.rpartition(":")
-        try:
-            with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE):
-                return
-        except (OSError, ValueError) as error:
-            tried.append(getattr(error, "strerror", None) or str(error))
-    raise ClusterError(
-        _("no Spark master answers ({reason})").format(reason="; ".join(tried)),
-        _("check host and port; the master's page says its address"),
-        value=address,
-    )
 
 
 # --- what went wrong, in one line ------------------------------------------------------------------------------------
@@ -378,12 +364,13 @@ class Stages:
         progress: Progress,
         hear: Callable[[Iterable[Stage]], None] | None = None,
     ) -> None:
-        self._tracker, self._context = session.sparkContext.statusTracker(), session.sparkContext
+        self._tracker = session.sparkContext.statusTracker()
         self._progress, self._hear = progress, hear
         self._share, self._step = 0.0, ""
         self._said = in_every_language(lambda: "")
         self._known: dict[int, Stage] = {}
-        self._job = self._jobs() if hear is not None else 0
+        self._spark: Any = None if hear is None else session.sparkContext._jsc.sc()
+        self._job = 0 if hear is None else int(self._spark.dagScheduler().numTotalJobs())
         self._ids: list[int] = []
 
     def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
@@ -404,62 +391,54 @@ class Stages:
                 step=self._step, stages=ids, done=done, tasks=tasks
             )
             self._progress(self._share, said)
-        if self._hear is not None:
-            self._tell(self._hear)
+        self.tell()
 
-    def _jobs(self) -> int:
-        """Return how many jobs Spark was given since it began."""
-        return int(self._context._jsc.sc().dagScheduler().numTotalJobs())
+    def tell(self, *, settled: bool = False) -> None:
+        """Tell whoever hears it the stages of this work, where something changed since the last look.
 
-    def _tell(self, hear: Callable[[Iterable[Stage]], None]) -> None:
-        """Tell the stages of this work, where something changed since the last look."""
+        Those that are ``settled`` are told when Spark has told all of them.
+        """
+        if self._hear is None:
+            return
         from py4j.protocol import Py4JJavaError
 
-        last = self._jobs()
+        if settled:
+            self._spark.listenerBus().waitUntilEmpty()
+        last = int(self._spark.dagScheduler().numTotalJobs())
         for job in range(self._job, last):
             info = self._tracker.getJobInfo(job)
             self._ids += [] if info is None else sorted(set(info.stageIds) - set(self._ids))
         self._job = last
-        store = self._context._jsc.sc().statusStore()
-        changed, open_ = {}, []
+        store = self._spark.statusStore()
+        changed, over = [], set()
         for number in self._ids:
             try:
                 found = store.lastStageAttempt(number)
             except Py4JJavaError:  # nothing is known of it yet, or not any more
-                found = None
-            stage = None if found is None else self._stage(found, number)
-            if stage is not None and stage != self._known.get(number):
-                self._known[number] = changed[number] = stage
-            skipped = found is not None and str(found.status()) == "SKIPPED"  # what it makes is there already
-            open_ += [] if skipped or (stage is not None and stage.over) else [number]
-        self._ids = open_
+                continue
+            began, ended = found.submissionTime(), found.completionTime()
+            if str(found.status()) == "SKIPPED" or (began.isDefined() and ended.isDefined()):
+                over.add(number)  # what a skipped one makes is there already
+            if not began.isDefined():
+                continue
+            before = self._known.get(number)
+            stage = Stage(
+                number,
+                self._said if before is None else before.step,
+                int(found.numCompleteTasks()),
+                int(found.numTasks()),
+                int(found.shuffleWriteRecords()),
+                int(found.shuffleWriteBytes()),
+                began.get().getTime() / 1000,
+                ended.get().getTime() / 1000 if ended.isDefined() else time.time(),
+                bool(ended.isDefined()),
+            )
+            if stage != before:
+                self._known[number] = stage
+                changed.append(stage)
+        self._ids = [number for number in self._ids if number not in over]
         if changed:
-            hear(list(changed.values()))
-
-    def settle(self) -> None:
-        """Look once more, when all that Spark has to tell of the work is told."""
-        if self._hear is not None:
-            self._context._jsc.sc().listenerBus().waitUntilEmpty()
-            self._tell(self._hear)
-
-    def _stage(self, found: Any, number: int) -> Stage | None:
-        """Return a stage as Spark counts it; None where it did not begin."""
-        began, ended = found.submissionTime(), found.completionTime()
-        if not began.isDefined():
-            return None
-        before = self._known.get(number)
-        until = ended.get().getTime() / 1000 if ended.isDefined() else time.time()
-        return Stage(
-            number,
-            self._said if before is None else before.step,
-            int(found.numCompleteTasks()),
-            int(found.numTasks()),
-            int(found.shuffleWriteRecords()),
-            int(found.shuffleWriteBytes()),
-            began.get().getTime() / 1000,
-            until,
-            bool(ended.isDefined()),
-        )
+            self._hear(changed)
 
 
 @contextmanager
@@ -475,7 +454,7 @@ def told_by_stages(session: SparkSession, progress: Progress) -> Iterator[Progre
         try:
             while not ended.wait(_LOOK_AT_STAGES):
                 stages.look()
-            stages.settle()  # for stages shorter than the time between two looks
+            stages.tell(settled=True)  # for stages shorter than the time between two looks
         except Exception:  # the session is ending; whoever waits for it hears why
             return
 
