@@ -23,7 +23,6 @@ from noren.execution.plans import plan
 from noren.execution.release import ClusterGuess, in_release_order, place_type
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_
-from noren.kernels.arrays import Whole
 from noren.kernels.compiling import read_only
 from noren.kernels.items.packed_sets import CERTAIN, shared_weights, weight_of_one_in
 from noren.kernels.linkage.row_layout import likeness
@@ -121,7 +120,10 @@ def with_overlap(pairs: DataFrame, beside: Types) -> DataFrame:
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
         released, known = (block[name].drop_nulls().explode(empty_as_null=False) for name in ("items", "bought"))
         both = released.struct.unnest()
-        first, start = _starts(block["items"]), _starts(block["bought"])
+        first, start = (
+            read_only(np.append(0, block[name].list.len().fill_null(0).cast(pl.Int64).cum_sum().to_numpy()))
+            for name in ("items", "bought")
+        )
         shared = shared_weights(
             *(first[:-1], first[1:]),
             read_only(both["item"].cast(pl.Int32).to_numpy()),
@@ -132,11 +134,6 @@ def with_overlap(pairs: DataFrame, beside: Types) -> DataFrame:
         return block.select(*beside).with_columns(shared=pl.Series(shared))
 
     return map_blocks(pairs.select(*beside, "items", "bought"), kernel, {**beside, "shared": pl.Int64()})
-
-
-def _starts(sets: pl.Series) -> Whole:
-    sizes = sets.list.len().fill_null(0).cast(pl.Int64).to_numpy()
-    return read_only(np.concatenate(([0], np.cumsum(sizes))))
 
 
 def similarity(overlap: Expression, total: Expression, size: Expression, unit: int) -> Expression:
@@ -207,35 +204,19 @@ def attack_jaccard(
         return ranked.filter(f.col("rank") <= wanted).drop("first")
 
     progress(0.3, "")
-    found = kept(compared(_first_pairs(tokens, buyers, sides.unit)))
-    bound = found.filter(f.col("rank") == wanted).select("set", f.col("score").alias("least"))
-    best = kept(compared(_pairs(tokens, buyers, bound, sides.unit)))
-    pairs = pseudonyms.select("pseudonym", "set", "place").join(best, "set").drop("set")
-    counts: Any = (
-        pseudonyms.select("pseudonym", "set")
-        .join(best.filter("rank = 1").select("set", "score"), "set", "left")
-        .agg(f.count(f.lit(1)), f.count("score"), f.sum("score"))
-        .first()
-    )
-    many, named, total = int(counts[0]), int(counts[1]), float(counts[2] or 0.0)
-    notes = {"unlike_anybody": many - named, "mean_similarity": total / many if many else 0.0}
-    return ClusterGuess(attack.name, pairs if wanted > 1 else pairs.drop("rank"), notes, ties=("place",))
-
-
-def _first_pairs(tokens: DataFrame, buyers: DataFrame, unit: int) -> DataFrame:
-    """Return sets beside a few customers of their rarest items."""
+    # sets beside a few customers of their rarest items
+    unit, total = sides.unit, f.col("total")
     place = f.row_number().over(Window.partitionBy("item").orderBy("first"))
     some = buyers.withColumn("n", place).filter(f.col("n") <= _FIRST_CUSTOMERS).select("item", "customer")
     rare = tokens.filter(f.col("at") < _FIRST_ITEMS)
-    about = f.round(f.col("total") / unit).cast("int")
+    about = f.round(total / unit).cast("int")
     near = rare.filter("at < 2").withColumn("size", f.explode(f.array(*(about + d for d in range(-_NEAR, _NEAR + 1)))))
     of_size = near.join(buyers.select("item", "customer", "size"), ["item", "size"])
-    return rare.join(some, "item").select("set", "customer").unionByName(of_size.select("set", "customer"))
-
-
-def _pairs(tokens: DataFrame, buyers: DataFrame, bound: DataFrame, unit: int) -> DataFrame:
-    """Return sets beside all customers who may be as similar as their bound."""
-    least, total = f.col("least") * (1 - _SLACK), f.col("total")
+    few = rare.join(some, "item").select("set", "customer").unionByName(of_size.select("set", "customer"))
+    found = kept(compared(few))
+    bound = found.filter(f.col("rank") == wanted).select("set", f.col("score").alias("least"))
+    # sets beside all customers who may be as similar as their bound
+    least = f.col("least") * (1 - _SLACK)
     asked = tokens.join(bound, "set", "left").fillna({"least": 0.0}).filter(f.col("rest") >= least * total)
     # sizes by steps, so that the join looks up those that may do; without a bound, all there are
     low, high = _step(least * total / unit), _step(total / unit / f.greatest(least, f.lit(1e-9)))
@@ -246,7 +227,18 @@ def _pairs(tokens: DataFrame, buyers: DataFrame, bound: DataFrame, unit: int) ->
     enough = left >= least / (1 + least) * (total + size)
     right_size = (size >= least * total) & (least * size <= total)
     sized = buyers.withColumn("step", _step(f.col("size").cast("double")))
-    return asked.join(sized, ["item", "step"]).filter(enough & right_size).select("set", "customer")
+    best = kept(compared(asked.join(sized, ["item", "step"]).filter(enough & right_size)))
+    pairs = pseudonyms.select("pseudonym", "set", "place").join(best, "set").drop("set")
+    counts: Any = (
+        pseudonyms.select("pseudonym", "set")
+        .join(best.filter("rank = 1").select("set", "score"), "set", "left")
+        .agg(f.count(f.lit(1)), f.count("score"), f.sum("score"))
+        .first()
+    )
+    many = int(counts[0])
+    mean = float(counts[2] or 0.0) / many if many else 0.0
+    notes = {"unlike_anybody": many - int(counts[1]), "mean_similarity": mean}
+    return ClusterGuess(attack.name, pairs if wanted > 1 else pairs.drop("rank"), notes, ties=("place",))
 
 
 def _step(size: Expression) -> Expression:

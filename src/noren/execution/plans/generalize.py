@@ -19,7 +19,7 @@ from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
-from noren.kernels.arrays import Real, Whole
+from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import counted_sd
 from noren.kernels.judging.statistics import weighted_median
 from noren.kernels.sharing.alignment import FEATURES, LaidRows, customer_features, laid_rows
@@ -196,7 +196,17 @@ def protect_generalize(
     joined = words.frame.join(customers.select(CUSTOMER, CODE), words.column(Role.CUSTOMER) == f.col(CUSTOMER))
     values = [as_number(words, column).alias(f"n{at}") for at, column in enumerate(ordered)]
     rows = joined.select(ROW, CODE, *values, *(words.column(column).alias(_ITEM) for column in nominal))
-    features = _features(rows, units, original.rows)
+    # the features of every customer, in the order of their numbers; customers are laid in parts
+    of_each = [f"f{at}" for at in range(FEATURES)]
+
+    def kernel(part: pl.DataFrame) -> pl.DataFrame:
+        part = part.sort(CODE, ROW)
+        found = customer_features(units.laid(part, CODE))
+        return pl.DataFrame(found, schema=of_each).with_columns(part[CODE].unique(maintain_order=True))
+
+    parts = rows.withColumn("part", f.pmod(f.col(CODE), f.lit(max(original.rows // _ROWS_OF_A_PART, 1))))
+    by_part = map_groups(parts, ["part"], kernel, {CODE: pl.Int64()} | dict.fromkeys(of_each, pl.Float64()))
+    features = pl.DataFrame(by_part.toArrow()).sort(CODE).select(of_each).to_numpy()
     method.stop_if_too_long(features[:, 0].astype(np.int64))
     blocks = method.blocks(features)
     progress(0.1, _("comparing histories"))
@@ -234,22 +244,6 @@ def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
         [counted_sd(v, one["all"].to_numpy()) for v, one in zip(value, of, strict=True)],
         [column.grid for column in ordered],
     )
-
-
-def _features(rows: DataFrame, units: _Units, count: int) -> Real:
-    """Return the features of every customer, in the order of their numbers; customers are laid in parts."""
-    parts = max(count // _ROWS_OF_A_PART, 1)
-    names = [f"f{at}" for at in range(FEATURES)]
-    into = {CODE: pl.Int64()} | dict.fromkeys(names, pl.Float64())
-
-    def kernel(part: pl.DataFrame) -> pl.DataFrame:
-        part = part.sort(CODE, ROW)
-        found = customer_features(units.laid(part, CODE))
-        return pl.DataFrame(found, schema=names).with_columns(part[CODE].unique(maintain_order=True))
-
-    spread = rows.withColumn("part", f.pmod(f.col(CODE), f.lit(parts)))
-    told = pl.DataFrame(map_groups(spread, ["part"], kernel, into).toArrow()).sort(CODE)
-    return told.select(names).to_numpy()
 
 
 def _searched(method: Generalize, rows: DataFrame, blocks: list[Whole], units: _Units, seed: int) -> DataFrame:

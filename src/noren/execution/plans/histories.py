@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,7 +43,6 @@ from noren.methods.thin import Thin, pairs_of_facts, rows_kept
 from noren.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
 _BASKET, _ITEM = "noren_basket", "noren_item"
@@ -64,9 +62,18 @@ def protect_perturb(
     last_day = stop_at_empty_periods(method, original) if method.moves_dates(schema) else None
     frame = original.frame
     packs = {column.name: f"noren_pack{at}" for at, column in enumerate(method.moved_by_packs(schema))}
+    there = schema.with_role(Role.ITEM)
     for name, pack in packs.items():
-        must_be_exact(nothing, (schema[name], *schema.with_role(Role.ITEM)))
-        frame = _with_packs(original.with_frame(frame), name, pack)
+        must_be_exact(nothing, (schema[name], *there))
+        # the pack of a row's item is its most common quantity, the smaller of two equally common ones
+        item = original.column(there[0]) if there else f.lit("one")
+        sized = frame.withColumn("noren_size", f.abs(original.column(name))).withColumn("noren_item", item)
+        counted = sized.filter(f.col("noren_size") > 0).groupBy("noren_item", "noren_size").count()
+        best = f.min(f.struct((-f.col("count")).alias("often"), "noren_size")).alias("best")
+        usual = counted.groupBy(f.col("noren_item").alias("noren_sold")).agg(best)
+        known = usual.select("noren_sold", f.col("best.noren_size").cast("double").alias(pack))
+        joined = sized.join(known, f.col("noren_item").eqNullSafe(f.col("noren_sold")), "left")
+        frame = joined.select(*frame.columns, f.coalesce(f.col(pack), f.lit(1.0)).alias(pack))
     frame, also = frame.filter(original.column(Role.CUSTOMER).isNotNull()), list(packs.values())
     if method.moves_dates(schema) and method.whole_baskets:
         # the first row of a basket: same customer, same day, same invoice where there is one
@@ -91,19 +98,6 @@ def protect_perturb(
     done = original.with_frame(frame).edited(kernel, types=original.types, also=also)
     notes = columns_not_there(nothing, MOVED) | nobodys_rows(original)
     return under_pseudonyms(original, done, method.statement(notes), seed=seed)
-
-
-def _with_packs(rows: ClusterRecords, quantity: str, name: str) -> DataFrame:
-    """Return rows with the pack of their item: its most common quantity, the smaller of two equally common ones."""
-    there = rows.schema.with_role(Role.ITEM)
-    item = rows.column(there[0]) if there else f.lit("one")
-    sized = rows.frame.withColumn("noren_size", f.abs(rows.column(quantity))).withColumn("noren_item", item)
-    counted = sized.filter(f.col("noren_size") > 0).groupBy("noren_item", "noren_size").count()
-    best = f.min(f.struct((-f.col("count")).alias("often"), "noren_size")).alias("best")
-    usual = counted.groupBy(f.col("noren_item").alias("noren_sold")).agg(best)
-    packs = usual.select("noren_sold", f.col("best.noren_size").cast("double").alias(name))
-    joined = sized.join(packs, f.col("noren_item").eqNullSafe(f.col("noren_sold")), "left")
-    return joined.select(*rows.frame.columns, f.coalesce(f.col(name), f.lit(1.0)).alias(name))
 
 
 _WHO, _PERIOD, _UNIT, _PARTNER = "who", "period", "unit", "partner"
@@ -133,9 +127,38 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
     place = f.array_position(f.array(*map(f.lit, periods)), f.col(_PERIOD)) if periods else f.lit(0)
     known = customers.select(f.col(CUSTOMER).alias(_WHO), CODE)
     units = units.join(known, _WHO).withColumn(_UNIT, place.cast("long") * count + f.col(CODE))
-    pairs = _pairs_of_rows(rows, _partners(units, rounds)).persist(StorageLevel.DISK_ONLY)
-    there = pairs.count()
-    picked = _picked(method, pairs, there, original.rows, seed)
+    # partners as noren.kernels.sharing.rows.like_partners finds them: in each round those still free that agree on
+    # their first item stand by length, and neighbours become partners
+    units = units.withColumn(_PARTNER, f.lit(None).cast("long"))
+    for at in [*(f.col(f"r{at}") for at in range(rounds)), f.lit(0.0)]:
+        free = f.col(_PARTNER).isNull()
+        # who has a partner is not looked at: alone, so that nobody waits for them
+        alike = Window.partitionBy(_PERIOD, f.when(free, at), f.when(~free, f.col(_UNIT))).orderBy("rows", _UNIT)
+        even = f.row_number().over(alike) % 2 == 1
+        neighbour = f.when(even, f.lead(_UNIT).over(alike)).otherwise(f.lag(_UNIT).over(alike))
+        units = units.withColumn(_PARTNER, f.when(free, neighbour).otherwise(f.col(_PARTNER)))
+    found = units.filter(f.col(_PARTNER).isNotNull()).persist(StorageLevel.DISK_ONLY)
+    first_of, side = f.least(_UNIT, _PARTNER), (f.col(_UNIT) != f.least(_UNIT, _PARTNER)).cast("int")
+    partners = found.select(_WHO, _PERIOD, first_of.alias(_PAIR), side.alias(_SIDE))
+    pairs = _pairs_of_rows(rows, partners).persist(StorageLevel.DISK_ONLY)
+    there, wanted = pairs.count(), method.pairs_wanted(original.rows)
+    # those change hands that have the smallest draws, each pair drawing by its place among all
+    picked = pairs.select("one", "other")
+    if not wanted:
+        picked = picked.filter(f.lit(False))
+    elif wanted < there:
+        largest = (pairs.agg(f.max(_PAIR)).first() or (0,))[0] + 1
+        along = f.col("phase").cast("double") * largest + f.col(_PAIR)
+        order = [f.col(name) for name in ("phase", _PAIR, _ITEM, _PLACE)]
+        numbered = ranked(pairs, order, along, "at", rows=there).select("at", "one", "other")
+        into = {"at": pl.Int64(), "one": pl.Int64(), "other": pl.Int64(), "uniform": pl.Float64()}
+        drawn = map_blocks(
+            numbered,
+            lambda block: block.with_columns(pl.Series("uniform", method.draws(block["at"].to_numpy(), seed))),
+            into,
+        )
+        draws, keys = drawn.persist(StorageLevel.DISK_ONLY), ("uniform", "at")
+        picked = draws.filter(up_to(keys, key_of_row(draws, keys, wanted))).select("one", "other")
     progress(0.5, _("exchanging rows"))
     # the rows of picked pairs get their partner's customer and what goes with customers
     carried = [original.at(Role.CUSTOMER), *(original.at(c) for c in original.schema.with_role(*WITH_OWNER))]
@@ -146,8 +169,7 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
     new = {at: f.when(changed, f.col(f"new_{at}")).otherwise(f.col(at)).alias(at) for at in carried}
     exchanged = original.with_frame(joined.select(*(new.get(at, f.col(at)) for at in original.frame.columns)))
     notes = columns_not_there(nothing, (Role.ITEM, Role.DATE)) | nobodys_rows(original)
-    moved = min(there, method.pairs_wanted(original.rows))
-    statement = method.statement({"changed_hands": 2 * moved / max(original.rows, 1)} | notes)
+    statement = method.statement({"changed_hands": 2 * min(there, wanted) / max(original.rows, 1)} | notes)
     return under_pseudonyms(original, exchanged, statement, seed=seed, names=named(customers, count, seed))
 
 
@@ -180,64 +202,23 @@ def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame,
     return rows, len(orders)
 
 
-def _partners(units: DataFrame, rounds: int) -> DataFrame:
-    """Return the histories that have a partner; see :func:`noren.kernels.sharing.exchange.like_partners`.
-
-    In each round those still free that agree on their first item stand by length, and neighbours become partners.
-    """
-    units = units.withColumn(_PARTNER, f.lit(None).cast("long"))
-    for at in [*(f.col(f"r{at}") for at in range(rounds)), f.lit(0.0)]:
-        free = f.col(_PARTNER).isNull()
-        # who has a partner is not looked at: alone, so that nobody waits for them
-        alike = Window.partitionBy(_PERIOD, f.when(free, at), f.when(~free, f.col(_UNIT))).orderBy("rows", _UNIT)
-        even = f.row_number().over(alike) % 2 == 1
-        neighbour = f.when(even, f.lead(_UNIT).over(alike)).otherwise(f.lag(_UNIT).over(alike))
-        units = units.withColumn(_PARTNER, f.when(free, neighbour).otherwise(f.col(_PARTNER)))
-    found = units.filter(f.col(_PARTNER).isNotNull()).persist(StorageLevel.DISK_ONLY)
-    pair = f.least(_UNIT, _PARTNER)
-    return found.select(_WHO, _PERIOD, pair.alias(_PAIR), (f.col(_UNIT) != pair).cast("int").alias(_SIDE))
-
-
 def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
     """Return pairs of rows of partners: of one item first, then of what is left, in the order of what rows are by."""
     by = [name for name in rows.columns if name.startswith("by")]
     order = [f.col(name).asc_nulls_last() for name in by]
     laid = rows.join(partners, [_WHO, _PERIOD]).select(ROW, _ITEM, _PAIR, _SIDE, *by)
 
-    def placed(frame: DataFrame, *group: str) -> DataFrame:
+    one, other = (f.max(f.when(f.col(_SIDE) == side, f.col(ROW))) for side in (0, 1))
+    phases: list[DataFrame] = []
+    for group, item in (([_PAIR, _ITEM], f.col(_ITEM)), ([_PAIR], f.lit(0).cast("long"))):
         side = Window.partitionBy(*group, _SIDE).orderBy(*order, ROW)
-        both = Window.partitionBy(*group, _PLACE)
-        numbered = frame.withColumn(_PLACE, f.row_number().over(side))
-        return numbered.withColumn("met", f.count(f.lit(1)).over(both) == 2)
-
-    def met(frame: DataFrame, phase: int, item: Expression) -> DataFrame:
-        one, other = (f.max(f.when(f.col(_SIDE) == side, f.col(ROW))) for side in (0, 1))
-        pairs = frame.filter("met").groupBy(_PAIR, item.alias(_ITEM), _PLACE)
-        return pairs.agg(one.alias("one"), other.alias("other")).withColumn("phase", f.lit(phase))
-
-    by_item = placed(laid, _PAIR, _ITEM)
-    rest = placed(by_item.filter(~f.col("met")).drop("met", _PLACE), _PAIR)
-    return met(by_item, 0, f.col(_ITEM)).unionByName(met(rest, 1, f.lit(0).cast("long")))
-
-
-def _picked(method: Swap, pairs: DataFrame, there: int, rows: int, seed: int) -> DataFrame:
-    """Return the pairs that change hands: those of the smallest draws, each pair drawing by its place among all."""
-    wanted = method.pairs_wanted(rows)
-    if wanted >= there:
-        return pairs.select("one", "other")
-    if not wanted:
-        return pairs.select("one", "other").filter(f.lit(False))
-    largest = (pairs.agg(f.max(_PAIR)).first() or (0,))[0] + 1
-    along = f.col("phase").cast("double") * largest + f.col(_PAIR)
-    order = [f.col(name) for name in ("phase", _PAIR, _ITEM, _PLACE)]
-    numbered = ranked(pairs, order, along, "at", rows=there).select("at", "one", "other")
-
-    def drawn(block: pl.DataFrame) -> pl.DataFrame:
-        return block.with_columns(pl.Series("uniform", method.draws(block["at"].to_numpy(), seed)))
-
-    into = {"at": pl.Int64(), "one": pl.Int64(), "other": pl.Int64(), "uniform": pl.Float64()}
-    draws, keys = map_blocks(numbered, drawn, into).persist(StorageLevel.DISK_ONLY), ("uniform", "at")
-    return draws.filter(up_to(keys, key_of_row(draws, keys, wanted))).select("one", "other")
+        placed = laid.withColumn(_PLACE, f.row_number().over(side))
+        placed = placed.withColumn("met", f.count(f.lit(1)).over(Window.partitionBy(*group, _PLACE)) == 2)
+        pairs = placed.filter("met").groupBy(_PAIR, item.alias(_ITEM), _PLACE)
+        pairs = pairs.agg(one.alias("one"), other.alias("other"))
+        phases.append(pairs.withColumn("phase", f.lit(len(phases))))
+        laid = placed.filter(~f.col("met")).drop("met", _PLACE)
+    return phases[0].unionByName(phases[1])
 
 
 _ORDER = ("telling", "uniform", ROW)
@@ -254,7 +235,26 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
     names = named(customers, count, seed)
     nobodys = nobodys_rows(original)
     owned = original.rows - sum(nobodys.values())
-    order = _order(method, original, seed).filter(f.col(CUSTOMER).isNotNull()).persist(StorageLevel.DISK_ONLY)
+    measured = [column.name for column in original.rowless().measured()] if method.rarest else []
+    facts = [f"t{at}" for at in range(len(measured))]
+    who = original.schema.role(Role.CUSTOMER).name
+
+    def kernel(records: Records, rows: pl.Series) -> pl.DataFrame:
+        texts = records.texts()
+        draws = pl.Series("uniform", method.draws(rows.to_numpy(), seed))
+        told = [texts[name].alias(fact) for name, fact in zip(measured, facts, strict=True)]
+        return pl.DataFrame([rows.alias(ROW), records.frame[who].alias(CUSTOMER), draws, *told])
+
+    into = {ROW: pl.Int64(), CUSTOMER: pl.String(), "uniform": pl.Float64()} | {fact: pl.String() for fact in facts}
+    drawn = original.map(kernel, into)
+    telling, pairs = f.lit(0.0), pairs_of_facts(facts) if facts else []
+    for at, pair in enumerate(pairs):
+        shared = drawn.select(*pair, CUSTOMER).distinct().groupBy(*pair).agg(f.count(f.lit(1)).alias(f"shared{at}"))
+        drawn = drawn.join(shared, list(pair))
+        telling = telling + f.lit(1.0) / f.col(f"shared{at}")
+    # what decides when a row goes: how telling it is, its draw, its place
+    order = drawn.select(ROW, CUSTOMER, "uniform", (-(telling / len(pairs)) if pairs else telling).alias("telling"))
+    order = order.filter(f.col(CUSTOMER).isNotNull()).persist(StorageLevel.DISK_ONLY)
     wanted, there = method.rows_to_delete(owned), owned
     if not method.allow_vanish:
         last = order.groupBy(CUSTOMER).agg(f.max(f.struct(*_ORDER)).alias("last"))
@@ -270,32 +270,6 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
     pseudonyms = behind(names, public if method.allow_vanish else None)
     statement = method.statement(nobodys | rows_kept(max(wanted - there, 0)))
     return ClusterRelease(original, public, pseudonyms, statement, seed, original.rows)
-
-
-def _order(method: Thin, original: ClusterRecords, seed: int) -> DataFrame:
-    """Return every row's customer and what decides when it goes: how telling it is, its draw, its place."""
-    measured = [column.name for column in original.rowless().measured()] if method.rarest else []
-    facts = [f"t{at}" for at in range(len(measured))]
-    who = original.schema.role(Role.CUSTOMER).name
-
-    def kernel(records: Records, rows: pl.Series) -> pl.DataFrame:
-        texts = records.texts()
-        draws = pl.Series("uniform", method.draws(rows.to_numpy(), seed))
-        told = [texts[name].alias(fact) for name, fact in zip(measured, facts, strict=True)]
-        return pl.DataFrame([rows.alias(ROW), records.frame[who].alias(CUSTOMER), draws, *told])
-
-    into = {ROW: pl.Int64(), CUSTOMER: pl.String(), "uniform": pl.Float64()} | {fact: pl.String() for fact in facts}
-    drawn = original.map(kernel, into)
-    if not facts:
-        return drawn.withColumn("telling", f.lit(0.0))
-    pairs = pairs_of_facts(facts)
-    chances = []
-    for at, pair in enumerate(pairs):
-        shared = drawn.select(*pair, CUSTOMER).distinct().groupBy(*pair).agg(f.count(f.lit(1)).alias(f"shared{at}"))
-        drawn = drawn.join(shared, list(pair))
-        chances.append(f.lit(1.0) / f.col(f"shared{at}"))
-    telling = reduce(lambda total, chance: total + chance, chances, f.lit(0.0)) / len(pairs)
-    return drawn.select(ROW, CUSTOMER, "uniform", (-telling).alias("telling"))
 
 
 @plan(Pseudonymize, driver=N_("cuts and sizes of at most 2,000 parts of the order of customers"))
@@ -385,51 +359,39 @@ def _believable_rows(original: ClusterRecords, rows: DataFrame, wanted: DataFram
     ]
     cells = [name for name in original.frame.columns if name != ROW]
     from_visit = [name for name in cells if name not in from_item]
-    wanted = wanted.withColumnRenamed("what", _ITEM)
-    sold = _numbered(rows.filter(f.col(_ITEM).isNotNull()), [_ITEM])
-    bought = _one_of(wanted, sold, [_ITEM], "like")
-    bought = bought.select(_AT, "who", "place", f.col(_MOMENT).alias("moment"), *from_item)
+    bought = _one_of(wanted.withColumnRenamed("what", _ITEM), rows.filter(f.col(_ITEM).isNotNull()), [_ITEM], "like")
+    bought = bought.select(_AT, "who", "place", f.col(_MOMENT).alias("when"), *from_item)
     bought = bought.persist(StorageLevel.DISK_ONLY)
-    nearest = _nearest_moment(rows, bought).withColumnRenamed("who", CODE)
-    visits = _numbered(rows, [CODE, _MOMENT])
-    made = _one_of(nearest, visits.select(CODE, _MOMENT, "number", "many", *from_visit), [CODE, _MOMENT], "place")
+    # the customer's moment nearest to when the like was bought, the earlier of two equally near
+    asked = bought.select("who", "when", f.lit(0).alias("kind"), _AT)
+    there = rows.select(f.col(CODE).alias("who"), f.col(_MOMENT).alias("when")).distinct()
+    both = asked.unionByName(there.withColumn("kind", f.lit(1)), allowMissingColumns=True)
+    moment, by_who = f.when(f.col("kind") == 1, f.col("when")), Window.partitionBy("who")
+    orders = {"before": [f.asc("when"), f.asc("kind")], "after": [f.desc("when"), f.desc("kind")]}
+    for name, order in orders.items():
+        so_far = by_who.orderBy(*order).rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        both = both.withColumn(name, f.last(moment, ignorenulls=True).over(so_far))
+    nearer = f.abs(f.col("after") - f.col("when")) < f.abs(f.col("before") - f.col("when"))
+    nearest = f.when(f.col("before").isNull() | nearer, f.col("after")).otherwise(f.col("before"))
+    found = both.filter("kind = 0").select(_AT, nearest.alias(_MOMENT))
+    placed = bought.join(found, _AT).withColumnRenamed("who", CODE)
+    made = _one_of(placed, rows.select(CODE, _MOMENT, ROW, *from_visit), [CODE, _MOMENT], "place")
     return made.select(*cells, f.lit(None).cast("long").alias(ROW))
 
 
-def _numbered(rows: DataFrame, by: list[str]) -> DataFrame:
-    """Return rows with their number among those alike in ``by``, from 0 in the original's order, and how many."""
-    alike = Window.partitionBy(*by)
-    number = f.row_number().over(alike.orderBy(ROW)).cast("long") - 1
-    return rows.withColumn("number", number).withColumn("many", f.count(f.lit(1)).over(alike))
-
-
 def _one_of(wanted: DataFrame, rows: DataFrame, by: list[str], uniform: str) -> DataFrame:
-    """Return what is wanted with the columns of one of the rows that are alike in ``by``, all equally likely."""
+    """Return what is wanted with the columns of one of the rows that are alike in ``by``, all equally likely.
+
+    Those alike are numbered from 0 in the original's order.
+    """
+    alike = Window.partitionBy(*by)
+    rows = rows.withColumn("number", f.row_number().over(alike.orderBy(ROW)).cast("long") - 1)
+    rows = rows.withColumn("many", f.count(f.lit(1)).over(alike))
     many = rows.filter("number = 0").select(*by, f.col("many").alias("of"))
     number = f.least(f.floor(f.col(uniform) * f.col("of")), f.col("of") - 1).cast("long")
     chosen = wanted.join(many, by).withColumn("number", number)
     there = rows.drop(*(name for name in wanted.columns if name in rows.columns and name not in by), "many")
     return chosen.join(there, [*by, "number"]).drop("of", "number")
-
-
-def _nearest_moment(rows: DataFrame, wanted: DataFrame) -> DataFrame:
-    """Return what is wanted with the customer's moment nearest to ``moment``, the earlier of two equally near."""
-    asked = wanted.select("who", f.col("moment").alias("when"), f.lit(0).alias("kind"), _AT)
-    there = rows.select(f.col(CODE).alias("who"), f.col(_MOMENT).alias("when")).distinct()
-    both = asked.unionByName(there.withColumn("kind", f.lit(1)), allowMissingColumns=True)
-    moment = f.when(f.col("kind") == 1, f.col("when"))
-    by_who = Window.partitionBy("who")
-
-    def last(*order: Expression) -> Expression:
-        so_far = by_who.orderBy(*order).rowsBetween(Window.unboundedPreceding, Window.currentRow)
-        return f.last(moment, ignorenulls=True).over(so_far)
-
-    before = last(f.col("when").asc(), f.col("kind").asc())
-    after = last(f.col("when").desc(), f.col("kind").desc())
-    found = both.withColumn("before", before).withColumn("after", after).filter("kind = 0")
-    nearer = f.abs(f.col("after") - f.col("when")) < f.abs(f.col("before") - f.col("when"))
-    nearest = f.when(f.col("before").isNull() | nearer, f.col("after")).otherwise(f.col("before"))
-    return wanted.join(found.select(_AT, nearest.alias(_MOMENT)), _AT)
 
 
 def _follows_item(original: ClusterRecords, column: Column) -> bool:
@@ -440,9 +402,9 @@ def _follows_item(original: ClusterRecords, column: Column) -> bool:
     visit = [original.at(c) for c in original.schema.with_role(*OF_THE_VISIT)]
     item, own = [original.at(Role.ITEM)], [original.at(column)]
 
-    def different(names: list[str]) -> Expression:
-        return f.count_distinct(f.struct(*(f.when(owned, f.col(name)).alias(name) for name in names)))
-
-    asked = [different(names) for names in (item + own, item, visit + own, visit)]
+    asked = [
+        f.count_distinct(f.struct(*(f.when(owned, f.col(name)).alias(name) for name in names)))
+        for names in (item + own, item, visit + own, visit)
+    ]
     of_items, items, of_visits, visits = original.frame.agg(*asked).first() or (0, 0, 0, 0)
     return bool(of_items - items < of_visits - visits)
