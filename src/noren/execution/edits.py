@@ -51,14 +51,12 @@ def named(units: DataFrame, count: int, seed: int) -> DataFrame:
     and ordered on the cluster.
     """
     first = first_pseudonym(count, seed)
-    session = units.sparkSession
-    sign = np.uint64(1 << 63)
-
-    def draws(block: pl.DataFrame) -> pl.DataFrame:
-        raw = raw_at(block["id"].to_numpy(), seed=seed) ^ sign  # unsigned order as the order of signed numbers
-        return block.select(pl.col("id"), pl.Series("raw", raw.view(np.int64)))
-
-    drawn = map_blocks(session.range(count), draws, {"id": pl.Int64(), "raw": pl.Int64()})
+    sign = np.uint64(1 << 63)  # unsigned order as the order of signed numbers
+    drawn = map_blocks(
+        units.sparkSession.range(count),
+        lambda ids: ids.with_columns(raw=(raw_at(ids["id"].to_numpy(), seed=seed) ^ sign).view(np.int64)),
+        {"id": pl.Int64(), "raw": pl.Int64()},
+    )
     order = ranked(drawn, [f.col("raw"), f.col("id")], f.col("raw"), CODE, rows=count)
     names = order.select(CODE, (f.col("id") + first).cast("string").alias(NAME))
     return units.join(names, CODE)

@@ -89,12 +89,9 @@ class ClusterRecords:
         further columns of the frame; the kernel is then given them as a frame in place of the series ``rows``,
         :data:`ROW` among them.
         """
-        schema, types, more = self.schema, self.types, [ROW, *also]
-
-        def on_block(block: pl.DataFrame) -> pl.DataFrame:
-            return kernel(as_records(block, schema, types), block.select(more) if also else block[ROW])
-
-        return map_blocks(self.frame, on_block, into)
+        schema, types = self.schema, self.types
+        beside: Any = [ROW, *also] if also else ROW
+        return map_blocks(self.frame, lambda block: kernel(as_records(block, schema, types), block[beside]), into)
 
     def edited(
         self,
@@ -189,11 +186,7 @@ def map_groups(
     frame: DataFrame, by: Iterable[str], kernel: Callable[[pl.DataFrame], pl.DataFrame], into: Types
 ) -> DataFrame:
     """Run a kernel on each group of rows with equal ``by``; a group is held in a worker's memory whole."""
-
-    def run(group: pa.Table) -> pa.Table:
-        return arrow_of(kernel(pl.DataFrame(group)), into)
-
-    return frame.groupBy(*by).applyInArrow(run, spark_type(into))
+    return frame.groupBy(*by).applyInArrow(lambda group: arrow_of(kernel(pl.DataFrame(group)), into), spark_type(into))
 
 
 def arrow_of(frame: pl.DataFrame, into: Types) -> pa.Table:

@@ -89,7 +89,7 @@ def table_class_sizes(public: ClusterRecords) -> ClassSizes:
     """Return how many classes of each size a released table has; different sizes are at most √(2 · rows)."""
     if public.schema.kind != Kind.TABLE:
         raise SchemaError(_("the release is a history"), _("give a release of a table"))
-    rows, quasi = _by_class(public)
+    rows, quasi = rows_in_classes(public, public.schema.with_role(Role.QUASI))
     sizes = rows.groupBy(*quasi).count().groupBy("count").agg(f.count(f.lit(1)).alias("classes"))
     found = sorted((int(row["count"]), int(row["classes"])) for row in sizes.collect())
     both = np.array(found, dtype=np.int64).reshape(-1, 2)
@@ -101,17 +101,11 @@ def rows_in_classes(
     public: ClusterRecords, columns: Sequence[Column], *more: Expression
 ) -> tuple[DataFrame, list[str]]:
     """Return the rows that are in some class of ``columns``, with their cells in a form that can be grouped by."""
+    if not columns:
+        raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
     names = [public.at(column) for column in columns]
     cells = public.frame.select(*(_comparable(public, column).alias(public.at(column)) for column in columns), *more)
     return cells.filter(reduce(or_, (f.col(name).isNotNull() for name in names))), names
-
-
-def _by_class(public: ClusterRecords, *more: Expression) -> tuple[DataFrame, list[str]]:
-    """Return the rows that are in some class of the quasi columns."""
-    columns = public.schema.with_role(Role.QUASI)
-    if not columns:
-        raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
-    return rows_in_classes(public, columns, *more)
 
 
 def _comparable(records: ClusterRecords, column: Column) -> Expression:
@@ -126,12 +120,19 @@ def _comparable(records: ClusterRecords, column: Column) -> Expression:
 
 def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell: int) -> dict[str, float]:
     """Return what the classes tell of one sensitive column; the worst class decides each number."""
-    rows, quasi = _by_class(public, _comparable(public, column).alias(_VALUE))
+    value = _comparable(public, column).alias(_VALUE)
+    rows, quasi = rows_in_classes(public, public.schema.with_role(Role.QUASI), value)
     known = original.schema[column.name] if column.name in original.schema.names else column
     dtype = public.types[column.name]
-    everybody = {"": _everybody(rows, _VALUE, public, dtype, known)}
+    sides = {"": (rows, _VALUE, public.rows)}
     if not is_generalised(dtype) and original.types.get(column.name) == dtype:
-        everybody["_to_original"] = _everybody(original.frame, original.at(column.name), original, dtype, known)
+        sides["_to_original"] = original.frame, original.at(column.name), original.rows
+    cure = _("round its values first, or give it another role than sensitive")
+    everybody = {}  # the values in order, with everybody's shares; they are held by the driver
+    for suffix, (frame, name, many) in sides.items():
+        found = counted(frame, {"value": f.col(name)}, rows=many, most=MOST_VALUES, cure=cure).rename({ROWS: "len"})
+        typed = found if is_generalised(dtype) else found.with_columns(pl.col("value").cast(dtype))
+        everybody[suffix] = shares_in_order(typed, known)
     within = Window.partitionBy(*quasi)
     size, share = f.sum(ROWS).over(within), f.col(ROWS) / f.col("size")
     entries = rows.groupBy(*quasi, _VALUE).agg(f.count(f.lit(1)).alias(ROWS)).withColumn("size", size)
@@ -160,24 +161,15 @@ def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell:
         *(f.max(name).alias(name) for name in distances),
     ).first()
     if worst is None:  # pragma: no cover - an aggregate of all rows has one row
-        raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
-    found = {
+        raise TypeError(worst)
+    distance = {
         suffix: (
             (worst[f"equal_{at}"] + 1) / 2,
             worst[f"ordered_{at}"] / (len(shares) - 1) if len(shares) > 1 else 0.0,
         )
         for at, (suffix, shares) in enumerate(everybody.items())
     }
-    return told_of_worst(worst.asDict(), found)
-
-
-def _everybody(rows: DataFrame, name: str, records: ClusterRecords, dtype: pl.DataType, column: Column) -> pl.DataFrame:
-    """Return the values of a sensitive column in order, with everybody's shares; they are held by the driver."""
-    cure = _("round its values first, or give it another role than sensitive")
-    by = {"value": f.col(name)}
-    found = counted(rows, by, rows=records.rows, most=MOST_VALUES, cure=cure).rename({ROWS: "len"})
-    typed = found if is_generalised(dtype) else found.with_columns(pl.col("value").cast(dtype))
-    return shares_in_order(typed, column)
+    return told_of_worst(worst.asDict(), distance)
 
 
 def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFrame]) -> DataFrame:
@@ -206,17 +198,17 @@ def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFra
         running = np.cumsum(shares["all"].to_numpy())
         sums.append((running, np.concatenate([[0.0], np.cumsum(running)])))
 
-    def moved(batch: pa.RecordBatch, at: int) -> pa.Array:
-        running, before = sums[at]
-        upto, place, to, first = (
-            batch.column(f"{name}_{at}").to_numpy(zero_copy_only=False) for name in ("upto", "place", "next", "first")
-        )
-        # nothing of a class lies below its first value
-        return pa.array(_run(upto, place, to, running, before) + np.where(first, before[place], 0.0))
-
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            arrays = [*(batch.column(name) for name in kept), *(moved(batch, at) for at in range(len(sums)))]
+            arrays = [batch.column(name) for name in kept]
+            for at, (running, before) in enumerate(sums):
+                upto, place, to, first = (
+                    batch.column(f"{name}_{at}").to_numpy(zero_copy_only=False)
+                    for name in ("upto", "place", "next", "first")
+                )
+                # nothing of a class lies below its first value
+                below = np.where(first, before[place], 0.0)
+                arrays.append(pa.array(_run(upto, place, to, running, before) + below))
             yield pa.RecordBatch.from_arrays(arrays, names=[field.name for field in into_type])
 
     ordered = [StructField(f"ordered_{at}", DoubleType()) for at in range(len(sums))]
@@ -347,15 +339,6 @@ def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progre
     own = [row for row in kinds if not row["contested"]]
     fit, weight, most = (np.array([row[name] for row in own], dtype=np.int64) for name in ("fit", "weight", "most"))
     many = sum(int(row["fit"]) * int(row["times"]) for row in kinds if row["contested"])
-    others, left, others_weight = _contested(found, pairs, many)
-    # a history with fewer candidates than pseudonyms: there is no assignment, and nobody is ruled out by one
-    if left is None or (most > fit).any():
-        left = others
-    return np.concatenate((fit, others)), np.concatenate((fit, left)), np.concatenate((weight, others_weight))
-
-
-def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Whole | None, Whole]:
-    """Return the candidates, those left by an assignment, and the pseudonyms of histories that share candidates."""
     if many > MOST_PAIRS:
         raise ParameterError(
             _("{count:,} pairs of histories and customers have to be assigned at once, more than {most:,}").format(
@@ -363,10 +346,9 @@ def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Wh
             ),
             _("use --engine local on a machine with enough memory"),
         )
-    none = np.zeros(0, dtype=np.int64)
     if not many:
-        return none, none, none
-    # digests as two numbers each
+        return fit, fit, weight
+    # of the histories that share candidates: digests as two numbers each
     halves = [f.conv(f.substring(f.sha2(name, 256), at, 15), 16, 10).cast("long")
               for name in ("history", "customer") for at in (1, 16)]  # fmt: skip
     shared_ones = pairs.join(found.filter("contested"), "history").select(
@@ -375,8 +357,11 @@ def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Wh
     table = brought(shared_ones.repartition(-(-many // _BROUGHT))).to_numpy()
     history, customer = (np.unique(table[:, at : at + 2], axis=0, return_inverse=True)[1] for at in (0, 2))
     order = np.lexsort((customer, history))
-    counts = np.bincount(history)
-    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    others = np.bincount(history)
+    first = np.concatenate(([0], np.cumsum(others))).astype(np.int64)
     sharing = table[order][first[:-1], 4]
-    candidates = Candidates(first, customer[order], int(customer.max()) + 1)
-    return counts, one_to_one_counts(candidates, sharing), sharing
+    left = one_to_one_counts(Candidates(first, customer[order], int(customer.max()) + 1), sharing)
+    # a history with fewer candidates than pseudonyms: there is no assignment, and nobody is ruled out by one
+    if left is None or (most > fit).any():
+        left = others
+    return np.concatenate((fit, others)), np.concatenate((fit, left)), np.concatenate((weight, sharing))

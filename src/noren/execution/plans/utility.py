@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,16 +83,12 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     asked, seed, spans = measure.asked, measure.seed, _spans(original)
     categories = release_categories(evidence.release.statement)
 
-    def drawn(first: int, stop: int) -> DataFrame:
-        def kernel(block: History, beside: pl.DataFrame) -> pl.DataFrame:
-            places = beside[PLACE].to_numpy()
-            draws = Draws(spans, block, seed=seed, categories=categories, places=places)
-            return pl.concat(purchase_rows(draws[at], asked).with_columns(draw=pl.lit(at)) for at in range(first, stop))
+    def drawn(numbers: range, block: History, beside: pl.DataFrame) -> pl.DataFrame:
+        draws = Draws(spans, block, seed=seed, categories=categories, places=beside[PLACE].to_numpy())
+        return pl.concat(purchase_rows(draws[at], asked).with_columns(draw=pl.lit(at)) for at in numbers)
 
-        return public.map(kernel, _ROWS, also=(PLACE,))
-
-    starts = range(0, measure.draws, _AT_ONCE)
-    parts = [drawn(first, min(first + _AT_ONCE, measure.draws)) for first in starts]
+    starts, every = range(0, measure.draws, _AT_ONCE), range(measure.draws)
+    parts = [public.map(partial(drawn, every[at : at + _AT_ONCE]), _ROWS, also=(PLACE,)) for at in starts]
     known = original.map(lambda block, _rows: purchase_rows(block, asked).with_columns(draw=pl.lit(ORIGINAL)), _ROWS)
     return reduce(lambda one, other: one.unionByName(other), parts, known)
 
@@ -305,17 +301,13 @@ def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, pro
 
 def _apart(original: ClusterRecords, public: ClusterRecords, names: list[str]) -> float:
     """Add up, over the combinations of values of some columns, by how many rows both tables differ."""
-
-    def signed(records: ClusterRecords, sign: int) -> DataFrame:
-        cells = (
-            records.column(n) if original.types[n] == public.types[n] else records.column(n).cast("string")
-            for n in names
-        )
-        keys = (cell.alias(f"k{at}") for at, cell in enumerate(cells))
-        return records.frame.select(*keys, f.lit(sign).alias("sign"))
-
-    keys = [f"k{at}" for at in range(len(names))]
-    by_key = signed(original, 1).union(signed(public, -1)).groupBy(*keys).agg(f.sum("sign").alias("more"))
+    keys, sides = {name: f"k{at}" for at, name in enumerate(names)}, []
+    texts = [name for name in names if original.types[name] != public.types[name]]
+    for records, sign in ((original, 1), (public, -1)):
+        cells = {name: records.column(name) for name in names}
+        cells |= {name: cells[name].cast("string") for name in texts}
+        sides.append(records.frame.select(*(cells[n].alias(key) for n, key in keys.items()), f.lit(sign).alias("sign")))
+    by_key = sides[0].union(sides[1]).groupBy(*keys.values()).agg(f.sum("sign").alias("more"))
     row = by_key.agg(f.sum(f.abs("more"))).first()
     return float(row[0] or 0) if row is not None else 0.0
 
