@@ -13,7 +13,7 @@ release is broken, without an attack: the classes show it.
 customers rightly; this is what happened to this release and has no error level. Or by inference: so many of its answers
 are right that a release within the tolerance would show this with a chance of at most alpha. The surest n answers are
 chosen with the truth at hand, so half of the chance goes to all answers and half to the choice
-(:mod:`noren.kernels.judging.prefix_threshold`), and all attackers share alpha.
+(:mod:`noren.kernels.judging.survival`), and all attackers share alpha.
 
 **Tables** are looked up: a person is found among the rows of a class with the chance 1/size, and a class that has one
 sensitive value tells it. Where classes are large enough, only hits that they make all but impossible count against
@@ -37,8 +37,8 @@ from noren.judgement.outcome import Outcome, examine
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.verdict import Exhibit, Guarantee, Reason, Verdict, Word
 from noren.kernels.judging.composition import class_tail, once_per_person
-from noren.kernels.judging.prefix_threshold import prefix_thresholds
 from noren.kernels.judging.shares import share_interval
+from noren.kernels.judging.survival import prefix_thresholds
 from noren.kernels.judging.threshold import Bound, threshold
 from noren.progress import Progress, silent
 from noren.protocols import Attack

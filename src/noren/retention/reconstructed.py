@@ -14,7 +14,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.reconstruction.estimates import CellIntervals
-from noren.kernels.reconstruction.tree import Pair, tree_records, whole_cells
+from noren.kernels.reconstruction.pairs import Pair, tree_records, whole_cells
 from noren.retention.perturbation import Perturbation
 
 _AT_ONCE = 1 << 20

@@ -24,9 +24,8 @@ from noren.kernels.reconstruction.estimates import (
     maximum_likelihood,
     pairs,
 )
-from noren.kernels.reconstruction.pairs import FOLDS, TREE, automatic, margins
+from noren.kernels.reconstruction.pairs import FOLDS, TREE, automatic, margins, tree_table
 from noren.kernels.reconstruction.retention import Channel
-from noren.kernels.reconstruction.tree import tree_table
 from noren.progress import Progress, silent
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
 from noren.retention.reconstructed import Model as Model

@@ -24,8 +24,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real
 from noren.kernels.reconstruction.estimates import CellIntervals, cell_intervals, independent, product
-from noren.kernels.reconstruction.pairs import FOLDS, margins
-from noren.kernels.reconstruction.tree import heaviest_tree, information
+from noren.kernels.reconstruction.pairs import FOLDS, heaviest_tree, information, margins
 from noren.progress import Progress, silent
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstructed import Model, SeenRecords, WideReconstruction

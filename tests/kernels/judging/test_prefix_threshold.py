@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from noren.kernels.judging.prefix_threshold import LONGEST_PREFIX, crossing_bound, prefix_correction, prefix_thresholds
+from noren.kernels.judging.survival import LONGEST_PREFIX, crossing_bound, prefix_correction, prefix_thresholds
 from noren.kernels.judging.threshold import ALPHA, Bound, threshold, thresholds
 
 THIRD = Fraction(1, 3)

@@ -9,6 +9,7 @@ from noren.kernels.reconstruction.estimates import (
     em_step,
     expectation_maximisation,
     independent,
+    latent_path,
     log_likelihood,
     log_linear_path,
     margin,
@@ -16,9 +17,8 @@ from noren.kernels.reconstruction.estimates import (
     pairs,
     product,
 )
-from noren.kernels.reconstruction.models import latent_path
+from noren.kernels.reconstruction.pairs import whole_cells
 from noren.kernels.reconstruction.retention import Channel, laplace, mixed
-from noren.kernels.reconstruction.tree import whole_cells
 
 CHANNELS: list[Channel] = [0.5, laplace(4, 0.3), 0.7]
 SIZES = (3, 4, 2)

@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from noren.kernels.reconstruction.estimates import em_path, log_likelihood, margin, product
-from noren.kernels.reconstruction.models import fitted, flow_path, second_correlation
+from noren.kernels.reconstruction.estimates import (
+    em_path,
+    fitted,
+    flow_path,
+    log_likelihood,
+    margin,
+    product,
+    second_correlation,
+)
 from noren.kernels.reconstruction.retention import Channel, laplace, mixed
 
 

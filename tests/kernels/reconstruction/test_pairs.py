@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from noren.kernels.reconstruction.estimates import margin
-from noren.kernels.reconstruction.pairs import FOLDS, Margins, margins
-from noren.kernels.reconstruction.tree import implied
+from noren.kernels.reconstruction.pairs import FOLDS, Margins, implied, margins
 
 SIZES = (3, 4, 2, 3)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.reconstruction.tree import heaviest_tree, implied, information, tree_records, tree_table
+from noren.kernels.reconstruction.pairs import heaviest_tree, implied, information, tree_records, tree_table
 
 
 def chain(seed: int) -> tuple[np.ndarray, list[np.ndarray], dict[tuple[int, int], np.ndarray]]:

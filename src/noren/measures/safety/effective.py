@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from pydantic import BeforeValidator, Field
 
 from noren.i18n import N_, _
-from noren.kernels.judging.prefix_threshold import prefix_thresholds
+from noren.kernels.judging.survival import prefix_thresholds
 from noren.kernels.judging.threshold import Bound, threshold
 from noren.measures.evidence import guesses_of, secret_of
 from noren.measures.safety.hits import hits, hits_by_rank
@@ -130,7 +130,7 @@ def best_try(right: list[int], needed: list[int]) -> Try:
     """Return the number of surest answers that comes nearest to r(n) hits, or farthest beyond, the least of equals.
 
     The number is chosen with the truth at hand: an attacker could have been so lucky, not have known it. So ``needed``
-    must allow for the choice, as :func:`~noren.kernels.judging.prefix_threshold.prefix_thresholds` does.
+    must allow for the choice, as :func:`~noren.kernels.judging.survival.prefix_thresholds` does.
 
     >>> best_try([1, 2, 2], [1, 2, 2, 3])
     Try(named=2, right=2, needed=2)
