@@ -30,7 +30,7 @@ from noren.data.row_digest import public_digest
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.engines import choice
-from noren.engines.accelerated.device import must_be_there
+from noren.engines.accelerated.device import accelerator_for
 from noren.engines.waiting import heard as interruptible
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.i18n import _
@@ -279,7 +279,7 @@ def engine_named(text: str) -> Engine:
     ('', ' --engine local[2]')
     """
     chosen = choice.parse_engine(text)
-    must_be_there(chosen)
+    accelerator_for(chosen, pays=False)  # stops before any work where there is no graphics processor
     if chosen.address is None:
         return Engine(chosen)
     from noren.execution.spark import SparkEngine

@@ -28,19 +28,21 @@ def test_blocks_shrink_when_memory_is_short(device: Accelerator, monkeypatch: py
     sides = case(9, known_rows=40, public_rows=30, units=6)
     arrays = plain_arrays(sides.known, sides.public, sides.beside, sides.copies)
     whole = weighed_rows(device, *arrays, 2.0, 4, False)
-    real, blocks = accelerated._in_blocks, []
+    real, blocks = accelerated._Rows.weighed, []
 
-    def short(rows: accelerated._Rows, block: int) -> object:
-        blocks.append(block)
-        if block > 20:
+    def short(rows: accelerated._Rows, start: int, stop: int) -> object:
+        blocks.append(stop - start)
+        pairs = rows.length[rows.entry_of_unit[start] : rows.entry_of_unit[stop]].sum()
+        if stop - start > 1 and pairs > 20:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return real(rows, block)
+        return real(rows, start, stop)
 
-    monkeypatch.setattr(accelerated, "_in_blocks", short)
+    monkeypatch.setattr(accelerated._Rows, "weighed", short)
     monkeypatch.setattr(accelerated, "_LEAST_BLOCK", 4)
     again = weighed_rows(device, *arrays, 2.0, 4, False)
     assert all(np.array_equal(a, b) for a, b in zip(whole, again, strict=True))
-    assert 4 <= blocks[-1] <= 20
+    assert blocks[0] == 6
+    assert max(blocks[-2:]) < 6
 
 
 def test_no_rows(device: Accelerator) -> None:

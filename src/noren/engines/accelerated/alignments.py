@@ -105,23 +105,17 @@ class _Laid:
 
     def costs(self, few: Whole, many: Whole, limits: Real) -> Real:
         """Return what pairs cost, the shorter history of each first."""
+        torch, tariff, device = self.accelerator.torch, self.tariff, self.accelerator.device
         a, b = self.accelerator.tensor(few), self.accelerator.tensor(many)
         rows, columns = self.start[a + 1] - self.start[a], self.start[b + 1] - self.start[b]
-        cost, left = self._filled(self.start[a], rows, self.start[b], columns)
-        limit = self.accelerator.tensor(limits) - left
-        found: Real = (left + _Assignments(self.accelerator, cost, rows, columns, limit).least()).cpu().numpy()
-        return found
-
-    def _filled(self, a: Tensor, rows: Tensor, b: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what each row of the shorter history adds with each of the longer, and what the longer costs alone."""
-        torch, tariff = self.accelerator.torch, self.tariff
-        most = len(self.worth) - 1
-        i = torch.arange(int(rows.max()), device=a.device)
-        j = torch.arange(max(int(columns.max()), 1), device=a.device)
-        mine = (a[:, None] + i).clamp(0, max(most, 0))
-        theirs = (b[:, None] + j).clamp(0, max(most, 0))
+        most = max(len(self.worth) - 1, 0)
+        i = torch.arange(int(rows.max()), device=device)
+        j = torch.arange(max(int(columns.max()), 1), device=device)
+        mine = (self.start[a][:, None] + i).clamp(0, most)
+        theirs = (self.start[b][:, None] + j).clamp(0, most)
         inside = j < columns[:, None]
-        cost = torch.zeros((len(a), len(i), len(j)), dtype=torch.float64, device=a.device)
+        # what each row of the shorter history adds with each of the longer
+        cost = torch.zeros((len(a), len(i), len(j)), dtype=torch.float64, device=device)
         for c in range(self.point.shape[0]):
             far = (self.point[c][theirs][:, None, :] - self.point[c][mine][:, :, None]).abs()
             near = (tariff.slope * far).clamp_max(tariff.ceiling)
@@ -129,14 +123,16 @@ class _Laid:
         item, other = self.item[mine][:, :, None], self.item[theirs][:, None, :]
         both = (item >= 0) & (other >= 0)
         # as numbers of 64 bits from the start: of two plain numbers Torch makes one of 32
-        unlike = torch.tensor([tariff.half_missing, tariff.item], dtype=torch.float64, device=a.device)
+        unlike = torch.tensor([tariff.half_missing, tariff.item], dtype=torch.float64, device=device)
         cost += torch.where(item == other, 0.0, unlike[both.long()])
         alone = (self.worth[theirs] * tariff.deletion)[:, None, :]
         apart = (self.worth[mine] * tariff.deletion)[:, :, None]
         cost = torch.minimum(cost, apart + alone) - alone
         cost.masked_fill_(~inside[:, None, :], _OUTSIDE)
-        left = torch.where(inside, self.worth[theirs], 0.0).sum(1) * tariff.deletion
-        return cost, left
+        left = torch.where(inside, self.worth[theirs], 0.0).sum(1) * tariff.deletion  # what the longer costs alone
+        limit = self.accelerator.tensor(limits) - left
+        found: Real = (left + _Assignments(self.accelerator, cost, rows, columns, limit).least()).cpu().numpy()
+        return found
 
 
 class _Assignments:
@@ -194,7 +190,8 @@ class _Assignments:
     def _put(self, to: Tensor, at: Tensor, what: Any, where: Tensor) -> None:
         """Write ``what`` into one place of each line, where ``where`` says so."""
         at = at.clamp_min(0)[:, None]
-        to.scatter_(1, at, self.torch.where(where[:, None], _column(what), to.gather(1, at)))
+        values = what if isinstance(what, int | float) else what[:, None]
+        to.scatter_(1, at, self.torch.where(where[:, None], values, to.gather(1, at)))
 
     def _auction(self) -> None:
         """Let free rows bid for columns, two rounds."""
@@ -278,7 +275,3 @@ class _Assignments:
             end = torch.where(go, previous, end)
             go = go & (i != start)
         return bound
-
-
-def _column(what: Any) -> Any:
-    return what if isinstance(what, int | float) else what[:, None]

@@ -64,34 +64,28 @@ class Accelerator:
 
 def processor(memory: int | None = None) -> Accelerator:
     """Return Torch on the processor: for tests, and to try what a device would do."""
-    return Accelerator(_torch(), "cpu", memory)
+    import torch
+
+    return Accelerator(torch, "cpu", memory)
 
 
 def found_accelerator() -> Accelerator | None:
     """Return the graphics processor, or None where there is none or Torch is not installed."""
     if importlib.util.find_spec("torch") is None:
         return None
-    torch = _torch()
+    import torch
+
     return Accelerator(torch, "cuda") if torch.cuda.is_available() else None
 
 
 def accelerator_for(engine: Engine, *, pays: bool) -> Accelerator | None:
     """Return what an engine does a piece of work on, None being this machine's processors.
 
-    ``auto`` takes the graphics processor where there is one and the caller says that it ``pays``; ``gpu`` insists.
+    ``auto`` takes the graphics processor where there is one and the caller says that it ``pays``; ``gpu`` insists, and
+    stops where there is none.
     """
-    if engine.kind == "gpu":
-        return _insisted()
-    return found_accelerator() if engine.kind == "auto" and pays else None
-
-
-def must_be_there(engine: Engine) -> None:
-    """Stop where a graphics processor was asked for and there is none, before any work."""
-    if engine.kind == "gpu":
-        _insisted()
-
-
-def _insisted() -> Accelerator:
+    if engine.kind != "gpu":
+        return found_accelerator() if engine.kind == "auto" and pays else None
     if importlib.util.find_spec("torch") is None:
         raise ParameterError(
             _("--engine gpu needs PyTorch, which is not installed"),
@@ -99,9 +93,11 @@ def _insisted() -> Accelerator:
         )
     found = found_accelerator()
     if found is None:
+        import torch
+
         raise ParameterError(
             _("--engine gpu found no graphics processor that PyTorch {version} can use").format(
-                version=_torch().__version__
+                version=torch.__version__
             ),
             _("look whether the driver and a PyTorch for CUDA are installed, or use --engine local"),
         )
@@ -129,9 +125,3 @@ def in_smaller_blocks(accelerator: Accelerator, work: Callable[[int], Result], b
         if accelerator.device == "cuda":
             accelerator.torch.cuda.empty_cache()
         block = max(block // 2, least)
-
-
-def _torch() -> Any:
-    import torch
-
-    return torch

@@ -32,28 +32,25 @@ def weighed_rows(
 
     The arrays are those that the kernel takes (:func:`~noren.kernels.linkage.copied_rows.plain_arrays`).
     """
-    block = max(accelerator.room() // _BYTES_A_PAIR, _LEAST_BLOCK)
 
     def work(block: int) -> tuple[Whole, Whole, Real]:
-        return _in_blocks(_Rows(accelerator, known, public, beside, odds, limit, other_periods), block)
+        """Weigh pseudonyms in blocks of about so many pairs of rows."""
+        rows = _Rows(accelerator, known, public, beside, odds, limit, other_periods)
+        done = np.concatenate([[0], np.cumsum(rows.length)])[rows.entry_of_unit]  # pairs of rows before each pseudonym
+        units = len(done) - 1
+        first, people, halves = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 2))]
+        start = used = 0
+        while start < units:
+            stop = max(int(np.searchsorted(done, done[start] + block, side="right")) - 1, start + 1)
+            count, person, said = rows.weighed(start, stop)
+            first.append(used + np.cumsum(count))
+            people.append(person)
+            halves.append(said)
+            start, used = stop, used + len(person)
+        return np.concatenate(first), np.concatenate(people), np.concatenate(halves)
 
+    block = max(accelerator.room() // _BYTES_A_PAIR, _LEAST_BLOCK)
     return in_smaller_blocks(accelerator, work, block, least=_LEAST_BLOCK)
-
-
-def _in_blocks(rows: _Rows, block: int) -> tuple[Whole, Whole, Real]:
-    """Weigh pseudonyms in blocks of about so many pairs of rows."""
-    done = np.concatenate([[0], np.cumsum(rows.pairs_of_units())])
-    units = len(done) - 1
-    first, people, halves = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 2))]
-    start = used = 0
-    while start < units:
-        stop = max(int(np.searchsorted(done, done[start] + block, side="right")) - 1, start + 1)
-        count, person, said = rows.weighed(start, stop)
-        first.append(used + np.cumsum(count))
-        people.append(person)
-        halves.append(said)
-        start, used = stop, used + len(person)
-    return np.concatenate(first), np.concatenate(people), np.concatenate(halves)
 
 
 class _Rows:
@@ -89,12 +86,6 @@ class _Rows:
         self.row, self.start, self.length = row, a, np.maximum(b - a, 0)
         self.entry_of_unit = np.searchsorted(row, self.unit_first)
 
-    def pairs_of_units(self) -> Whole:
-        """Return how many pairs of rows each pseudonym has."""
-        done = np.concatenate([[0], np.cumsum(self.length)])
-        pairs: Whole = np.diff(done[self.entry_of_unit])
-        return pairs
-
     def weighed(self, start: int, stop: int) -> tuple[Whole, Whole, Real]:
         """Return of some pseudonyms how many people each has, the people, and what speaks for them."""
         torch = self.accelerator.torch
@@ -103,7 +94,13 @@ class _Rows:
         row = torch.repeat_interleave(self.accelerator.tensor(self.row[a:b]), length)
         offset = self.accelerator.tensor(self.start[a:b] - np.concatenate([[0], np.cumsum(self.length[a:b])[:-1]]))
         known = torch.arange(len(row), device=self.accelerator.device) + torch.repeat_interleave(offset, length)
-        weight = self._weights(row, known)
+        weight = self.weight[known]  # w(r, s) of pairs of rows
+        for c in range(self.values.shape[1]):
+            x = self.values[known, c]
+            far = torch.maximum(self.lo[row, c] - x, x - self.hi[row, c]).clamp_min(0.0)
+            level = torch.searchsorted(self.reach[c].contiguous(), far)
+            level = torch.where(torch.isnan(x), self.reach.shape[1], level)
+            weight = weight * self.ratio[self.place[known, c], level]
         some = weight > 0
         row, person, weight = row[some], self.person[known[some]], weight[some]
         key, weight = self._sums(row * self.people + person, weight)
@@ -118,22 +115,15 @@ class _Rows:
         halves = torch.zeros((len(pair), 2), dtype=torch.float64, device=self.accelerator.device)
         halves[place, key % 2] = said
         unit, person = pair // self.people, pair % self.people
-        kept = self._likeliest(unit, halves)
+        # the likeliest people of each pseudonym, in their order; of equals the first
+        order = torch.sort(-(halves[:, 0] + halves[:, 1]), stable=True)[1]
+        order = order[torch.sort(unit[order], stable=True)[1]]
+        many = torch.bincount(unit) if len(unit) else torch.zeros(0, dtype=torch.int64, device=unit.device)
+        rank = torch.arange(len(order), device=unit.device) - (torch.cumsum(many, 0) - many)[unit[order]]
+        kept = torch.sort(order[rank < self.limit])[0]
         unit, person, halves = unit[kept], person[kept], halves[kept]
         count = torch.bincount(unit, minlength=stop - start)
         return count.cpu().numpy(), person.cpu().numpy(), halves.cpu().numpy()
-
-    def _weights(self, row: Tensor, known: Tensor) -> Tensor:
-        """Return w(r, s) of pairs of rows."""
-        torch = self.accelerator.torch
-        weight = self.weight[known]
-        for c in range(self.values.shape[1]):
-            x = self.values[known, c]
-            far = torch.maximum(self.lo[row, c] - x, x - self.hi[row, c]).clamp_min(0.0)
-            level = torch.searchsorted(self.reach[c].contiguous(), far)
-            level = torch.where(torch.isnan(x), self.reach.shape[1], level)
-            weight = weight * self.ratio[self.place[known, c], level]
-        return weight
 
     def _sums(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Return the different keys, rising, and the sum of each one's values, taken in the order they come in."""
@@ -148,12 +138,3 @@ class _Rows:
             open_ = open_[count[open_] > at]
             total[open_] += value[first[open_] + at]
         return key, total
-
-    def _likeliest(self, unit: Tensor, halves: Tensor) -> Tensor:
-        """Return the entries of the likeliest people of each pseudonym, in their order; of equals the first."""
-        torch = self.accelerator.torch
-        order = torch.sort(-(halves[:, 0] + halves[:, 1]), stable=True)[1]
-        order = order[torch.sort(unit[order], stable=True)[1]]
-        many = torch.bincount(unit) if len(unit) else torch.zeros(0, dtype=torch.int64, device=unit.device)
-        rank = torch.arange(len(order), device=unit.device) - (torch.cumsum(many, 0) - many)[unit[order]]
-        return torch.sort(order[rank < self.limit])[0]

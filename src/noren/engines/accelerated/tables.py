@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -128,18 +127,16 @@ class SeenTable:
         small = max(two) <= _LONGEST_AXIS and prod(_padded(m) for m in self._row_sizes) <= 2 * _TILE
         self._fused = accelerator.fused and not double and small
         self._terms = (lose_c * lose_d, keep_c * lose_d, lose_c * keep_d, keep_c * keep_d)
-        self._first = self._tensor(_kronecker([(sizes[a], float(rhos[a])) for a in chosen.first]))
-        self._place(codes, self._tensor(counts))
+        first = _kronecker([(sizes[a], float(rhos[a])) for a in chosen.first])
+        self._first, self._counts = accelerator.tensor(first, self._dtype), accelerator.tensor(counts, self._dtype)
+        self._place(codes)
         self.records = float(np.sum(counts))
         self.x = torch.full(self._shape, self.records / prod(sizes), dtype=self._dtype, device=accelerator.device)
         # with odds of 1 in every cell a step changes nothing, and leaves the rows of xA behind
         self._other = torch.ones(self._shape, dtype=self._dtype, device=accelerator.device)
         self._rows()
 
-    def _tensor(self, values: Any) -> Tensor:
-        return self.accelerator.tensor(values, self._dtype)
-
-    def _place(self, codes: Sequence[Whole], counts: Tensor) -> None:
+    def _place(self, codes: Sequence[Whole]) -> None:
         """Work out where the seen cells lie: their first axes, and the different places of all others."""
         _ab, _c_size, d_size, length = self._shape
         none = np.zeros(len(codes[0]), dtype=np.int64)
@@ -157,7 +154,6 @@ class SeenTable:
         self._seen = whole(flat(self.plan.first)), whole(which.reshape(-1))
         self._columns = whole(column)
         self._sums_at = whole(r), whole(c * length + r), whole(d * length + r)
-        self._counts = counts
 
     def step(self) -> None:
         """Replace the estimate by the next one."""
