@@ -30,8 +30,8 @@ from noren.data.public_part import with_kept
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
-from noren.engines import waiting
 from noren.engines.accelerated.alignments import pair_costs_by
+from noren.engines.blocks import heard as interruptible
 from noren.engines.choice import chosen_engine
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.measures import measures
@@ -148,7 +148,7 @@ def protect_unaudited(
         from noren.measures.safety.classes import audit as count_candidates
 
         try:
-            waiting.heard(count_candidates, known.by_name() if isinstance(known, Release) else known, last)
+            interruptible(count_candidates, known.by_name() if isinstance(known, Release) else known, last)
         except CheckFailedError:
             raise
         except Exception as error:
@@ -228,7 +228,7 @@ def attack(
     if isinstance(release, Release):
         chosen = told_periods(chosen, release.statement).told(release.statement)
     ready = chosen.after(heard or {})
-    return waiting.heard(ready.attack, data, public, seed=seed, progress=progress)
+    return interruptible(ready.attack, data, public, seed=seed, progress=progress)
 
 
 def attackers_knowledge(
@@ -292,7 +292,7 @@ def measure(
         made_of=release.secret.original_rows,
         rows=len(data),
     )
-    score = waiting.heard(chosen.measure, Evidence(data, release, named), progress=progress)
+    score = interruptible(chosen.measure, Evidence(data, release, named), progress=progress)
     return replace(score, measure=chosen.name, goal=chosen.goal)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noren.engines.waiting import abandoned, heard
+from noren.engines.blocks import abandoned, heard
 from noren.i18n import _, activate
 
 ENDLESS = """
@@ -57,7 +57,7 @@ def interrupted(script: str, folder: Path) -> tuple[int, str]:
 def test_a_kernel_is_left() -> None:
     script = """
 import os
-from noren.engines.waiting import abandoned, heard
+from noren.engines.blocks import abandoned, heard
 try:
     heard(kernel)
 except KeyboardInterrupt:

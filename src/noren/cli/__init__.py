@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _leave_work(code: int) -> None:
     """Leave at once where compiled work that was interrupted still goes on: an orderly end would wait for it."""
-    from noren.engines.waiting import abandoned
+    from noren.engines.blocks import abandoned
 
     if abandoned():
         with contextlib.suppress(OSError):

@@ -31,7 +31,7 @@ from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.engines import choice
 from noren.engines.accelerated.device import accelerator_for
-from noren.engines.waiting import heard as interruptible
+from noren.engines.blocks import heard as interruptible
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.i18n import _
 from noren.measures.evidence import at_hand

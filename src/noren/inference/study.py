@@ -14,7 +14,7 @@ from noren.data.inputs import as_public, checked_seed, opened
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.data.statement import Statement
-from noren.engines import waiting
+from noren.engines.blocks import heard as interruptible
 from noren.errors import InputError, ParameterError, suggestion
 from noren.i18n import _
 from noren.inference.attribute import secrets_of, unseen_item, vote
@@ -178,7 +178,7 @@ def inferred_from(
     for at, threat in enumerate(threats or THREATS):
         part = part_of(progress, at / 2, (at + 1) / 2, threat)
         try:
-            found += waiting.heard(_ASKED[threat], pool, public, statement, secret, seed, part)
+            found += interruptible(_ASKED[threat], pool, public, statement, secret, seed, part)
         except InputError as error:
             if threats is not None:  # asked for by name, and refused
                 raise

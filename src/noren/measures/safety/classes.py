@@ -13,7 +13,7 @@ from noren.data.fits import class_sizes, consistent_customers, history_classes
 from noren.data.frames import Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Role
-from noren.engines.waiting import heard
+from noren.engines.blocks import heard
 from noren.errors import CheckFailedError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
