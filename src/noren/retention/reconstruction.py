@@ -17,9 +17,9 @@ from noren.i18n import _
 from noren.kernels.arrays import Place, Real, plain, where_it_is
 from noren.kernels.reconstruction.estimates import (
     cell_intervals,
+    em_path,
     expectation_maximisation,
     independent,
-    log_linear_path,
     margin,
     maximum_likelihood,
     pairs,
@@ -188,7 +188,7 @@ def estimated(
             kept = list(interactions) or pairs(y.ndim)
             if not kept:
                 return start, {}
-            return plain(next(log_linear_path(place(y), placed, place(start), [_LOG_LINEAR_STEPS], kept))), {}
+            return plain(next(em_path(place(y), placed, place(start), [_LOG_LINEAR_STEPS], kept))), {}
         case "auto":
             if y.size > LARGEST_AUTO:
                 return _by_pairs(y, channels, generator, report)

@@ -11,7 +11,6 @@ from noren.kernels.reconstruction.estimates import (
     independent,
     latent_path,
     log_likelihood,
-    log_linear_path,
     margin,
     maximum_likelihood,
     pairs,
@@ -62,7 +61,7 @@ def test_maximum_likelihood_is_reached_sooner() -> None:
 
 def test_two_way_models_have_no_higher_interaction() -> None:
     y = np.random.default_rng(1).integers(1, 60, (2, 2, 2)).astype(np.float64)
-    x = next(log_linear_path(y, [0.6] * 3, np.ones_like(y), [50], pairs(3)))
+    x = next(em_path(y, [0.6] * 3, np.ones_like(y), [50], pairs(3)))
     odds = x[..., 0] / x[..., 1]
     assert odds[0, 0] * odds[1, 1] / (odds[0, 1] * odds[1, 0]) == pytest.approx(1, abs=1e-6)
 
@@ -71,10 +70,10 @@ def test_a_two_way_table_is_found() -> None:
     draws = np.random.default_rng(2)
     terms = (draws.normal(0, 0.7, (3, 4, 1)), draws.normal(0, 0.7, (3, 1, 2)), draws.normal(0, 0.7, (1, 4, 2)))
     truth = np.exp(sum(terms))
-    found = next(log_linear_path(mixed(truth, CHANNELS), CHANNELS, np.ones(SIZES), [2000], pairs(3)))
+    found = next(em_path(mixed(truth, CHANNELS), CHANNELS, np.ones(SIZES), [2000], pairs(3)))
     assert found == pytest.approx(truth, rel=1e-3)
     # the pairs of one attribute alone miss what the others have in common
-    part = next(log_linear_path(mixed(truth, CHANNELS), CHANNELS, np.ones(SIZES), [2000], [(0, 1), (0, 2)]))
+    part = next(em_path(mixed(truth, CHANNELS), CHANNELS, np.ones(SIZES), [2000], [(0, 1), (0, 2)]))
     assert np.abs(part - truth).max() > 0.1
 
 
@@ -88,7 +87,7 @@ def test_several_tables_at_once_are_each_as_alone() -> None:
     both = np.stack([table(1), table(2)])
     for path in (
         lambda y: em_path(y, CHANNELS, np.ones_like(y), [5]),
-        lambda y: log_linear_path(y, CHANNELS, independent(y, CHANNELS), [5], pairs(3)),
+        lambda y: em_path(y, CHANNELS, independent(y, CHANNELS), [5], pairs(3)),
         lambda y: latent_path(y, CHANNELS, 3, [5], np.random.default_rng(7), [margin(y, a, 3) / 100 for a in range(3)]),
     ):
         together = next(path(both))

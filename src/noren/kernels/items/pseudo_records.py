@@ -43,12 +43,24 @@ def cosine_clusters(rows: csr_array, count: int, generator: np.random.Generator)
     >>> bool(found[0] == found[2] != found[1] == found[3])
     True
     """
-    centres = rows[_far_apart(rows, count, generator)].toarray()
-    cluster = np.full(rows.shape[0], -1, dtype=np.int64)
+    total = rows.shape[0]
+    apart, chosen = np.ones(total), np.zeros(count, dtype=np.int64)
+    for at in range(count):
+        apart[chosen[:at]] = 0.0
+        if not apart.any():  # only copies of the chosen are left
+            apart[np.setdiff1d(np.arange(total), chosen[:at])] = 1.0
+        up_to = np.cumsum(apart)
+        drawn = np.searchsorted(up_to, generator.random() * up_to[-1], side="right")
+        chosen[at] = min(int(drawn), int(np.flatnonzero(apart)[-1]))  # rounding must not draw beyond the last
+        distance = np.maximum(1.0 - rows @ rows[[chosen[at]]].toarray()[0], 0.0)
+        # 1 - cosine is half the squared distance of two rows of length 1
+        apart = np.where(distance < 1e-12, 0.0, np.minimum(apart, distance))
+    centres = rows[chosen].toarray()
+    cluster = np.full(total, -1, dtype=np.int64)
     for _round in range(_MOST_ROUNDS):
-        nearest, likeness = np.empty(rows.shape[0], dtype=np.int64), np.empty(rows.shape[0])
+        nearest, likeness = np.empty(total, dtype=np.int64), np.empty(total)
         turned = np.ascontiguousarray(centres.T)
-        for start in range(0, rows.shape[0], _ROWS_AT_ONCE):
+        for start in range(0, total, _ROWS_AT_ONCE):
             part = slice(start, start + _ROWS_AT_ONCE)
             similarity = rows[part] @ turned
             nearest[part], likeness[part] = similarity.argmax(axis=1), similarity.max(axis=1)
@@ -97,24 +109,6 @@ def filled_up(rows: csr_array, cluster: Whole, least: int) -> Whole:
             sizes[changed] += sign
             sums[changed] += sign * rows[[row]].toarray()[0]
     return cluster
-
-
-def _far_apart(rows: csr_array, count: int, generator: np.random.Generator) -> Whole:
-    """Return rows to start from, each drawn with a chance that grows with the distance to those before it."""
-    total = rows.shape[0]
-    apart = np.ones(total)
-    chosen = np.zeros(count, dtype=np.int64)
-    for at in range(count):
-        apart[chosen[:at]] = 0.0
-        if not apart.any():  # only copies of the chosen are left
-            apart[np.setdiff1d(np.arange(total), chosen[:at])] = 1.0
-        up_to = np.cumsum(apart)
-        drawn = np.searchsorted(up_to, generator.random() * up_to[-1], side="right")
-        chosen[at] = min(int(drawn), int(np.flatnonzero(apart)[-1]))  # rounding must not draw beyond the last
-        distance = np.maximum(1.0 - rows @ rows[[chosen[at]]].toarray()[0], 0.0)
-        # 1 - cosine is half the squared distance of two rows of length 1
-        apart = np.where(distance < 1e-12, 0.0, np.minimum(apart, distance))
-    return chosen
 
 
 def _sums(rows: csr_array, cluster: Whole, count: int) -> Real:

@@ -146,12 +146,28 @@ def _started(start: Real, y: Real, attributes: int) -> Real:
     return answer
 
 
-def em_path(y: Real, channels: Sequence[Channel], start: Real, marks: Sequence[int]) -> Iterator[Real]:
-    """Yield the estimates after ``marks`` steps from ``start``."""
-    x, done = _started(start, y, len(channels)), 0
+def em_path(
+    y: Real,
+    channels: Sequence[Channel],
+    start: Real,
+    marks: Sequence[int],
+    interactions: Sequence[tuple[int, ...]] | None = None,
+) -> Iterator[Real]:
+    """Yield the estimates after ``marks`` steps from ``start``.
+
+    Given interactions, a log-linear model: steps keep those of the given sets of attributes alone.
+    """
+    size = len(channels)
+    x, done = _started(start, y, size), 0
+    others = [tuple(a - size for a in range(size) if a not in kept) for kept in interactions or ()]
     for mark in marks:
         for _step in range(mark - done):
-            x = em_step(x, y, channels)
+            wanted = em_step(x, y, channels)
+            if interactions is None:
+                x = wanted
+            for axes in others:
+                now = summed(x, axes, keepdims=True)
+                x = x * (summed(wanted, axes, keepdims=True) / at_least(now, _LEAST))
         done = mark
         yield x
 
@@ -163,27 +179,6 @@ def pairs(attributes: int) -> list[tuple[int, ...]]:
     [(0, 1), (0, 2), (1, 2)]
     """
     return list(combinations(range(attributes), 2))
-
-
-def log_linear_path(
-    y: Real,
-    channels: Sequence[Channel],
-    start: Real,
-    marks: Sequence[int],
-    interactions: Sequence[tuple[int, ...]],
-) -> Iterator[Real]:
-    """Yield the estimates after ``marks`` steps that keep the interactions of the given sets of attributes alone."""
-    size = len(channels)
-    x, done = _started(start, y, size), 0
-    others = [tuple(a - size for a in range(size) if a not in kept) for kept in interactions]
-    for mark in marks:
-        for _step in range(mark - done):
-            wanted = em_step(x, y, channels)
-            for axes in others:
-                now = summed(x, axes, keepdims=True)
-                x = x * (summed(wanted, axes, keepdims=True) / at_least(now, _LEAST))
-        done = mark
-        yield x
 
 
 def margin(y: Real, axis: int, attributes: int) -> Real:
@@ -365,16 +360,21 @@ def flow_path(
     strongest
         λ of the strongest direction: of two attributes, the product of theirs.
     """
-    longest, records = _LONGEST / max(strongest, _LEAST), total(start, len(channels))
+    size = len(channels)
+    others = [tuple(b - size for b in range(size) if b != axis) for axis in range(size)]
+    longest, records = _LONGEST / max(strongest, _LEAST), total(start, size)
     x, now, left, bold = start, 0.0, _MOST_STEPS, longest
     seen, score = _seen(x, y, channels)
     for mark in marks:
         while left > 0 and now < mark * (1 - 1e-12):
-            slope = _centred(back(y / seen, channels) - 1, x, len(channels))
+            slope = back(y / seen, channels) - 1
+            for axes in 2 * others:  # what it would do to an attribute's own distribution is taken off, in two sweeps
+                weight = np.maximum(x.sum(axis=axes, keepdims=True), _LEAST)
+                slope = slope - (x * slope).sum(axis=axes, keepdims=True) / weight
             step = min(mark - now, bold, _MOST_GROWTH / max(float(slope.max()), _LEAST))
             for _try in range(_HALVINGS):
                 new = fitted(x * np.exp(np.maximum(step * slope, -50.0)), own, 1)
-                new = new * (records / total(new, len(channels)))
+                new = new * (records / total(new, size))
                 new_seen, new_score = _seen(new, y, channels)
                 if new_score >= score - 1e-12 * abs(score):
                     break
@@ -391,16 +391,6 @@ def _seen(x: Real, y: Real, channels: Sequence[Channel]) -> tuple[Real, float]:
     """Return the expected perturbed table, and how likely it makes the seen one."""
     seen: Real = np.maximum(mixed(x, channels), _LEAST)
     return seen, float((y * np.log(seen)).sum())
-
-
-def _centred(slope: Real, x: Real, attributes: int, sweeps: int = 2) -> Real:
-    """Return the slope without what it would do to any attribute's own distribution."""
-    for _sweep in range(sweeps):
-        for axis in range(attributes):
-            others = tuple(b - attributes for b in range(attributes) if b != axis)
-            weight = np.maximum(x.sum(axis=others, keepdims=True), _LEAST)
-            slope = slope - (x * slope).sum(axis=others, keepdims=True) / weight
-    return slope
 
 
 # --- Latent classes: a table as a mixture of few products, seen through perturbation ----------------------------------
@@ -431,29 +421,22 @@ def latent_path(
     done = 0
     for mark in marks:
         for _step in range(mark - done):
-            share, given = _step_of(flat, channels, share, given, cut)
+            seen = [mixed(g, [channel]) for g, channel in zip(given, channels, strict=True)]
+            left, right = _halves(share, seen, cut)
+            odds = flat / at_least(left.swapaxes(-1, -2) @ right, _LEAST)
+            halves = left * (right @ odds.swapaxes(-1, -2)), right * (left @ odds)
+            each = halves[0].sum(axis=-1)
+            new = []
+            for a, (channel, g) in enumerate(zip(channels, given, strict=True)):
+                inside = seen[:cut] if a < cut else seen[cut:]
+                half = halves[0 if a < cut else 1].reshape(*each.shape, *(s.shape[-1] for s in inside))
+                mine = margin(half, a if a < cut else a - cut, len(inside))
+                true = g * back(mine / at_least(seen[a], _LEAST), [channel])
+                new.append(true / total(true, 1))
+            share, given = each / total(each, 1), new
         done = mark
         left, right = _halves(share, given, cut)
         yield (left.swapaxes(-1, -2) @ right).reshape(y.shape) * records
-
-
-def _step_of(
-    flat: Real, channels: Sequence[Channel], share: Real, given: Sequence[Real], cut: int
-) -> tuple[Real, list[Real]]:
-    """Return the classes' shares and distributions after one step."""
-    seen = [mixed(g, [channel]) for g, channel in zip(given, channels, strict=True)]
-    left, right = _halves(share, seen, cut)
-    odds = flat / at_least(left.swapaxes(-1, -2) @ right, _LEAST)
-    halves = left * (right @ odds.swapaxes(-1, -2)), right * (left @ odds)
-    records = halves[0].sum(axis=-1)
-    new: list[Real] = []
-    for a, (channel, g) in enumerate(zip(channels, given, strict=True)):
-        inside = seen[:cut] if a < cut else seen[cut:]
-        half = halves[0 if a < cut else 1].reshape(*records.shape, *(s.shape[-1] for s in inside))
-        mine = margin(half, a if a < cut else a - cut, len(inside))
-        true = g * back(mine / at_least(seen[a], _LEAST), [channel])
-        new.append(true / total(true, 1))
-    return records / total(records, 1), new
 
 
 def _cut(cells: Sequence[int]) -> int:

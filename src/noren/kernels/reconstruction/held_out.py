@@ -31,7 +31,6 @@ from noren.kernels.reconstruction.estimates import (
     em_path,
     fitted,
     latent_path,
-    log_linear_path,
     margin,
     pairs,
     product,
@@ -242,44 +241,31 @@ def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart
     steps = _STEPS if cells <= _HUGE else _STEPS[:8]
     freedoms = [perplexity(one[-1]) - 1 for one in own]
     rates = [kept_share(c, m) ** 2 for c, m in zip(channels, shape, strict=True)]
-
-    def spent(interactions: Sequence[tuple[int, ...]]) -> list[tuple[float, float]]:
-        return [(_product(freedoms, kept), _product(rates, kept)) for kept in interactions]
-
     every = [kept for count in range(2, size + 1) for kept in combinations(range(size), count)]
     two_way = pairs(size)
     uniform = library_of(tables).ones_like(tables)
-    found = [
-        _Path("em", steps, em_path(tables, channels, uniform, steps), spent(every)),
-        _Path("em from independence", steps, em_path(tables, channels, apart, steps), spent(every)),
+    ways: list[tuple[str, Real, list[tuple[int, ...]] | None]] = [
+        ("em", uniform, None),
+        ("em from independence", apart, None),
     ]
     if size > 2:
-        chosen = {"two-way": two_way} | {
-            f"two-way about {centre}": [pair for pair in two_way if centre in pair] for centre in range(size)
-        }
-        found.append(
-            _Path(
-                "two-way from uniform",
-                steps,
-                log_linear_path(tables, channels, uniform, steps, two_way),
-                spent(two_way),
-            )
-        )
-        found += [
-            _Path(name, steps, log_linear_path(tables, channels, apart, steps, kept), spent(kept))
-            for name, kept in chosen.items()
-        ]
+        ways += [("two-way from uniform", uniform, two_way), ("two-way", apart, two_way)]
+        about = {centre: [pair for pair in two_way if centre in pair] for centre in range(size)}
+        ways += [(f"two-way about {centre}", apart, kept) for centre, kept in about.items()]
+    found = []
+    for name, start, kept in ways:
+        free = [(_product(freedoms, some), _product(rates, some)) for some in kept or every]
+        found.append(_Path(name, steps, em_path(tables, channels, start, steps, kept), free))
     if cells <= _HUGE:
         # two attributes are exactly a mixture of as many classes as the smaller has values
         most = min(shape) if size == 2 else max(_CLASSES)
         starts = _STARTS if cells <= _LARGE else 1
         for classes in (c for c in _CLASSES if c <= most):
             said = [((classes - 1) * sum(freedoms), float(np.mean([_product(rates, pair) for pair in two_way])))]
-            for start in range(starts):
-                draws = np.random.Generator(np.random.Philox(key=seed + 1000 * start + classes))
+            for number in range(starts):
+                draws = np.random.Generator(np.random.Philox(key=seed + 1000 * number + classes))
                 way = latent_path(tables, channels, classes, _LATENT_STEPS, draws, own)
-                name = f"{classes} latent classes, start {start}"
-                found.append(_Path(name, _LATENT_STEPS, way, said))
+                found.append(_Path(f"{classes} latent classes, start {number}", _LATENT_STEPS, way, said))
     return found
 
 

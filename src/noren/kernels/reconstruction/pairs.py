@@ -31,7 +31,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from noren.kernels.arrays import Place, Real, Whole, where_it_is
+from noren.kernels.arrays import Place, Real, Whole, summed, where_it_is
 from noren.kernels.reconstruction.estimates import fitted, flow_path, product, second_correlation, total
 from noren.kernels.reconstruction.held_out import (
     Chosen,
@@ -107,13 +107,30 @@ def margins(
     done = 0
 
     def worked_out(pair: Pair, start: Real) -> tuple[Real, float]:
+        """Return the distribution of a pair without each fold and of all records; and how clearly it leaves start."""
         nonlocal done
         done += 1
         report(done / (2 * len(every)))
-        both = [own[a] for a in pair]
         if start[0].size > _LARGEST_PAIR:
             return start, 0.0
-        return _pair(tabulated(pair), [channels[a] for a in pair], both, start, strength[pair[0]] * strength[pair[1]])
+        both, through = [own[a] for a in pair], [channels[a] for a in pair]
+        strongest = strength[pair[0]] * strength[pair[1]]
+        parts, without = _folds(tabulated(pair))
+        unit = 1 / max(strongest, _LEAST)
+        freedom = float(np.prod([perplexity(one[-1]) - 1 for one in both]))
+        rate = float(np.prod([kept_share(c, m) ** 2 for c, m in zip(through, start.shape[1:], strict=True)]))
+        times = [mark * unit for mark in _MARKS]
+        begin = start * np.maximum(total(without, 2), 1.0)
+        tables = [begin]
+        found = [judged("start", 0.0, begin, parts, through)]
+        for time, table in zip(times, flow_path(without, through, begin, both, times, strongest), strict=True):
+            tables.append(table)
+            found.append(judged("flow", freedom * float(reached(rate, time)), table, parts, through))
+            if found[-1].score < max(one.score for one in found) - _GIVEN_UP:
+                break
+        each = shares(found)
+        mean = fitted(geometric_mean(tables, each, 2), both, 50)
+        return mean / total(mean, 2), 1 - each[0]
 
     first = {pair: worked_out(pair, product([own[a] for a in pair])) for pair in every}
     links = heaviest_tree({pair: information(table[-1]) for pair, (table, _clear) in first.items()}, len(sizes))
@@ -126,28 +143,6 @@ def _folds(parts: Real) -> tuple[Real, Real]:
     """Return the table of each fold; and the table without each fold, followed by that of all records."""
     whole = parts.sum(axis=0)
     return parts, np.concatenate([whole - parts, whole[None]])
-
-
-def _pair(
-    folds: Real, channels: Sequence[Channel], own: Sequence[Real], start: Real, strongest: float
-) -> tuple[Real, float]:
-    """Return the distribution of a pair without each fold and of all records, and how clearly it leaves ``start``."""
-    parts, without = _folds(folds)
-    unit = 1 / max(strongest, _LEAST)
-    freedom = float(np.prod([perplexity(one[-1]) - 1 for one in own]))
-    rate = float(np.prod([kept_share(c, m) ** 2 for c, m in zip(channels, start.shape[1:], strict=True)]))
-    times = [mark * unit for mark in _MARKS]
-    begin = start * np.maximum(total(without, 2), 1.0)
-    tables = [begin]
-    found = [judged("start", 0.0, begin, parts, channels)]
-    for time, table in zip(times, flow_path(without, channels, begin, own, times, strongest), strict=True):
-        tables.append(table)
-        found.append(judged("flow", freedom * float(reached(rate, time)), table, parts, channels))
-        if found[-1].score < max(one.score for one in found) - _GIVEN_UP:
-            break
-    each = shares(found)
-    mean = fitted(geometric_mean(tables, each, 2), own, 50)
-    return mean / total(mean, 2), 1 - each[0]
 
 
 # --- ``auto``: two ways to look at a perturbed table, and the mean of what they see -----------------------------------
@@ -177,11 +172,8 @@ def automatic(
     if y.ndim == 1:
         return whole
 
-    def tabulated(some: tuple[int, ...]) -> Real:
-        left = tuple(a - y.ndim for a in range(y.ndim) if a not in some)
-        return parts.sum(axis=left) if left else parts
-
-    trees = margins(tabulated, channels, y.shape).tree
+    axes = range(y.ndim)
+    trees = margins(lambda some: summed(parts, [a - y.ndim for a in axes if a not in some]), channels, y.shape).tree
     score = float((parts * np.log(np.maximum(mixed(trees[:-1], channels), _LEAST))).sum())
     other = float(np.dot(shares(found), [one.score for one in found]))
     share = 1 / (1 + float(np.exp(np.clip((other - score) / _PATIENCE, -500, 500))) / _ODDS)

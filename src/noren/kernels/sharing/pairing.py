@@ -447,14 +447,10 @@ def _odd_cuts(graph: sparse.csr_array, below: float) -> list[Whole]:
     cuts = []
     for i in range(1, size):
         if flow[i] < below:
-            side = np.array([_hangs_from(parent, v, i) for v in range(size)])
+            at = np.arange(size)
+            while not np.isin(at, (0, i)).all():  # up to i, or to the tree's top, vertex 0
+                at = np.where(at == i, i, parent[at])
+            side = at == i
             if side.sum() % 2 == 1:
                 cuts.append(np.flatnonzero(side if side.sum() <= size // 2 else ~side))
     return [cut for cut in cuts if len(cut) > 1]
-
-
-def _hangs_from(parent: Whole, vertex: int, root: int) -> bool:
-    """Tell whether ``root`` lies on the way from ``vertex`` to the tree's top, vertex 0."""
-    while vertex not in (root, 0):
-        vertex = int(parent[vertex])
-    return vertex == root

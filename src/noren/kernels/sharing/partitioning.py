@@ -216,13 +216,27 @@ class Pool:
         for members, table in zip(stay, rests, strict=True):
             if len(members) >= self.k:
                 self.add(search.settled(members, table.copy()))
-        pairs, keys, mine = self._near(stay, tries, price)
-        if not len(pairs):
+        # customers, and which of the rests they may go with for less than their prices: each group once
+        held = np.zeros((len(stay), len(search.worth)))
+        for at, members in enumerate(stay):
+            held[at, members] = 1.0
+        score = np.where(held > 0, np.inf, held @ search.affinity)
+        new: dict[tuple[int, ...], tuple[int, int]] = {}
+        for at, line in enumerate(np.argsort(score, axis=1, kind="stable")[:, :tries].tolist()):
+            others = stay[at].tolist()
+            for who in line:
+                key = tuple(sorted([who, *others]))
+                if who in others or key in self.groups:
+                    continue
+                if self._least.get(key, -np.inf) < (1 + _SLACK) * price[list(key)].sum():
+                    new.setdefault(key, (who, at))
+        if not new:
             return len(self.groups) - before
+        pairs = np.array(list(new.values()), dtype=np.int64)
         worth = search.worth[pairs[:, 0]] + np.array([search.worth[s].sum() for s in stay])[pairs[:, 1]]
-        limit = (1 + _SLACK) * mine
+        limit = (1 + _SLACK) * np.array([price[list(key)].sum() for key in new])
         cost = joined_costs(search.rows, search.suppress, search.own, rests, pairs, worth, limit, search.spread)
-        self._least |= dict(zip(keys, cost.tolist(), strict=True))
+        self._least |= dict(zip(new, cost.tolist(), strict=True))
         good = np.flatnonzero(cost < limit - _PAYS).tolist()
 
         def joined(at: int) -> Group:
@@ -233,28 +247,6 @@ class Pool:
         for group in search.each(joined, good, work[pairs[good, 1]]):
             self.add(group)
         return len(self.groups) - before
-
-    def _near(self, stay: list[Whole], tries: int, price: Real) -> tuple[Whole, list[tuple[int, ...]], Real]:
-        """Return customers, and which of the rests they may go with for less than their prices: each group once.
-
-        Beside the pairs, two to a line: the groups that they make, and the sum of the prices.
-        """
-        held = np.zeros((len(stay), len(self.search.worth)))
-        for at, members in enumerate(stay):
-            held[at, members] = 1.0
-        score = np.where(held > 0, np.inf, held @ self.search.affinity)
-        near = np.argsort(score, axis=1, kind="stable")[:, :tries]
-        new: dict[tuple[int, ...], tuple[int, int]] = {}
-        for at, line in enumerate(near.tolist()):
-            mine = stay[at].tolist()
-            for who in line:
-                key = tuple(sorted([who, *mine]))
-                if who in mine or key in self.groups:
-                    continue
-                if self._least.get(key, -np.inf) < (1 + _SLACK) * price[list(key)].sum():
-                    new.setdefault(key, (who, at))
-        pairs = np.array(list(new.values()), dtype=np.int64).reshape(-1, 2)
-        return pairs, list(new), np.array([price[list(key)].sum() for key in new])
 
 
 def repartitioned(
