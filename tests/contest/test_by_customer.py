@@ -13,7 +13,7 @@ from noren.data.frames import History, Table
 from noren.data.periods import periods_of
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.kernels.linkage.period_matching import matching_curve, user_matching
+from noren.kernels.judging.composition import matching_curve, user_matching
 from noren.measures.safety.extended_month_matching import ExtendedMonthMatching
 from noren.measures.safety.hits import hits
 from noren.measures.safety.user_matching import UserMatching

@@ -18,7 +18,7 @@ from noren.contest.rulebook import preset
 from noren.contest.stability import ByCustomer, drawn_weights, resampled_values, stability_of
 from noren.contest.state import fold
 from noren.kernels.arrays import Real
-from noren.kernels.linkage.period_matching import matching_curve, user_matching
+from noren.kernels.judging.composition import matching_curve, user_matching
 from noren.measures.safety.effective import Effective
 from noren.measures.safety.extended_month_matching import ExtendedMonthMatching
 from noren.measures.safety.month_matching import MonthMatching

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from noren.kernels.linkage.period_matching import matching_curve, user_matching
+from noren.kernels.judging.composition import matching_curve, user_matching
 
 from .canvas import Canvas, Picture
 from .words import words_of

@@ -32,9 +32,9 @@ from noren.data.release import Release
 from noren.i18n import _
 from noren.judgement.numbers import count
 from noren.kernels.arrays import Flags, Real
+from noren.kernels.judging.composition import matching_curves, user_matchings
 from noren.kernels.judging.shares import mean_high, mean_low, share_interval
 from noren.kernels.judging.threshold import threshold
-from noren.kernels.linkage.period_matching import matching_curves, user_matchings
 from noren.measures.safety.effective import Effective
 from noren.measures.safety.hits import hits_by_target
 from noren.measures.safety.matching import UNLISTED, matched

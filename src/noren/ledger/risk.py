@@ -17,7 +17,7 @@ from noren.data.frames import History
 from noren.data.release import Release
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
-from noren.kernels.linkage.period_matching import matching_curve, user_matching
+from noren.kernels.judging.composition import matching_curve, user_matching
 from noren.ledger.joined import joined, joined_rows
 from noren.measures.safety.matching import matched
 from noren.progress import Progress, silent

@@ -25,9 +25,9 @@ from noren.kernels.judging.statistics import SampledTotal, sampled_total
 from noren.kernels.judging.survival import best_plan
 from noren.kernels.judging.threshold import Bound
 from noren.kernels.sharing.alignment import COLUMNS, LaidRows, blocks_of, customer_features, laid_rows
-from noren.kernels.sharing.class_mixtures import Mixture, mixtures
 from noren.kernels.sharing.joining import worth_keeping
 from noren.kernels.sharing.pairing import Spread
+from noren.kernels.sharing.partitioning import Mixture, mixtures
 from noren.kernels.sharing.rows import DELETED
 from noren.kernels.sharing.shared_histories import Budget, Effort, Found, Report, least_cost, share_histories
 from noren.methods.alike import (

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren.kernels.judging.survival import best_plan
-from noren.kernels.sharing.class_mixtures import Mixture, mixtures
 from noren.kernels.sharing.grouping import group_sizes
+from noren.kernels.sharing.partitioning import Mixture, mixtures
 
 WORTH = np.linspace(40.0, 4.0, 40)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from noren.i18n import N_
-from noren.kernels.linkage.period_matching import curve_of, windows_of
+from noren.kernels.judging.composition import curve_of, windows_of
 from noren.measures.safety.matching import MatchingMeasure, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from noren.i18n import N_
-from noren.kernels.linkage.period_matching import user_matching
+from noren.kernels.judging.composition import user_matching
 from noren.measures.safety.matching import UNLISTED, MatchingMeasure, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score

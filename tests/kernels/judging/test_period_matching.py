@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.linkage.period_matching import matching_curve, user_matching, windows_of
+from noren.kernels.judging.composition import matching_curve, user_matching, windows_of
 
 NONE = 0
 TABLES = st.integers(1, 6).flatmap(
