@@ -49,11 +49,6 @@ class ClusterRecords:
     def __repr__(self) -> str:
         return f"ClusterRecords(rows={self.rows}, schema={self.schema.name!r})"
 
-    @property
-    def session(self) -> SparkSession:
-        """The cluster they lie on."""
-        return self.frame.sparkSession
-
     def at(self, column: Column | Role | str) -> str:
         """Return what a column, a role's column or a column's name is called in the frame."""
         if isinstance(column, Role):

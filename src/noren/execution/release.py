@@ -75,7 +75,7 @@ class ClusterRelease:
         Rows are put in the order of their text once, and written aside; public part and origins are read from there, so
         that they stand side by side. ``check`` may look at what is written before it takes its place, and raise.
         """
-        session, released = self.public.session, self.public
+        session, released = self.public.frame.sparkSession, self.public
         if released.schema.kind == Kind.HISTORY:
             released = released.without([column.name for column in released.schema.with_role(Role.IDENTIFIER)])
         statement = scanned(released.some(), self.statement)

@@ -336,19 +336,14 @@ def steps_of(stages: Iterable[Stage]) -> list[Step]:
 
 
 Hear = Callable[[list[Step]], None]
-_hearing: ContextVar[Callable[[Iterable[Stage]], None] | None] = ContextVar("stages", default=None)
+_hearing: ContextVar[tuple[Hear, dict[int, Stage]] | None] = ContextVar("stages", default=None)
+"""Who hears of stages, and those that were told so far, by their numbers."""
 
 
 @contextmanager
 def hearing_stages(hear: Hear) -> Iterator[None]:
     """Let ``hear`` be told the steps of what is done within, whenever a stage changed; from another thread."""
-    known: dict[int, Stage] = {}
-
-    def heard(stages: Iterable[Stage]) -> None:
-        known.update((stage.number, stage) for stage in stages)
-        hear(steps_of(known.values()))
-
-    before = _hearing.set(heard)
+    before = _hearing.set((hear, {}))
     try:
         yield
     finally:
@@ -358,19 +353,14 @@ def hearing_stages(hear: Hear) -> Iterator[None]:
 class Stages:
     """Tells a step of the work, and behind it how many tasks of Spark's running stages are done."""
 
-    def __init__(
-        self,
-        session: SparkSession,
-        progress: Progress,
-        hear: Callable[[Iterable[Stage]], None] | None = None,
-    ) -> None:
-        self._tracker = session.sparkContext.statusTracker()
-        self._progress, self._hear = progress, hear
+    def __init__(self, session: SparkSession, progress: Progress) -> None:
+        self._tracker, self._progress = session.sparkContext.statusTracker(), progress
+        heard = _hearing.get()
+        self._hear, self._known = (None, dict[int, Stage]()) if heard is None else heard
         self._share, self._step = 0.0, ""
         self._said = in_every_language(lambda: "")
-        self._known: dict[int, Stage] = {}
-        self._spark: Any = None if hear is None else session.sparkContext._jsc.sc()
-        self._job = 0 if hear is None else int(self._spark.dagScheduler().numTotalJobs())
+        self._spark: Any = None if heard is None else session.sparkContext._jsc.sc()
+        self._job = 0 if heard is None else int(self._spark.dagScheduler().numTotalJobs())
         self._ids: list[int] = []
 
     def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
@@ -410,7 +400,7 @@ class Stages:
             self._ids += [] if info is None else sorted(set(info.stageIds) - set(self._ids))
         self._job = last
         store = self._spark.statusStore()
-        changed, over = [], set()
+        changed, over = False, set()
         for number in self._ids:
             try:
                 found = store.lastStageAttempt(number)
@@ -433,22 +423,20 @@ class Stages:
                 ended.get().getTime() / 1000 if ended.isDefined() else time.time(),
                 bool(ended.isDefined()),
             )
-            if stage != before:
-                self._known[number] = stage
-                changed.append(stage)
+            changed = changed or stage != before
+            self._known[number] = stage
         self._ids = [number for number in self._ids if number not in over]
         if changed:
-            self._hear(changed)
+            self._hear(steps_of(self._known.values()))
 
 
 @contextmanager
 def told_by_stages(session: SparkSession, progress: Progress) -> Iterator[Progress]:
     """Give a progress that also hears of Spark's stages while they run."""
-    hear = _hearing.get()
-    if progress is silent and hear is None:
+    if progress is silent and _hearing.get() is None:
         yield silent
         return
-    stages, ended = Stages(session, progress, hear), threading.Event()
+    stages, ended = Stages(session, progress), threading.Event()
 
     def watch() -> None:
         try:

@@ -269,7 +269,7 @@ class SparkEngine(Engine):
         """Return the rows of an original, which is looked at once."""
         if original.path is None:
             raise TypeError("these rows lie in no file")
-        if original.opened is None or original.opened.session is not spark:
+        if original.opened is None or original.opened.frame.sparkSession is not spark:
             original.opened = read(spark, original.path, original.schema)
         rows: ClusterRecords = original.opened
         return rows
@@ -278,7 +278,7 @@ class SparkEngine(Engine):
     def _release(spark: SparkSession, release: Released) -> ClusterRelease:
         if release.path is None:
             raise TypeError("this release lies in no folder")
-        if release.opened is None or release.opened.public.session is not spark:
+        if release.opened is None or release.opened.public.frame.sparkSession is not spark:
             release.opened = load_release(spark, release.path)
         found: ClusterRelease = release.opened
         return found

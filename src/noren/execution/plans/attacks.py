@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,12 +37,15 @@ if TYPE_CHECKING:
 # common share one of their first.
 
 
-@dataclass(frozen=True)
-class SetSides:
-    """The two sides.
+def set_sides(
+    original: ClusterRecords, public: ClusterRecords, statement: Statement | None = None
+) -> tuple[DataFrame, DataFrame, int]:
+    """Return both sides' sets. Nothing comes to the driver; workers hold a number for each item.
 
-    Attributes
-    ----------
+    With a statement, the original's items are in the words of the release: categories, where it speaks of those.
+
+    Returns
+    -------
     customers
         ``customer``, the ``first`` row, ``items`` (numbers in rising order) and their number ``size``; one who has no
         item is not there.
@@ -52,17 +54,6 @@ class SetSides:
         ``{item, weight}`` of those that the original has, in rising order; null where it shows none of these.
     unit
         The weight of an item that is surely there.
-    """
-
-    customers: DataFrame
-    pseudonyms: DataFrame
-    unit: int
-
-
-def set_sides(original: ClusterRecords, public: ClusterRecords, statement: Statement | None = None) -> SetSides:
-    """Return both sides' sets. Nothing comes to the driver; workers hold a number for each item.
-
-    With a statement, the original's items are in the words of the release: categories, where it speaks of those.
     """
     exact_values(original.rowless(), original.schema.role(Role.ITEM))
 
@@ -96,7 +87,7 @@ def set_sides(original: ClusterRecords, public: ClusterRecords, statement: State
             f.sort_array(f.collect_list(pair)).alias("items"),
         )
     )
-    return SetSides(customers, pseudonyms, CERTAIN if several else 1)
+    return customers, pseudonyms, CERTAIN if several else 1
 
 
 def _shown(block: History, beside: pl.DataFrame) -> pl.DataFrame:
@@ -176,10 +167,10 @@ def attack_jaccard(
     attack: Jaccard, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
     """Name the most similar customers of each released set, and so of all pseudonyms that show it."""
-    sides, wanted = set_sides(original, public), attack.candidates
-    customers = kept(sides.customers)
+    (bought, shown, unit), wanted = set_sides(original, public), attack.candidates
+    customers = kept(bought)
     key = f.sha2(f.to_json(f.struct("total", "items")), 256)
-    pseudonyms = kept(sides.pseudonyms.withColumn("set", key))
+    pseudonyms = kept(shown.withColumn("set", key))
     sets = pseudonyms.groupBy("set").agg(f.any_value("total").alias("total"), f.any_value("items").alias("items"))
     sets = kept(sets.filter(f.size("items") > 0))
     buyers = customers.select("customer", "first", "size", f.posexplode("items").alias("place", "item"))
@@ -197,7 +188,7 @@ def attack_jaccard(
         both = pairs.select("set", "customer").distinct().join(sets, "set")
         both = both.join(customers.withColumnRenamed("items", "bought"), "customer")
         both = with_overlap(both, _PAIR)
-        score = similarity(f.col("shared"), f.col("total"), f.col("size"), sides.unit)
+        score = similarity(f.col("shared"), f.col("total"), f.col("size"), unit)
         scored = both.select("set", "customer", "first", score.alias("score")).filter("score > 0")
         order = Window.partitionBy("set").orderBy(f.desc("score"), "first")
         ranked = scored.withColumn("rank", f.row_number().over(order).cast("long"))
@@ -205,7 +196,7 @@ def attack_jaccard(
 
     progress(0.3, "")
     # sets beside a few customers of their rarest items
-    unit, total = sides.unit, f.col("total")
+    total = f.col("total")
     place = f.row_number().over(Window.partitionBy("item").orderBy("first"))
     some = buyers.withColumn("n", place).filter(f.col("n") <= _FIRST_CUSTOMERS).select("item", "customer")
     rare = tokens.filter(f.col("at") < _FIRST_ITEMS)

@@ -79,7 +79,7 @@ def in_words(original: ClusterRecords, categories: Path | None) -> tuple[Cluster
     groups = known.groups_of(pl.Series(items, dtype=pl.String))
     cells = {"item": items, "category": [known.of_item[item] for item in items]}
     table = pl.DataFrame(cells, schema={"item": pl.String, "category": pl.String})
-    told = f.broadcast(on_cluster(original.session, table))
+    told = f.broadcast(on_cluster(original.frame.sparkSession, table))
     return original.replaced(Role.ITEM, told, "left"), {"categories": groups}
 
 

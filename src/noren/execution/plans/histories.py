@@ -197,9 +197,9 @@ def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame,
     orders = method.orders_of_items(items, seed)
     coded = coded.filter("kept").select("word", _ITEM)
     first = [pl.Series(f"r{at}", order[coded[_ITEM].to_numpy()]) for at, order in enumerate(orders)]
-    table = f.broadcast(on_cluster(original.session, coded.with_columns(first)).withColumnRenamed("word", "known"))
-    rows = plain.filter(kept).join(table, f.col("word").eqNullSafe(f.col("known"))).drop("word", "known")
-    return rows, len(orders)
+    table = on_cluster(original.frame.sparkSession, coded.with_columns(first)).withColumnRenamed("word", "known")
+    same = f.col("word").eqNullSafe(f.col("known"))
+    return plain.filter(kept).join(f.broadcast(table), same).drop("word", "known"), len(orders)
 
 
 def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
@@ -330,7 +330,7 @@ def protect_pseudo_records(
         moment = moment + f.coalesce(as_number(original, column), f.lit(0.0)) * unit
     rows = original.frame.withColumn(_MOMENT, moment)
     rows = rows.join(customers.select(CUSTOMER, CODE), original.column(Role.CUSTOMER) == f.col(CUSTOMER))
-    items = f.broadcast(on_cluster(original.session, table))
+    items = f.broadcast(on_cluster(original.frame.sparkSession, table))
     rows = rows.join(items, original.column(Role.ITEM) == f.col("word"), "left").drop(CUSTOMER, "word")
     bought = pl.DataFrame(rows.select(CODE, _ITEM).dropna().distinct().toArrow())
     sets = item_sets(bought[CODE].to_numpy(), bought[_ITEM].to_numpy(), count, len(words))
@@ -342,7 +342,7 @@ def protect_pseudo_records(
     if len(who):
         like, place = draws_of_added(len(who), seed)
         wanted = pl.DataFrame({_AT: np.arange(len(who)), "who": who, "what": what, "like": like, "place": place})
-        added = _believable_rows(original, rows, on_cluster(original.session, wanted))
+        added = _believable_rows(original, rows, on_cluster(original.frame.sparkSession, wanted))
         owned = original.frame.filter(original.column(Role.CUSTOMER).isNotNull())
         whole = original.with_frame(owned.unionByName(added), rows=original.rows + len(who))
     sizes = np.bincount(cluster, minlength=method.clusters)

@@ -75,7 +75,7 @@ def released(
     keys = {f"noren_key_{rows.at(name)}": values[name] for name in values.columns}
     new = {f"noren_cell_{rows.at(name)}": its for name, its in cells.items()}
     lookup = pl.DataFrame(keys | new).unique(list(keys), keep="any")
-    known = on_cluster(rows.session, lookup)
+    known = on_cluster(rows.frame.sparkSession, lookup)
     equal = (rows.column(name).eqNullSafe(f.col(f"noren_key_{rows.at(name)}")) for name in values.columns)
     frame = rows.frame.join(f.broadcast(known) if len(lookup) <= _BROADCAST else known, reduce(and_, equal))
     shown = {c.name: f"noren_cell_{rows.at(c)}" if c.name in cells else rows.at(c) for c in schema.columns}

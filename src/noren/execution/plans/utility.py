@@ -258,17 +258,17 @@ _PAIR: Types = {"customer": pl.String(), "total": pl.Int64(), "size": pl.Int32()
 def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join each pseudonym's set with that of its customer, and take mean, spread and median."""
     original, public = evidence.histories()
-    sides = set_sides(original, public, evidence.release.statement)
+    customers, pseudonyms, unit = set_sides(original, public, evidence.release.statement)
     who = original.frame.select(original.column(Role.CUSTOMER).cast("string").alias("customer")).dropna().distinct()
-    bought = sides.customers.select("customer", f.col("items").alias("bought"), "size")
-    customers = who.join(bought, "customer", "left").fillna({"size": 0})
+    bought = customers.select("customer", f.col("items").alias("bought"), "size")
+    everybody = who.join(bought, "customer", "left").fillna({"size": 0})
     true = evidence.release.pseudonyms
     if true is None:  # pragma: no cover - the release of a history tells who is behind its pseudonyms
         raise TypeError(true)
     pairs = true.select(f.col("pseudonym").cast("string"), f.col("customer").cast("string")).distinct()
-    shown = pairs.join(sides.pseudonyms, "pseudonym")
-    both = with_overlap(shown.join(customers, "customer"), _PAIR)
-    both = both.select("customer", similarity(f.col("shared"), f.col("total"), f.col("size"), sides.unit).alias("like"))
+    shown = pairs.join(pseudonyms, "pseudonym")
+    both = with_overlap(shown.join(everybody, "customer"), _PAIR)
+    both = both.select("customer", similarity(f.col("shared"), f.col("total"), f.col("size"), unit).alias("like"))
     median = f.percentile("like", f.lit(0.5))
     figures = [f.avg("like"), f.min("like"), median, f.max("like"), f.stddev_pop("like")]
     found: Any = both.agg(f.count("like"), f.count_distinct("customer"), *figures).first()
