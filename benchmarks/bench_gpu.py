@@ -351,7 +351,8 @@ def main() -> None:
         "pairs": ("Costs of pairs", lambda: costs_of_pairs(device, 20_000, asked.pairs)),
     }
     versions = f"Torch {torch.__version__}, NumPy {np.__version__}"
-    when = f"Measured on {dt.datetime.now(dt.UTC):%Y-%m-%d}: {device.name}, {versions}."
+    name = torch.cuda.get_device_name()
+    when = f"Measured on {dt.datetime.now(dt.UTC):%Y-%m-%d}: {name}, {versions}."
     for part in asked.part.split(","):
         title, run = work[part]
         text = f"## {title}\n\n{run()}\n\n{when}\n"

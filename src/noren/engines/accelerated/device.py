@@ -44,11 +44,6 @@ class Accelerator:
         """Whether kernels of Triton run there."""
         return self.device == "cuda" and importlib.util.find_spec("triton") is not None
 
-    @property
-    def name(self) -> str:
-        """What the device calls itself."""
-        return str(self.torch.cuda.get_device_name()) if self.device == "cuda" else "cpu"
-
     def room(self) -> int:
         """Return how many bytes work may take now."""
         if self.memory is not None:
