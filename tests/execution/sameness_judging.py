@@ -40,7 +40,7 @@ class Judged:
         alone = attack.attack(self.original, self.release.public, seed=seed)
         together = plan_of(attack).run(attack, self.lying, self.released.public, seed=seed)
         folder = self.folder / f"guess-{len(list(self.folder.iterdir()))}"
-        together.save(folder)
+        together.in_order().write.parquet(str(folder))
         pairs = pl.read_parquet(folder / "*.parquet")
         assert set(pairs.columns) == set(alone.pairs.columns)
         assert pairs.select(alone.pairs.columns).rows() == alone.pairs.rows()
