@@ -10,6 +10,7 @@ from typing import Any, Literal
 from noren.errors import ParameterError, listing
 from noren.i18n import _
 from noren.protocols import Attack, Component, Method
+from noren.tables import table_of
 
 __all__ = ["has_plan", "plan", "plan_of", "plans"]
 
@@ -26,7 +27,7 @@ class Plan:
     - an attack's: ``run(attack, original: ClusterRecords, public: ClusterRecords, *, seed, progress) -> ClusterGuess``
     - a measure's: ``run(measure, evidence: ClusterEvidence, *, progress) -> Score``
 
-    ``driver`` says what the driver holds, and by what that is bounded.
+    ``driver`` says what the driver holds, and by what that is bounded; the texts are in ``plans.toml``.
     """
 
     run: Callable[..., Any]
@@ -38,12 +39,12 @@ PLANS = ("attacks", "generalize", "histories", "safety", "tables", "utility")
 """The modules that make plans known when they are imported."""
 
 
-def plan(*components: type[Component], driver: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def plan(*components: type[Component]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function known as the plan of some components."""
 
     def known(run: Callable[..., Any]) -> Callable[..., Any]:
         for component in components:
-            _known[_side(component), component.name] = Plan(run, driver)
+            _known[_side(component), component.name] = Plan(run, table_of(__name__)[run.__name__])
         return run
 
     return known

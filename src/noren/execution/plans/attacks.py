@@ -21,7 +21,6 @@ from noren.execution.frames import PLACE, ROW, ClusterRecords, Types, kept, map_
 from noren.execution.plans import plan
 from noren.execution.release import ClusterGuess, in_release_order, place_type
 from noren.execution.spark_functions import StorageLevel, Window, f
-from noren.i18n import N_
 from noren.kernels.compiling import read_only
 from noren.kernels.items.packed_sets import CERTAIN, shared_weights, weight_of_one_in
 from noren.kernels.linkage.row_layout import likeness
@@ -162,7 +161,7 @@ _PAIR: Types = {
 }
 
 
-@plan(Jaccard, driver=N_("three numbers; each worker holds a number for every item"))
+@plan(Jaccard)
 def attack_jaccard(
     attack: Jaccard, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
@@ -236,7 +235,7 @@ def _step(size: Expression) -> Expression:
     return f.floor(f.log2(f.greatest(size, f.lit(1.0))) * _STEPS).cast("int")
 
 
-@plan(S7, S8, driver=N_("one count"))
+@plan(S7, S8)
 def attack_monthly_profile(
     attack: MonthlyProfile, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
@@ -304,7 +303,7 @@ def _profiles(attack: MonthlyProfile, records: ClusterRecords, who: str) -> Data
     return sums.select(who, "period", number.alias("number"), "day").filter("number IS NOT NULL")
 
 
-@plan(S1, S2, S3, S4, S5, S6, driver=N_("two counts"))
+@plan(S1, S2, S3, S4, S5, S6)
 def attack_signatures(
     attack: Signature, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
@@ -356,7 +355,7 @@ def _keyed(attack: Signature, records: ClusterRecords, who: str, at: str) -> Dat
     return records.map(kernel, into, also=() if known else (at,))
 
 
-@plan(UniqueRows, driver=N_("two counts"))
+@plan(UniqueRows)
 def attack_unique_rows(
     attack: UniqueRows, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:

@@ -18,7 +18,7 @@ from noren.execution.frames import ROW, ClusterRecords, as_number, map_groups, o
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import counted_sd
 from noren.kernels.judging.statistics import weighted_median
@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 GROUP, PLACE = "noren_group", "noren_place"
 
 
-@plan(
-    GeneralizeByCount,
-    driver=N_("cuts and sizes of at most 2,000 parts of the order of customers; the items, where there are categories"),
-)
+@plan(GeneralizeByCount)
 def protect_generalize_by_count(
     method: GeneralizeByCount, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
@@ -160,13 +157,7 @@ class _Units(NamedTuple):
         return laid_rows(start, columns, self.sds, self.widths, item, self.origins)
 
 
-@plan(
-    Generalize,
-    driver=N_(
-        "five numbers for each customer, to choose who is searched with whom; every different date, price and quantity"
-        " with its count; four numbers for each block. A worker holds the rows of one block at a time"
-    ),
-)
+@plan(Generalize)
 def protect_generalize(
     method: Generalize, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:

@@ -30,7 +30,7 @@ from noren.execution.frames import ROW, ClusterRecords, as_number, map_blocks, o
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.kernels.items.packed_sets import item_sets
 from noren.kernels.items.union_clusters import missing_items
 from noren.methods.believable_rows import OF_THE_ITEM, OF_THE_VISIT, draws_of_added, parts_of_a_moment
@@ -48,10 +48,7 @@ if TYPE_CHECKING:
 _BASKET, _ITEM = "noren_basket", "noren_item"
 
 
-@plan(
-    Perturb,
-    driver=N_("cuts and sizes of at most 2,000 parts of the order of customers; the days, where periods are your own"),
-)
+@plan(Perturb)
 def protect_perturb(
     method: Perturb, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
@@ -104,13 +101,7 @@ _WHO, _PERIOD, _UNIT, _PARTNER = "who", "period", "unit", "partner"
 _PAIR, _SIDE, _PLACE = "pair", "side", "place"
 
 
-@plan(
-    Swap,
-    driver=N_(
-        "the items, with eight numbers each; the periods; cuts and sizes of at most 2,000 parts of the order of"
-        " customers and of pairs of rows; 20,000 draws next to the last pair that changes hands"
-    ),
-)
+@plan(Swap)
 def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
     """Exchange the rows that one machine exchanges: partners and pairs of rows are found by windows, round by round."""
     progress(0.0, _("finding similar customers"))
@@ -224,10 +215,7 @@ def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
 _ORDER = ("telling", "uniform", ROW)
 
 
-@plan(
-    Thin,
-    driver=N_("cuts and sizes of at most 2,000 parts of the order of customers; 20,000 draws next to the last deleted"),
-)
+@plan(Thin)
 def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
     """Delete rows up to a cut in the order that one machine deletes them in."""
     progress(0.0, _("choosing rows to delete"))
@@ -272,7 +260,7 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
     return ClusterRelease(original, public, pseudonyms, statement, seed, original.rows)
 
 
-@plan(Pseudonymize, driver=N_("cuts and sizes of at most 2,000 parts of the order of customers"))
+@plan(Pseudonymize)
 def protect_pseudonymize(
     method: Pseudonymize, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
@@ -280,10 +268,7 @@ def protect_pseudonymize(
     return under_pseudonyms(original, original, method.statement(nobodys_rows(original)), seed=seed)
 
 
-@plan(
-    MonthlyPseudonyms,
-    driver=N_("cuts and sizes of at most 2,000 parts of the order of customers; the days, where periods are your own"),
-)
+@plan(MonthlyPseudonyms)
 def protect_monthly_pseudonyms(
     method: MonthlyPseudonyms, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
@@ -306,13 +291,7 @@ def protect_monthly_pseudonyms(
 _MOMENT, _AT = "noren_moment", "noren_at"
 
 
-@plan(
-    PseudoRecords,
-    driver=N_(
-        "who bought which item, 16 bytes for each pair of customer and item, and the search for clusters among them;"
-        " 40 bytes for each row to add"
-    ),
-)
+@plan(PseudoRecords)
 def protect_pseudo_records(
     method: PseudoRecords, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:

@@ -20,7 +20,7 @@ from noren.execution.frames import MOST_VALUES, PLACE, ROW, ROWS, ClusterRecords
 from noren.execution.plans import plan
 from noren.execution.release import ClusterEvidence, Keep, in_release_order, keeping
 from noren.execution.spark_functions import Window, f
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.feasibility import Candidates, one_to_one_counts
 from noren.measures.safety.classes import Classes, claimed_k, refuse_unreal, shared
@@ -230,7 +230,7 @@ def _run(level: Real, start: Whole, stop: Whole, running: Real, before: Real) ->
     return answer
 
 
-@plan(ClassSize, Discernibility, driver=N_("how many classes there are of each size"))
+@plan(ClassSize, Discernibility)
 def measure_class_sizes(
     measure: ClassSize | Discernibility, evidence: ClusterEvidence, *, progress: Progress = silent
 ) -> Score:
@@ -238,7 +238,7 @@ def measure_class_sizes(
     return measure.of_sizes(table_class_sizes(evidence.release.public), evidence.original.rows)
 
 
-@plan(Effective, driver=N_("three counts for each attack, and the names of the periods"))
+@plan(Effective)
 def measure_effective(measure: Effective, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join the guesses with the secret, and count."""
     if measure.best_prefix:
@@ -250,7 +250,7 @@ def measure_effective(measure: Effective, evidence: ClusterEvidence, *, progress
     return measure.score_of({name: (hit.named, hit.right, measure.needed(hit.named)) for name, hit in found.items()})
 
 
-@plan(ReidRate, driver=N_("three counts for each attack, and the names of the periods"))
+@plan(ReidRate)
 def measure_reid_rate(_measure: ReidRate, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join the guesses with the secret, and count."""
     found = hits_of(evidence)
@@ -258,7 +258,7 @@ def measure_reid_rate(_measure: ReidRate, evidence: ClusterEvidence, *, progress
     return best_rate({attack: hit.customers / people for attack, hit in found.items()}, people)
 
 
-@plan(Survival, driver=N_("one number for each class of pseudonyms with equal histories"))
+@plan(Survival)
 def measure_survival(measure: Survival, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Count the pseudonyms that share a history; what an attacker does best is worked out from these sizes."""
     progress(0.0, _("comparing public histories"))
@@ -271,14 +271,7 @@ _BROUGHT = 500_000
 """Pairs that come to the driver at a time."""
 
 
-@plan(
-    Classes,
-    driver=N_(
-        "how many histories fit how many customers (each different number once); pairs of public histories that share"
-        " a candidate with another, 10,000,000 at most; tables: how many classes there are of each size, and the values"
-        " of a sensitive column, at most 1,000,000"
-    ),
-)
+@plan(Classes)
 def measure_classes(measure: Classes, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Count who fits each public history, and who is left where different pseudonyms are different people."""
     public, statement = evidence.release.public, evidence.release.statement

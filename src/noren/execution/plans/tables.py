@@ -32,7 +32,7 @@ from noren.execution.frames import (
 from noren.execution.plans import plan, plan_of
 from noren.execution.release import LINE, ClusterRelease, lined
 from noren.execution.spark_functions import StorageLevel, f
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.methods.chain import Chain
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.mondrian import Mondrian
@@ -97,11 +97,7 @@ def released(
     return ClusterRelease(original, released_rows, behind, statement, seed, original.rows)
 
 
-@plan(
-    HierarchyMethod,
-    Mondrian,
-    driver=N_("distinct combinations of quasi values (with l or t, of sensitive values too), at most 10,000,000"),
-)
+@plan(HierarchyMethod, Mondrian)
 def protect_combinations(
     method: HierarchyMethod | Mondrian, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
@@ -131,10 +127,7 @@ def protect_combinations(
     return released(original, table, cells, ~deleted, statement, seed=seed, identifiers=method.identifiers)
 
 
-@plan(
-    Retention,
-    driver=N_("with --domains data, the values of columns without a declared domain, at most 1,000,000 of each"),
-)
+@plan(Retention)
 def protect_retention(
     method: Retention, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
@@ -203,7 +196,7 @@ def in_order_of_text(records: ClusterRecords, rows_of_a_part: int = ROWS_OF_A_PA
     return records.with_frame(placed, rows=count)
 
 
-@plan(Chain, driver=N_("what its steps hold; 20 texts of rows for each of at most 2,000 parts of their order"))
+@plan(Chain)
 def protect_chain(method: Chain, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
     """Run all steps, each on the rows of the one before, numbered by their text as one machine sees them."""
     data, made = original, []

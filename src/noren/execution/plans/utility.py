@@ -33,7 +33,7 @@ from noren.execution.plans import plan
 from noren.execution.plans.attacks import set_sides, similarity, with_overlap
 from noren.execution.release import SHOWN, ClusterEvidence, both_sides, in_release_order, keeping, place_type
 from noren.execution.spark_functions import StorageLevel, Window, f
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import exact_sum
 from noren.kernels.judging.statistics import STATISTICS, table_error
@@ -154,7 +154,7 @@ def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: 
     return SeenRecords([found[name].to_numpy() for name in names], made.sizes, found[ROWS].to_numpy())
 
 
-@plan(CellError, driver=N_("one sum and one standard deviation for each column"))
+@plan(CellError)
 def measure_cell_error(_measure: CellError, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Sum up what the cells of each column cost, block by block of rows that stand beside their originals."""
     original, public = evidence.histories()
@@ -182,11 +182,7 @@ def measure_cell_error(_measure: CellError, evidence: ClusterEvidence, *, progre
     return error_of(totals, original.rows, int(sums["deleted"] or 0) if sums else 0)
 
 
-@plan(
-    EntropyLoss,
-    TableLoss,
-    driver=N_("of each quasi column the different pairs of value and released cell, at most 10,000,000"),
-)
+@plan(EntropyLoss, TableLoss)
 def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Return what one machine says of such cells."""
     original, release = evidence.original, evidence.release
@@ -223,7 +219,7 @@ def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progres
     return measure.of_pairs(pairs, public.schema, climbed)
 
 
-@plan(E4, E5, driver=N_("a sum and two counts"))
+@plan(E4, E5)
 def moved(measure: RowChange, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Sum up how far the cells of rows that stand beside their originals moved."""
     original, public = evidence.histories()
@@ -244,7 +240,7 @@ def moved(measure: RowChange, evidence: ClusterEvidence, *, progress: Progress =
     return measure.score_of(float(sums[0] or 0.0), int(sums[1] or 0), int(sums[2] or 0), original.rows)
 
 
-@plan(E6, driver=N_("one count"))
+@plan(E6)
 def deleted(measure: E6, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Count the original rows that public rows stand for."""
     left = evidence.release.public.frame.select(ROW).dropna().distinct().count()
@@ -254,7 +250,7 @@ def deleted(measure: E6, evidence: ClusterEvidence, *, progress: Progress = sile
 _PAIR: Types = {"customer": pl.String(), "total": pl.Int64(), "size": pl.Int32()}
 
 
-@plan(JaccardMean, driver=N_("eight numbers; each worker holds a number for every item"))
+@plan(JaccardMean)
 def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join each pseudonym's set with that of its customer, and take mean, spread and median."""
     original, public = evidence.histories()
@@ -275,10 +271,7 @@ def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, pr
     return score_of(int(found[0]), who.count() - int(found[1]), found[2:])
 
 
-@plan(
-    L1Precision,
-    driver=N_("of a release by retention: the different records with their counts, at most 16,777,216"),
-)
+@plan(L1Precision)
 def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Return the share of records in the right cell."""
     original, release = evidence.original, evidence.release
@@ -312,7 +305,7 @@ def _apart(original: ClusterRecords, public: ClusterRecords, names: list[str]) -
     return float(row[0] or 0) if row is not None else 0.0
 
 
-@plan(Rfm, driver=N_("the items, and for each draw a table of ranks: 1,000 numbers where there are ten"))
+@plan(Rfm)
 def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Rank the customers of all draws at once; those of one draw are put in order in one task."""
     spent = f.sum(f.col("price") * f.col("quantity"))
@@ -347,7 +340,7 @@ def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress =
 _VALUES = ("day", "price", "quantity")
 
 
-@plan(Statistics, driver=N_("the items, and for each draw 21 statistics and its best-sellers"))
+@plan(Statistics)
 def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Work out the statistics of all draws at once; a median is found from the different values, in one worker."""
     original = evidence.original.rowless()
