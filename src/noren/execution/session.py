@@ -22,12 +22,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
-from noren.i18n import _, in_every_language, said_again
+from noren.i18n import in_every_language, said_again
 from noren.progress import Progress, silent
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+say = Texts(__name__)
 LEAST_JAVA = 17
 """The oldest Java that Spark 4 runs on."""
 
@@ -36,25 +38,17 @@ def java_home() -> Path:
     """Return the folder of a Java that Spark can run on: ``JAVA_HOME``, else the one on the path."""
     named = os.environ.get("JAVA_HOME")
     program = str(Path(named) / "bin" / "java") if named else shutil.which("java")
-    cure = _("install Java {version} (Debian: openjdk-17-jre-headless), or name its folder in JAVA_HOME").format(
-        version=LEAST_JAVA
-    )
+    cure = say("install_java", version=LEAST_JAVA)
     if program is None:
-        raise ClusterError(_("Spark needs Java, and there is none"), cure)
+        raise ClusterError(say("no_java"), cure)
     try:
         said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError):
-        raise ClusterError(_("the Java that JAVA_HOME names does not run"), cure, value=program) from None
+        raise ClusterError(say("broken_java"), cure, value=program) from None
     found = re.search(r'version "(?:1\.)?(\d+)', said)
     version = int(found[1]) if found else 0
     if version < LEAST_JAVA:
-        raise ClusterError(
-            _("Spark needs Java {least} or newer, and this is Java {version}").format(
-                least=LEAST_JAVA, version=version
-            ),
-            cure,
-            value=program,
-        )
+        raise ClusterError(say("old_java", least=LEAST_JAVA, version=version), cure, value=program)
     return Path(program).resolve().parents[1]
 
 
@@ -95,7 +89,7 @@ def session(address: str) -> SparkSession:
     if address in _open:
         return _open[address]
     if find_spec("pyspark") is None:
-        raise ClusterError(_("Spark is not installed"), _("pip install 'noren[spark]'"))
+        raise ClusterError(*say.problem("no_spark"))
     os.environ["JAVA_HOME"] = str(java_home())
     tried: list[str] = []
     masters = address.removeprefix("spark://").split(",") if address.startswith("spark://") else []
@@ -107,11 +101,7 @@ def session(address: str) -> SparkSession:
         except (OSError, ValueError) as error:
             tried.append(getattr(error, "strerror", None) or str(error))
     if masters and len(tried) == len(masters):
-        raise ClusterError(
-            _("no Spark master answers ({reason})").format(reason="; ".join(tried)),
-            _("check host and port; the master's page says its address"),
-            value=address,
-        )
+        raise ClusterError(*say.problem("no_master", reason="; ".join(tried)), value=address)
     close()  # there is one Spark context in a process
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
     from pyspark.sql import SparkSession
@@ -154,6 +144,14 @@ atexit.register(close)
 LOST_AFTER = 60.0
 """Seconds without any worker after which work is given up."""
 _LOOK = 1.0
+_FAULTS: dict[str, tuple[type[NorenError], str]] = {
+    "no_noren": (ClusterError, "No module named 'noren'"),
+    "other_python": (ClusterError, "PYTHON_VERSION_MISMATCH"),
+    "driver_memory": (ClusterError, r"\A(?!.*Job aborted).*OutOfMemoryError"),
+    "workers_ended": (ClusterError, "OutOfMemoryError|ExecutorLostFailure"),
+    "other_columns": (FileError, "CANNOT_MERGE_SCHEMAS|FAILED_READ_FILE|CANNOT_READ"),
+}
+"""What is said where Spark's words hold these; the first that does counts."""
 
 
 @contextmanager
@@ -187,12 +185,7 @@ def saying_faults(session: SparkSession) -> Iterator[None]:
         raise
     except (PySparkException, Py4JError, ConnectionError) as error:
         if lost.is_set():
-            raise ClusterError(
-                _("all workers of the cluster are gone, and none came back for {seconds:.0f} seconds").format(
-                    seconds=LOST_AFTER
-                ),
-                _("start workers and run the command again; nothing was written"),
-            ) from None
+            raise ClusterError(*say.problem("workers_gone", seconds=LOST_AFTER)) from None
         raise told(str(error)) from error
     finally:
         ended.set()
@@ -209,33 +202,12 @@ def told(words: str) -> NorenError:
         kind: type[NorenError] = {"OutputError": OutputError, "FileError": FileError}.get(ours[1], ParameterError)
         return kind(ours[2].strip())
     if "No space left on device" in words:
-        return OutputError(
-            _("a worker's disk is full; make room, or name another disk in spark.local.dir; nothing was written")
-        )
-    if "No module named 'noren'" in words:
-        return ClusterError(
-            _("a worker does not find Noren"), _("pip install 'noren[spark]' on every worker, in the Python they use")
-        )
-    if "PYTHON_VERSION_MISMATCH" in words:
-        return ClusterError(
-            _("workers run another Python than this one"), _("name one of the same version in PYSPARK_PYTHON")
-        )
-    if "OutOfMemoryError" in words and "Job aborted" not in words:
-        return ClusterError(
-            _("Spark's driver has too little memory for this"),
-            _("give it more (spark.driver.memory); nothing was written"),
-        )
-    if "OutOfMemoryError" in words or "ExecutorLostFailure" in words:
-        return ClusterError(
-            _("workers ended in the middle of the work, four times in a row"),
-            _("give them more memory (spark.executor.memory), or start more of them; nothing was written"),
-        )
-    if "CANNOT_MERGE_SCHEMAS" in words or "FAILED_READ_FILE" in words or "CANNOT_READ" in words:
-        return FileError(
-            _("the files of the folder do not have the same columns"), _("write them anew with one schema")
-        )
+        return OutputError(say("disk_full"))
+    for name, (fault, sign) in _FAULTS.items():
+        if re.search(sign, words, re.DOTALL):
+            return fault(*say.problem(name))
     line = next((line for line in words.splitlines() if line.strip()), words)
-    return ClusterError(_("Spark stopped: {reason}").format(reason=line.strip()[:200]))
+    return ClusterError(say("stopped", reason=line.strip()[:200]))
 
 
 # --- one piece of work: faults in one line, stages told, and nothing left behind on the workers' disks ---------------
@@ -377,10 +349,7 @@ class Stages:
         if known:
             done, tasks = (sum(getattr(s, name) for s in known) for name in ("numCompletedTasks", "numTasks"))
             ids = ", ".join(str(stage.stageId) for stage in known)
-            said = _("{step}: stage {stages}, {done:,} of {tasks:,} tasks").format(
-                step=self._step, stages=ids, done=done, tasks=tasks
-            )
-            self._progress(self._share, said)
+            self._progress(self._share, say("tasks", step=self._step, stages=ids, done=done, tasks=tasks))
         self.tell()
 
     def tell(self, *, settled: bool = False) -> None:
