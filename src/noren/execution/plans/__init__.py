@@ -12,8 +12,6 @@ from noren.i18n import _
 from noren.protocols import Attack, Component, Method
 from noren.tables import table_of
 
-__all__ = ["has_plan", "plan", "plan_of", "plans"]
-
 Side = Literal["method", "attack", "measure"]
 
 

@@ -50,9 +50,12 @@ from noren.progress import Progress, silent
 from noren.protocols import Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
 from noren.retention.reconstructed import SeenRecords
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+say = Texts(__name__)
 
 # --- data sets drawn from a release: the same that one machine draws -------------------------------------------------
 
@@ -79,7 +82,7 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     original, public = evidence.histories()
     public = in_release_order(public)
     if place_type(public) != pl.Int64():
-        raise ParameterError(_("the release is not written yet"), _("write it first, and measure its folder"))
+        raise ParameterError(*say.problem("unwritten"))
     asked, seed, spans = measure.asked, measure.seed, _spans(original)
     categories = release_categories(evidence.release.statement)
 
@@ -187,14 +190,10 @@ def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progres
     """Return what one machine says of such cells."""
     original, release = evidence.original, evidence.release
     if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
-        raise SchemaError(_("the release is a history"), _("give a release of a table"))
+        raise SchemaError(*say.problem("of_history"))
     if release.original_rows != original.rows:
-        raise ParameterError(
-            _("the release was made of {released:,} rows, the original has {original:,}").format(
-                released=release.original_rows, original=original.rows
-            ),
-            _("give the original that was protected"),
-        )
+        made_of = {"released": release.original_rows, "original": original.rows}
+        raise ParameterError(*say.problem("other_original", **made_of))
     quasi, known = measure.compared(original.schema, release.public.schema)
     public = release.public
     # the values of every original row, its released cells, and whether it was deleted
@@ -276,7 +275,7 @@ def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, pro
     """Return the share of records in the right cell."""
     original, release = evidence.original, evidence.release
     if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
-        raise SchemaError(_("the data are a history"), _("this measure judges tables"))
+        raise SchemaError(*say.problem("data_of_history"))
     if release.statement.method == "retention":
         return measure.of_seen(
             release.public.schema,
