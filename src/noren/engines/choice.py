@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from noren.errors import ParameterError, suggestion
-from noren.i18n import _
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 Kind = Literal["local", "auto", "gpu", "spark"]
 _NAMED: Final[dict[str, Kind]] = {"local": "local", "auto": "auto", "gpu": "gpu"}
@@ -75,16 +77,7 @@ def parse_engine(text: str) -> Engine:
     if master and all(0 < int(port) < 65536 for port in re.findall(r":(\d{1,5})(?=,|$)", name)):
         return Engine("spark", name)
     if name.lower().startswith("spark"):
-        raise ParameterError(
-            _("{engine} is no address of a Spark master").format(engine=name),
-            _("give its host and port, such as spark://127.0.0.1:7077, or local[2] for two threads of this machine"),
-        )
+        raise ParameterError(*say.problem("no_master", engine=name))
     if name.lower().startswith("local"):
-        raise ParameterError(
-            _("{engine} does not say how many threads").format(engine=name),
-            _("give local for this machine, local[2] for Spark with two threads, local[*] for one on each core"),
-        )
-    raise ParameterError(
-        _("there is no engine {engine}{suggestion}").format(engine=name, suggestion=suggestion(name, _NAMED)),
-        _("use local, auto, gpu, spark://host:port or local[n]"),
-    )
+        raise ParameterError(*say.problem("no_threads", engine=name))
+    raise ParameterError(*say.problem("no_engine", engine=name, suggestion=suggestion(name, _NAMED)))

@@ -16,6 +16,7 @@ import polars as pl
 
 from noren.data.formats.files import FolderKind, must_be_free
 from noren.data.formats.parquet import SUCCESS, parquet_parts
+from noren.data.formats.parquet import say as say_of_parquet
 from noren.data.formats.parse import CellPlace, parse_values
 from noren.data.formats.source import Source
 from noren.data.guessing.people import PeopleColumn, Repeats, may_identify, namings, stop_if_people_repeat
@@ -34,9 +35,12 @@ from noren.execution.frames import ROW, ClusterRecords, as_cells, frame_types, m
 from noren.execution.session import BATCH_ROWS
 from noren.execution.spark_functions import f
 from noren.i18n import _
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+say = Texts(__name__)
 
 
 def address_of(given: str | Path) -> str:
@@ -157,28 +161,19 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
         source = Source.open(local_path(address))
         path = source.path
         if source.kind != "parquet":
-            raise FileError(
-                _("a cluster reads Parquet"),
-                _("convert it first: noren convert {file} {target}").format(
-                    file=path.name, target=path.with_suffix(".parquet").name
-                ),
-                file=path,
-            )
+            target = path.with_suffix(".parquet").name
+            raise FileError(*say.problem("only_parquet", file=path.name, target=target), file=path)
         if path.is_dir():
             parquet_parts(path)
     else:
         place = Place(session, address)
         if not place.exists():
-            raise FileError(_("there is no such file"), _("check the address"), file=str(address))
+            raise FileError(*say.problem("no_file"), file=str(address))
         if not str(address).endswith(".parquet") and not (place / SUCCESS).exists():
-            raise FileError(
-                _("the folder has no file {marker}: whoever writes it may not be done").format(marker=SUCCESS),
-                _("wait for the job that writes it; if it is complete, make an empty file of that name in it"),
-                file=str(address),
-            )
+            raise FileError(*say_of_parquet.problem("folder_incomplete", marker=SUCCESS), file=str(address))
     raw, rows = numbered(session, address)
     if not rows:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=str(address))
+        raise FileError(*say.problem("no_rows"), file=str(address))
     for name in schema.names:
         if name not in raw.columns:
             raise missing_column(name, [column for column in raw.columns if column != ROW], ())

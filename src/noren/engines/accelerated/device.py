@@ -11,7 +11,9 @@ import numpy as np
 
 from noren.engines.choice import Engine
 from noren.errors import ParameterError
-from noren.i18n import _
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 Tensor = Any
 """A tensor of Torch, which has no types of ours."""
@@ -82,20 +84,12 @@ def accelerator_for(engine: Engine, *, pays: bool) -> Accelerator | None:
     if engine.kind != "gpu":
         return found_accelerator() if engine.kind == "auto" and pays else None
     if importlib.util.find_spec("torch") is None:
-        raise ParameterError(
-            _("--engine gpu needs PyTorch, which is not installed"),
-            _("install it (pip install 'noren[gpu]'), or use --engine local"),
-        )
+        raise ParameterError(*say.problem("no_torch"))
     found = found_accelerator()
     if found is None:
         import torch
 
-        raise ParameterError(
-            _("--engine gpu found no graphics processor that PyTorch {version} can use").format(
-                version=torch.__version__
-            ),
-            _("look whether the driver and a PyTorch for CUDA are installed, or use --engine local"),
-        )
+        raise ParameterError(*say.problem("no_device", version=torch.__version__))
     return found
 
 
@@ -109,13 +103,7 @@ def in_smaller_blocks(accelerator: Accelerator, work: Callable[[int], Result], b
             return work(block)
         except accelerator.torch.OutOfMemoryError:
             if block <= least:
-                raise ParameterError(
-                    _(
-                        "the graphics processor has too little memory, {free:,.1f} GB free,"
-                        " even for the smallest blocks"
-                    ).format(free=accelerator.room() / 1e9),
-                    _("end what else runs on it, or use --engine local"),
-                ) from None
+                raise ParameterError(*say.problem("no_memory", free=accelerator.room() / 1e9)) from None
         # outside of the handler, whose error would hold the tensors of the work that failed
         if accelerator.device == "cuda":
             accelerator.torch.cuda.empty_cache()
