@@ -144,7 +144,7 @@ atexit.register(close)
 LOST_AFTER = 60.0
 """Seconds without any worker after which work is given up."""
 _LOOK = 1.0
-_FAULTS: dict[str, tuple[type[NorenError], str]] = {
+_FAULTS: dict[str, tuple[type[ClusterError | FileError], str]] = {
     "no_noren": (ClusterError, "No module named 'noren'"),
     "other_python": (ClusterError, "PYTHON_VERSION_MISMATCH"),
     "driver_memory": (ClusterError, r"\A(?!.*Job aborted).*OutOfMemoryError"),
@@ -328,12 +328,15 @@ class Stages:
     def __init__(self, session: SparkSession, progress: Progress) -> None:
         self._tracker, self._progress = session.sparkContext.statusTracker(), progress
         heard = _hearing.get()
-        self._hear, self._known = (None, dict[int, Stage]()) if heard is None else heard
+        self._hear: Hear | None = None if heard is None else heard[0]
+        self._known: dict[int, Stage] = {} if heard is None else heard[1]
         self._share, self._step = 0.0, ""
         self._said = in_every_language(lambda: "")
-        self._spark: Any = None if heard is None else session.sparkContext._jsc.sc()
-        self._job = 0 if heard is None else int(self._spark.dagScheduler().numTotalJobs())
-        self._ids: list[int] = []
+        self._spark: Any = None
+        self._job, self._ids = 0, list[int]()
+        if heard is not None:
+            self._spark = session.sparkContext._jsc.sc()
+            self._job = int(self._spark.dagScheduler().numTotalJobs())
 
     def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
         """Take the next step."""
