@@ -101,9 +101,7 @@ def number_value(text: pl.Expr, name: str) -> pl.Expr:
     parts = inside.str.extract_groups(cell)
     whole = parts.struct.field("3").fill_null("").str.replace_all(way.group, "", literal=True)
     fraction = parts.struct.field("4").fill_null("").str.slice(1)
-    signs = pl.concat_str(
-        parts.struct.field("1"), parts.struct.field("2"), parts.struct.field("6"), ignore_nulls=True
-    ).str.strip_chars("+")
+    signs = pl.concat_str((parts.struct.field(part) for part in "126"), ignore_nulls=True).str.strip_chars("+")
     power = parts.struct.field("5").cast(pl.Int32, strict=False).fill_null(0) - (2 if way.percent else 0)
     minus = pl.when((signs == "-") | bracketed).then(pl.lit("-")).otherwise(pl.lit(""))
     value = pl.concat_str(
@@ -218,30 +216,43 @@ _DAY_MICROSECONDS = 86_400_000_000
 _SOME_MOMENT = dt.datetime(2009, 8, 7, 16, 45)
 
 
-def plain_moment_value(text: pl.Expr, kind: str, pattern: str | None) -> pl.Expr:
-    """Return days or times that are written by the very pattern, null elsewhere: the fast way, to be tried first."""
-    if pattern is not None and (pattern in (*ERA_FORMATS, EXCEL, UNIX) or pattern.endswith("%z")):
-        return moment_value(text, kind, pattern)
-    return _first_fit(text, kind, _DEFAULTS[kind] if pattern is None else (pattern,))
-
-
-def moment_value(text: pl.Expr, kind: str, pattern: str | None) -> pl.Expr:
+def moment_value(text: pl.Expr, kind: str, pattern: str | None, *, plainly: bool = False) -> pl.Expr:
     """Return the day or time of each text, null where it is written otherwise or no calendar has it.
+
+    ``plainly`` takes only what is written by the very pattern: the fast way, to be tried first.
 
     >>> pl.select(moment_value(pl.lit("平成30年4月1日"), "date", "%EY%m月%d日")).item()
     datetime.date(2018, 4, 1)
     >>> pl.select(moment_value(pl.lit("2024-03-01T10:22:33.5+09:00"), "datetime", "%Y-%m-%dT%H:%M:%S%z")).item()
     datetime.datetime(2024, 3, 1, 10, 22, 33, 500000)
     """
+    special = pattern is not None and (pattern in (*ERA_FORMATS, EXCEL, UNIX) or pattern.endswith("%z"))
+    if plainly and not special:
+        return _first_fit(text, kind, _DEFAULTS[kind] if pattern is None else (pattern,))
     bare = plain_signs(text)
     if pattern is None:
         return _first_fit(bare, kind, _DEFAULTS[kind])
     if pattern == EXCEL:
-        return pl.coalesce(_of_serial(bare, kind), _first_fit(bare, kind, _DEFAULTS[kind]))
-    if pattern == UNIX:
-        return pl.coalesce(_of_unix(bare), _first_fit(bare, kind, _DEFAULTS[kind]))
-    if pattern in ERA_FORMATS:
-        return pl.coalesce(_of_era(bare), _first_fit(bare, kind, ("%Y年%m月%d日", *_DEFAULTS[kind])))
+        days = pl.when(bare.str.contains(NUMBER)).then(bare).cast(pl.Float64, strict=False)
+        # 1 is 1 January 1900, and a leap day that never was is counted: before 1 March 1900 the count is off by it
+        inside = (days > 60) & (days < _EXCEL_LAST_DAY + 1)
+        if kind == "date":
+            since = pl.when(inside & (days == days.floor())).then(days).cast(pl.Int64) * _DAY_MICROSECONDS
+        else:  # a double holds a moment of our days to some microseconds: what was meant is the millisecond
+            since = (pl.when(inside).then(days) * 86_400_000).round().cast(pl.Int64) * 1000
+        moment = (pl.lit(_EXCEL_DAY_ZERO) + since.cast(pl.Duration("us"))).cast(_DTYPES[kind])
+        return pl.coalesce(moment, _first_fit(bare, kind, _DEFAULTS[kind]))
+    if pattern == UNIX:  # seconds as the world counts them; numbers too large for that are milliseconds
+        count = pl.when(bare.str.contains(r"^[0-9]{1,15}$")).then(bare).cast(pl.Int64, strict=False)
+        thousands = pl.when(count >= _FEWEST_MILLISECONDS).then(1_000).otherwise(1_000_000)
+        return pl.coalesce((count * thousands).cast(pl.Datetime("us")), _first_fit(bare, kind, _DEFAULTS[kind]))
+    if pattern in ERA_FORMATS:  # a year after the era's end is counted on, as printed forms do (平成31年5月1日)
+        era, number, *day = (bare.str.extract_groups(_ERA_DAY).struct.field(part) for part in "1234")
+        before = era.replace_strict(_ERAS | _LETTERS, default=None, return_dtype=pl.Int32)
+        number = number.replace("元", "1").cast(pl.Int32, strict=False)
+        written = pl.concat_str((before + number).cast(pl.String), *day, separator="/")
+        moment = pl.when(number >= 1).then(written.str.strptime(pl.Date(), "%Y/%m/%d", strict=False, exact=True))
+        return pl.coalesce(moment, _first_fit(bare, kind, ("%Y年%m月%d日", *_DEFAULTS[kind])))
     if pattern.endswith("%z"):
         bare, pattern = bare.str.replace(_ZONE, ""), pattern.removesuffix("%z")
     formats = [pattern]
@@ -299,35 +310,3 @@ def _first_fit(text: pl.Expr, kind: str, formats: Sequence[str]) -> pl.Expr:
     value = pl.coalesce(text.str.strptime(_DTYPES[kind], f, strict=False, exact=True) for f in formats)
     # years have four digits: Polars reads -2010 and +12010 as well, which no one can write back
     return value if kind == "time" else pl.when(value.dt.year().is_between(1, 9999)).then(value)
-
-
-def _of_era(text: pl.Expr) -> pl.Expr:
-    """Read days of Japanese eras; a year after the era's end is counted on, as printed forms do (平成31年5月1日)."""
-    parts = text.str.extract_groups(_ERA_DAY)
-    before = parts.struct.field("1").replace_strict(_ERAS | _LETTERS, default=None, return_dtype=pl.Int32)
-    number = parts.struct.field("2").replace("元", "1").cast(pl.Int32, strict=False)
-    day = pl.concat_str(
-        (before + number).cast(pl.String), parts.struct.field("3"), parts.struct.field("4"), separator="/"
-    )
-    return pl.when(number >= 1).then(day.str.strptime(pl.Date(), "%Y/%m/%d", strict=False, exact=True))
-
-
-def _of_serial(text: pl.Expr, kind: str) -> pl.Expr:
-    """Read the number of a day as spreadsheets count: 1 is 1 January 1900, and a leap day that never was is counted."""
-    days = pl.when(text.str.contains(NUMBER)).then(text).cast(pl.Float64, strict=False)
-    # before 1 March 1900 the count is off by that day
-    inside = (days > 60) & (days < _EXCEL_LAST_DAY + 1)
-    if kind == "date":
-        whole = inside & (days == days.floor())
-        since = pl.when(whole).then(days).cast(pl.Int64) * _DAY_MICROSECONDS
-        return (pl.lit(_EXCEL_DAY_ZERO) + since.cast(pl.Duration("us"))).cast(pl.Date)
-    # a double holds a moment of our days to some microseconds: what was meant is the millisecond
-    since = (pl.when(inside).then(days) * 86_400_000).round().cast(pl.Int64) * 1000
-    return (pl.lit(_EXCEL_DAY_ZERO) + since.cast(pl.Duration("us"))).cast(pl.Datetime("us"))
-
-
-def _of_unix(text: pl.Expr) -> pl.Expr:
-    """Read seconds since 1970, as the world counts them; numbers too large for that are milliseconds."""
-    count = pl.when(text.str.contains(r"^[0-9]{1,15}$")).then(text).cast(pl.Int64, strict=False)
-    thousands = pl.when(count >= _FEWEST_MILLISECONDS).then(1_000).otherwise(1_000_000)
-    return (count * thousands).cast(pl.Datetime("us"))

@@ -12,7 +12,9 @@ of grids, domains and empty cells widens (:mod:`noren.data.guessing.schema_guess
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +32,6 @@ from noren.data.value_formats import (
     moment_value,
     number_format,
     number_value,
-    plain_moment_value,
     spelled,
 )
 from noren.errors import Problem, ValueInCellError
@@ -207,7 +208,7 @@ def _typed(text: pl.Expr, column: Column, *, plainly: bool = False) -> pl.Expr:
         case ValueType.DECIMAL:
             value = pl.when(filled.str.contains(NUMBER)).then(filled).cast(pl.Float64, strict=False)
         case _:
-            value = (plain_moment_value if plainly else moment_value)(filled, column.type, column.format)
+            value = moment_value(filled, column.type, column.format, plainly=plainly)
     return value.alias(column.name)
 
 
@@ -233,8 +234,6 @@ def _convert(values: pl.Series, column: Column) -> pl.Series:
         # a shop's day ends at its own midnight: keep the clock on the wall
         values = in_calendar(values.dt.replace_time_zone(None))
     dtype = values.dtype
-    if isinstance(dtype, pl.Struct | pl.List | pl.Array | pl.Object | pl.Binary | pl.Duration):
-        return _nothing(values, column)
     if (dtype.is_float() or dtype.is_decimal()) and column.type in (ValueType.TEXT, ValueType.INTEGER):
         # 12583.0 in a float column (pandas with missing values) is customer 12583
         number = values.cast(pl.Int64, strict=False)
@@ -247,17 +246,12 @@ def _convert(values: pl.Series, column: Column) -> pl.Series:
         return _where(day.cast(dtype) == values, day)
     if isinstance(dtype, pl.Datetime) and column.type == ValueType.TIME:
         return _where(values <= _EXCEL_DAY_ZERO, values.dt.time())
-    if column.scale == Scale.INTERVAL and not dtype.is_temporal():
-        return _nothing(values, column)
-    if column.scale == Scale.RATIO and not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-        return _nothing(values, column)
-    try:
-        return values.cast(column.dtype, strict=False)
-    except pl.exceptions.PolarsError:
-        return _nothing(values, column)
-
-
-def _nothing(values: pl.Series, column: Column) -> pl.Series:
+    unfit = isinstance(dtype, pl.Struct | pl.List | pl.Array | pl.Object | pl.Binary | pl.Duration)
+    unfit |= column.scale == Scale.INTERVAL and not dtype.is_temporal()
+    unfit |= column.scale == Scale.RATIO and not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))
+    if not unfit:
+        with contextlib.suppress(pl.exceptions.PolarsError):
+            return values.cast(column.dtype, strict=False)
     return pl.repeat(None, len(values), dtype=column.dtype, eager=True).alias(values.name)
 
 
@@ -280,17 +274,16 @@ def column_rules(column: Column, *, guessed: bool = False) -> list[tuple[pl.Expr
         # 1e-6 of a step: what text of up to nine digits can be off by once it is a binary number
         off = (steps - steps.round()).abs() > 1e-6 * pl.max_horizontal(pl.lit(1.0), steps.abs() * 1e-6)
         rules.append((off, *say.problem("off_grid", width=column.width)))
-    if column.minimum is not None:
-        rules.append((value < pl.lit(column.minimum), *say.problem("too_small", bound=_bound(column.minimum))))
-    if column.maximum is not None:
-        rules.append((value > pl.lit(column.maximum), *say.problem("too_large", bound=_bound(column.maximum))))
+    for rule, beyond, bound in (
+        ("too_small", operator.lt, column.minimum),
+        ("too_large", operator.gt, column.maximum),
+    ):
+        if bound is not None:
+            told = f"{bound:g}" if isinstance(bound, float) else str(bound)
+            rules.append((beyond(value, pl.lit(bound)), *say.problem(rule, bound=told)))
     if column.domain is not None:
         rules.append((~value.is_in(list(column.domain)), *say.problem("not_in_domain", count=len(column.domain))))
     return rules
-
-
-def _bound(bound: object) -> str:
-    return f"{bound:g}" if isinstance(bound, float) else str(bound)
 
 
 # --- saying where ----------------------------------------------------------------------------------------------------
