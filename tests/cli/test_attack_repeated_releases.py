@@ -7,7 +7,7 @@ import pytest
 from tests import pwscup2017
 
 from noren.api import sample
-from noren.data.contest_files import write_master, write_rows
+from noren.data.contest_files import write_lines, write_rows
 from noren.data.schema import Schema
 from noren.measures import measures
 
@@ -22,7 +22,7 @@ def monthly(noren, tmp_path: Path) -> Path:
     original = sample(customers=20, rows=400, items=60, seed=3, schema="pwscup2017")
     write_rows(original, tmp_path / "T.csv")
     assert original.master is not None
-    write_master(original.master, tmp_path / "M.csv")
+    write_lines(original.master.with_columns(pl.col("birthday").dt.to_string("%Y/%m/%d")), tmp_path / "M.csv")
     made = noren(
         "protect", tmp_path / "T.csv", *SCHEMA, "--method", "monthly-pseudonyms", "--seed", 1, "--out", tmp_path / "r",
         "--official",

@@ -24,7 +24,6 @@ __all__ = [
     "drawn_pairs",
     "drawn_purchases",
     "drawn_releases",
-    "drawn_thresholds",
     "excel_tables",
     "schemas",
     "tables",
@@ -330,11 +329,3 @@ def drawn_master(draw: st.DrawFn) -> Drawn:
     rows = draw(st.lists(st.tuples(WORD, WORD, days(), WORD), min_size=1, max_size=4))
     spelled = [[who, sex, text, country] for who, sex, (_day, text), country in rows]
     return Drawn(lines(draw, spelled), [[who, sex, day, country] for who, sex, (day, _text), country in rows])
-
-
-@st.composite
-def drawn_thresholds(draw: st.DrawFn) -> Drawn:
-    """Draw ``R``: n and r(n)."""
-    number = st.integers(0, 10**6)
-    rows = draw(st.lists(st.tuples(number, number), min_size=1, max_size=5))
-    return Drawn(lines(draw, [[padded(n, draw), padded(r, draw)] for n, r in rows]), [list(row) for row in rows])

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import xlsxwriter
 
-from noren.data.contest_files import read_months, read_pairs, read_rows, read_thresholds
+from noren.data.contest_files import read_master, read_months, read_pairs, read_rows
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import convert, read, read_release
 from noren.data.release import Release
@@ -287,8 +287,7 @@ OFFICIAL = {
     "pairs with three columns": case(b"a,b\nc,d,e\n", FormatError, "row 2", "'c,d,e'", "3 cells", by=read_pairs),
     "eleven months": case(b"7" + b",DEL" * 11 + b"\n", FormatError, "row 1", "12 cells", by=read_months),
     "a count and no months": case(b"7\n", FileError, "no rows", by=read_months),
-    "threshold that is no number": case(b"1,x\n", ValueInCellError, "row 1", "column r", "'x'", by=read_thresholds),
-    "negative threshold": case(b"0,-1\n", ValueInCellError, "row 1", "'-1'", "at least 0", by=read_thresholds),
+    "birthday that is no day": case(b"7,f,x,UK\n", ValueInCellError, "row 1", "column birthday", "'x'", by=read_master),
     "release of another length": case(ROW, FileError, "the file has 1 rows, the original 2", by=against_two_rows),
     "folder that is no release": case(lambda path: path.mkdir(), FileError, "no part of a release", by=Release.load),
     "converting a header": case(HEADER, FileError, "the file holds no rows", by=into("out.parquet")),

@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from noren.data.contest_files import read_master, read_months, read_pairs, read_rows, read_thresholds
+from noren.data.contest_files import read_master, read_months, read_pairs, read_rows
 from noren.data.formats.source import Source
 from noren.data.frames import Table
 from noren.data.guessing.schema_guess import guess_schema
@@ -223,7 +223,6 @@ READERS = {
     "pairs": Reader(lambda: (b"P1,12583\nP2,7\n", b"P1,12583\r\nP2,007"), read_pairs, "F.csv"),
     "months": Reader(lambda: (b"1\n7" + b",DEL" * 11 + b",P1\n", b"7" + b",P1" * 12 + b"\r\n"), read_months, "F.csv"),
     "master": Reader(lambda: ("7,f,1950/1/1,Others\n8,m,1960/01/31,日本\n".encode(),), read_master, "M.csv"),
-    "thresholds": Reader(lambda: (b"0,1\n1,2\n007,6\n",), read_thresholds, "R.csv"),
     "read parquet": Reader(lambda: (saved(".parquet"),), lambda path: read(path, TABLE), "people.parquet"),
     "guess parquet": Reader(lambda: (saved(".parquet"), generalised_parquet()), read, "people.parquet"),
     "read excel": Reader(lambda: (saved(".xlsx"),), lambda path: read(path, TABLE), "people.xlsx"),

@@ -20,7 +20,6 @@ from tests.data.strategies import (
     drawn_pairs,
     drawn_purchases,
     drawn_releases,
-    drawn_thresholds,
 )
 
 from noren.data.cells import set_dtype
@@ -31,9 +30,7 @@ from noren.data.contest_files import (
     read_months,
     read_pairs,
     read_rows,
-    read_thresholds,
     write_lines,
-    write_master,
     write_months,
     write_pairs,
     write_rows,
@@ -63,18 +60,6 @@ def pairs(source: Path, target: Path) -> object:
 def months(source: Path, target: Path) -> object:
     frame, spelling = read_months(source)
     write_months(frame, target, spelling)
-    return frame
-
-
-def master(source: Path, target: Path) -> object:
-    frame, spelling = read_master(source)
-    write_master(frame, target, spelling)
-    return frame
-
-
-def thresholds(source: Path, target: Path) -> object:
-    frame, spelling = read_thresholds(source)
-    write_pairs(frame, target, spelling)
     return frame
 
 
@@ -134,12 +119,8 @@ def test_months(tmp_path: Path, drawn: Drawn) -> None:
 
 @given(drawn=drawn_master())
 def test_master(tmp_path: Path, drawn: Drawn) -> None:
-    assert [list(row) for row in copied(tmp_path, drawn.content, master).rows()] == drawn.rows
-
-
-@given(drawn=drawn_thresholds())
-def test_thresholds(tmp_path: Path, drawn: Drawn) -> None:
-    assert [list(row) for row in copied(tmp_path, drawn.content, thresholds).rows()] == drawn.rows
+    (tmp_path / "M.csv").write_bytes(drawn.content)
+    assert [list(row) for row in read_master(tmp_path / "M.csv").rows()] == drawn.rows
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------------
@@ -214,10 +195,6 @@ def test_new_files_have_plain_line_ends(tmp_path: Path) -> None:
     assert path.read_bytes() == b"P1,7\nP2,\n"
     write_pairs(pl.DataFrame({"n": [0, 1], "r": [1, 2]}), path)
     assert path.read_bytes() == b"0,1\n1,2\n"
-    write_master(
-        pl.DataFrame({"customer": ["7"], "sex": ["f"], "birthday": [dt.date(1950, 1, 1)], "country": ["X"]}), path
-    )
-    assert path.read_bytes() == b"7,f,1950/1/1,X\n"
     write_months(
         pl.DataFrame({"customer": ["7"]} | {month: pl.Series([None], dtype=pl.String) for month in MONTHS}), path
     )
@@ -244,11 +221,9 @@ def copier(name: str) -> Callable[[Path, Path], object] | None:
     """Return how an official file is read and written, by its place in the published material."""
     year = int(name.split("pwscup")[1][:4])
     file = name.rsplit("/", 1)[-1]
-    if file.endswith("_M.csv"):
-        return master
-    if file.startswith("R."):
-        return thresholds
     if "order" in file or file.startswith("preliminary_"):  # tables of this project's own making
+        return None
+    if file.endswith("_M.csv") or file.startswith("R."):  # M is only read
         return None
     if file.startswith(("A.", "AT.", "S.", "T.", "T1", "T_", "A1_", "pwscup")) or "/A/" in name or "/AT/" in name:
         return rows(year)

@@ -1,4 +1,4 @@
-"""The official text formats of PWS Cup 2016, 2017 and 2018, read into typed columns and written back byte for byte.
+"""The official text formats of PWS Cup 2016, 2017 and 2018, read into columns and written back byte for byte.
 
 ======  =======================================================================================================
 2018    ``T`` purchases; ``A`` released cells in T's row order (``[a;b]``, ``{a;b}``, ``*``, a deleted row is all
@@ -29,7 +29,7 @@ import polars as pl
 from noren.data.cells import is_interval
 from noren.data.formats.files import writing_file
 from noren.data.formats.parse import CellPlace, parse_cells, parse_values
-from noren.data.formats.render import Spelling, cell_text
+from noren.data.formats.render import Spelling, cell_text, lines_of
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import arrangement, text_blocks
 from noren.data.formats.text_layout import TextForm
@@ -48,9 +48,6 @@ _PLAIN = Spelling()
 _BIRTHDAY = {"type": "date", "format": "%Y/%m/%d"}
 _MASTER = Schema.of(
     {"name": "master", "kind": "table", "columns": {"customer": {}, "sex": {}, "birthday": _BIRTHDAY, "country": {}}}
-)
-_THRESHOLDS = Schema(
-    name="thresholds", kind="table", columns=tuple(Column(name=n, type="integer", minimum=0) for n in ("n", "r"))
 )
 
 
@@ -102,7 +99,7 @@ def write_rows(history: History, path: str | Path) -> None:
 
 def published(history: History) -> History:
     """Return what the contest publishes of ``A``: deleted rows removed, lines sorted by code point (``A'``)."""
-    rows = pl.DataFrame({"line": _joined(history.spelling.apply(_canonical(history)))}).with_row_index("row")
+    rows = lines_of(history.spelling.apply(_canonical(history))).to_frame().with_row_index("row")
     live = rows.filter(history[Role.CUSTOMER].is_not_null()).sort("line", maintain_order=True)
     kept = history.take(live["row"])
     return replace(kept, spelling=replace(kept.spelling, newline="\n", final_newline=True))
@@ -118,12 +115,13 @@ def _canonical(history: History) -> pl.DataFrame:
     return texts.with_columns(pl.col(customer).fill_null(_DELETED)).fill_null("")
 
 
-# --- the small files: M, F, F', F̂, R ------------------------------------------------------------------------
+# --- the small files: M, F, F', F̂ ---------------------------------------------------------------------------
 
 
-def read_master(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
+def read_master(source: SourceLike) -> pl.DataFrame:
     """Read ``M``: customer, sex, birthday, country."""
-    return _read_typed(source, _MASTER)
+    source = Source.open(source)
+    return parse_values(_texts(source, _MASTER.names)[0], _MASTER, CellPlace(source.path))
 
 
 def read_pairs(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
@@ -151,30 +149,9 @@ def read_months(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
     return text.with_columns(months), Spelling(form.newline, form.final_newline, count_line=count)
 
 
-def read_thresholds(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
-    """Read ``R``: n and r(n)."""
-    return _read_typed(source, _THRESHOLDS)
-
-
-def _read_typed(source: SourceLike, schema: Schema) -> tuple[pl.DataFrame, Spelling]:
-    source = Source.open(source)
-    text, form = _texts(source, schema.names)
-    typed = parse_values(text, schema, CellPlace(source.path))
-    return typed, Spelling.of(text, _exact_texts(typed, schema), form.newline, final_newline=form.final_newline)
-
-
-def _exact_texts(typed: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    return typed.select(cell_text(pl.col(c.name), c, c.dtype).alias(c.name) for c in schema.columns)
-
-
-def write_master(master: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
-    """Write ``M``."""
-    write_lines(spelling.apply(_exact_texts(master, _MASTER)), path, spelling)
-
-
 def write_pairs(pairs: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
     """Write ``F``, ``F'`` or ``R``: two columns as they are."""
-    write_lines(spelling.apply(pairs.select(pl.all().cast(pl.String))), path, spelling)
+    write_lines(pairs.select(pl.all().cast(pl.String)), path, spelling)
 
 
 def write_months(months: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
@@ -187,16 +164,12 @@ def write_months(months: pl.DataFrame, path: str | Path, spelling: Spelling = _P
 
 def write_lines(texts: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
     """Write text columns as comma-separated lines, whole or not at all."""
-    lines = _joined(texts).to_list()
+    lines = lines_of(texts.fill_null("")).to_list()
     if spelling.count_line is not None:
         lines.insert(0, spelling.count_line)
     content = spelling.newline.join(lines) + (spelling.newline if spelling.final_newline and lines else "")
     with writing_file(path) as aside:
         aside.write_bytes(content.encode())
-
-
-def _joined(texts: pl.DataFrame) -> pl.Series:
-    return texts.select(pl.concat_str(pl.all().fill_null(""), separator=",").alias("line"))["line"]
 
 
 def _texts(

@@ -115,7 +115,7 @@ def read(
     if master is not None:
         if not isinstance(data, History):
             raise ParameterError(*say.problem("table_no_master"))
-        data = replace(data, master=read_master(master)[0])
+        data = replace(data, master=read_master(master))
     return Read(data, said, questions)
 
 
