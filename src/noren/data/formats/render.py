@@ -16,7 +16,7 @@ from such a column on the rest of the line is taken as one text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -151,14 +151,7 @@ def order_by_text(frame: pl.DataFrame, columns: Sequence[Column], spelling: Spel
     >>> order_by_text(prices, columns, Spelling()).to_list()
     [1, 2, 0]
     """
-    keys = pl.DataFrame(packed(_line_numbers(frame, columns, spelling)))
-    if not keys.width:
-        return pl.int_range(len(frame), dtype=pl.UInt32, eager=True).alias("row")
-    return keys.select(pl.arg_sort_by(keys.columns, maintain_order=True).cast(pl.UInt32).alias("row"))["row"]
-
-
-def _line_numbers(frame: pl.DataFrame, columns: Sequence[Column], spelling: Spelling) -> Iterator[pl.Series]:
-    """Yield for one column after another the place of each cell's text; where that does not do, of the line's rest."""
+    numbers = []  # for one column after another the place of each text; where that does not do, of the rest of the line
     for at, column in enumerate(columns):
         rest = columns[at:]
         cells = _as_spelled(frame, column, spelling)
@@ -168,9 +161,13 @@ def _line_numbers(frame: pl.DataFrame, columns: Sequence[Column], spelling: Spel
         begins = texts.to_frame().select(text.shift(-1).str.starts_with(text).any()).item()
         if len(rest) > 1 and begins:
             texts_ = pl.DataFrame(_texts(_as_spelled(frame, c, spelling), c) for c in rest)
-            yield _numbered(lines_of(texts_, _DELIMITER), Column(name="line"), "")[0]
-            return
-        yield number
+            numbers.append(_numbered(lines_of(texts_, _DELIMITER), Column(name="line"), "")[0])
+            break
+        numbers.append(number)
+    keys = pl.DataFrame(packed(numbers))
+    if not keys.width:
+        return pl.int_range(len(frame), dtype=pl.UInt32, eager=True).alias("row")
+    return keys.select(pl.arg_sort_by(keys.columns, maintain_order=True).cast(pl.UInt32).alias("row"))["row"]
 
 
 def text_numbers(cells: pl.Series, column: Column) -> pl.Series:

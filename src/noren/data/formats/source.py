@@ -82,8 +82,14 @@ class Source:
 
     def __init__(self, path: Path, head: bytes, size: int) -> None:
         self.path, self.head, self.size = path, head, size
+        suffix = path.suffix.lower()
+        # a file starts as workbooks do, or is named as one; text that is named .xls is text
+        workbook = head.startswith(OLE) or suffix in (".xlsx", ".xlsm")
+        workbook |= suffix in (".xls", ".ods") and head.lstrip().startswith(b"<")
+        if head.startswith(ZIP):
+            workbook = suffix not in (".csv", ".tsv", ".txt", ".parquet")
         self.kind: Literal["text", "parquet", "excel"] = (
-            "parquet" if head.startswith(b"PAR1") else "excel" if _is_workbook(head, path) else "text"
+            "parquet" if head.startswith(b"PAR1") else "excel" if workbook else "text"
         )
         self.compressed = head.startswith(b"\x1f\x8b")
         self._found: dict[object, Any] = {}
@@ -131,7 +137,37 @@ class Source:
 
     @cached_property
     def _counts(self) -> _Counts:
-        return _count_bytes(self)
+        """Line ends and quotes, and whether the text is UTF-8; stops at the first NUL byte."""
+        total = lf = cr = crlf = quotes = 0
+        start, last = b"", b""
+        sampled, high, utf8 = False, False, True
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        with self.unpacked() as file:
+            utf16 = file.peek(2).startswith(_UTF16_MARKS) if hasattr(file, "peek") else False
+            for chunk in _utf16_as_utf8(file, self.path) if utf16 else iter(lambda: file.read(_CHUNK), b""):
+                nul = chunk.find(b"\0")
+                if nul >= 0:
+                    row = lf + chunk[:nul].count(b"\n") + 1
+                    raise FormatError(*say.problem("nul_byte", at=total + nul + 1), file=self.path, row=row)
+                if not sampled:
+                    start += chunk
+                    end = _LINE_END.search(start)
+                    sampled = (end is not None and len(start) >= _SAMPLE) or len(start) >= _LONGEST_LINE
+                    if sampled and end is not None and end.start() < _SAMPLE // 2:
+                        start = start[:_SAMPLE]
+                returns = chunk.count(b"\r")
+                lf += chunk.count(b"\n")
+                if returns or last == b"\r":
+                    cr += returns
+                    crlf += chunk.count(b"\r\n") + (last == b"\r" and chunk.startswith(b"\n"))
+                quotes += chunk.count(b'"')
+                high = high or not chunk.isascii()
+                if high and utf8:
+                    utf8 = _decodes(decoder, chunk)
+                total += len(chunk)
+                last = chunk[-1:]
+        utf8 = utf8 and (not high or _decodes(decoder, b"", final=True))
+        return _Counts(start, total, last, lf, cr, crlf, quotes, utf8, utf16)
 
     @cached_property
     def _encoding(self) -> str:
@@ -270,18 +306,6 @@ def _opened(path: Path) -> BinaryIO:
         raise FileError(*say.problem("cannot_open", reason=reason_of(error)), file=path) from None
 
 
-def _is_workbook(head: bytes, path: Path) -> bool:
-    """Tell whether a file starts as workbooks do, or is named as one; text that is named .xls is text."""
-    suffix = path.suffix.lower()
-    if head.startswith(OLE):
-        return True
-    if head.startswith(ZIP):
-        return suffix not in (".csv", ".tsv", ".txt", ".parquet")
-    if suffix in (".xls", ".ods") and head.lstrip().startswith(b"<"):
-        return True
-    return suffix in (".xlsx", ".xlsm")
-
-
 class _Bounded(io.RawIOBase):
     """A byte stream that refuses to give more than ``largest`` bytes."""
 
@@ -312,51 +336,16 @@ class _Counts:
     cr: int
     crlf: int
     quotes: int
-    high: bool
     utf8: bool
     utf16: bool
 
 
-def _count_bytes(source: Source) -> _Counts:
-    """Count line ends and quotes, check UTF-8, and stop at the first NUL byte."""
-    total = lf = cr = crlf = quotes = 0
-    start, last = b"", b""
-    sampled, high, utf8 = False, False, True
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with source.unpacked() as file:
-        utf16 = file.peek(2).startswith(_UTF16_MARKS) if hasattr(file, "peek") else False
-        for chunk in _utf16_as_utf8(file, source.path) if utf16 else iter(lambda: file.read(_CHUNK), b""):
-            nul = chunk.find(b"\0")
-            if nul >= 0:
-                row = lf + chunk[:nul].count(b"\n") + 1
-                raise FormatError(*say.problem("nul_byte", at=total + nul + 1), file=source.path, row=row)
-            if not sampled:
-                start += chunk
-                end = _LINE_END.search(start)
-                sampled = (end is not None and len(start) >= _SAMPLE) or len(start) >= _LONGEST_LINE
-                if sampled and end is not None and end.start() < _SAMPLE // 2:
-                    start = start[:_SAMPLE]
-            returns = chunk.count(b"\r")
-            lf += chunk.count(b"\n")
-            if returns or last == b"\r":
-                cr += returns
-                crlf += chunk.count(b"\r\n") + (last == b"\r" and chunk.startswith(b"\n"))
-            quotes += chunk.count(b'"')
-            if not chunk.isascii() or high:
-                high = True
-                if utf8:
-                    try:
-                        decoder.decode(chunk)
-                    except UnicodeDecodeError:
-                        utf8 = False
-            total += len(chunk)
-            last = chunk[-1:]
-    if high and utf8:
-        try:
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            utf8 = False
-    return _Counts(start, total, last, lf, cr, crlf, quotes, high, utf8, utf16)
+def _decodes(decoder: codecs.IncrementalDecoder, chunk: bytes, *, final: bool = False) -> bool:
+    try:
+        decoder.decode(chunk, final)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decoded(file: BinaryIO, encoding: str) -> Iterator[str]:
@@ -404,16 +393,15 @@ def _signs(source: Source, encoding: str) -> _Signs | None:
 
 def _must_decode(source: Source, encoding: str) -> None:
     """Stop where the text is not what it was said to be."""
-    row = 1
+    row, words = 1, say.problem("wrong_encoding", encoding=ENCODINGS[encoding])
     with source.unpacked() as file:
         if encoding == "utf-16" and not file.peek(2).startswith(_UTF16_MARKS):  # type: ignore[attr-defined]
-            raise FormatError(*say.problem("wrong_encoding", encoding=ENCODINGS[encoding]), file=source.path, row=1)
+            raise FormatError(*words, file=source.path, row=1)
         try:
             for text in _decoded(file, encoding):
                 row += text.count("\n")
         except UnicodeDecodeError as error:
             row += error.object[: error.start].count(b"\n")
-            words = say.problem("wrong_encoding", encoding=ENCODINGS[encoding])
             bad = error.object[error.start : error.end].hex(" ")
             raise FormatError(*words, file=source.path, row=row, value=bad) from None
 

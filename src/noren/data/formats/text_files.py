@@ -57,11 +57,21 @@ def text_blocks(
                     value = block[name][at]
                     rule, cure = say.problem("field_too_long", length=len(value.encode()), most=LONGEST_FIELD)
                     raise FormatError(rule, cure, file=path, row=row + at, column=str(int(name) + 1), value=value)
-            kept, empty_at = _without_last_empty_lines(block, row, empty_at, path)
+            # empty lines at the end of the file are dropped; one in the middle is not allowed
+            last_row = len(block)
+            if block.width > 1:
+                empty = block.select(pl.all_horizontal(pl.all() == "")).to_series()
+                full = (~empty).arg_true()
+                last_row = int(full[-1]) + 1 if len(full) else 0
+                if last_row and (empty_at is not None or empty[:last_row].any()):
+                    at = empty_at if empty_at is not None else row + int(empty.arg_true()[0])
+                    raise FormatError(*say.problem("empty_line"), file=path, row=at)
+                if last_row < len(block) and empty_at is None:
+                    empty_at = row + last_row
             if empty_at is not None and not last_empty_lines:
                 raise FormatError(*say.problem("empty_line"), file=path, row=empty_at)
-            if len(kept):
-                yield row, kept
+            if last_row:
+                yield row, block[:last_row]
             row += len(block)
     except pa.ArrowInvalid as error:
         raise _said_by_arrow(error, path, first_row=0) from None
@@ -92,8 +102,10 @@ def _batches(source: Source, form: TextForm) -> Iterator[pa.RecordBatch]:
     done = 0  # rows before the piece, those above the first row included once they are passed
     for piece in _pieces(source, form):
         before = done
+        if form.delimiter == " ":  # spaces that set columns apart, however many, as one, and none around lines
+            piece = re.sub(r"(?m)^ +| +(?=\r?$)", "", re.sub(r" +", " ", piece))
         try:
-            for batch in _arrow_batches(pa.BufferReader(piece), form, lines, rows):
+            for batch in _arrow_batches(pa.BufferReader(piece.encode()), form, lines, rows):
                 done += len(batch)
                 yield batch
         except pa.ArrowInvalid as error:
@@ -131,10 +143,8 @@ def _arrow_batches(file: pa.NativeFile, form: TextForm, skip_lines: int, skip_ro
             return
 
 
-def _pieces(source: Source, form: TextForm) -> Iterator[bytes]:
-    """Yield a compressed or foreign text file as UTF-8, in pieces that end where a row ends; spaces that set columns
-    apart, however many, as one.
-    """
+def _pieces(source: Source, form: TextForm) -> Iterator[str]:
+    """Yield the text of a compressed or foreign file in pieces that end where a row ends."""
     left = ""
     with source.unpacked() as raw:
         decoder = codecs.getincrementaldecoder(form.encoding)()
@@ -146,20 +156,11 @@ def _pieces(source: Source, form: TextForm) -> Iterator[bytes]:
             cut = _last_row_end(left, form.delimiter, quoted=form.quoted)
             if cut:
                 piece, left = left[:cut], left[cut:]
-                yield (_spaced_once(piece) if form.delimiter == " " else piece).encode()
+                yield piece
             elif len(left) > 4 * BLOCK_BYTES:
                 break  # a row past all bounds: Arrow says so
     if left:
-        yield (_spaced_once(left) if form.delimiter == " " else left).encode()
-
-
-def _spaced_once(text: str) -> str:
-    """Return lines of fixed width with one space between cells.
-
-    >>> _spaced_once(" 1   2.50 \\r\\n12  20.00\\n")
-    '1 2.50\\r\\n12 20.00\\n'
-    """
-    return re.sub(r"(?m)^ +| +(?=\r?$)", "", re.sub(r" +", " ", text))
+        yield left
 
 
 def _last_row_end(text: str, delimiter: str, *, quoted: bool) -> int:
@@ -182,23 +183,6 @@ def _last_row_end(text: str, delimiter: str, *, quoted: bool) -> int:
             return at + 1
         end = spans[-1][0]
     return 0
-
-
-def _without_last_empty_lines(
-    block: pl.DataFrame, row: int, empty_at: int | None, path: str | Path
-) -> tuple[pl.DataFrame, int | None]:
-    """Drop empty lines at the end of the file; complain of one in the middle."""
-    if block.width == 1:
-        return block, None
-    empty = block.select(pl.all_horizontal(pl.all() == "")).to_series()
-    full = (~empty).arg_true()
-    last_empty = int(full[-1]) + 1 if len(full) else 0
-    if last_empty and (empty_at is not None or empty[:last_empty].any()):
-        at = empty_at if empty_at is not None else row + int(empty.arg_true()[0])
-        raise FormatError(*say.problem("empty_line"), file=path, row=at)
-    if last_empty < len(block) and empty_at is None:
-        empty_at = row + last_empty
-    return block[:last_empty], empty_at
 
 
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)

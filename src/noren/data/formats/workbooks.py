@@ -316,7 +316,6 @@ class _OpenDocumentExtent:
         self._parser = xml.parsers.expat.ParserCreate()
         self._parser.StartElementHandler = self._start
         self._parser.EntityDeclHandler = self._entity
-        self._left = b""
 
     def look_at(self, chunk: bytes) -> None:
         """Measure what a part adds."""
