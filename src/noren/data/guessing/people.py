@@ -24,7 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.formats.parse import holds_plain_values
-from noren.data.frames import History, Records
+from noren.data.frames import Records
 from noren.data.guessing.column_words import Hint, is_bare, is_bare_id, last_said, says, spelled
 from noren.data.schema import Column, Kind, Role, Schema, ValueType
 from noren.errors import SchemaError
@@ -243,49 +243,27 @@ _MOST_SEEN: Final = 20_000_000
 """Values that a stream remembers (160 MB): whoever has several rows is found long before."""
 
 
-@dataclass(frozen=True)
-class People:
-    """How many people so many rows are about, and which column tells them apart; none where nothing does."""
-
-    people: int
-    rows: int
-    column: str | None = None
-
-    @property
-    def repeat(self) -> bool:
-        """Whether somebody stands in several rows."""
-        return self.people < self.rows
-
-
-def people_in(data: Records) -> People:
-    """Count the people that data are about; rows that do not say whom they are about count as one each in a table.
-
-    >>> from noren.data.frames import Table
-    >>> columns = {"patient_id": {"role": "identifier"}, "sex": {"role": "quasi"}}
-    >>> schema = Schema.of({"kind": "table", "columns": columns})
-    >>> people_in(Table.of({"patient_id": ["a", "b", "a"], "sex": ["f", "m", "f"]}, schema))
-    People(people=2, rows=3, column='patient_id')
-    """
-    if isinstance(data, History):
-        return People(len(data.customers), len(data), data.schema.role(Role.CUSTOMER).name)
-    named = namings(data.schema, data.frame).items()
-    return _fewest([PeopleColumn(name, how, Repeats.of(data.frame[name])) for name, how in named], len(data))
-
-
 def stop_at_repeated_people(data: Records) -> None:
     """Stop where rows of a table are taken for people, and somebody stands in several of them."""
     if data.schema.kind == Kind.TABLE:
-        _stop(people_in(data))
+        named = namings(data.schema, data.frame).items()
+        stop_if_people_repeat([PeopleColumn(name, how, Repeats.of(data.frame[name])) for name, how in named], len(data))
 
 
-def _stop(found: People) -> None:
-    if not found.repeat:
+def stop_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
+    """Stop where somebody stands in several of the rows of a table, by columns that were counted elsewhere.
+
+    The column that tells the fewest people counts, and rows that do not say whom they are about are one person each.
+    """
+    telling = max(not_overruled(named), key=lambda one: one.counted.repeated, default=None)
+    if telling is None or not telling.counted.repeated:
         return
+    people = rows - telling.counted.repeated
     raise SchemaError(
         _(
             "{column} identifies people, and its {people:,} values stand in {rows:,} rows ({each} each):"
             " k would count rows, not people"
-        ).format(column=found.column, people=found.people, rows=found.rows, each=f"{found.rows / found.people:.3g}"),
+        ).format(column=telling.name, people=people, rows=rows, each=f"{rows / people:.3g}"),
         _('say that rows are purchases (kind = "history", --rows purchases), or keep one row a person'),
     )
 
@@ -314,16 +292,6 @@ def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
         if column.role == Role.IDENTIFIER and ids and not shared and not guessed:
             found[name] = Naming.ROLE
     return found
-
-
-def stop_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
-    """Stop where somebody stands in several of the rows of a table, by columns that were counted elsewhere."""
-    _stop(_fewest(named, rows))
-
-
-def _fewest(named: Sequence[PeopleColumn], rows: int) -> People:
-    counted = (People(rows - one.counted.repeated, rows, one.name) for one in not_overruled(named))
-    return min(counted, key=lambda found: found.people, default=People(rows, rows))
 
 
 def may_identify(column: Column) -> bool:
