@@ -103,8 +103,7 @@ def guess_type(values: pl.Series, questions: list[Question]) -> Column:
         if bool(((known.abs() < _LARGEST_WHOLE) & (known == known.round())).all()):
             # Excel, and pandas where some are missing, hold whole numbers so
             about |= {"type": ValueType.INTEGER, "optional": missing or bool(numbers.is_nan().any())}
-        if _is_serial(known):
-            about |= _serial_type(known)
+        about |= _serial_type(known) or {}
     else:
         about |= {"type": ValueType.TEXT}
     return Column.model_validate(about)
@@ -115,8 +114,8 @@ def guess_type(values: pl.Series, questions: list[Question]) -> Column:
 
 def _whole_type(known: pl.Series) -> dict[str, object]:
     """Return the type of whole numbers: days as spreadsheets count them, moments as programs do, or numbers."""
-    if _is_serial(known):
-        return _serial_type(known)
+    if (serial := _serial_type(known)) is not None:
+        return serial
     if _MOMENT_NAME.search(known.name) and len(known):
         for factor in (1, 1_000):  # seconds or milliseconds since 1970
             if known.is_between(factor * _FIRST_SECOND, factor * _LAST_SECOND, closed="left").all():
@@ -129,14 +128,12 @@ def _is_compact_date(texts: pl.Series) -> bool:
     return written and _reads(texts, "date", "%Y%m%d")
 
 
-def _is_serial(numbers: pl.Series) -> bool:
-    """Tell whether a column that is called a date holds the numbers by which spreadsheets count days."""
-    known = numbers.drop_nulls().is_between(_FIRST_SERIAL, _LAST_SERIAL)
-    return bool(_DATE_NAME.search(numbers.name)) and len(known) > 0 and bool(known.all())
-
-
-def _serial_type(numbers: pl.Series) -> dict[str, object]:
-    days = bool((numbers.drop_nulls().cast(pl.Float64) % 1 == 0).all())
+def _serial_type(numbers: pl.Series) -> dict[str, object] | None:
+    """Return the type of a column that is called a date and holds the numbers by which spreadsheets count days."""
+    known = numbers.drop_nulls()
+    if not _DATE_NAME.search(numbers.name) or not len(known) or not known.is_between(_FIRST_SERIAL, _LAST_SERIAL).all():
+        return None
+    days = bool((known.cast(pl.Float64) % 1 == 0).all())
     return {"type": ValueType.DATE if days else ValueType.DATETIME, "format": EXCEL, "width": 1.0}
 
 
@@ -155,8 +152,8 @@ def _text_type(values: pl.Series, questions: list[Question]) -> dict[str, object
             return {"type": ValueType.TEXT}
         if filled.str.contains(INTEGER).all():
             return _whole_type(filled.cast(pl.Int64))
-        if _is_serial(filled.cast(pl.Float64)):
-            return _serial_type(filled.cast(pl.Float64))
+        if (serial := _serial_type(filled.cast(pl.Float64))) is not None:
+            return serial
         if filled.str.contains(r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$").all():
             questions.append(_number_question(filled, ("1,234.56", "1.234,56")))
         return _number_type(filled.cast(pl.Float64))
@@ -178,7 +175,13 @@ def _moment_type(filled: pl.Series, questions: list[Question]) -> dict[str, obje
         if not head.str.contains(r"[0-9].*[:時]" if kind != ValueType.DATE else r"[0-9][^0-9]+[0-9]|[0-9]年").all():
             continue
         if short:
-            formats = _with_short_years(formats, plain)
+            # Years of two digits, the likelier pattern first: 4/1/18 is no day of the year 18. A year stands last,
+            # unless the last number changes more than the first, as in 18/04/01, 18/04/23.
+            parts = plain.str.extract_groups(r"^([0-9]{1,2})[/.-][0-9]{1,2}[/.-]([0-9]{2})").struct.unnest()
+            first, last = (parts[name].n_unique() for name in parts.columns)
+            ahead = [f.replace("%Y", "%y") for f in formats if f.startswith(("%Y/", "%Y-", "%Y."))]
+            behind = [f.replace("%Y", "%y") for f in formats if f.startswith(("%d/", "%m/", "%d.", "%d-", "%m-"))]
+            formats = list(dict.fromkeys([*ahead, *behind] if first < last else [*behind, *ahead]))
         frame = plain.to_frame("x")
         for part in (frame.head(5), frame.head(50), frame):  # the first values rule most formats out
             read = part.select(_sensible(kind, f).all().alias(f) for f in formats)
@@ -195,18 +198,6 @@ def _moment_type(filled: pl.Series, questions: list[Question]) -> dict[str, obje
     if plain[:50].str.contains(r"^[明大昭平令MTSHRmtshr㍾㍽㍼㍻㋿]").any() and _reads(plain, "date", era):
         return {"type": ValueType.DATE, "format": era, "width": 1.0}
     return None
-
-
-def _with_short_years(formats: list[str], values: pl.Series) -> list[str]:
-    """Return the patterns with years of two digits, the likelier first: 4/1/18 is no day of the year 18.
-
-    A year stands last, unless the last number changes more than the first, as in 18/04/01, 18/04/23.
-    """
-    parts = values.str.extract_groups(r"^([0-9]{1,2})[/.-][0-9]{1,2}[/.-]([0-9]{2})").struct.unnest()
-    first, last = (parts[name].n_unique() for name in parts.columns)
-    ahead = [f.replace("%Y", "%y") for f in formats if f.startswith(("%Y/", "%Y-", "%Y."))]
-    behind = [f.replace("%Y", "%y") for f in formats if f.startswith(("%d/", "%m/", "%d.", "%d-", "%m-"))]
-    return list(dict.fromkeys([*ahead, *behind] if first < last else [*behind, *ahead]))
 
 
 def _format_question(values: pl.Series, kind: str, formats: Sequence[str], *, short: bool) -> Question | None:

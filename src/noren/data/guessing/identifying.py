@@ -175,13 +175,6 @@ class _Look:
         people, pairs, values = self.place.pairs(self.place.customer, self.name, again=True)
         return people if pairs <= 1.02 * people and values >= 0.95 * pairs else 0
 
-    @property
-    def goes_with_the_item(self) -> bool:
-        """Whether each item has one value though several people bought it: its maker, the address of its picture."""
-        items, pairs, _values = self.place.pairs(self.place.item, self.name)
-        bought = 0 if not self.place.customer else self.place.pairs(self.place.item, self.place.customer)[1]
-        return 0 < pairs <= 1.02 * items and bought >= 1.5 * items
-
     def count(self, pattern: str) -> int:
         """Return how many of the texts fit a pattern, and pass its check digits where it has some."""
         fitting = self.texts.filter(self.texts.str.contains(_WORDS["patterns"][pattern]))
@@ -214,9 +207,13 @@ def _found(look: _Look) -> Identifying | None:
         return named
     others = _by_soft_values(look), (_in_purchases if history else _in_a_table)(look)
     findings = [one for one in (named, hard, *others) if one is not None]
-    if not findings or look.goes_with_the_item:
-        return None
-    return next((one for one in findings if one.sure), findings[0])
+    if findings and history:
+        # each item has one value though several people bought it: its maker, the address of its picture
+        items, pairs, _values = look.place.pairs(look.place.item, look.name)
+        buyers = look.place.pairs(look.place.item, str(look.place.customer))[1]
+        if 0 < pairs <= 1.02 * items and buyers >= 1.5 * items:
+            return None
+    return next((one for one in findings if one.sure), findings[0] if findings else None)
 
 
 # --- the name --------------------------------------------------------------------------------------------------------

@@ -264,24 +264,16 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
             return _purchases(columns, head, unnamed[0].name, (_unnamed_question(unnamed),))
         words = _("{bought} look like purchases, and no column tells who bought: are rows purchases?")
         return Decision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
-    numbered = [one for one in unnamed if is_bare_id(one.name)]
-    behaving = [one for one in unnamed if _behaves_like_people(one, columns, head, dated=Role.DATE in there)]
-    likely = [*numbered, *behaving]
-    return _asked_kind(columns, head, likely[0], _repeats_words(likely[0])) if likely else Decision(Kind.TABLE, {})
-
-
-def _behaves_like_people(one: PeopleColumn, columns: Sequence[Column], head: pl.DataFrame, *, dated: bool) -> bool:
-    """Tell whether a number that repeats may be people's: their sex or birth goes with it, or dates or little else do.
-
-    Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
-    else does not.
-    """
+    # Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
+    # else does not. Elsewhere a number that repeats may be people's if dates or little else go with it.
     traits = [c.name for c in columns if says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) and holds_plain_values(head[c.name])]
     varying = [name for name in traits if Repeats.of(head[name]).distinct > 1]
-    if varying:
-        return any(belongs(head, one.name, name) for name in varying)
     nameless = not any(says(c.name, *Hint) for c in columns)
-    return dated or (nameless and len(columns) <= _FEW_COLUMNS)
+    likely = unnamed if Role.DATE in there or (nameless and len(columns) <= _FEW_COLUMNS) else []
+    if varying:
+        likely = [one for one in unnamed if any(belongs(head, one.name, name) for name in varying)]
+    likely = [*(one for one in unnamed if is_bare_id(one.name)), *likely]
+    return _asked_kind(columns, head, likely[0], _repeats_words(likely[0])) if likely else Decision(Kind.TABLE, {})
 
 
 # --- purchases -------------------------------------------------------------------------------------------------------
