@@ -88,15 +88,63 @@ _PUBLIC_ROWS = 1 << 19
 class Sides:
     """The two sides of a comparison: known rows, public rows, and whom their numbers stand for.
 
-    Of pseudonyms with equal public histories only the first has rows here; ``history`` says which one each shares.
+    Of pseudonyms with equal public histories only the first has rows here (``once``); ``history`` says which one each
+    shares. ``domains`` has every text of a column of names, in the original or in the release, sorted.
     """
 
     columns: tuple[Column, ...]
     known: KnownRows
-    public: PublicRows
     customers: pl.Series
     pseudonyms: pl.Series
     history: NDArray[np.int64]
+    once: History
+    domains: dict[str, pl.Series]
+
+    @cached_property
+    def public(self) -> PublicRows:
+        """What the public rows allow, pseudonyms by order of appearance."""
+        return self.rows_of(self.once)
+
+    def rows_of(self, public: History) -> PublicRows:
+        """Return what some of the public rows allow, pseudonyms by order of appearance."""
+        who, pseudonyms = people(public[Role.CUSTOMER])
+        shape = (len(public), len(self.columns))
+        lo, hi = np.full(shape, -np.inf), np.full(shape, np.inf)
+        first, stop = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        members: list[NDArray[np.float64]] = []
+        used = 0
+        for at, column in enumerate(self.columns):
+            cells = public.frame[column.name]
+            there = ~cells.is_null().to_numpy()
+            if column.scale != Scale.NOMINAL:
+                ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
+                lo[there, at], hi[there, at] = (numbers(end)[there] for end in ends)
+                continue
+            domain = self.domains[column.name]
+            several = is_set(cells.dtype)
+            size = cells.list.len().fill_null(0) if several else cells.is_not_null().cast(pl.UInt32)
+            listed = cells.drop_nulls().explode(empty_as_null=False) if several else cells.drop_nulls()
+            # the codes that cells list, sorted by row, then code, and the row of each
+            row, code = np.repeat(np.arange(len(cells)), size.to_numpy()), _codes(listed, domain)
+            known = ~np.isnan(code)
+            if not known.all():
+                row, code = row[known], code[known]
+            place = row * len(domain) + code.astype(np.int64)
+            if (np.diff(place) <= 0).any():
+                place = np.unique(place)
+                row, code = place // len(domain), (place % len(domain)).astype(np.float64)
+            count = np.bincount(row, minlength=len(public))
+            stop[:, at] = used + np.cumsum(count)
+            first[:, at] = stop[:, at] - count
+            # a set that lists nothing allows nothing
+            lo[there, at], hi[there, at] = np.inf, -np.inf
+            some = count > 0
+            lo[some, at] = code[np.cumsum(count)[some] - count[some]]
+            hi[some, at] = code[np.cumsum(count)[some] - 1]
+            members.append(code)
+            used += len(code)
+        every = np.concatenate(members) if members else np.zeros(0)
+        return PublicRows.of(lo, hi, first, stop, every, who, len(pseudonyms), self.known)
 
 
 @dataclass(frozen=True)
@@ -152,47 +200,28 @@ def consistent_customers(
     kept = (Role.CUSTOMER, Role.ITEM)
     others = [c.name for c in public.schema.columns if c.role not in kept]
     unsaid = [name for name in others if public.frame[name].null_count() == len(public)]
-    laid = _laid_out(original, public.without(unsaid), classes)
+    sides = sides_of(original, public.without(unsaid), classes)
     blocks, rows = list[Candidates](), list[NDArray[np.int64]]()
     # some public histories after another: all at once would take several times the memory of the public rows
-    who, pseudonyms = people(laid.once[Role.CUSTOMER])
+    who, pseudonyms = people(sides.once[Role.CUSTOMER])
     ends = np.cumsum(np.bincount(who, minlength=len(pseudonyms)))
     cuts = np.searchsorted(ends, np.arange(_PUBLIC_ROWS, len(who), _PUBLIC_ROWS))
     for start, stop in pairwise(np.unique(np.concatenate(([0], cuts, [len(pseudonyms)])))):
         some = np.flatnonzero((who >= start) & (who < stop))
-        part = laid.once if len(some) == len(laid.once) else laid.once.take(pl.Series(some))
-        said = _public_rows(part, laid.columns, laid.domains, laid.known)
-        for done, block in candidate_blocks(laid.known, said, enough):
+        part = sides.once if len(some) == len(sides.once) else sides.once.take(pl.Series(some))
+        said = sides.rows_of(part)
+        for done, block in candidate_blocks(sides.known, said, enough):
             share = (start + (stop - start) * done) / len(pseudonyms)
             progress(0.2 + 0.8 * share, _("asking who fits every row"))
             blocks.append(block)
         rows.append(said.counts)
-    found = joined(blocks, len(laid.customers))
-    counts = np.concatenate([np.zeros(0, dtype=np.int64), *rows])[laid.history]
-    return Consistent(found, laid.pseudonyms, laid.customers, laid.history, counts, laid.known.counts)
+    found = joined(blocks, len(sides.customers))
+    counts = np.concatenate([np.zeros(0, dtype=np.int64), *rows])[sides.history]
+    return Consistent(found, sides.pseudonyms, sides.customers, sides.history, counts, sides.known.counts)
 
 
-def sides_of(original: History, public: History) -> Sides:
+def sides_of(original: History, public: History, classes: pl.DataFrame | None = None) -> Sides:
     """Lay out both sides as arrays; the original must hold exact values. Without items all rows are of one."""
-    laid = _laid_out(original, public)
-    said = _public_rows(laid.once, laid.columns, laid.domains, laid.known)
-    return Sides(tuple(laid.columns), laid.known, said, laid.customers, laid.pseudonyms, laid.history)
-
-
-@dataclass(frozen=True)
-class _LaidOut:
-    """Known rows as arrays, and the public rows of one pseudonym for each history as they are."""
-
-    columns: list[Column]
-    known: KnownRows
-    customers: pl.Series
-    once: History
-    domains: dict[str, pl.Series]
-    pseudonyms: pl.Series
-    history: NDArray[np.int64]
-
-
-def _laid_out(original: History, public: History, classes: pl.DataFrame | None = None) -> _LaidOut:
     original, public = of_one_item(original, public)
     columns = compared_columns(original, public)
     classes = history_classes(public) if classes is None else classes
@@ -201,7 +230,7 @@ def _laid_out(original: History, public: History, classes: pl.DataFrame | None =
     domains, values = dict[str, pl.Series](), np.empty((len(original), len(columns)))
     for at, column in enumerate(columns):
         exact = exact_values(original, column)
-        if column.scale == Scale.NOMINAL:  # every text, in the original or in the release, sorted
+        if column.scale == Scale.NOMINAL:
             cells = once.frame[column.name]
             said = (cells.explode() if is_set(cells.dtype) else cells).cast(pl.String)
             domain = pl.concat([exact.cast(pl.String), said]).drop_nulls().unique().sort()
@@ -212,7 +241,7 @@ def _laid_out(original: History, public: History, classes: pl.DataFrame | None =
     who, customers = people(original[Role.CUSTOMER])
     known = KnownRows.of(values, who, len(customers), len(domains[columns[0].name]))
     history = classes["class"].cast(pl.Int64).to_numpy()
-    return _LaidOut(columns, known, customers, once, domains, classes["pseudonym"], history)
+    return Sides(tuple(columns), known, customers, classes["pseudonym"], history, once, domains)
 
 
 def history_classes(public: History) -> pl.DataFrame:
@@ -271,36 +300,6 @@ def compared_columns(original: History, public: History) -> list[Column]:
     return sorted(shared, key=lambda column: column.name != item)
 
 
-def _public_rows(public: History, columns: list[Column], domains: dict[str, pl.Series], known: KnownRows) -> PublicRows:
-    """Return what the public rows allow, pseudonyms by order of appearance."""
-    who, pseudonyms = people(public[Role.CUSTOMER])
-    shape = (len(public), len(columns))
-    lo, hi = np.full(shape, -np.inf), np.full(shape, np.inf)
-    first, stop = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    members: list[NDArray[np.float64]] = []
-    used = 0
-    for at, column in enumerate(columns):
-        cells = public.frame[column.name]
-        there = ~cells.is_null().to_numpy()
-        if column.scale != Scale.NOMINAL:
-            ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
-            lo[there, at], hi[there, at] = (numbers(end)[there] for end in ends)
-            continue
-        row, code = _members(cells, domains[column.name])
-        size = np.bincount(row, minlength=len(public))
-        stop[:, at] = used + np.cumsum(size)
-        first[:, at] = stop[:, at] - size
-        # a set that lists nothing allows nothing
-        lo[there, at], hi[there, at] = np.inf, -np.inf
-        some = size > 0
-        lo[some, at] = code[np.cumsum(size)[some] - size[some]]
-        hi[some, at] = code[np.cumsum(size)[some] - 1]
-        members.append(code)
-        used += len(code)
-    listed = np.concatenate(members) if members else np.zeros(0)
-    return PublicRows.of(lo, hi, first, stop, listed, who, len(pseudonyms), known)
-
-
 def _codes(texts: pl.Series, domain: pl.Series) -> NDArray[np.float64]:
     if isinstance(texts.dtype, pl.Enum):  # few texts, of which each has its number already
         own = texts.dtype.categories.cast(pl.Enum(domain), strict=False).to_physical().cast(pl.Float64)
@@ -308,18 +307,3 @@ def _codes(texts: pl.Series, domain: pl.Series) -> NDArray[np.float64]:
     else:
         codes = texts.cast(pl.String).cast(pl.Enum(domain)).to_physical().cast(pl.Float64)
     return codes.fill_null(np.nan).to_numpy()
-
-
-def _members(cells: pl.Series, domain: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the codes that cells list, sorted by row, then code, and the row of each."""
-    size = cells.list.len().fill_null(0) if is_set(cells.dtype) else cells.is_not_null().cast(pl.UInt32)
-    listed = cells.drop_nulls().explode(empty_as_null=False) if is_set(cells.dtype) else cells.drop_nulls()
-    row, code = np.repeat(np.arange(len(cells)), size.to_numpy()), _codes(listed, domain)
-    there = ~np.isnan(code)
-    if not there.all():
-        row, code = row[there], code[there]
-    place = row * len(domain) + code.astype(np.int64)
-    if (np.diff(place) <= 0).any():
-        place = np.unique(place)
-        row, code = place // len(domain), (place % len(domain)).astype(np.float64)
-    return row, code
