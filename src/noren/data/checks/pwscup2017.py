@@ -71,9 +71,8 @@ def guess_problems(sheet: Sheet, customers: pl.Series) -> Iterator[Finding]:
     )
     missing = customers.filter(~customers.is_in(named["customer"].implode())).cast(pl.Int64).sort()
     if len(missing):
-        rule = say("each_customer_original_row", count=len(missing), customer=missing[0])
-        cure = _("add a row for it; DEL stands for a month without a guess")
-        yield Finding.once(Problem(None, "customer", str(missing[0]), rule, cure))
+        words = say.problem("each_customer_original_row", count=len(missing), customer=missing[0])
+        yield Finding.once(Problem(None, "customer", str(missing[0]), *words))
 
 
 def guess_warnings(sheet: Sheet) -> Iterator[Finding]:
@@ -81,17 +80,11 @@ def guess_warnings(sheet: Sheet) -> Iterator[Finding]:
     wanted, cells = len(GUESS_COLUMNS), pl.col("cells")
     if sheet.width != wanted:
         return
-    short = _("the row has fewer than {wanted} cells; the missing ones match nothing").format(wanted=wanted)
-    cell = _("a month is a pseudonym or DEL; this cell can match nothing")
-    cure = _("write DEL for a month without a guess")
-    yield from sheet.findings(
-        sheet.rows,
-        SheetRule(None, cells < wanted, short, cure),
-        *(
-            SheetRule(month, (cells == wanted) & ~pl.col(month).str.contains(NAME), cell, cure)
-            for month in GUESS_COLUMNS[1:]
-        ),
-    )
+    rules = [SheetRule(None, cells < wanted, *say.problem("short_guess", wanted=wanted))]
+    for month in GUESS_COLUMNS[1:]:
+        nobody = (cells == wanted) & ~pl.col(month).str.contains(NAME)
+        rules.append(SheetRule(month, nobody, *say.problem("guess_of_nobody")))
+    yield from sheet.findings(sheet.rows, *rules)
 
 
 COLUMNS = ("customer", "invoice", "date", "time", "item", "price", "quantity")
@@ -107,19 +100,9 @@ ZERO = r"^0+(?:\.0+)?$"
 
 
 def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
-    """Check the anonymised table AT against T; the customers' table M is not needed.
+    """Check the anonymised table AT, of which row i anonymises row i of T; the customers' table M is not needed.
 
-    Parameters
-    ----------
-    original
-        T: customer, invoice, date, time, item, price, quantity; no header.
-    release
-        AT: row i anonymises row i of T.
-    limit
-        How many problems, and how many warnings, to describe; all problems are counted.
-
-    Notes
-    -----
+    T has the columns customer, invoice, date, time, item, price and quantity, and no header.
     With T = ``12967,0,2010/12/3,9:30,84836,1.25,12`` the row ``p1,0,2010/12/9,15:00,84836,1.4,12`` is valid, and
     ``p1,0,2011/1/9,15:00,84836,1.4,12`` is not: a date stays in its month.
     """
@@ -140,16 +123,9 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
 
 
 def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
-    """Check a guess F̂ against the customers of T.
+    """Check a guess F̂: rows of a customer and twelve pseudonyms; no count line, no header.
 
-    Parameters
-    ----------
-    original
-        T, whose customers must all be answered for, in ascending order.
-    guess
-        F̂: rows of a customer and twelve pseudonyms; no count line, no header.
-    limit
-        How many problems, and how many warnings, to describe; all problems are counted.
+    The customers of T must all be answered for, in ascending order.
     """
     table = read_columns(original, COLUMNS, utf8=True)
     number = table["customer"].str.extract(r"^([0-9]{1,18})$")
@@ -169,19 +145,17 @@ _IS_DELETED = pl.col("customer") == DELETED
 
 def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Iterator[Finding]:
     rows, expected = sheet.rows, table.height
-    cells = say("row_cells_one_fewer", expected=len(COLUMNS), columns=", ".join(COLUMNS))
+    words = say.problem("row_cells_one_fewer", expected=len(COLUMNS), columns=", ".join(COLUMNS), row=DELETED_ROW)
     short = (pl.col("cells") < len(COLUMNS)) & (~_IS_DELETED | (pl.col("place") == 0))
-    cure = _("write all cells; a deleted row is {row}").format(row=DELETED_ROW)
-    yield from sheet.findings(rows, SheetRule(None, short, cells, cure))
+    yield from sheet.findings(rows, SheetRule(None, short, *words))
     beyond = rows.filter(~_IS_DELETED & (pl.col("place") >= expected))
     if not beyond.is_empty():
-        count = say("file_rows_original", found=rows.height, expected=expected)
-        cure = _("remove what follows row {expected:,}").format(expected=expected)
-        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), count, cure))
+        words = say.problem("too_many_rows", found=rows.height, expected=expected)
+        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), *words))
     kept, least = rows.filter(~_IS_DELETED).height, rows.height // 2
     if kept < least:
-        rule = say("least_half_rows_must", least=least, rows=rows.height, kept=kept)
-        yield Finding.once(Problem(None, None, None, rule, _("delete fewer rows")))
+        words = say.problem("least_half_rows_must", least=least, rows=rows.height, kept=kept)
+        yield Finding.once(Problem(None, None, None, *words))
     name, date, time = pl.col("customer"), pl.col("date"), pl.col("time")
     hour, minute = (time.str.extract(TIME_FORM, group).cast(pl.Int32, strict=False) for group in (1, 2))
     # The empty text is a missing value to the official reader, which it then takes for a name: a warning, see below.
@@ -201,8 +175,8 @@ def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> 
     moved = pl.col("formed_date") & real_day & (pl.col("day") // 100 != pl.col("month"))
     yield from sheet.findings(
         judged,
-        SheetRule("customer", clash, _two_names),
-        SheetRule("date", moved, _other_month),
+        SheetRule("customer", clash, lambda row: say.problem("customer_one_pseudonym_month", **_about(row))),
+        SheetRule("date", moved, lambda row: say.problem("date_stays_month_original", **_about(row))),
         SheetRule("customer", pl.col("no_name"), *say.problem("pseudonym_form", row=DELETED_ROW)),
         SheetRule("customer", pl.col("a_customer"), *say.problem("pseudonym_is_customer")),
         SheetRule(
@@ -220,35 +194,26 @@ def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> 
     )
 
 
-def _two_names(row: Mapping[str, Any]) -> tuple[str, str]:
-    customer, pseudonym = inline(row["original_customer"]), inline(row["first_name"])
+def _about(row: Mapping[str, Any]) -> dict[str, object]:
     month = {"year": row["month"] // 100, "month": row["month"] % 100}
-    rule = say("customer_one_pseudonym_month", customer=customer, pseudonym=pseudonym, **month)
-    return rule, _("write {pseudonym} here too, or delete the row").format(pseudonym=pseudonym)
-
-
-def _other_month(row: Mapping[str, Any]) -> tuple[str, str]:
-    rule = say("date_stays_month_original", year=row["month"] // 100, month=row["month"] % 100)
-    return rule, _("write a day of that month, or delete the row")
+    return month | {"customer": inline(row["original_customer"]), "pseudonym": inline(row["first_name"])}
 
 
 def _release_warnings(sheet: Sheet, live: pl.DataFrame, expected: int) -> Iterator[Finding]:
     rows = sheet.rows
     if sheet.width > len(COLUMNS):
-        rule = _("cells after the first {expected} are passed over").format(expected=len(COLUMNS))
-        yield Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), rule, _("remove them")))
+        words = say.problem("cells_passed_over", expected=len(COLUMNS))
+        yield Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), *words))
     if sheet.width >= len(COLUMNS):  # else every row is one cell short, which is a problem told already
         other = _IS_DELETED & (pl.col("line") != DELETED_ROW)
-        rule = _("a deleted row is {row}; other cells of it are passed over").format(row=DELETED_ROW)
-        yield from sheet.findings(rows, SheetRule(None, other, rule, _("empty its other cells")))
+        yield from sheet.findings(rows, SheetRule(None, other, *say.problem("deleted_row_form", row=DELETED_ROW)))
     if rows.height < expected:
-        rule = say("file_rows_original", found=rows.height, expected=expected)
-        cure = _("write {row} for each row that is deleted").format(row=DELETED_ROW)
-        yield Finding.once(Problem(None, None, None, rule, cure))
+        words = say.problem("too_few_rows", found=rows.height, expected=expected, row=DELETED_ROW)
+        yield Finding.once(Problem(None, None, None, *words))
     beyond = rows.filter(_IS_DELETED & (pl.col("place") >= expected))
     if not beyond.is_empty():
-        rule = _("deleted rows follow the last row of the original")
-        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), rule, _("remove them")))
+        words = say.problem("deleted_rows_beyond")
+        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), *words))
     yield from sheet.findings(
         live,
         SheetRule("customer", pl.col("customer") == "", *say.problem("empty_pseudonym")),

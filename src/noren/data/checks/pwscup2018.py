@@ -9,7 +9,7 @@ Judging is done a column at a time and names the fault of each cell; words are f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -79,11 +79,10 @@ def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> 
         at = int(named["row"].search_sorted(row))
         customer, given = str(named["customer"][at]), str(named["pseudonym"][at])
         if customer in name_of:
-            rule = say("customer_one_pseudonym_all", customer=inline(customer), pseudonym=inline(name_of[customer]))
-            cure = _("write {pseudonym} here too, or delete the row").format(pseudonym=inline(name_of[customer]))
-        else:
-            rule = say("pseudonym_stands_one_customer", pseudonym=inline(given), customer=inline(bearer_of[given]))
-            cure = _("give customer {customer} a pseudonym of its own").format(customer=inline(customer))
+            about = {"customer": inline(customer), "pseudonym": inline(name_of[customer])}
+            return Problem(row, column, given, *say.problem("customer_one_pseudonym_all", **about))
+        rule = say("pseudonym_stands_one_customer", pseudonym=inline(given), customer=inline(bearer_of[given]))
+        cure = _("give customer {customer} a pseudonym of its own").format(customer=inline(customer))
         return Problem(row, column, given, rule, cure)
 
     yield Finding(broken_rows(refused_rows, pl.lit(value=True)), rank, inconsistent)
@@ -153,41 +152,26 @@ def _with_item_fault(kept: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
 
 def _cell_words(column: str, fault: str, items: pl.Series, row: Mapping[str, Any]) -> tuple[str, str]:
     members = row["item"][1:-1].split(";")
-    if fault == "malformed_set":
-        return _set_rule(members, items), _("correct the set, or delete the cell with *")
-    original = inline(row[f"original_{column}"])
-    return say.problem(fault, column=column, original=original, most=LARGEST_SET, found=len(members))
-
-
-def _set_rule(members: Sequence[str], items: pl.Series) -> str:
-    """Say which of a set's elements breaks which rule, the most telling first."""
+    if fault != "malformed_set":
+        original = inline(row[f"original_{column}"])
+        return say.problem(fault, column=column, original=original, most=LARGEST_SET, found=len(members))
+    # which of the set's elements breaks which rule, the most telling first
     if "" in members:
-        return _("a set has one semicolon between items and none at its ends")
+        return say.problem("empty_item_in_set")
     known = set(items.filter(items.is_in(members)))
     for item in members:
         if item not in known:
-            return say("every_item_set_must", item=inline(item))
-    twice = next(item for item in members if members.count(item) > 1)
-    return _("a set names each item once; {item} is there twice").format(item=inline(twice))
+            return say.problem("every_item_set_must", item=inline(item))
+    return say.problem("item_twice_in_set", item=inline(next(item for item in members if members.count(item) > 1)))
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
 def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
-    """Check the anonymised table A against T.
+    """Check the anonymised table A, before deleted rows are removed: row i anonymises row i of T.
 
-    Parameters
-    ----------
-    original
-        T: customer, date, item, price, quantity; no header.
-    release
-        A, before deleted rows are removed: row i anonymises row i of T.
-    limit
-        How many problems to describe; all are counted.
-
-    Notes
-    -----
+    T has the columns customer, date, item, price and quantity, and no header.
     With T = ``17850,2010/12/1,85123A,2.55,6`` the row ``1,[2010/12/1;2010/12/9],{85123A;71053},*,6`` is valid where T
     has an item 71053, and ``1,[2010/12/2;2010/12/9],85123A,2.55,6`` is not: its range misses the original day.
     """
@@ -241,16 +225,14 @@ def _row_findings(rows: pl.DataFrame, lines: pl.Series, expected: int) -> Iterat
     faults = list(rows["fault"].drop_nulls().unique())
     yield from findings(rows, COLUMNS, *(SheetRule(None, pl.col("fault") == f, partial(words, f)) for f in faults))
     found = len(lines)
-    count = _("the file has {found:,} rows, the original has {expected:,}").format(found=found, expected=expected)
     if found > expected:
-        cure = _("remove what follows row {expected:,}; a blank line counts as a row").format(expected=expected)
-        yield Finding.once(Problem(expected + 1, None, lines[expected], count, cure))
+        many = say.problem("too_many_rows", found=found, expected=expected)
+        yield Finding.once(Problem(expected + 1, None, lines[expected], *many))
     # Rows that end with CR alone run together into one; saying that some are missing would mislead.
     elif found < expected and "carriage_return" not in faults:
-        cure = say("write_one_row_each", row=DELETED_ROW)
-        yield Finding(
-            np.array([found], dtype=np.int64), len(COLUMNS), lambda row: Problem(row or None, None, None, count, cure)
-        )
+        few = say.problem("too_few_rows", found=found, expected=expected, row=DELETED_ROW)
+        at = np.array([found], dtype=np.int64)
+        yield Finding(at, len(COLUMNS), lambda row: Problem(row or None, None, None, *few))
 
 
 def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
@@ -268,19 +250,9 @@ def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
 
 
 def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20) -> Report:
-    """Check a guess F' against T and the published table A'.
+    """Check a guess F', rows ``pseudonym,customer``, against T and the published table A'; A itself does as well.
 
-    Parameters
-    ----------
-    original
-        T, whose customers may be named.
-    published
-        A' (A without its deleted rows, sorted), whose pseudonyms may be named; A itself does as well.
-    guess
-        F': rows ``pseudonym,customer``. A pseudonym is named once, a customer as often as one likes; an empty file
-        names nobody and is valid.
-    limit
-        How many problems to describe; all are counted.
+    A pseudonym is named once, a customer as often as one likes; an empty file names nobody and is valid.
     """
     customers = read_columns(original, COLUMNS)["customer"]
     first_cell = pl.col("line").str.splitn(",", 2).struct[0]
