@@ -95,12 +95,6 @@ _SHORTEST = 4
 _FEW = 0.01
 
 
-def without_identifiers(records: Records) -> Records:
-    """Return a history less its identifiers; a table as it is, whose methods drop them or put pseudonyms there."""
-    gone = [c.name for c in records.schema.with_role(Role.IDENTIFIER)] if isinstance(records, History) else []
-    return records.without(gone)
-
-
 def with_kept(records: Records, names: Iterable[str]) -> Records:
     """Return records whose columns of these names are released although they may identify people."""
     keep = {records.schema[name].name for name in names}

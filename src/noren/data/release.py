@@ -34,7 +34,7 @@ from noren.data.formats.parse import in_calendar
 from noren.data.formats.render import order_by_text
 from noren.data.frames import Card, History, Records, Table, brief
 from noren.data.interchange import Cells
-from noren.data.public_part import published_schema, published_statement, scanned, without_identifiers
+from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.data.statement import Statement as Statement
 from noren.errors import FileError, ParameterError
@@ -209,14 +209,21 @@ class Release:
         """
         if len(original) != len(aligned):
             raise ParameterError(*say.problem("release_rows_original", released=len(aligned), original=len(original)))
-        if pseudonyms is None:
-            pseudonyms = _behind_rows(original, aligned, periods)
-        aligned = without_identifiers(aligned) if scan else aligned
+        if pseudonyms is None and not isinstance(aligned, History):
+            pseudonyms = Secret.nobodys().pseudonyms
+        elif pseudonyms is None:
+            both = pl.DataFrame({"pseudonym": aligned[Role.CUSTOMER], "customer": original[Role.CUSTOMER]})
+            both = both if periods is None else both.with_columns(periods.alias("period"))
+            # block by block, for pairs are far fewer than rows
+            blocks = (both[start : start + _BLOCK_ROWS] for start in range(0, max(len(both), 1), _BLOCK_ROWS))
+            found = [block.drop_nulls("pseudonym").unique(maintain_order=True) for block in blocks]
+            pseudonyms = pl.concat(found).unique(maintain_order=True)
+        if scan and isinstance(aligned, History):  # of a table methods drop identifiers, or put pseudonyms there
+            aligned = aligned.without([c.name for c in aligned.schema.with_role(Role.IDENTIFIER)])
         every = aligned
         if inserted is not None:  # the spelling of the first rows stays
             names = aligned.schema.names
-            both = [rows.frame.select(names) for rows in (aligned, inserted)]
-            every = replace(aligned, frame=pl.concat(both))
+            every = replace(aligned, frame=pl.concat(rows.frame.select(names) for rows in (aligned, inserted)))
         gone = every.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         gone = gone if deleted is None else gone | deleted
         order = order_by_text(every.frame, every.schema.columns, every.spelling)
@@ -368,9 +375,24 @@ class Release:
                 words = say.problem("values_not_those_column", type=column.type)
                 raise FileError(*words, file=path, column=column.name)
         optional = {"parameters": dict, "promise": str, "noren": str, "notes": dict}
-        said = _read_json(folder / "statement.json", {"method": str}, optional)
-        secret = _read_secret(hidden, len(public)) if hidden.exists() else Secret.nobodys()
-        return cls(public, secret, Statement(**said))
+        statement = Statement(**_read_json(folder / "statement.json", {"method": str}, optional))
+        if not hidden.exists():
+            return cls(public, Secret.nobodys(), statement)
+        run = _read_json(hidden / "run.json", {"rows": int}, {"seed": int | None, "digest": str | None})
+        pseudonyms, origin = (_read_frame(hidden / name) for name in ("pseudonyms.parquet", "origin.parquet"))
+        rows = range(run["rows"])
+        fits = (
+            {"pseudonym", "customer"} <= set(pseudonyms.columns)
+            and origin.columns == ["row"]
+            and origin["row"].dtype.is_integer()
+            and len(origin) == len(public)
+            and 0 <= run["rows"] < 2**32
+            and all(end in rows for end in (origin["row"].min(), origin["row"].max()) if isinstance(end, int))
+        )
+        if not fits:
+            raise FileError(*say.problem("secret_part_does_not"), file=hidden)
+        secret = Secret(pseudonyms, origin["row"], run["rows"], run.get("seed"), run.get("digest"))
+        return cls(public, secret, statement)
 
     @property
     def has_secret(self) -> bool:
@@ -382,19 +404,6 @@ def must_have_official_form(records: Records) -> None:
     """Stop where data have no contest's text format."""
     if not (isinstance(records, History) and records.schema.official):
         raise ParameterError(*say.problem("schema_no_official_text", schema=records.schema.name))
-
-
-def _behind_rows(original: Records, aligned: Records, periods: pl.Series | None) -> pl.DataFrame:
-    """Return who is behind each pseudonym: the customers whose rows stand under it."""
-    if not isinstance(aligned, History):
-        return pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
-    column = aligned.schema.role(Role.CUSTOMER).name
-    both = pl.DataFrame({"pseudonym": aligned.frame[column], "customer": original[Role.CUSTOMER]})
-    both = both if periods is None else both.with_columns(periods.alias("period"))
-    # block by block, for pairs are far fewer than rows
-    blocks = (both[start : start + _BLOCK_ROWS] for start in range(0, max(len(both), 1), _BLOCK_ROWS))
-    found = [block.drop_nulls("pseudonym").unique(maintain_order=True) for block in blocks]
-    return pl.concat(found).unique(maintain_order=True)
 
 
 def public_schema(path: Path) -> Schema:
@@ -425,23 +434,6 @@ def _holds(values: pl.Series, column: Column) -> bool:
     if column.scale == Scale.RATIO:
         return values.dtype.is_numeric()
     return values.dtype == column.dtype and in_calendar(values).null_count() == values.null_count()
-
-
-def _read_secret(folder: Path, public_rows: int) -> Secret:
-    run = _read_json(folder / "run.json", {"rows": int}, {"seed": int | None, "digest": str | None})
-    pseudonyms = _read_frame(folder / "pseudonyms.parquet")
-    origin = _read_frame(folder / "origin.parquet")
-    fits = (
-        {"pseudonym", "customer"} <= set(pseudonyms.columns)
-        and origin.columns == ["row"]
-        and origin["row"].dtype.is_integer()
-        and len(origin) == public_rows
-        and 0 <= run["rows"] < 2**32
-        and all(0 <= end < run["rows"] for end in (origin["row"].min(), origin["row"].max()) if isinstance(end, int))
-    )
-    if not fits:
-        raise FileError(*say.problem("secret_part_does_not"), file=folder)
-    return Secret(pseudonyms, origin["row"], run["rows"], run.get("seed"), run.get("digest"))
 
 
 def _read_frame(path: Path) -> pl.DataFrame:
