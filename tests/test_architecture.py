@@ -47,7 +47,6 @@ INSIDE = {
         ("schema",),
         ("cells",),
         ("formats",),
-        ("interchange",),
         ("frames",),
         ("arrays", "contest_files", "guessing", "statement"),
         ("public_part", "knowledge", "fits"),

@@ -22,8 +22,7 @@ import noren
 from noren.api import as_records
 from noren.data.contest_files import read_rows
 from noren.data.formats.render import Spelling
-from noren.data.frames import History, Records, Table
-from noren.data.interchange import frame_of
+from noren.data.frames import History, Records, Table, frame_of
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema, TextLayout
 from noren.errors import FileError, ParameterError, SchemaError, ValueInCellError

@@ -17,8 +17,7 @@ from typing import Any, ClassVar, Final, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from noren.data.frames import MOST_COLUMNS, MOST_ROWS, Card, Grid, Records, brief, number
-from noren.data.interchange import pandas_frame
+from noren.data.frames import MOST_COLUMNS, MOST_ROWS, Card, Grid, Records, brief, number, pandas_frame
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement

@@ -32,8 +32,7 @@ from noren.data.formats.files import FolderKind, writing_folder
 from noren.data.formats.parquet import checked_frame, parquet_blocks, parquet_parts
 from noren.data.formats.parse import in_calendar
 from noren.data.formats.render import order_by_text
-from noren.data.frames import Card, History, Records, Table, brief
-from noren.data.interchange import Cells
+from noren.data.frames import Card, Cells, History, Records, Table, brief
 from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.data.statement import Statement as Statement

@@ -19,6 +19,7 @@ from noren.data.formats.parquet import SUCCESS, parquet_parts
 from noren.data.formats.parquet import say as say_of_parquet
 from noren.data.formats.parse import CellPlace, parse_values
 from noren.data.formats.source import Source
+from noren.data.frames import missing_column
 from noren.data.guessing.people import PeopleColumn, Repeats, may_identify, namings, stop_if_people_repeat
 from noren.data.guessing.schema_guess import (
     LARGEST_DOMAIN,
@@ -28,7 +29,6 @@ from noren.data.guessing.schema_guess import (
     guess_columns,
     guess_schema,
 )
-from noren.data.interchange import missing_column
 from noren.data.schema import Kind, Schema
 from noren.errors import FileError, OutputError
 from noren.execution.frames import ROW, ClusterRecords, as_cells, frame_types, map_blocks
