@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from noren.data.formats.parse import parse_values
 from noren.data.formats.render import file_text
+from noren.data.guessing import Question
 from noren.data.guessing.column_types import guess_type
-from noren.data.guessing.questions import Question
 from noren.data.schema import Column, Schema
 from noren.data.value_formats import DATE_FORMATS, ERA_FORMATS, EXCEL, moment_text, moment_value
 

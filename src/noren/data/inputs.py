@@ -19,7 +19,7 @@ from noren.data.checks import check_guess, check_release
 from noren.data.checks.report import Report
 from noren.data.contest_files import published, write_guess, write_rows
 from noren.data.frames import History, Records, Table, frame_of, index_names, missing_column
-from noren.data.guessing.questions import Question
+from noren.data.guessing import Question
 from noren.data.guessing.schema_guess import guess_columns
 from noren.data.reading import read, read_public, read_release
 from noren.data.release import Release, Statement

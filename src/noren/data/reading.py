@@ -25,7 +25,7 @@ from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import BLOCK_BYTES, column_names, mapped_blocks, stop_at_other_columns
 from noren.data.formats.workbooks import excel_sheet, write_excel
 from noren.data.frames import History, Records, Table
-from noren.data.guessing.questions import Question
+from noren.data.guessing import Question
 from noren.data.guessing.schema_guess import Reading, Widening, guess_schema, read_block
 from noren.data.periods import periods_of
 from noren.data.release import Release, Secret, Statement

@@ -21,8 +21,8 @@ from noren.data.contest_files import read_guesses, write_candidates, write_guess
 from noren.data.fits import history_classes
 from noren.data.formats.files import must_be_free
 from noren.data.frames import History, Records, Table
+from noren.data.guessing import Question
 from noren.data.guessing.identifying import Identifying
-from noren.data.guessing.questions import Question
 from noren.data.public_part import identifying_in
 from noren.data.reading import read, read_any_release, read_public, read_release
 from noren.data.release import RELEASE, Release, must_have_official_form

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from noren.data.guessing import Question
 from noren.data.guessing.column_types import guess_type
-from noren.data.guessing.questions import Question
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.data.schema import Column, Kind, ValueType

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from noren.data.frames import Records
-    from noren.data.guessing.questions import Question
+    from noren.data.guessing import Question
     from noren.data.guessing.schema_guess import SchemaGuess
     from noren.data.schema import Schema
     from noren.execution.engine import Dataset, Engine

@@ -44,7 +44,7 @@ from noren.data.checks.report import read_sheet
 from noren.data.contest_files import write_guess, write_lines
 from noren.data.formats.sizes import stop_at_large
 from noren.data.frames import History, Records, Table
-from noren.data.guessing.questions import Question
+from noren.data.guessing import Question
 from noren.data.periods import periods_of
 from noren.data.reading import read, read_public
 from noren.data.release import Release, Statement

@@ -1,1 +1,65 @@
-"""What a file's columns mean, guessed; what cannot be decided is a question."""
+"""Guess what the columns of a file mean, and ask what could go either way: a question with its evidence and answers.
+
+A guess is never silent. Whoever guesses a schema says what he took and asks what the file does not tell; the command
+line prints a question as one line, the studio as a question with a button for each answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from noren.data.schema import Role
+from noren.i18n import N_, _
+
+_MEANINGS: Final = {
+    Role.IDENTIFIER: N_("it identifies the person: not released"),
+    Role.QUASI: N_("others may know it: protected"),
+    Role.SENSITIVE: N_("it is a secret of the person"),
+    Role.OTHER: N_("none of these"),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: its value for machines, and what it means in the reader's language."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What could go either way.
+
+    Parameters
+    ----------
+    about
+        ``kind``: are rows purchases or people (answers: ``history``, ``table``). ``customer``: which column tells who
+        bought (answers: names of columns). ``format``: how a column writes its dates (answers: formats). ``number``:
+        how a column writes its numbers (answers: number formats). ``role``: what a column is for (answers: roles).
+    text
+        The question with its evidence, one line.
+    chosen
+        The answer that was taken for now.
+    stops
+        Whether a wrong answer would count the wrong people: then nothing is protected before somebody answers.
+    """
+
+    about: Literal["kind", "customer", "format", "number", "role"]
+    text: str
+    chosen: str
+    answers: tuple[Answer, ...]
+    column: str | None = None
+    stops: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def role_question(column: str, text: str, chosen: Role, roles: Sequence[Role]) -> Question:
+    """Ask what a column is for; what was chosen is safe until somebody answers."""
+    stays = _("it stays the {role}")
+    told = [Answer(role, _(_MEANINGS[role]) if role in _MEANINGS else stays.format(role=role)) for role in roles]
+    return Question("role", text, chosen=chosen, answers=tuple(told), column=column)

@@ -17,7 +17,7 @@ import polars as pl
 
 from noren.data.formats.parse import holds_plain_values, read_values
 from noren.data.formats.render import value_text
-from noren.data.guessing.questions import Answer, Question
+from noren.data.guessing import Answer, Question
 from noren.data.schema import Column, Scale, ValueType
 from noren.data.value_formats import (
     DATE_FORMATS,

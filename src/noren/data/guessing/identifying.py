@@ -20,9 +20,9 @@ from functools import cache, cached_property
 
 import polars as pl
 
+from noren.data.guessing import Question, role_question
 from noren.data.guessing.column_words import Hint, is_bare_id, says, spelled
 from noren.data.guessing.people import Naming, filled, looks_like_ids, may_name, naming_of
-from noren.data.guessing.questions import Question, role_question
 from noren.data.schema import Column, Role, ValueType
 from noren.i18n import N_, _
 from noren.tables import table_of

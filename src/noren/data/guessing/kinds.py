@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from noren.data.formats.parse import holds_plain_values
+from noren.data.guessing import Answer, Question
 from noren.data.guessing.column_words import Hint, is_bare_id, says
 from noren.data.guessing.people import (
     Naming,
@@ -28,7 +29,6 @@ from noren.data.guessing.people import (
     unnamed_people_columns,
     varies_within,
 )
-from noren.data.guessing.questions import Answer, Question
 from noren.data.guessing.roles import bought_by_shape, roles_by_position, shop_roles
 from noren.data.schema import Column, Kind, Role, ValueType
 from noren.errors import SchemaError, listing, suggestion

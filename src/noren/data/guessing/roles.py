@@ -14,10 +14,10 @@ from functools import cache
 import polars as pl
 
 from noren.data.formats.parse import holds_plain_values
+from noren.data.guessing import Question, role_question
 from noren.data.guessing.column_words import Hint, last_said, says, spelled
 from noren.data.guessing.identifying import identifying_columns, looks_like_an_outcome
 from noren.data.guessing.people import Repeats, belongs, filled, may_name, naming_of
-from noren.data.guessing.questions import Question, role_question
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.data.value_formats import INTEGER
 from noren.i18n import _

@@ -28,6 +28,7 @@ from noren.data.formats.parse import Lost, in_calendar, read_values, shown_cell
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import column_names, own_names, text_blocks
 from noren.data.formats.workbooks import excel_sheet
+from noren.data.guessing import Question
 from noren.data.guessing.column_types import (
     GRIDS,
     Understanding,
@@ -38,7 +39,6 @@ from noren.data.guessing.column_types import (
     width_of,
 )
 from noren.data.guessing.kinds import decide
-from noren.data.guessing.questions import Question
 from noren.data.guessing.roles import as_attributes, as_purchases
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, name_problem
 from noren.data.value_formats import NUMBER_FORMATS, number_format

@@ -129,7 +129,7 @@ def _schema_asked(toml: str | None, content: Mapping[str, Any] | None, preset: s
 def answer(studio: Studio, project: str, about: str, column: str | None, value: str) -> Job | None:
     """Keep an answer to a question about the file, and read it again by the answer where that changes anything.
 
-    ``about`` and ``value`` are those of a :class:`~noren.data.guessing.questions.Question`; besides, anybody may
+    ``about`` and ``value`` are those of a :class:`~noren.data.guessing.Question`; besides, anybody may
     say what rows are (``kind``), and of any column its role.
     """
     found, known = studio.project(project), studio.known(project)
