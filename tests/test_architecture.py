@@ -51,7 +51,7 @@ INSIDE = {
         ("arrays", "contest_files", "guessing", "statement"),
         ("public_part", "knowledge", "fits"),
         ("release",),
-        ("reading", "row_digest"),
+        ("reading",),
         ("categories", "checks", "hierarchies", "samples"),
         ("inputs", "draws", "rungs", "download"),
         ("catalog",),

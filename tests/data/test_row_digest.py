@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noren
-from noren.data.release import SCHEMA_FILE, Release, schema_in
-from noren.data.row_digest import RowDigest, public_digest
+from noren.data.release import SCHEMA_FILE, Release, RowDigest, public_digest, schema_in
 from noren.errors import FileError
 
 LINES = st.lists(st.text(max_size=5), max_size=8)

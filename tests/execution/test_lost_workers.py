@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.execution.standalone import Standalone
 
 import noren
-from noren.data.row_digest import public_digest
+from noren.data.release import public_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 

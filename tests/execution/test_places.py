@@ -9,7 +9,7 @@ import pytest
 from tests.execution.sameness import on_cluster
 
 import noren
-from noren.data.row_digest import public_digest
+from noren.data.release import public_digest
 from noren.execution.files import Place, address_of, is_local, local_path
 from noren.execution.plans import plan_of
 from noren.execution.release import digest_of, load_release

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from tests.conftest import Command
 from tests.studio.staffed import PASSWORD, SEED, Staffed, run_by
 
-from noren.data.row_digest import public_digest
+from noren.data.release import public_digest
 from noren.i18n import speaking
 from noren.studio import handing_out
 from noren.studio.acts.projects import change_project

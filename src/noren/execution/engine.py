@@ -25,8 +25,7 @@ from noren.data.guessing import Question
 from noren.data.guessing.identifying import Identifying
 from noren.data.public_part import identifying_in
 from noren.data.reading import read, read_any_release, read_public, read_release
-from noren.data.release import RELEASE, Release, must_have_official_form
-from noren.data.row_digest import public_digest
+from noren.data.release import RELEASE, Release, must_have_official_form, public_digest
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.engines import choice

@@ -14,8 +14,7 @@ import polars as pl
 
 from noren.data.cells import generalised_dtype, is_generalised
 from noren.data.public_part import published_schema, published_statement, scanned
-from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
-from noren.data.row_digest import LANES, RowDigest
+from noren.data.release import LANES, RELEASE, SCHEMA_FILE, RowDigest, schema_in
 from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, SchemaError
@@ -133,7 +132,7 @@ def lined(records: ClusterRecords) -> DataFrame:
 
 
 def digest_of(records: ClusterRecords) -> str:
-    """Return the digest of the rows, whatever their order: what :class:`~noren.data.row_digest.RowDigest` tells."""
+    """Return the digest of the rows, whatever their order: what :class:`~noren.data.release.RowDigest` tells."""
     lanes = [f"l{at}" for at in range(LANES)]
     schema, types = records.schema, records.types
 

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from noren.data.periods import in_order, period_key, periods_of
-from noren.data.row_digest import public_digest
+from noren.data.release import public_digest
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import _, active_language, in_every_language
