@@ -10,7 +10,7 @@ import pytest
 
 from noren.data import reading
 from noren.data.formats import sizes
-from noren.data.formats.sizes import decoded_size, stop_at_large
+from noren.data.formats.source import decoded_size, stop_at_large
 from noren.data.reading import read
 from noren.errors import FileError
 

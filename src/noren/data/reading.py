@@ -20,8 +20,7 @@ from noren.data.formats.files import writing_file
 from noren.data.formats.parquet import parquet_blocks, parquet_names
 from noren.data.formats.parse import CellPlace, Problems, parse_values
 from noren.data.formats.render import file_text
-from noren.data.formats.sizes import stop_at_large
-from noren.data.formats.source import Source, SourceLike
+from noren.data.formats.source import Source, SourceLike, stop_at_large
 from noren.data.formats.text_files import BLOCK_BYTES, column_names, mapped_blocks, stop_at_other_columns
 from noren.data.formats.workbooks import excel_sheet, write_excel
 from noren.data.frames import History, Records, Table

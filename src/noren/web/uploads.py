@@ -21,7 +21,7 @@ from fastapi import HTTPException, Request
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
-from noren.data.formats.sizes import DecodedSizeError, stop_at_large
+from noren.data.formats.source import DecodedSizeError, stop_at_large
 from noren.errors import FileError, InputError, NorenError
 from noren.i18n import _
 from noren.web.refusals import TooLargeError

@@ -29,8 +29,7 @@ from noren.data import checks
 from noren.data.checks.pwscup2018 import one_to_one
 from noren.data.checks.report import Finding, Report, broken_rows, gather, read_lines
 from noren.data.formats.parse import column_rules, read_text, unreadable
-from noren.data.formats.sizes import stop_at_large
-from noren.data.formats.source import Source
+from noren.data.formats.source import Source, stop_at_large
 from noren.data.frames import History, Records
 from noren.data.schema import Column, Role, Scale
 from noren.errors import FormatError, InputError, Problem

@@ -42,7 +42,7 @@ from noren.contest.rulebook import Rulebook
 from noren.data.checks import CHECKERS
 from noren.data.checks.report import read_sheet
 from noren.data.contest_files import write_guess, write_lines
-from noren.data.formats.sizes import stop_at_large
+from noren.data.formats.source import stop_at_large
 from noren.data.frames import History, Records, Table
 from noren.data.guessing import Question
 from noren.data.periods import periods_of
