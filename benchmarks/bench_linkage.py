@@ -20,8 +20,8 @@ import polars as pl
 from machine import facts, report, table
 
 from noren.api import attack, measure, protect
+from noren.data.fits import known_rows
 from noren.data.frames import History
-from noren.data.knowledge import known_rows
 from noren.data.reading import read, read_release
 from noren.data.release import Release
 

@@ -49,7 +49,7 @@ INSIDE = {
         ("formats",),
         ("frames",),
         ("arrays", "contest_files", "guessing", "statement"),
-        ("public_part", "knowledge", "fits"),
+        ("public_part", "fits"),
         ("release",),
         ("reading",),
         ("categories", "checks", "hierarchies", "samples"),

@@ -21,10 +21,10 @@ import polars as pl
 from noren.attacks import attacks
 from noren.attacks.by_period import told_periods
 from noren.data.categories import as_released
+from noren.data.fits import partial, partial_table
 from noren.data.frames import History, Records, Table, frame_of, index_names, missing_column
 from noren.data.guessing.people import stop_at_repeated_people
 from noren.data.inputs import as_public, as_records, as_release, checked_seed, opened
-from noren.data.knowledge import partial, partial_table
 from noren.data.public_part import with_kept
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema

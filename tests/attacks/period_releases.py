@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from noren.api import attack, measure, protect, sample
+from noren.data.fits import known_rows
 from noren.data.frames import History
-from noren.data.knowledge import known_rows
 from noren.data.reading import read, read_release
 from noren.data.release import Release
 from noren.data.schema import Schema

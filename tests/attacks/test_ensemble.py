@@ -11,8 +11,8 @@ from noren.api import attack, protect
 from noren.attacks import attacks
 from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed, rehearsal
 from noren.attacks.ensemble import Ensemble
+from noren.data.fits import partial
 from noren.data.frames import History
-from noren.data.knowledge import partial
 from noren.data.release import Secret, Statement
 from noren.errors import ParameterError, UnknownNameError
 from noren.methods.generalize_by_count import GeneralizeByCount

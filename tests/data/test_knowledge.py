@@ -10,8 +10,8 @@ from tests import pwscup2017
 from tests.pwscup2017 import history
 
 import noren
+from noren.data.fits import known_rows, partial
 from noren.data.frames import History
-from noren.data.knowledge import known_rows, partial
 from noren.errors import ParameterError
 
 

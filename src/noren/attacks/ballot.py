@@ -17,8 +17,8 @@ import polars as pl
 
 from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import ALWAYS
+from noren.data.fits import partial
 from noren.data.frames import History
-from noren.data.knowledge import partial
 from noren.data.periods import in_order
 from noren.data.schema import Role
 from noren.data.statement import Statement
