@@ -7,7 +7,7 @@ import pytest
 from noren.api import sample
 from noren.data.categories import UNKNOWN, derive_categories, head_noun, item_names, read_item_names
 from noren.data.frames import History
-from noren.data.samples.product_names import CATEGORIES
+from noren.data.samples.baskets import CATEGORIES
 from noren.data.schema import Schema
 from noren.errors import ParameterError
 

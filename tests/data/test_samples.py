@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from noren.data.samples import generator as samples
+from noren.data.samples.baskets import CATEGORIES, MOST_ITEMS, POSTAGE_FROM, catalogue
 from noren.data.samples.generator import generate, master, shape
-from noren.data.samples.product_names import CATEGORIES, MOST_ITEMS, POSTAGE_FROM, catalogue
 from noren.errors import ParameterError
 
 COLUMNS = {

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from noren.data import reading
-from noren.data.formats import sizes
+from noren.data.formats import source
 from noren.data.formats.source import decoded_size, stop_at_large
 from noren.data.reading import read
 from noren.errors import FileError
@@ -67,6 +67,6 @@ def test_a_workbook_is_counted_by_its_directory(tmp_path: Path) -> None:
 
 def test_reading_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl.DataFrame({"a": [1] * 10}).write_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr(reading, "stop_at_large", lambda path: sizes.stop_at_large(path, 50))
+    monkeypatch.setattr(reading, "stop_at_large", lambda path: source.stop_at_large(path, 50))
     with pytest.raises(FileError, match=r"t\.parquet: the file decodes to about 80 bytes \(10 rows\), more than 50"):
         read(tmp_path / "t.parquet")

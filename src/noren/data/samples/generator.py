@@ -29,19 +29,22 @@ from noren.data.contest_files import write_lines
 from noren.data.frames import History
 from noren.data.reading import write_blocks
 from noren.data.samples.baskets import (
+    CATEGORIES,
     FIRST_DAY,
     HABITS,
     MINUTES,
     MOST_INVOICES,
+    MOST_ITEMS,
     OPENS_AT,
     BasketLines,
+    Catalogue,
     Customers,
     baskets,
     calendar,
+    catalogue,
     pick,
     starts,
 )
-from noren.data.samples.product_names import CATEGORIES, MOST_ITEMS, Catalogue, catalogue
 from noren.data.samples.shape import HistoryShape, ShapeCounter, shape
 from noren.data.schema import Kind, Role, Schema, ValueType
 from noren.errors import ParameterError
