@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from noren.data.frames import Table
-from noren.data.hierarchies.checking import CheckedFile, check_files, files_in
-from noren.data.hierarchies.levels import check_hierarchy
+from noren.data.hierarchies.levels import CheckedFile, check_files, check_hierarchy, files_in
 from noren.data.reading import read
 from noren.data.schema import Schema
 from noren.errors import FileError

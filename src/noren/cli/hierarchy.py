@@ -17,7 +17,7 @@ from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
-    from noren.data.hierarchies.checking import CheckedFile
+    from noren.data.hierarchies.levels import CheckedFile
 
 hierarchy_commands = app.group(
     "hierarchy",
@@ -142,7 +142,7 @@ def check(
     limit: Annotated[int, Option(min=1)] = 20,
 ) -> Output:
     """Check hierarchies; exit code 0 when all can be used, 2 when one cannot."""
-    from noren.data.hierarchies.checking import check_files, files_in
+    from noren.data.hierarchies.levels import check_files, files_in
 
     records = None if data is None else load_people(data, schema, quiet=True)
     found = check_files(files_in(files), records, column=column)

@@ -14,8 +14,7 @@ from noren.data.arrays import exact_values
 from noren.data.cells import different
 from noren.data.formats.render import has_negative_zero
 from noren.data.frames import Table
-from noren.data.hierarchies.builder import canonical, texts, texts_of
-from noren.data.hierarchies.levels import MISSING_MARK, SAYS_NOTHING, Hierarchy
+from noren.data.hierarchies.levels import MISSING_MARK, SAYS_NOTHING, Hierarchy, canonical, texts, texts_of
 from noren.data.schema import Column
 from noren.errors import ParameterError
 from noren.i18n import _

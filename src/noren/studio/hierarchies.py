@@ -19,8 +19,14 @@ from noren.data.categories import Categories, complete, in_categories, read_cate
 from noren.data.frames import History, Table
 from noren.data.hierarchies.builder import Builder, ColumnValues
 from noren.data.hierarchies.builders import builder_of, class_sizes, usual_builder
-from noren.data.hierarchies.checking import CheckedFile, check_files
-from noren.data.hierarchies.levels import Hierarchy, hierarchy_file_name, read_hierarchy, write_hierarchy
+from noren.data.hierarchies.levels import (
+    CheckedFile,
+    Hierarchy,
+    check_files,
+    hierarchy_file_name,
+    read_hierarchy,
+    write_hierarchy,
+)
 from noren.data.hierarchies.names import FromColumn, Similar
 from noren.data.hierarchies.numbers import Widths
 from noren.data.schema import Column, Kind, Role, Schema

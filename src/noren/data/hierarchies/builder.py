@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import polars as pl
 
-from noren.data.arrays import exact_values
-from noren.data.formats.render import value_text
 from noren.data.frames import Records, Table
-from noren.data.hierarchies.levels import MISSING_MARK, Hierarchy
+from noren.data.hierarchies.levels import MISSING_MARK, Hierarchy, texts, texts_of
 from noren.data.schema import Column, Scale, Schema, ValueType
 from noren.errors import ParameterError, listing, shown
 from noren.i18n import _
@@ -29,16 +27,6 @@ if TYPE_CHECKING:
     from typing import Self
 
 _SHOWN: Final = 10
-
-
-def texts(values: pl.Series, column: Column) -> pl.Series:
-    """Return values of a column as text, as a hierarchy lists them."""
-    return values.to_frame("0").select(value_text(pl.col("0"), column).alias(values.name)).to_series()
-
-
-def texts_of(records: Records, column: Column) -> pl.Series:
-    """Return a column's exact values as text, as a hierarchy lists them."""
-    return texts(exact_values(records, column), column)
 
 
 @dataclass(frozen=True)
@@ -88,21 +76,6 @@ class ColumnValues:
     def other_texts(self, column: str) -> pl.Series:
         """Return the texts of another column of the same data, row by row."""
         return texts_of(self.records, self.records.schema[column])
-
-
-def canonical(hierarchy: Hierarchy, column: Column) -> Hierarchy:
-    """Return the hierarchy with its values written as ours are: 07 and 7.0 are the number 7.
-
-    >>> canonical(Hierarchy.of("n", [("07", "*")]), Column(name="n", role="quasi", type="integer")).values.to_list()
-    ['7']
-    """
-    if column.scale != Scale.RATIO:
-        return hierarchy
-    own = texts(hierarchy.values.cast(column.dtype, strict=False), column)
-    labels = hierarchy.labels.with_columns(own.fill_null(hierarchy.values))
-    if labels["0"].is_duplicated().any():
-        return Hierarchy.of(hierarchy.name, labels.iter_rows())
-    return Hierarchy(hierarchy.name, labels)
 
 
 def values_of(name: str, values: Any, **about: Any) -> ColumnValues:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from noren.data.hierarchies.builder import Builder, ColumnValues, canonical
+from noren.data.hierarchies.builder import Builder, ColumnValues
 from noren.data.hierarchies.codes import (
     POSTCODE,
     PREFECTURES,
@@ -19,7 +19,7 @@ from noren.data.hierarchies.codes import (
     Prefix,
     folded,
 )
-from noren.data.hierarchies.levels import Hierarchy
+from noren.data.hierarchies.levels import Hierarchy, canonical
 from noren.data.hierarchies.names import FromColumn, Groups, Rare, Shown, Similar
 from noren.data.hierarchies.numbers import Cuts, Dates, Hours, Quantiles, Widths, default_widths
 from noren.data.schema import Column, Scale, ValueType

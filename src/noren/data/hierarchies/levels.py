@@ -5,6 +5,9 @@ Its file is one that ARX writes: ``value;label;…;*``, one row per value, one f
 A label means what anybody reads in it: a range of numbers, a part of a code, a month. Hierarchies write ``20-29`` and
 ``80**``, ARX ``[20, 30[``. A label that says nothing of this kind, such as ``Undergraduate``, has a meaning in its
 hierarchy alone.
+
+Many files can be looked at at once, by themselves and beside the data (:func:`check_files`): every problem of every
+file is told.
 """
 
 from __future__ import annotations
@@ -24,9 +27,13 @@ from urllib.parse import quote, unquote
 
 import polars as pl
 
+from noren.data.arrays import exact_values
 from noren.data.formats.files import writing_file
+from noren.data.formats.render import value_text
 from noren.data.formats.source import read_all_bytes
-from noren.errors import FileError, FormatError, Problem, listing
+from noren.data.frames import Records
+from noren.data.schema import Column, Scale
+from noren.errors import FileError, FormatError, InputError, Problem, listing
 from noren.i18n import _
 from noren.tables import Texts
 
@@ -271,6 +278,141 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path) -> Path:
         hierarchy.labels.write_csv(aside, separator=DELIMITER, include_header=False)
     return Path(path)
 
+
+# --- beside the data --------------------------------------------------------------------------------------------------
+
+
+def texts(values: pl.Series, column: Column) -> pl.Series:
+    """Return values of a column as text, as a hierarchy lists them."""
+    return values.to_frame("0").select(value_text(pl.col("0"), column).alias(values.name)).to_series()
+
+
+def texts_of(records: Records, column: Column) -> pl.Series:
+    """Return a column's exact values as text, as a hierarchy lists them."""
+    return texts(exact_values(records, column), column)
+
+
+def canonical(hierarchy: Hierarchy, column: Column) -> Hierarchy:
+    """Return the hierarchy with its values written as ours are: 07 and 7.0 are the number 7.
+
+    >>> canonical(Hierarchy.of("n", [("07", "*")]), Column(name="n", role="quasi", type="integer")).values.to_list()
+    ['7']
+    """
+    if column.scale != Scale.RATIO:
+        return hierarchy
+    own = texts(hierarchy.values.cast(column.dtype, strict=False), column)
+    labels = hierarchy.labels.with_columns(own.fill_null(hierarchy.values))
+    if labels["0"].is_duplicated().any():
+        return Hierarchy.of(hierarchy.name, labels.iter_rows())
+    return Hierarchy(hierarchy.name, labels)
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """What was found of one file.
+
+    Attributes
+    ----------
+    file, column
+        The file; the column that it is for, where that is known.
+    hierarchy
+        What it says, where it does not contradict itself.
+    problems, notes
+        Why it cannot be used; what a person should know although it can.
+    """
+
+    file: Path
+    column: str | None
+    hierarchy: Hierarchy | None
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for ``--json``."""
+        return {
+            "file": str(self.file),
+            "column": self.column,
+            "values": None if self.hierarchy is None else len(self.hierarchy.values),
+            "levels": None if self.hierarchy is None else self.hierarchy.depth,
+            "problems": [one.as_dict() | {"message": one.sentence(self.file.name)} for one in self.problems],
+            "notes": list(self.notes),
+        }
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that are meant: a folder means all CSV files in it."""
+    found = [file for path in paths for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])]
+    if not found:
+        raise FileError(_("there are no hierarchies"), _("name CSV files, or a folder that holds some"))
+    return found
+
+
+def check_files(
+    files: Sequence[Path], records: Records | None = None, *, column: str | None = None, most_levels: int | None = None
+) -> list[CheckedFile]:
+    """Look at every file, and at whether it lists every value of the data.
+
+    Parameters
+    ----------
+    records
+        The data; without them files are looked at by themselves.
+    column
+        The column that the files are for; left out, each is for the one that it is named after.
+    most_levels
+        How many levels a file may have.
+    """
+    named = [column or (file.stem if records is None else column_of_file(file, records.schema.names)) for file in files]
+    found = []
+    for file, own in zip(files, named, strict=True):
+        problems: list[Problem] = []
+        hierarchy = None
+        try:
+            checked = check_hierarchy(file)
+            problems += checked.problems
+            if not problems:
+                hierarchy = Hierarchy(own or file.stem, checked.labels)
+        except InputError as error:
+            problems += error.problems
+        if hierarchy is not None and most_levels is not None and hierarchy.depth > most_levels:
+            rule = _("this row has {count} levels, more than {most}").format(count=hierarchy.depth, most=most_levels)
+            problems.append(Problem(1, None, None, rule, _("leave some out: each multiplies what a method searches")))
+        if records is not None:
+            if own is None:
+                rule = _("the file name matches no column of the data")
+                cure = _("name each file after its column: {example}").format(example=f"{records.schema.names[0]}.csv")
+                problems.append(Problem(None, None, None, rule, cure))
+            elif own not in records.schema.names:
+                rule, cure = _("the data have no such column"), _("name one that they have")
+                problems.append(Problem(None, own, None, rule, cure))
+            elif named.count(own) > 1:
+                problems.append(Problem(None, own, None, _("the column has two files"), _("keep one")))
+            if own in records.schema.names and hierarchy is not None:
+                problems += _unlisted(hierarchy, records, records.schema[own])
+        notes: tuple[str, ...] = ()
+        if hierarchy is not None and hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() > 1:
+            note = _("the last level has several labels, so rows cannot always be made alike; end each row with *")
+            notes = (note,)
+        found.append(CheckedFile(file, own, hierarchy, tuple(problems), notes))
+    return found
+
+
+def _unlisted(hierarchy: Hierarchy, records: Records, column: Column) -> Iterator[Problem]:
+    """Yield each value of the data that is not listed, with the first row that has it."""
+    try:
+        known = canonical(hierarchy, column).values
+    except InputError as error:  # 07 and 7 are one number, with other labels
+        yield from error.problems
+        return
+    texts = texts_of(records, column).alias("text").to_frame().with_row_index("row", offset=1)
+    other = texts.filter(~pl.col("text").is_in([*known, MISSING_MARK])).group_by("text", maintain_order=True)
+    for text, row, rows in other.agg(pl.col("row").first(), pl.len().alias("rows")).head(MOST_PROBLEMS).iter_rows():
+        rule = _(
+            "the data have this value (rows: {rows:,}, the first is row {row:,}), and the file does not list it"
+        ).format(rows=rows, row=row)
+        yield Problem(None, column.name, text, rule, _("add a row for it"))
+
+
+# --- what labels mean -------------------------------------------------------------------------------------------------
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _BETWEEN = re.compile(rf"^{_NUMBER}\s*[-–—~]\s*{_NUMBER}$")

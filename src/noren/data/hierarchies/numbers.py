@@ -23,8 +23,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.formats.render import value_text
-from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, texts
-from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
+from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
+from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, texts
 from noren.data.schema import Column, ValueType
 from noren.errors import ParameterError, suggestion
 from noren.i18n import _

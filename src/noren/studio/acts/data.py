@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Base64Bytes, Field
 from sqlalchemy.exc import OperationalError
 
-from noren.data.hierarchies.checking import CheckedFile
+from noren.data.hierarchies.levels import CheckedFile
 from noren.data.schema import PRESETS, Kind, Role, Schema, stop_at_unclassified
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import _
