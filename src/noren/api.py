@@ -3,7 +3,7 @@
 Data may be a :class:`~noren.data.frames.History` or :class:`~noren.data.frames.Table`, a Polars frame (eager or lazy),
 a pandas data frame (its index is not read), an Arrow table, columns by name, or the path of a file; with the schema
 that explains it. Without one it is guessed as ``noren schema guess`` does, and what could go either way stops with a
-question (:func:`~noren.data.inputs.as_records`).
+question (:func:`~noren.data.reading.as_records`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from noren.data.categories import as_released
 from noren.data.fits import partial, partial_table
 from noren.data.frames import History, Records, Table, frame_of, index_names, missing_column
 from noren.data.guessing.people import stop_at_repeated_people
-from noren.data.inputs import as_public, as_records, as_release, checked_seed, opened
 from noren.data.public_part import with_kept
+from noren.data.reading import as_public, as_records, as_release, checked_seed, opened
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
@@ -356,7 +356,7 @@ def check(
     The checkers read files. Data, releases and guesses of other makes are checked as the files that they would be
     written to.
     """
-    from noren.data.inputs import check_contest
+    from noren.data.reading import check_contest
 
     if release is None and guess is None:
         raise ParameterError(*say.problem("nothing_to_check"))

@@ -15,7 +15,7 @@ import pytest
 
 import noren as package
 from noren.cli.parts.screen import number, show_json
-from noren.data.inputs import checked_seed
+from noren.data.reading import checked_seed
 from noren.errors import NorenError, ParameterError
 from noren.measures import measures
 from noren.protocols import Score

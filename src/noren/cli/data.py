@@ -29,7 +29,7 @@ def sample(
     kind: Literal["history", "people"] = "history",
 ) -> Output:
     """Generate a history and print its shape, or a table of people."""
-    from noren.data.inputs import checked_seed
+    from noren.data.reading import checked_seed
 
     seed = checked_seed(seed)
     if kind == "people":

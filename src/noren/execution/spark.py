@@ -15,8 +15,8 @@ from noren.data.categories import as_released, release_categories
 from noren.data.cells import is_generalised
 from noren.data.formats.files import must_be_free
 from noren.data.guessing.identifying import Identifying
-from noren.data.inputs import checked_seed
 from noren.data.public_part import identifying_in
+from noren.data.reading import checked_seed
 from noren.data.release import RELEASE, Secret
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError, SchemaError

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.frames import Table
-from noren.data.inputs import as_records
+from noren.data.reading import as_records
 from noren.data.schema import Role, Schema
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _

@@ -10,7 +10,7 @@ from typing import Any
 from noren.api import as_records, protect
 from noren.data.categories import as_released
 from noren.data.frames import History, Records, Table
-from noren.data.inputs import as_public, checked_seed, opened
+from noren.data.reading import as_public, checked_seed, opened
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.data.statement import Statement

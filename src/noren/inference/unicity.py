@@ -25,7 +25,7 @@ from noren.data.categories import Categories, category_of_item, in_categories, r
 from noren.data.fits import sides_of
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
-from noren.data.inputs import as_records, as_release, checked_seed
+from noren.data.reading import as_records, as_release, checked_seed
 from noren.data.release import Release
 from noren.data.schema import Role, Schema
 from noren.errors import ParameterError, SchemaError

@@ -28,7 +28,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from noren.data.inputs import as_records
+from noren.data.reading import as_records
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
 from noren.inference.findings import THREATS

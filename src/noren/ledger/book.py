@@ -15,8 +15,8 @@ from noren.api import as_records, draw_seed, protect
 from noren.data.contest_files import listed_customers
 from noren.data.formats.files import must_be_free, writing_folder
 from noren.data.frames import History
-from noren.data.inputs import checked_seed
 from noren.data.periods import period_key
+from noren.data.reading import checked_seed
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import CheckFailedError, FileError, ParameterError, SchemaError

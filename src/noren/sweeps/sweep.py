@@ -19,7 +19,7 @@ from noren.data.catalog import cache_folder
 from noren.data.formats.files import saying_why, writing_file
 from noren.data.frames import Records
 from noren.data.guessing.people import stop_at_repeated_people
-from noren.data.inputs import checked_seed
+from noren.data.reading import checked_seed
 from noren.data.schema import Schema
 from noren.engines.blocks import cores
 from noren.errors import ParameterError

@@ -19,7 +19,7 @@ from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.formats.files import making_folder
 from noren.data.frames import Records
-from noren.data.inputs import checked_seed
+from noren.data.reading import checked_seed
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.engines.choice import chosen_engine
