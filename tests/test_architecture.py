@@ -53,7 +53,7 @@ INSIDE = {
         ("release",),
         ("reading",),
         ("categories", "hierarchies", "samples"),
-        ("draws", "rungs", "download"),
+        ("draws", "rungs"),
         ("catalog",),
         ("__init__",),
     ),

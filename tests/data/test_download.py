@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from noren.data import download as module
-from noren.data.download import download, partial, unpack
+from noren.data import catalog as module
+from noren.data.catalog import download, partial, unpack
 from noren.errors import FileError, OutputError, ParameterError
 
 CONTENT = bytes(range(256)) * 1024
