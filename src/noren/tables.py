@@ -15,8 +15,8 @@ from noren.i18n import _, ngettext
 def table_of(module: str) -> Mapping[str, Any]:
     """Return the content of the TOML file beside a module: ``catalog.toml`` of ``noren.data.catalog``.
 
-    >>> sorted(table_of("noren.data.catalog"))
-    ['dataset']
+    >>> table_of("noren.data.catalog")["dataset"][0]["name"]
+    'online-retail'
     """
     package, _dot, name = module.rpartition(".")
     return tomllib.loads((files(package) / f"{name}.toml").read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from tests.data.bought_examples import bought, shown
 
 from noren.attacks import attacks
 from noren.attacks.jaccard import Jaccard
+from noren.data.cells import lift
 from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.periods import periods_of
@@ -107,7 +108,7 @@ def test_set_cells_count_in_parts() -> None:
 def test_sets_of_one_are_exact(small: History) -> None:
     public = worn(Pseudonymize().protect(small, seed=2), 0.5, seed=3)
     column = public.schema.role(Role.ITEM)
-    lifted = replace(public, frame=public.frame.with_columns(public.cells(column)))
+    lifted = replace(public, frame=public.frame.with_columns(lift(public.frame[column.name], column)))
     assert named(small, lifted) == by_definition(small, public)
 
 

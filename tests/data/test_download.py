@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from noren.data import catalog as module
-from noren.data.catalog import download, partial, unpack
+from noren.data.catalog import download, unpack
 from noren.errors import FileError, OutputError, ParameterError
 
 CONTENT = bytes(range(256)) * 1024
@@ -98,6 +98,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
     return tmp_path / "cache" / "a.zip"
+
+
+def partial(target: Path) -> Path:
+    """Return where an unfinished download is kept."""
+    return target.with_name(target.name + ".part")
 
 
 def bring(address: str, target: Path, **how: object) -> Path:

@@ -43,8 +43,10 @@ from noren.data.schema import Kind, ValueType
 from noren.errors import FileError, InputError, OutputError, ParameterError, UnknownNameError, suggestion
 from noren.i18n import _
 from noren.progress import Progress, part_of, silent
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 from noren.version import __version__
+
+say = Texts(__name__)
 
 
 @dataclass(frozen=True)
@@ -131,11 +133,8 @@ class Located:
         """Return the file of the part with ``role``; of the first part where none is named."""
         part = self.dataset.part(role) if role is not None else self.dataset.parts[0]
         if part.role not in self.paths:
-            raise FileError(
-                _("{part} of the data set {dataset} is not there").format(part=part.role, dataset=self.dataset.name),
-                _("put it beside {name}").format(name=self.path().name),
-                file=self.folder / part.names[0],
-            )
+            about = {"part": part.role, "dataset": self.dataset.name, "name": self.path().name}
+            raise FileError(*say.problem("part_not_there", **about), file=self.folder / part.names[0])
         return self.paths[part.role]
 
 
@@ -260,11 +259,7 @@ def open_dataset(name: str, part: str | None = None) -> Read:
     located = find(name)
     dataset, path = located.dataset, located.path(part)
     if part is not None and not dataset.part(part).follows_schema:
-        raise FileError(
-            _("{part} has other columns than the schema {schema}").format(part=part, schema=dataset.schema),
-            _("read the file itself"),
-            file=path,
-        )
+        raise FileError(*say.problem("part_of_other_columns", part=part, schema=dataset.schema), file=path)
     return read(path, dataset.schema, master=located.paths.get("M"))
 
 
@@ -322,13 +317,8 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
                     write(_to_the_minute(read(path, dataset.schema).data), target)
     except InputError as error:
         packed.unlink()
-        raise FileError(
-            _("what came for the data set {name} is not what it should be and was removed ({why})").format(
-                name=name, why=error.problem.rule
-            ),
-            _("try again; if it stays so, {by_hand}").format(by_hand=_by_hand(dataset, archive)),
-            file=address,
-        ) from None
+        about = {"name": name, "why": error.problem.rule, "by_hand": _by_hand(dataset, archive)}
+        raise FileError(*say.problem("not_what_it_should_be", **about), file=address) from None
     packed.unlink()
     progress(1.0, _("done"))
     return Located(dataset, folder, _parts_in(folder, dataset))
@@ -346,13 +336,8 @@ def verify(located: Located) -> None:
         else:
             actual = hashlib.sha256(read_all_bytes(path)).hexdigest()
         if actual != part.digest:
-            raise FileError(
-                _("the content of {name} is not that of the data set {dataset} (SHA-256 {actual}…)").format(
-                    name=path.name, dataset=dataset.name, actual=actual[:12]
-                ),
-                _("get it again from its source"),
-                file=path,
-            )
+            about = {"name": path.name, "dataset": dataset.name, "actual": actual[:12]}
+            raise FileError(*say.problem("other_content", **about), file=path)
 
 
 def rows_digest(data: Records) -> str:
@@ -372,11 +357,6 @@ def _to_the_minute(data: Records) -> Records:
 
 
 # --- from the network ------------------------------------------------------------------------------------------------
-
-
-def partial(target: Path) -> Path:
-    """Return where an unfinished download of ``target`` is kept."""
-    return target.with_name(target.name + ".part")
 
 
 def download(
@@ -410,10 +390,8 @@ def download(
         When the network or the server does not give it; what has come stays for the next call.
     """
     if urlsplit(address).scheme not in ("http", "https"):
-        raise ParameterError(
-            _("{address} is not a web address").format(address=address), _("use one that starts with https://")
-        )
-    part = partial(target)
+        raise ParameterError(*say.problem("no_web_address", address=address))
+    part = target.with_name(target.name + ".part")
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
         total = _receive(address, part, progress, timeout, largest)
@@ -546,4 +524,4 @@ def unpack(archive: Path, wanted: Mapping[str, Path], *, largest: int = LARGEST_
 
 
 def _damaged(archive: Path, reason: str) -> FileError:
-    return FileError(_("the archive is damaged ({reason})").format(reason=reason), _("get it again"), file=archive)
+    return FileError(*say.problem("damaged_archive", reason=reason), file=archive)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 import pyarrow as pa
 
-from noren.data.cells import is_generalised, is_interval, lift, set_dtype, shown_only
+from noren.data.cells import is_generalised, is_interval, set_dtype, shown_only
 from noren.data.formats.parse import parse_cells, parse_column, parse_values
 from noren.data.formats.render import Spelling, cell_text, lines_of
 from noren.data.schema import Column, Kind, Role, Scale, Schema
@@ -153,7 +153,11 @@ def frame_of(data: Any) -> pl.DataFrame:
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ParameterError(*say.problem("lazy_frame_cannot_collected", reason=_first_line(error))) from None
     elif _is_pandas(data):
-        frame = _from_pandas(data)
+        names = [str(name) for name in data.columns]
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
+            raise SchemaError(_("two columns are called {name!r}; give each a name of its own").format(name=twice))
+        frame = pl.DataFrame([_from_pandas(data.iloc[:, at], name) for at, name in enumerate(names)])
     else:
         try:
             frame = data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)
@@ -181,25 +185,16 @@ def _is_pandas(data: Any) -> bool:
     return pandas is not None and isinstance(data, pandas.DataFrame)
 
 
-def _from_pandas(data: Any) -> pl.DataFrame:
-    """Return a frame of pandas; stop at a column of mixed or foreign values, naming it."""
-    names = [str(name) for name in data.columns]
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise SchemaError(_("two columns are called {name!r}; give each a name of its own").format(name=twice))
-    columns = []
-    for at, name in enumerate(names):
-        values = data.iloc[:, at]
-        if str(values.dtype).startswith(("period", "interval")):
-            raise SchemaError(*say.problem("values_pandas_type_not", dtype=values.dtype), column=name)
-        try:
-            series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
-        except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
-            raise SchemaError(
-                *say.problem("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error)), column=name
-            ) from None
-        columns.append(pl.Series(name, series))
-    return pl.DataFrame(columns)
+def _from_pandas(values: Any, name: str) -> pl.Series:
+    """Return a column of pandas; stop where its values are mixed or foreign, naming it."""
+    if str(values.dtype).startswith(("period", "interval")):
+        raise SchemaError(*say.problem("values_pandas_type_not", dtype=values.dtype), column=name)
+    try:
+        series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
+    except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
+        words = say.problem("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error))
+        raise SchemaError(*words, column=name) from None
+    return pl.Series(name, series)
 
 
 def _first_line(error: BaseException) -> str:
@@ -339,10 +334,6 @@ class Records:
         """Return the column with ``role``."""
         return self.frame[self.schema.role(role).name]
 
-    def cells(self, column: Column) -> pl.Series:
-        """Return a column as generalised cells, lifting exact values."""
-        return lift(self.frame[column.name], column)
-
     @property
     def generalised(self) -> bool:
         """Whether any column holds generalised cells."""
@@ -479,8 +470,3 @@ class History(Records):
 @dataclass(frozen=True, repr=False)
 class Table(Records):
     """People: one row each, with identifying, linking and sensitive columns."""
-
-    def with_role(self, *roles: Role | str) -> pl.DataFrame:
-        """Return the columns with any of ``roles``."""
-        names: Iterable[str] = [c.name for c in self.schema.with_role(*roles)]
-        return self.frame.select(names)
