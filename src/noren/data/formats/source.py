@@ -45,7 +45,6 @@ from noren.data.formats.text_layout import (
 )
 from noren.data.schema import TextLayout
 from noren.errors import FileError, FormatError, NorenError, ParameterError
-from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -463,16 +462,8 @@ class DecodedSizeError(FileError):
     """A file that is larger than it may be once it is decoded."""
 
 
-@dataclass(frozen=True)
-class Decoded:
-    """What a file holds once it is decoded; ``rows`` where it tells them."""
-
-    bytes: int
-    rows: int | None = None
-
-
-def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> Decoded:
-    """Return what a file decodes to; counting stops where that is past ``most`` bytes.
+def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> tuple[int, int | None]:
+    """Return the bytes that a file decodes to, and its rows where it tells them; counting stops past ``most`` bytes.
 
     Parquet takes rows times the widths of their types, or what the groups of rows unpack to if that is more. What a
     damaged file says of the columns of a group is not asked: Arrow ends the process over it.
@@ -489,35 +480,26 @@ def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> Decoded:
                 # a dictionary repeats its texts for free in the file, and in memory they are views of it
                 total += max(about.num_rows * max(width, 1), pages)
                 rows += about.num_rows
-        return Decoded(total, rows)
+        return total, rows
     if source.kind == "excel" and zipfile.is_zipfile(path):
         with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
-            return Decoded(sum(member.file_size for member in archive.infolist()))
+            return sum(member.file_size for member in archive.infolist()), None
     if source.kind == "excel" or not source.compressed:
-        return Decoded(source.size)
+        return source.size, None
     total = 0
     with source.unpacked(largest=2 * most + _CHUNK) as file:
         while (chunk := file.read(_CHUNK)) and total <= most:
             total += len(chunk)
-    return Decoded(total)
+    return total, None
 
 
 def stop_at_large(source: SourceLike, largest: int = LARGEST_DECODED) -> None:
     """Stop at a file that would take more than ``largest`` bytes once it is decoded."""
     source = Source.open(source)
-    size = decoded_size(source, most=largest)
-    if size.bytes <= largest:
-        return
-    told = (
-        _("the file decodes to more than {most:,} bytes")
-        if size.rows is None
-        else _("the file decodes to about {bytes:,} bytes ({rows:,} rows), more than {most:,}")
-    )
-    raise DecodedSizeError(
-        told.format(bytes=size.bytes, rows=size.rows, most=largest),
-        _("split it, or leave out the columns that nobody needs"),
-        file=source.path,
-    )
+    size, rows = decoded_size(source, most=largest)
+    if size > largest:
+        name = "decodes_to_more" if rows is None else "decodes_to_rows"
+        raise DecodedSizeError(*say.problem(name, bytes=size, rows=rows, most=largest), file=source.path)
 
 
 def _width(kind: pa.DataType) -> int:
