@@ -20,7 +20,7 @@ import polars as pl
 from machine import facts, report, table
 
 from noren.api import attack, measure, protect
-from noren.data.fits import known_rows
+from noren.data.fits import partial
 from noren.data.frames import History
 from noren.data.reading import read, read_release
 from noren.data.release import Release
@@ -171,7 +171,7 @@ def main() -> None:
     wanted = parser.parse_args().knowledge
     original = contest("2017_T")
     options: dict[str, dict[str, Any]] = {"all": {}}
-    options |= {name: {"known": known_rows(contest(f"2017_{name}"))} for name in wanted}
+    options |= {name: {"known": partial(contest(f"2017_{name}"))} for name in wanted}
     attack(original, original, "linkage")  # compiles
     chosen, held_out = Study(), Study()
     for name, make in (published(original) | chained(original, CHAINS, 1)).items():

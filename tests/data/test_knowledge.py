@@ -10,7 +10,7 @@ from tests import pwscup2017
 from tests.pwscup2017 import history
 
 import noren
-from noren.data.fits import known_rows, partial
+from noren.data.fits import partial
 from noren.data.frames import History
 from noren.errors import ParameterError
 
@@ -41,8 +41,8 @@ def test_items_are_cut_and_the_rest_stays() -> None:
     original = history("ann 2/1 22423 1.5 3", "-", "bob 2/2 8 2.5 4", "cem 2/3 日本酒 2.5 4")
     known = partial(original, item_prefix=2)
     assert known["item"].to_list() == ["22", "8", "日本"]
-    assert known.frame.drop("item").equals(known_rows(original).frame.drop("item"))
-    assert known_rows(original)["customer"].to_list() == ["ann", "bob", "cem"]
+    assert known.frame.drop("item").equals(partial(original).frame.drop("item"))
+    assert partial(original)["customer"].to_list() == ["ann", "bob", "cem"]
     assert len(partial(original, 0.34)) == 1
 
 
@@ -50,8 +50,8 @@ def test_the_official_knowledge(shared: Path) -> None:
     """T100 is T with items cut; T50 is half of it, and attacks with it find what they find with its known rows."""
     original, all_rows, half = (pwscup2017.rows(shared, "noise_light", file) for file in ("T", "T100", "T50"))
     assert partial(original, item_prefix=2).lines().equals(all_rows.lines())
-    assert known_rows(half).lines().is_in(all_rows.lines().implode()).all()
-    assert len(known_rows(half)) == pytest.approx(len(original) / 2, abs=1)
+    assert partial(half).lines().is_in(all_rows.lines().implode()).all()
+    assert len(partial(half)) == pytest.approx(len(original) / 2, abs=1)
 
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.1, float("nan")])

@@ -335,7 +335,8 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
         raise ParameterError(
             _("items cut to {count} characters tell nothing").format(count=item_prefix), _("keep one or more")
         )
-    known = known_rows(original)
+    there = original[Role.CUSTOMER].is_not_null()  # in the contest's files a row that is not known is DEL
+    known = original if there.all() else original.take(there.arg_true())
     if share < 1:
         known = known.take(_drawn(len(known), share, seed))
     if item_prefix is None:
@@ -376,9 +377,3 @@ def _stop_at_no_share(share: float) -> None:
             _("knowledge = {share} is no share of the rows").format(share=share),
             _("use a number above 0 and up to 1, such as 0.5"),
         )
-
-
-def known_rows(knowledge: History) -> History:
-    """Return knowledge without the rows that are not known (``DEL`` in the contest's files)."""
-    there = knowledge[Role.CUSTOMER].is_not_null()
-    return knowledge if there.all() else knowledge.take(there.arg_true())
