@@ -22,8 +22,6 @@ from noren.kernels.arrays import Whole
 from noren.kernels.lattice.scores import CellCosts
 from noren.kernels.lattice.search import Ladder
 
-__all__ = ["MISSING_MARK", "Missing", "Rungs", "complete_rows", "entropy_costs", "loss_costs", "on_rungs", "texts_of"]
-
 Missing = Literal["category", "drop", "error"]
 
 _SHOWN = 10
@@ -66,16 +64,10 @@ class Rungs:
         return np.bincount(self.ladder.maps()[level], weights=own).astype(np.int64)
 
     def cells(self, level: int) -> pl.Series:
-        """Return each row's label on ``level``."""
-        return self._shown(self.labels[level], level)
-
-    def numbered_cells(self, level: int) -> pl.Series:
         """Return each row's label on ``level`` as the number of a text: a byte in place of sixteen."""
         labels = self.labels[level]
-        return self._shown(labels.cast(pl.Enum(labels.drop_nulls())), level)
-
-    def _shown(self, labels: pl.Series, level: int) -> pl.Series:
-        return labels.gather(self.ladder.maps()[level][self.codes]).alias(self.column.name)
+        numbered = labels.cast(pl.Enum(labels.drop_nulls()))
+        return numbered.gather(self.ladder.maps()[level][self.codes]).alias(self.column.name)
 
 
 def complete_rows(table: Table, hierarchies: Mapping[str, Hierarchy]) -> pl.Series:

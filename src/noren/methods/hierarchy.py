@@ -14,8 +14,9 @@ from pydantic import Field
 
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
+from noren.data.hierarchies.levels import MISSING_MARK, texts_of
 from noren.data.release import Release, Statement
-from noren.data.rungs import MISSING_MARK, Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs, texts_of
+from noren.data.rungs import Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs
 from noren.data.schema import Column, Kind, Scale, Schema
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
@@ -67,7 +68,7 @@ class Levelled:
         for one, level in zip(self.rungs, self.best.levels, strict=True):
             name = one.column.name
             if level:
-                cells = one.numbered_cells(level)
+                cells = one.cells(level)
                 if len(cells) < len(table):
                     place = pl.DataFrame({"place": self.there.cum_sum().cast(pl.Int64) - 1, "there": self.there})
                     cells = cells.gather(place.select(pl.when("there").then("place"))["place"])

@@ -15,7 +15,8 @@ from noren.data.cells import different, is_generalised, is_interval, is_set
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
-from noren.data.rungs import MISSING_MARK, Rungs, on_rungs
+from noren.data.hierarchies.levels import MISSING_MARK
+from noren.data.rungs import Rungs, on_rungs
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _
@@ -303,7 +304,7 @@ def _by_hierarchy(one: Rungs, pair: CellPairs, column: Column) -> _Covered:
     shown = pair.cells.to_frame("x").select(value_text(pl.col("x"), column))["x"]
     kept = pl.Series(~deleted)
     for level in range(one.ladder.levels):
-        own = one.cells(level)
+        own = one.cells(level).cast(pl.String)
         # an empty cell is a category of its own below the top, and stays empty where values stay as they are
         same = own.eq_missing(shown) | (shown.is_null() & (own == MISSING_MARK))
         if same.filter(kept).all():
