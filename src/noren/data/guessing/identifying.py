@@ -205,7 +205,7 @@ def _found(look: _Look) -> Identifying | None:
     named = _by_name(look)
     if named is not None and named.sure:
         return named
-    others = _by_soft_values(look), (_in_purchases if history else _in_a_table)(look)
+    others = _by_soft_values(look), _by_structure(look)
     findings = [one for one in (named, hard, *others) if one is not None]
     if findings and history:
         # each item has one value though several people bought it: its maker, the address of its picture
@@ -419,20 +419,18 @@ def _is_full_name(text: str) -> bool:
 # --- the structure ---------------------------------------------------------------------------------------------------
 
 
-def _in_purchases(look: _Look) -> Identifying | None:
-    """Return whether each customer has a value of their own, or each row a number or a long text."""
-    people = look.own_customers
-    if people >= _FEW_CUSTOMERS and (people >= _FEW or not says(look.name, Hint.ATTRIBUTE, Hint.PLACE)):
-        said = _("nearly every customer has one value and shares it with nobody ({values:,} values)")
-        return look.apart("per-customer", sure=people >= _FEW, said=said)
-    if is_bare_id(look.name) and look.distinct == len(look.known):
-        return look.apart("number", sure=False)
-    return _by_free_text(look)
+def _by_structure(look: _Look) -> Identifying | None:
+    """Return whether each customer has a value of their own, or each row a number or a long text.
 
-
-def _in_a_table(look: _Look) -> Identifying | None:
-    """Return whether nearly every row of a table has a value of its own that can name it."""
+    In a table it is nearly every row that has a value of its own that can name it.
+    """
     name, cells, kind = look.name, len(look.known), look.column.type
+    if look.place.customer is not None:
+        people = look.own_customers
+        if people >= _FEW_CUSTOMERS and (people >= _FEW or not says(name, Hint.ATTRIBUTE, Hint.PLACE)):
+            said = _("nearly every customer has one value and shares it with nobody ({values:,} values)")
+            return look.apart("per-customer", sure=people >= _FEW, said=said)
+        return look.apart("number", sure=False) if is_bare_id(name) and look.distinct == cells else _by_free_text(look)
     differ = look.distinct == cells > max(1, len(look.place.rows) / 2)
     if kind == ValueType.TEXT and differ and _called(name, "company"):
         return look.apart("name", sure=False)  # a table of companies, not of people who work for some

@@ -101,7 +101,7 @@ class Icd(Builder, by="icd"):
         return fitted(self, values, plain.str.contains(_ICD), levels, _("not ICD-10 codes: {values}"))
 
 
-def mask_hierarchy(name: str, values: Iterable[str], *, mask: str = SAYS_NOTHING) -> Hierarchy:
+def mask_hierarchy(name: str, values: Iterable[str]) -> Hierarchy:
     """Return a hierarchy that hides one more character at a time, from the right: for postal codes and the like.
 
     Shorter values count as masked where they end.
@@ -109,11 +109,10 @@ def mask_hierarchy(name: str, values: Iterable[str], *, mask: str = SAYS_NOTHING
     >>> mask_hierarchy("zip", ["8053", "8037"]).labels.rows()[1]
     ('8053', '805*', '80**', '8***', '*')
     """
-    if len(mask) != 1:
-        raise ParameterError(_("the mask is one character"), _("use *"), value=mask)
     known = sorted(set(values))
     longest = max(map(len, known), default=0)
-    rows = [(v, *(v[:shown].ljust(longest, mask) for shown in range(longest - 1, 0, -1)), SAYS_NOTHING) for v in known]
+    cuts = range(longest - 1, 0, -1)
+    rows = [(v, *(v[:cut].ljust(longest, SAYS_NOTHING) for cut in cuts), SAYS_NOTHING) for v in known]
     return Hierarchy.of(name, rows)
 
 

@@ -147,7 +147,7 @@ def _listed(numbers: Sequence[float]) -> str:
 # --- ranges of growing width -----------------------------------------------------------------------------------------
 
 
-def interval_hierarchy(name: str, values: Iterable[int], widths: Sequence[int], *, start: int = 0) -> Hierarchy:
+def interval_hierarchy(name: str, values: Iterable[int], widths: Sequence[int]) -> Hierarchy:
     """Return a hierarchy of whole numbers by ranges, each level's ranges made of whole ones below.
 
     >>> interval_hierarchy("age", [17, 21], [5, 10]).labels.rows()
@@ -156,12 +156,10 @@ def interval_hierarchy(name: str, values: Iterable[int], widths: Sequence[int], 
     for finer, coarser in zip((1, *widths), widths, strict=False):
         if finer < 1 or coarser <= finer or coarser % finer:
             raise _not_whole(coarser, finer)
-
-    def label(value: int, width: int) -> str:
-        low = start + (value - start) // width * width
-        return f"{low}-{low + width - 1}"
-
-    rows = [(str(v), *(label(v, width) for width in widths), SAYS_NOTHING) for v in sorted(set(values))]
+    rows = []
+    for value in sorted(set(values)):
+        lows = [(value // width * width, width) for width in widths]
+        rows.append((str(value), *(f"{low}-{low + width - 1}" for low, width in lows), SAYS_NOTHING))
     return Hierarchy.of(name, rows)
 
 

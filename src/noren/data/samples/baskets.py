@@ -71,11 +71,6 @@ class Catalogue:
     pack: Whole
     goods: int
 
-    @property
-    def has_postage(self) -> bool:
-        """Whether the last article is postage."""
-        return self.goods < len(self.codes)
-
 
 def catalogue(items: int, rng: np.random.Generator, top: float, bend: float, floor: float) -> Catalogue:
     """Return a catalogue of exactly ``items`` articles.
@@ -84,7 +79,12 @@ def catalogue(items: int, rng: np.random.Generator, top: float, bend: float, flo
     a Zipf head with a tail that falls off, and a floor so that every article sells now and then.
     """
     goods = items - 1 if items >= POSTAGE_FROM else items
-    category, family = _families(goods, rng)
+    # categories and families rise: 1 to 8 articles a family, each in one category
+    family = np.repeat(np.arange(goods), rng.integers(1, 9, goods))[:goods].astype(np.int64)
+    families = family[-1] + 1
+    bounds = np.cumsum([category.share for category in CATEGORIES])
+    of_family = np.searchsorted(bounds / bounds[-1], (np.arange(families) + rng.random()) / families)
+    category = np.minimum(of_family, len(CATEGORIES) - 1)[family].astype(np.int64)
     lettered = rng.random(family[-1] + 1) < 0.36
     sizes = np.bincount(family)
     first = np.cumsum(sizes) - sizes
@@ -143,16 +143,6 @@ def catalogue(items: int, rng: np.random.Generator, top: float, bend: float, flo
         goods=goods,
         **arrays,
     )
-
-
-def _families(goods: int, rng: np.random.Generator) -> tuple[Whole, Whole]:
-    """Return each article's category and family, both rising: 1 to 8 articles a family, each in one category."""
-    sizes = rng.integers(1, 9, goods)
-    family = np.repeat(np.arange(goods), sizes)[:goods]
-    bounds = np.cumsum([category.share for category in CATEGORIES])
-    families = family[-1] + 1
-    of_family = np.searchsorted(bounds / bounds[-1], (np.arange(families) + rng.random()) / families)
-    return np.minimum(of_family, len(CATEGORIES) - 1)[family].astype(np.int64), family.astype(np.int64)
 
 
 def _codes(sizes: Whole, lettered: Flags, family: Whole, member: Whole, rng: np.random.Generator) -> list[str]:
@@ -267,7 +257,7 @@ def baskets(shop: Catalogue, people: Customers, rng: np.random.Generator) -> Bas
     """Draw everything that ``people`` buy in the year; customers are numbered from 0."""
     customer, turn, moment, size = _visits(people, rng)
     postage = np.zeros(size.size, dtype=np.int64)
-    if shop.has_postage:
+    if shop.goods < len(shop.codes):  # the last article is postage
         charged = people.pays_postage[customer] & (rng.random(size.size) < _POSTAGE_ON_INVOICE)
         postage = (charged & (size > 1)).astype(np.int64)
     goods = _goods(shop, people, customer, turn, moment, size - postage, rng)
