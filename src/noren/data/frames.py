@@ -204,19 +204,14 @@ def _first_line(error: BaseException) -> str:
 # --- released cells in -----------------------------------------------------------------------------------------------
 
 
-def released_values(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    """Type the columns of a release that comes as a frame: exact values, or cells as texts, intervals and lists.
+def released_cells(values: pl.Series, column: Column) -> pl.Series:
+    """Type a column of a release that comes as a frame: exact values, or cells as texts, intervals and lists.
 
     A missing cell is a suppressed one, and a row without any is a deleted one.
 
-    >>> released_values(pl.DataFrame({"age": ["[20;29]", "*"]}), Schema.of(
-    ...     {"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}}))["age"].to_list()
+    >>> released_cells(pl.Series("age", ["[20;29]", "*"]), Column(name="age", role="quasi", type="integer")).to_list()
     [{'lo': 20, 'hi': 29}, None]
     """
-    return pl.DataFrame([_released(frame[column.name], column) for column in schema.columns])
-
-
-def _released(values: pl.Series, column: Column) -> pl.Series:
     dtype = values.dtype
     if is_interval(dtype) and column.scale != Scale.NOMINAL:
         name = column.name
@@ -325,7 +320,7 @@ class Records:
         """
         frame = frame_of(data)
         _stop_at_missing(frame, schema, index_names(data))
-        return cls(released_values(frame, schema), schema)
+        return cls(pl.DataFrame([released_cells(frame[c.name], c) for c in schema.columns]), schema)
 
     def __len__(self) -> int:
         return len(self.frame)

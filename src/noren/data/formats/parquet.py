@@ -32,7 +32,17 @@ def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iter
     for part in _parts(source):
         given = columns if columns is None else [name for name in columns if name not in part.columns]
         with saying_damage(part.path, "Parquet"):
-            repeated = _repeated_texts(part.path)
+            with pq.ParquetFile(part.path) as file:
+                about, arrow = file.metadata, file.schema_arrow
+            # columns whose texts the file holds once and numbers: a text for each row takes four bytes and more
+            is_text = (pa.types.is_string, pa.types.is_large_string)
+            texts = {f.name for f in arrow if any(one(f.type) for one in is_text) and arrow.names.count(f.name) == 1}
+            bytes_ = dict.fromkeys(texts, 0)
+            for at in range(about.num_columns):
+                if (name := about.schema.column(at).path) in texts:
+                    groups = (about.row_group(group).column(at) for group in range(about.num_row_groups))
+                    bytes_[name] = sum(group.total_uncompressed_size for group in groups)
+            repeated = [name for name in arrow.names if bytes_.get(name, 4 * about.num_rows) < 4 * about.num_rows]
             with pq.ParquetFile(part.path, read_dictionary=repeated) as file:
                 for batch in file.iter_batches(batch_size=_BLOCK_ROWS, columns=given):
                     block = checked_frame(batch, repeated)
@@ -60,20 +70,6 @@ def parquet_rows(source: SourceLike) -> int:
 def _parts(source: SourceLike) -> list[Part]:
     path = Source.open(source).path
     return parquet_parts(path) if path.is_dir() else [Part(path, {})]
-
-
-def _repeated_texts(path: Path) -> list[str]:
-    """Return the columns whose texts the file holds once and numbers: a text for each row takes four bytes and more."""
-    with pq.ParquetFile(path) as file:
-        about, arrow = file.metadata, file.schema_arrow
-    is_text = (pa.types.is_string, pa.types.is_large_string)
-    texts = {f.name for f in arrow if any(one(f.type) for one in is_text) and arrow.names.count(f.name) == 1}
-    bytes_ = dict.fromkeys(texts, 0)
-    for at in range(about.num_columns):
-        if (name := about.schema.column(at).path) in texts:
-            groups = range(about.num_row_groups)
-            bytes_[name] = sum(about.row_group(group).column(at).total_uncompressed_size for group in groups)
-    return [name for name in arrow.names if bytes_.get(name, 4 * about.num_rows) < 4 * about.num_rows]
 
 
 def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ()) -> pl.DataFrame:

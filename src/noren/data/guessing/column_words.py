@@ -58,6 +58,9 @@ _WORDS = table_of(__name__)
 _NUMBER, _SECOND_HALVES = _choice(_WORDS["numbers"]), _choice(_WORDS["second_halves"])
 _LATIN = {Hint(hint): _choice(words) for hint, words in _WORDS["latin"].items()} | {Hint.NUMBER: _NUMBER}
 _CJK = {Hint(hint): _choice(words) for hint, words in _WORDS["cjk"].items()}
+_FIRST_HALVES = "|".join(_LATIN[word] for word in (Hint.BUYER, Hint.PERSON, Hint.ORDER, Hint.EVENT, Hint.GOODS))
+_COMPOUND = re.compile(f"_({_FIRST_HALVES}|unit|total|net|gross|gesamt|einzel)({_SECOND_HALVES}|{_NUMBER})(?=_)_")
+"""Two words written together: Bestelldatum, orderdate, customername."""
 
 
 @functools.cache
@@ -87,14 +90,7 @@ def spelled(name: str) -> str:
     # 会員ID: where the script changes, a word ends
     plain = re.sub(r"(?<=[^\x00-\x7f])(?=[A-Za-z])|(?<=[A-Za-z])(?=[^\x00-\x7f])", "_", plain)
     words = "_" + re.sub(r"[\W_]+", "_", plain.casefold()).strip("_") + "_"
-    return _compounds().sub(r"_\1_\2_", words)
-
-
-@functools.cache
-def _compounds() -> re.Pattern[str]:
-    """Return what two words written together look like: Bestelldatum, orderdate, customername."""
-    parts = "|".join(_LATIN[word] for word in (Hint.BUYER, Hint.PERSON, Hint.ORDER, Hint.EVENT, Hint.GOODS))
-    return re.compile(f"_({parts}|unit|total|net|gross|gesamt|einzel)({_SECOND_HALVES}|{_NUMBER})(?=_)_")
+    return _COMPOUND.sub(r"_\1_\2_", words)
 
 
 @functools.cache

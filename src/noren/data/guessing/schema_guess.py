@@ -212,7 +212,22 @@ class Widening:
             if read_block(block.select(name), (other,))[1]:
                 del self._others[name]
         for name, cells in lost.items():
-            typed = typed.with_columns(self._gives_way(block[name], cells, first_row))
+            # the next type that reads every value
+            values, before = block[name], self._columns[name]
+            at = int(cells.arg_max() or 0)
+            self._gave_way.setdefault(name, (first_row + at, str(shown_cell(values[at : at + 1])), before.type))
+            candidates = [self._others.pop(name)] if name in self._others else []
+            candidates += _wider(before)
+            if values.dtype == pl.String and values.filter(cells).str.contains(_TOO_LONG).any():
+                candidates = candidates[-1:]  # a number would not give it back as written: it is a name
+            for wider in candidates:
+                again, unread = read_block(values.to_frame(), (wider,))
+                if name not in unread:
+                    self._columns[name] = wider
+                    typed = typed.with_columns(again[name])
+                    break
+            else:  # lists and bytes: nothing reads them, and a schema can say so
+                typed = typed.with_columns(pl.repeat(None, len(values), dtype=before.dtype, eager=True).alias(name))
         self._missing |= {name for name, count in typed.null_count().row(0, named=True).items() if count}
         for name, column in self._columns.items():
             if column.width is not None and column.type == ValueType.DECIMAL:
@@ -229,24 +244,6 @@ class Widening:
                 many = len(new) > LARGEST_DOMAIN or len(domain | new) > max(LARGEST_DOMAIN, len(column.domain or ()))
                 self._domains[name] = None if many else domain | new
         return typed
-
-    def _gives_way(self, values: pl.Series, cells: pl.Series, first_row: int) -> pl.Series:
-        """Find the next type that reads every value, and return the column by it."""
-        name = values.name
-        before = self._columns[name]
-        at = int(cells.arg_max() or 0)
-        self._gave_way.setdefault(name, (first_row + at, str(shown_cell(values[at : at + 1])), before.type))
-        candidates = [self._others.pop(name)] if name in self._others else []
-        candidates += _wider(before)
-        if values.dtype == pl.String and values.filter(cells).str.contains(_TOO_LONG).any():
-            candidates = candidates[-1:]  # a number would not give it back as written: it is a name
-        for wider in candidates:
-            typed, lost = read_block(values.to_frame(), (wider,))
-            if name not in lost:
-                self._columns[name] = wider
-                return typed[name]
-        # lists and bytes: nothing reads them, and a schema can say so
-        return pl.repeat(None, len(values), dtype=before.dtype, eager=True).alias(name)
 
     def schema(self) -> Schema:
         """Return the schema that holds for every row looked at; still a guess."""

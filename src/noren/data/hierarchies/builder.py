@@ -73,10 +73,6 @@ class ColumnValues:
         """Return the hierarchy of :attr:`texts` by the labels of each level."""
         return Hierarchy.of_labels(self.name, self.texts, levels)
 
-    def other_texts(self, column: str) -> pl.Series:
-        """Return the texts of another column of the same data, row by row."""
-        return texts_of(self.records, self.records.schema[column])
-
 
 def values_of(name: str, values: Any, **about: Any) -> ColumnValues:
     """Return the values of a column that stands alone, as a table of people has it; ``about`` is what its schema says.

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, stop_at_misfits
-from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows, rows_of_text
+from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows, rows_of_text, texts_of
 from noren.errors import ParameterError, ValueInCellError, shown
 from noren.i18n import _
 from noren.kernels.arrays import Whole
@@ -255,14 +255,25 @@ class FromColumn(Builder, by="column"):
         return columns
 
     def _build(self, values: ColumnValues) -> Hierarchy:
-        below, name = values.other_texts(values.name), values.name
+        below, name = texts_of(values.records, values.column), values.name
         texts = values.texts
         levels: list[pl.Series] = []
         for column in self.parameters:
-            above = values.other_texts(column)
-            found = texts.to_frame("below").join(
-                self._one_above(below, above, name, column), on="below", how="left", maintain_order="left"
-            )
+            above = texts_of(values.records, values.records.schema[column])
+            pairs = pl.DataFrame({"below": below, "above": above}).drop_nulls().group_by("below", "above").len("rows")
+            pairs = pairs.filter(pl.col("above") != "")
+            pairs = pairs.sort(["below", "rows", "above"], descending=[False, True, False])
+            split = pairs.filter(pl.col("below").is_duplicated()).group_by("below", maintain_order=True).agg(pl.all())
+            if len(split):  # more than one lies above a text: every such text is told, with its rows
+                told = []
+                for text, labels, counts in split.head(_SHOWN).iter_rows():
+                    some = [f"{label} {rows:,}" for label, rows in zip(labels, counts, strict=True)][:4]
+                    told.append(f"{shown(text)} ({', '.join(some)})")
+                listed = ", ".join(told) + (", …" if len(split) > _SHOWN else "")
+                about = {"count": len(split), "name": name, "column": column, "values": listed}
+                raise ParameterError(*say.problem("values_more_than_one", **about), column=name)
+            one_above = pairs.select("below", "above")
+            found = texts.to_frame("below").join(one_above, on="below", how="left", maintain_order="left")
             if not self.other:
                 cure = _("fill the column in these rows, or set a label for all other values")
                 rule = _("values with nothing in {column}: {values}").replace("{column}", column)
@@ -271,25 +282,3 @@ class FromColumn(Builder, by="column"):
             levels.append(texts)
             below, name = above, column
         return values.hierarchy(levels)
-
-    @staticmethod
-    def _one_above(below: pl.Series, above: pl.Series, name: str, column: str) -> pl.DataFrame:
-        """Return what lies above each text; stop where that is more than one, with every such text and its rows."""
-        pairs = pl.DataFrame({"below": below, "above": above}).drop_nulls().group_by("below", "above").len("rows")
-        pairs = pairs.filter(pl.col("above") != "").sort(["below", "rows", "above"], descending=[False, True, False])
-        split = pairs.filter(pl.col("below").is_duplicated()).group_by("below", maintain_order=True).agg(pl.all())
-        if len(split):
-            told = [
-                f"{shown(text)} ({', '.join(f'{label} {rows:,}' for label, rows in zip(labels, counts, strict=True))})"
-                for text, labels, counts in split.with_columns(pl.all().exclude("below").list.head(4))
-                .head(_SHOWN)
-                .iter_rows()
-            ]
-            more = ", …" if len(split) > _SHOWN else ""
-            raise ParameterError(
-                *say.problem(
-                    "values_more_than_one", count=len(split), name=name, column=column, values=", ".join(told) + more
-                ),
-                column=name,
-            )
-        return pairs.select("below", "above")
