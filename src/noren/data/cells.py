@@ -47,14 +47,14 @@ def set_dtype(domain: Iterable[str]) -> pl.List:
     return pl.List(pl.Enum(list(domain)))
 
 
-def generalised_dtype(column: Column, domain: Iterable[str] = ()) -> pl.DataType:
-    """Return the type that generalised cells of ``column`` have."""
+def generalised_dtype(column: Column) -> pl.DataType:
+    """Return the type that generalised cells of ``column`` have; sets over no domain yet."""
     if column.scale == Scale.NOMINAL:
-        return set_dtype(domain)
+        return set_dtype(())
     return pl.Struct({"lo": column.dtype, "hi": column.dtype})
 
 
-def lift(values: pl.Series, column: Column, domain: Iterable[str] | None = None) -> pl.Series:
+def lift(values: pl.Series, column: Column) -> pl.Series:
     """Turn exact values into generalised cells that say the same.
 
     >>> lift(pl.Series("quantity", [3, None]), Column(name="quantity", role="quantity")).to_list()
@@ -64,8 +64,7 @@ def lift(values: pl.Series, column: Column, domain: Iterable[str] | None = None)
         return values
     name = values.name
     if column.scale == Scale.NOMINAL:
-        known = sorted(values.drop_nulls().unique().to_list()) if domain is None else list(domain)
-        one = pl.concat_list(pl.col(name).cast(pl.Enum(known)))
+        one = pl.concat_list(pl.col(name).cast(pl.Enum(sorted(values.drop_nulls().unique().to_list()))))
     else:
         one = pl.struct(lo=pl.col(name), hi=pl.col(name))
     return values.to_frame().select(pl.when(pl.col(name).is_not_null()).then(one).alias(name))[name]

@@ -124,39 +124,37 @@ def read_master(source: SourceLike) -> pl.DataFrame:
     return parse_values(_texts(source, _MASTER.names)[0], _MASTER, CellPlace(source.path))
 
 
-def read_pairs(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
+def read_pairs(source: SourceLike) -> pl.DataFrame:
     """Read ``F`` or ``F'`` of 2018: pseudonym, customer; a third column is the period. An empty file names nobody."""
     names: tuple[str, ...] = ("pseudonym", "customer")
     source = Source.open(source)
     if source.kind == "text" and source.size == 0:
-        return pl.DataFrame(schema=dict.fromkeys(names, pl.String)), Spelling(final_newline=False)
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
     if len(source.text_form(_LAYOUT, quoting=False).first_line) == 3:
         names = (*names, "period")
-    text, form = _texts(source, names)
-    return text, Spelling(form.newline, form.final_newline)
+    return _texts(source, names)[0]
 
 
-def read_months(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
+def read_months(source: SourceLike) -> pl.DataFrame:
     """Read ``F`` or ``F̂`` of 2017: customer, then a pseudonym or ``DEL`` (null here) for each month.
 
-    The attack scripts of the contest print the number of lines above them; it is kept with the spelling.
+    The attack scripts of the contest print the number of lines above them; it is passed over.
     """
     source = Source.open(source)
     first = source.text_form(_LAYOUT, quoting=False).first_line
-    count = first[0] if len(first) == 1 and re.fullmatch("[0-9]+", first[0]) else None
-    text, form = _texts(source, ("customer", *MONTHS), skip=int(count is not None))
-    months = [pl.when(pl.col(m) != _DELETED).then(pl.col(m)).alias(m) for m in MONTHS]
-    return text.with_columns(months), Spelling(form.newline, form.final_newline, count_line=count)
+    counted = len(first) == 1 and re.fullmatch("[0-9]+", first[0]) is not None
+    text, _form = _texts(source, ("customer", *MONTHS), skip=int(counted))
+    return text.with_columns(pl.when(pl.col(m) != _DELETED).then(pl.col(m)).alias(m) for m in MONTHS)
 
 
-def write_pairs(pairs: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
-    """Write ``F``, ``F'`` or ``R``: two columns as they are."""
-    write_lines(pairs.select(pl.all().cast(pl.String)), path, spelling)
+def write_pairs(pairs: pl.DataFrame, path: str | Path) -> None:
+    """Write ``F`` or ``F'``: two columns as they are."""
+    write_lines(pairs.select(pl.all().cast(pl.String)), path)
 
 
-def write_months(months: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
+def write_months(months: pl.DataFrame, path: str | Path) -> None:
     """Write ``F`` or ``F̂`` of 2017."""
-    write_lines(months.select("customer", pl.col(MONTHS).fill_null(_DELETED)), path, spelling)
+    write_lines(months.select("customer", pl.col(MONTHS).fill_null(_DELETED)), path)
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -165,8 +163,6 @@ def write_months(months: pl.DataFrame, path: str | Path, spelling: Spelling = _P
 def write_lines(texts: pl.DataFrame, path: str | Path, spelling: Spelling = _PLAIN) -> None:
     """Write text columns as comma-separated lines, whole or not at all."""
     lines = lines_of(texts.fill_null("")).to_list()
-    if spelling.count_line is not None:
-        lines.insert(0, spelling.count_line)
     content = spelling.newline.join(lines) + (spelling.newline if spelling.final_newline and lines else "")
     with writing_file(path) as aside:
         aside.write_bytes(content.encode())
@@ -292,14 +288,14 @@ def _spread(pairs: pl.DataFrame, everyone: pl.Series) -> pl.DataFrame:
 def read_guess(path: Path, original: Records) -> GuessFile:
     """Read a guess, surest first."""
     if original.schema.official == "pwscup2017" and isinstance(original, History):
-        months = read_months(path)[0]
+        months = read_months(path)
         everyone = listed_customers(original)
         unlisted = everyone.filter(~everyone.is_in(months["customer"].implode()))
         long = months.unpivot(MONTHS, index="customer", variable_name="period", value_name="pseudonym")
         pairs = long.drop_nulls("pseudonym").select("pseudonym", "customer", "period")
     else:
         unlisted = pl.Series([], dtype=pl.String)
-        pairs = read_pairs(path)[0]
+        pairs = read_pairs(path)
         if isinstance(original, Table):
             pairs = pairs.rename({"pseudonym": "row", "customer": "person"})
     return GuessFile(pairs.with_columns(score=pl.lit(1.0)), tuple(unlisted))

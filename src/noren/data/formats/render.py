@@ -96,15 +96,11 @@ def _to_the_second(value: pl.Expr, minutes: str) -> pl.Expr:
 
 @dataclass(frozen=True)
 class Spelling:
-    """Line ends, and the texts that are not canonical: per column a frame of ``row`` (from 0) and ``text``.
-
-    ``count_line`` is a line above the rows that says how many there are, where the file has one.
-    """
+    """Line ends, and the texts that are not canonical: per column a frame of ``row`` (from 0) and ``text``."""
 
     newline: str = "\n"
     final_newline: bool = True
     exceptions: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    count_line: str | None = None
 
     @classmethod
     def of(cls, given: pl.DataFrame, canonical: pl.DataFrame, newline: str, *, final_newline: bool) -> Spelling:
