@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from noren.data.frames import Table
-from noren.data.hierarchies.builder import ColumnValues, values_of
+from noren.data.hierarchies.builder import ColumnValues
 from noren.data.hierarchies.builders import BUILDERS, builder_of, builders_for, class_sizes
 from noren.data.hierarchies.codes import PREFECTURES, REGIONS
 from noren.data.hierarchies.names import alike
@@ -20,6 +20,12 @@ from noren.data.schema import Column, Schema
 from noren.errors import NorenError, ParameterError, ValueInCellError
 
 Rows = dict[str, tuple[str, ...]]
+
+
+def values_of(name: str, values: Any, **about: Any) -> ColumnValues:
+    """Return the values of a column that stands alone in a table of people; ``about`` is what its schema says."""
+    schema = Schema.of({"kind": "table", "columns": {name: {"role": "quasi", "optional": True} | about}})
+    return ColumnValues(Table.of({name: values}, schema), schema[name])
 
 
 def built(by: str, text: str, values: list[Any], other: str = "", **about: Any) -> Rows:
@@ -153,6 +159,8 @@ def test_places_are_known_without_being_named() -> None:
     assert built("usual", "", ["1234567"])["1234567"] == ("12345**", "123****", "1******")  # any code of seven digits
     assert built("usual", "", ["東京都港区", "大阪府"])["東京都港区"] == ("東京都港区", "東京都", "関東")
     assert built("usual", "", ["東京都港区", "elsewhere"]) == {"elsewhere": (), "東京都港区": ()}
+    assert built("usual", "", ["8053", "8037"])["8053"] == ("805*", "80**", "8***")
+    assert built("usual", "", ["Bern", "Genf"])["Genf"] == ()
 
 
 def test_codes_of_municipalities() -> None:

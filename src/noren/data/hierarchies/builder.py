@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import polars as pl
 
-from noren.data.frames import Records, Table
+from noren.data.frames import Records
 from noren.data.hierarchies.levels import MISSING_MARK, Hierarchy, texts, texts_of
-from noren.data.schema import Column, Scale, Schema, ValueType
+from noren.data.schema import Column, Scale, ValueType
 from noren.errors import ParameterError, listing, shown
 from noren.i18n import _
 from noren.progress import Progress, silent
@@ -72,16 +72,6 @@ class ColumnValues:
     def hierarchy(self, levels: Sequence[pl.Series]) -> Hierarchy:
         """Return the hierarchy of :attr:`texts` by the labels of each level."""
         return Hierarchy.of_labels(self.name, self.texts, levels)
-
-
-def values_of(name: str, values: Any, **about: Any) -> ColumnValues:
-    """Return the values of a column that stands alone, as a table of people has it; ``about`` is what its schema says.
-
-    >>> values_of("age", [20, 20, 31], type="integer").counts.rows()
-    [('20', 2), ('31', 1)]
-    """
-    schema = Schema.of({"kind": "table", "columns": {name: {"role": "quasi", "optional": True} | about}})
-    return ColumnValues(Table.of({name: values}, schema), schema[name])
 
 
 def stop_at_misfits(column: str, texts: pl.Series, rule: str, cure: str) -> None:

@@ -35,12 +35,6 @@ class Usual(Builder, by="usual"):
     """What values of the type usually get: numbers ranges, days months and years, codes their first characters.
 
     Texts that are all post codes with a dash, or all begin with a prefecture, are taken for places of Japan.
-
-    >>> from noren.data.hierarchies.builder import values_of
-    >>> Usual().build(values_of("zip", ["8053", "8037"])).labels.row(1)
-    ('8053', '805*', '80**', '8***', '*')
-    >>> Usual().build(values_of("city", ["Bern", "Genf"])).labels.row(1)
-    ('Genf', '*')
     """
 
     def _build(self, values: ColumnValues) -> Hierarchy:
