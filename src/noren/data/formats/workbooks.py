@@ -76,13 +76,14 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
         shown = [sheet] if sheet is not None else book.sheet_names
         tops = {name: source.once(("top", name), functools.partial(_top, book, name)) for name in shown}
         chosen = _table_sheet(tops, names)
-        header = _header_row(tops[chosen].rows, names)
+        rows, _height = tops[chosen]
+        header = _header_row(rows, names)
         # all rows decide the type of a column: by default the first 1,000 do, and other values below them are lost
         frame, said = source.once(
             ("sheet", chosen, header),
             lambda: _named(
                 book.load_sheet(chosen, header_row=header, schema_sample_rows=None).to_polars(),
-                tops[chosen].rows[header : header + 1],
+                rows[header : header + 1],
             ),
         )
     is_first = chosen == book.sheet_names[0]
@@ -112,40 +113,29 @@ def _workbook(source: Source) -> Any:
         return fastexcel.read_excel(path if path.suffix.lower().startswith(f".{known[:3]}") else path.read_bytes())
 
 
-@dataclass(frozen=True)
-class _Top:
-    """The first rows of a sheet as texts, and how many it has."""
-
-    rows: list[list[str]]
-    height: int
-
-    @property
-    def cells(self) -> int:
-        """Cells of the table, where the rows look like one: a row of names, and rows below it that fill half of it."""
-        header = _header_row(self.rows, None)
-        filled = [sum(map(bool, row)) for row in self.rows[header:]]
-        if len(filled) < 2 or max(filled[1:]) * 2 < filled[0] or filled[0] < 2:
-            return 0
-        return filled[0] * self.height
+_Top = tuple[list[list[str]], int]
+"""The first rows of a sheet as texts, and how many it has."""
 
 
 def _top(book: Any, name: str) -> _Top:
     sheet = book.load_sheet(name, header_row=None, skip_rows=0, n_rows=_LOOKED_AT, dtypes="string")
-    rows = [[(cell or "").strip() for cell in row] for row in sheet.to_polars().rows()]
-    return _Top(rows, int(sheet.total_height))
+    return [[(cell or "").strip() for cell in row] for row in sheet.to_polars().rows()], int(sheet.total_height)
 
 
 def _table_sheet(tops: Mapping[str, _Top], names: Sequence[str] | None) -> str:
     """Choose the sheet with the expected columns, else the first table, unless another is far larger."""
-    if names is not None:
-        for name, top in tops.items():
-            if any(set(names) <= set(row) for row in top.rows):
-                return name
-    cells = {name: top.cells for name, top in tops.items()}
+    cells: dict[str, int] = {}
+    for name, (rows, height) in tops.items():
+        if names is not None and any(set(names) <= set(row) for row in rows):
+            return name
+        # a table has a row of names, and rows below it that fill half of it
+        filled = [sum(map(bool, row)) for row in rows[_header_row(rows, None) :]]
+        is_table = len(filled) > 1 and max(filled[1:]) * 2 >= filled[0] >= 2
+        cells[name] = filled[0] * height if is_table else 0
     largest = max(cells, key=lambda name: cells[name])
     first = next((name for name in tops if cells[name]), None)
     if first is None:  # no table at all: the first sheet that holds something
-        return next((name for name, top in tops.items() if top.height), next(iter(tops)))
+        return next((name for name, (_rows, height) in tops.items() if height), next(iter(tops)))
     return first if cells[first] * 5 >= cells[largest] else largest
 
 
