@@ -268,8 +268,7 @@ def read_item_names(path: str | Path, schema: Schema | str | None = None) -> dic
 
     Nothing else of the file is looked at, so prices and customers may be what they like.
     """
-    schema = guess_schema(path).schema if schema is None else schema
-    full = schema if isinstance(schema, Schema) else Schema.load(schema)
+    full = guess_schema(path).schema if schema is None else Schema.load(schema)
     if not full.with_role(Role.DESCRIPTION) and {"item", "description"} <= set(full.names):
         full = Schema.preset("sample")
     wanted = [c.model_copy(update={"optional": True}) for c in full.with_role(Role.ITEM, Role.DESCRIPTION)]

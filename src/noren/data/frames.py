@@ -465,3 +465,8 @@ class History(Records):
 @dataclass(frozen=True, repr=False)
 class Table(Records):
     """People: one row each, with identifying, linking and sensitive columns."""
+
+
+def records_of(frame: pl.DataFrame, schema: Schema) -> Records:
+    """Return typed rows as what their schema says they are: a history or a table."""
+    return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)

@@ -33,7 +33,7 @@ from noren.data.formats.render import file_text
 from noren.data.formats.source import Source, SourceLike, stop_at_large
 from noren.data.formats.text_files import BLOCK_BYTES, column_names, mapped_blocks, stop_at_other_columns
 from noren.data.formats.workbooks import excel_sheet, write_excel
-from noren.data.frames import History, Records, Table, frame_of, index_names, missing_column
+from noren.data.frames import History, Records, Table, frame_of, index_names, missing_column, records_of
 from noren.data.guessing import Question
 from noren.data.guessing.schema_guess import Reading, Widening, guess_columns, guess_schema, read_block
 from noren.data.periods import periods_of
@@ -92,7 +92,7 @@ def read(
         schema, said, questions = guess.schema, guess.said, guess.questions
         if stop_at is not None:
             stop_at(questions)
-    elif not isinstance(schema, Schema):
+    else:
         schema = Schema.load(schema)
     form = source.text_form(schema.text, schema.names) if source.kind == "text" else None
     if form is not None:
@@ -107,7 +107,7 @@ def read(
         whole = widening.schema()
         if widening.types_changed:
             blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
-        data = _records(pl.concat(blocks), whole)
+        data = records_of(pl.concat(blocks), whole)
         said += widening.said()
     elif form is not None and schema.official and not form.header:
         data = read_rows(source, schema)
@@ -116,7 +116,7 @@ def read(
         if not blocks:
             rule = _("the file holds a header and no rows") if form and form.header else _("the file holds no rows")
             raise FileError(rule, _("give a file with at least one row"), file=source.path)
-        data = _records(pl.concat(blocks), schema)
+        data = records_of(pl.concat(blocks), schema)
     names = parquet_names(source) if source.kind == "parquet" else column_names(form) if form and form.header else ()
     extra = [name.strip() for name in names if name.strip() not in set(schema.names)]
     if extra:
@@ -178,10 +178,6 @@ def settled(source: SourceLike, schema: Schema) -> Schema:
     for row, block, typed in _looked_at(Source.open(source), schema):
         widening.look_at(block, row, typed)
     return widening.schema()
-
-
-def _records(frame: pl.DataFrame, schema: Schema) -> Records:
-    return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)
 
 
 def read_release(path: str | Path, original: Records) -> Release:
@@ -273,11 +269,7 @@ def convert(
     """
     source, target = Source.open(source), Path(target)
     _format_of(target)
-    if schema is None:
-        schema = guess_schema(source).schema
-    elif not isinstance(schema, Schema):
-        schema = Schema.load(schema)
-    schema = settled(source, schema)
+    schema = settled(source, guess_schema(source).schema if schema is None else Schema.load(schema))
     rows = 0
 
     def counted() -> Iterator[pl.DataFrame]:
@@ -382,8 +374,7 @@ def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
     """
     if isinstance(data, Records):
         return data
-    if schema is not None and not isinstance(schema, Schema):
-        schema = Schema.load(schema)
+    schema = None if schema is None else Schema.load(schema)
     if isinstance(data, str | PathLike):
         path = Path(data)
         return read(path, schema, stop_at=lambda questions: _stop_at_questions(questions, path)).data

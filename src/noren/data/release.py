@@ -39,9 +39,9 @@ from noren.data.formats.files import FolderKind, writing_folder
 from noren.data.formats.parquet import checked_frame, parquet_blocks, parquet_parts, parquet_rows
 from noren.data.formats.parse import in_calendar
 from noren.data.formats.render import order_by_text
-from noren.data.frames import Card, Cells, History, Records, Table, brief
+from noren.data.frames import Card, Cells, History, Records, brief, records_of
 from noren.data.public_part import published_schema, published_statement, scanned
-from noren.data.schema import Column, Kind, Role, Scale, Schema
+from noren.data.schema import Column, Role, Scale, Schema
 from noren.data.statement import Statement as Statement
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
@@ -428,7 +428,7 @@ def public_block(frame: pl.DataFrame, schema: Schema) -> Records:
     """Return public rows as they lie in a file; Spark has no clock times, and writes them as whole numbers."""
     clocks = [c.name for c in schema.columns if c.dtype == pl.Time and frame.schema.get(c.name) == pl.Int64]
     frame = frame.with_columns(pl.col(clocks).cast(pl.Time)) if clocks else frame
-    return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)
+    return records_of(frame, schema)
 
 
 def _holds(values: pl.Series, column: Column) -> bool:

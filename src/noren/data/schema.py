@@ -334,8 +334,10 @@ class Schema(BaseModel):
         return cls.from_toml(text)
 
     @classmethod
-    def load(cls, where: str | Path) -> Schema:
-        """Return a preset by name, or the schema in a TOML file."""
+    def load(cls, where: str | Path | Schema) -> Schema:
+        """Return a preset by name, or the schema in a TOML file; a schema as it is."""
+        if isinstance(where, Schema):
+            return where
         if str(where) in PRESETS:
             return cls.preset(str(where))
         path = Path(where)

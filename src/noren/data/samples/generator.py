@@ -317,7 +317,7 @@ def sample_history(
     schema: Schema | str = "sample", *, customers: int = 400, rows: int = 38_000, items: int = 2_800, seed: int = 0
 ) -> History:
     """Return generated purchases as a history, with the customers' master table."""
-    schema = schema if isinstance(schema, Schema) else Schema.load(schema)
+    schema = Schema.load(schema)
     frame = pl.concat(sample_blocks(schema, customers=customers, rows=rows, items=items, seed=seed))
     return History(frame, schema, master=master(customers, seed))
 
