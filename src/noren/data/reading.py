@@ -305,34 +305,27 @@ def _format_of(path: Path) -> str:
 
 def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> None:
     """Write blocks of exact values one after another, by the name's ending; the file appears whole or not at all."""
-    kind = _format_of(path)
-    with writing_file(path) as aside:
-        if kind == "parquet":
-            empty = pl.DataFrame(schema={c.name: c.dtype for c in schema.columns}).to_arrow()
-            with pq.ParquetWriter(aside, empty.schema, compression="zstd") as writer:
-                for block in blocks:
-                    writer.write_table(block.to_arrow().cast(empty.schema))
-        elif kind == "excel":
+    kind, layout = _format_of(path), schema.text
+    if kind == "excel":
+        with writing_file(path) as aside:
             write_excel(blocks, schema, path, aside)
-        else:
-            _write_text(blocks, schema, path, aside, delimiter="\t" if kind == "tsv" else None)
-
-
-def _write_text(
-    blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, aside: Path, *, delimiter: str | None
-) -> None:
-    layout = schema.text
+        return
+    if kind == "parquet":
+        empty = pl.DataFrame(schema={c.name: c.dtype for c in schema.columns}).to_arrow()
+        with writing_file(path) as aside, pq.ParquetWriter(aside, empty.schema, compression="zstd") as writer:
+            for block in blocks:
+                writer.write_table(block.to_arrow().cast(empty.schema))
+        return
     header = bool(layout.header if layout.header is not None else not schema.official)
     encoding = (layout.encoding or "utf-8").lower()
-    with aside.open("wb") as file:
-        if encoding == "utf-8-sig":
-            file.write(codecs.BOM_UTF8)
-        if encoding == "utf-16":
-            file.write(codecs.BOM_UTF16_LE)
-            encoding = "utf-16-le"
+    mark = {"utf-8-sig": codecs.BOM_UTF8, "utf-16": codecs.BOM_UTF16_LE}.get(encoding, b"")
+    encoding = "utf-16-le" if encoding == "utf-16" else encoding
+    with writing_file(path) as aside, aside.open("wb") as file:
+        file.write(mark)
         for block in blocks:
             texts = block.select(file_text(pl.col(c.name), c).alias(c.name) for c in schema.columns)
-            content = texts.write_csv(separator=delimiter or layout.delimiter or ",", include_header=header)
+            separator = "\t" if kind == "tsv" else layout.delimiter or ","
+            content = texts.write_csv(separator=separator, include_header=header)
             header = False
             try:
                 file.write(content.encode("utf-8" if encoding.startswith("utf-8") else encoding))
