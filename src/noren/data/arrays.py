@@ -106,11 +106,8 @@ def exact_values(records: Records, column: Column) -> pl.Series:
     """Return a column of an original, which must hold exact values."""
     values = records.frame[column.name]
     if is_generalised(values.dtype):
-        raise SchemaError(
-            _("the original is generalised already"),
-            _("give the data as they were before any protection"),
-            column=column.name,
-        )
+        cure = _("give the data as they were before any protection")
+        raise SchemaError(_("the original is generalised already"), cure, column=column.name)
     return values
 
 

@@ -101,11 +101,9 @@ class Dataset:
             if part.role == role:
                 return part
         roles = [part.role for part in self.parts]
-        raise UnknownNameError(
-            _("{dataset} has no part {role!r}{hint}; its parts are {roles}").format(
-                dataset=self.name, role=role, hint=suggestion(role, roles), roles=", ".join(roles)
-            )
-        )
+        words = _("{dataset} has no part {role!r}{hint}; its parts are {roles}")
+        about = {"dataset": self.name, "role": role, "hint": suggestion(role, roles), "roles": ", ".join(roles)}
+        raise UnknownNameError(words.format(**about))
 
 
 KNOWN = tuple(TypeAdapter(Dataset).validate_python(about) for about in table_of(__name__)["dataset"])
@@ -156,11 +154,8 @@ def describe(name: str) -> Dataset:
         if dataset.name == name:
             return dataset
     names = [dataset.name for dataset in KNOWN]
-    raise UnknownNameError(
-        _("there is no data set {name!r}{hint}; the catalog knows {names}").format(
-            name=name[:200], hint=suggestion(name, names), names=", ".join(names)
-        )
-    )
+    words = _("there is no data set {name!r}{hint}; the catalog knows {names}")
+    raise UnknownNameError(words.format(name=name[:200], hint=suggestion(name, names), names=", ".join(names)))
 
 
 def cache_folder() -> Path:
@@ -214,10 +209,8 @@ def find(name: str) -> Located:
         paths = _parts_in(folder, dataset)
         if dataset.parts[0].role in paths:
             return Located(dataset, folder, paths)
-    raise FileError(
-        _("the data set {name} is in none of {places}").format(name=name, places=", ".join(map(str, looked_in))),
-        _how_to_get(dataset),
-    )
+    words = _("the data set {name} is in none of {places}")
+    raise FileError(words.format(name=name, places=", ".join(map(str, looked_in))), _how_to_get(dataset))
 
 
 def _parts_in(folder: Path, dataset: Dataset) -> dict[str, Path]:

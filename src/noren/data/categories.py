@@ -305,11 +305,8 @@ def derive_categories(
     nameless = len(named) < len(wanted)
     groups = count - nameless
     if groups < 1 or groups > len(named):
-        raise ParameterError(
-            *say.problem(
-                "named_items_cannot_make", named=len(named), count=count, least=1 + nameless, most=len(named) + nameless
-            )
-        )
+        about = {"named": len(named), "count": count, "least": 1 + nameless, "most": len(named) + nameless}
+        raise ParameterError(*say.problem("named_items_cannot_make", **about))
     heads = [head_noun(names[item]) for item in named]
     label = _grouped([names[item] for item in named], heads, groups, seed)
     sizes = Counter(label.tolist())

@@ -474,11 +474,8 @@ def _read_json(path: Path, needed: dict[str, Any], optional: dict[str, Any]) -> 
     given = {key: value for key, value in content.items() if key in known}
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, known[key]):
-            raise FileError(
-                *say.problem("not_what_release_says", key=key),
-                file=path,
-                value=value if isinstance(value, str | int | float) else type(value).__name__,
-            )
+            said = value if isinstance(value, str | int | float) else type(value).__name__
+            raise FileError(*say.problem("not_what_release_says", key=key), file=path, value=said)
     return given
 
 

@@ -114,12 +114,9 @@ def on_rungs(
             rungs.append(_rungs(column, hierarchy, shown, which, counts))
     if unlisted:
         several = ", ".join(unlisted[:_SHOWN]) + (", …" if len(unlisted) > _SHOWN else "")
-        raise ParameterError(
-            _("{count} values of the data are not in their hierarchies: {values}").format(
-                count=len(unlisted), values=several
-            ),
-            _("add a row for each to the column's file; missing cells may be a category (--missing category)"),
-        )
+        rule = _("{count} values of the data are not in their hierarchies: {values}")
+        cure = _("add a row for each to the column's file; missing cells may be a category (--missing category)")
+        raise ParameterError(rule.format(count=len(unlisted), values=several), cure)
     return rungs
 
 

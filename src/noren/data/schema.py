@@ -380,12 +380,8 @@ class Schema(BaseModel):
                 column = names[index] if index < len(names) else None
                 place = place[2:]
             key = f"{'.'.join(place)}: " if place else ""
-            raise SchemaError(
-                key + translated(re.sub(r"^(Value error|Assertion failed), ", "", first["msg"])),
-                _("mend the schema"),
-                file=file,
-                column=column,
-            ) from None
+            rule = key + translated(re.sub(r"^(Value error|Assertion failed), ", "", first["msg"]))
+            raise SchemaError(rule, _("mend the schema"), file=file, column=column) from None
 
     def to_toml(self) -> str:
         """Return the schema as TOML, leaving out what is the default."""

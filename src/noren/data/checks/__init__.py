@@ -64,12 +64,8 @@ def check_guess(
     report: Report
     if schema_name == "pwscup2018":
         if published is None:
-            raise ParameterError(
-                _("a guess in the format of {schema} names pseudonyms of the published table").format(
-                    schema=schema_name
-                ),
-                _("name the published table too"),
-            )
+            rule = _("a guess in the format of {schema} names pseudonyms of the published table")
+            raise ParameterError(rule.format(schema=schema_name), _("name the published table too"))
         report = checker.check_guess(original, published, guess, limit=limit)
     else:
         report = checker.check_guess(original, guess, limit=limit)
@@ -78,10 +74,6 @@ def check_guess(
 
 def _checker(schema_name: str) -> ModuleType:
     if schema_name not in CHECKERS:
-        raise ParameterError(
-            _("this schema has no official checker"),
-            _("use one of {names}").format(names=", ".join(sorted(CHECKERS))),
-            column="schema",
-            value=schema_name,
-        )
+        cure = _("use one of {names}").format(names=", ".join(sorted(CHECKERS)))
+        raise ParameterError(_("this schema has no official checker"), cure, column="schema", value=schema_name)
     return importlib.import_module(f"{__name__}.{schema_name}")

@@ -76,11 +76,8 @@ def text_blocks(
     except pa.ArrowInvalid as error:
         raise _said_by_arrow(error, path, first_row=0) from None
     except UnicodeDecodeError as error:
-        raise FormatError(
-            *say.problem("wrong_encoding", encoding=form.encoding),
-            file=path,
-            value=error.object[error.start : error.end].hex(" "),
-        ) from None
+        bad = error.object[error.start : error.end].hex(" ")
+        raise FormatError(*say.problem("wrong_encoding", encoding=form.encoding), file=path, value=bad) from None
     except OSError as error:
         raise FileError(*say.problem("cannot_read", reason=str(error).splitlines()[0][:200]), file=path) from None
 
@@ -251,30 +248,20 @@ def arrangement(source: Source, form: TextForm, schema: Schema) -> list[int]:
         where = {name: i for i, name in enumerate(names)}
         return [where[n] for n in schema.names]
     if form.columns != len(schema.columns):
-        raise FormatError(
-            *say.problem("wrong_width", actual=form.columns, schema=schema.name, expected=len(schema.columns)),
-            file=source.path,
-            row=1 + form.skipped_lines,
-            value=form.delimiter.join(form.first_line),
-        )
+        words = say.problem("wrong_width", actual=form.columns, schema=schema.name, expected=len(schema.columns))
+        line = form.delimiter.join(form.first_line)
+        raise FormatError(*words, file=source.path, row=1 + form.skipped_lines, value=line)
     return list(range(form.columns))
 
 
 def stop_at_other_columns(path: str | Path, names: Sequence[str], schema: Schema) -> None:
     """Stop where a file lacks a column of the schema, or a table has one more; in a history others are left out."""
-    missing = set(schema.names).difference(names)
-    if missing:
-        raise SchemaError(
-            *say.problem("column_missing", name=next(n for n in schema.names if n in missing), names=listing(names)),
-            file=path,
-        )
-    extra = set(names).difference(schema.names)
-    if extra and schema.kind == Kind.TABLE:
-        raise SchemaError(
-            *say.problem("column_not_in_schema", schema=schema.name),
-            file=path,
-            column=next(n for n in names if n in extra),
-        )
+    there, expected = set(names), set(schema.names)
+    for missing in (name for name in schema.names if name not in there):
+        raise SchemaError(*say.problem("column_missing", name=missing, names=listing(names)), file=path)
+    if schema.kind == Kind.TABLE:
+        for extra in (name for name in names if name not in expected):
+            raise SchemaError(*say.problem("column_not_in_schema", schema=schema.name), file=path, column=extra)
 
 
 Read = TypeVar("Read")

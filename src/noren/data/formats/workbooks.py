@@ -249,10 +249,8 @@ def _stop_at_bomb(path: Path) -> None:
                     extent.look_at(chunk)
                 extent.look_at(b"<")
             if extent.cells > LARGEST_SHEET:
-                raise FileError(
-                    *say.problem("sheet_too_large", name=member.filename, cells=extent.cells, most=LARGEST_SHEET),
-                    file=path,
-                )
+                about = {"name": member.filename, "cells": extent.cells, "most": LARGEST_SHEET}
+                raise FileError(*say.problem("sheet_too_large", **about), file=path)
 
 
 class _Extent:

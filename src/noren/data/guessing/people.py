@@ -259,13 +259,13 @@ def stop_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
     if telling is None or not telling.counted.repeated:
         return
     people = rows - telling.counted.repeated
-    raise SchemaError(
-        _(
-            "{column} identifies people, and its {people:,} values stand in {rows:,} rows ({each} each):"
-            " k would count rows, not people"
-        ).format(column=telling.name, people=people, rows=rows, each=f"{rows / people:.3g}"),
-        _('say that rows are purchases (kind = "history", --rows purchases), or keep one row a person'),
+    words = _(
+        "{column} identifies people, and its {people:,} values stand in {rows:,} rows ({each} each):"
+        " k would count rows, not people"
     )
+    rule = words.format(column=telling.name, people=people, rows=rows, each=f"{rows / people:.3g}")
+    cure = _('say that rows are purchases (kind = "history", --rows purchases), or keep one row a person')
+    raise SchemaError(rule, cure)
 
 
 def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
