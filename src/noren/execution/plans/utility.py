@@ -13,7 +13,7 @@ from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released, release_categories
 from noren.data.draws import Draws
 from noren.data.fits import columns_not_there
-from noren.data.frames import History, Records
+from noren.data.frames import History
 from noren.data.schema import Kind, Role, Scale
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
@@ -146,11 +146,11 @@ def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: 
     if PLACE in records.frame.columns:
         records = records.with_frame(records.frame.withColumn(ROW, f.col(PLACE)))
 
-    def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
-        codes = made.codes(block.frame) if before else made.places(block.frame)
-        return pl.DataFrame(dict(zip(names, codes, strict=True))).with_columns(rows)
-
-    coded = records.map(kernel, dict.fromkeys([*names, ROW], pl.Int64()))
+    coder = made.codes if before else made.places
+    coded = records.map(
+        lambda block, rows: pl.DataFrame(dict(zip(names, coder(block.frame), strict=True))).with_columns(rows),
+        dict.fromkeys([*names, ROW], pl.Int64()),
+    )
     cure = _("name some of the attributes (--attributes), or use --engine local")
     by = {name: f.col(name) for name in names}
     found = counted(coded, by, rows=records.rows, most=most, cure=cure, first=f.min(ROW)).sort("first")

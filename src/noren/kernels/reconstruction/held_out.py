@@ -157,10 +157,10 @@ def candidates(
     if y.ndim == 1:
         return found
     paths = _paths(without, channels, own, apart, int(generator.integers(1 << 62)))
-    for at, path in enumerate(paths):
-        for mark, tables in zip(path.marks, path.tables, strict=True):
-            spent = sum(free * float(reached(rate, mark)) for free, rate in path.freedoms)
-            found.append(judged(f"{path.name}, {mark}", spent, fitted(tables, own), parts, channels))
+    for at, (name, marks, path, freedoms) in enumerate(paths):
+        for mark, tables in zip(marks, path, strict=True):
+            spent = sum(free * float(reached(rate, mark)) for free, rate in freedoms)
+            found.append(judged(f"{name}, {mark}", spent, fitted(tables, own), parts, channels))
         report((at + 1) / len(paths))
     return found
 
@@ -225,13 +225,8 @@ def reached(rate: float, steps: Real | float) -> Real:
     return 1 - np.power(1 - rate, np.asarray(steps, dtype=np.float64))
 
 
-@dataclass(frozen=True)
-class _Path:
-    name: str
-    marks: tuple[int, ...]
-    tables: Iterator[Real]
-    freedoms: Sequence[tuple[float, float]]
-    """Degrees of freedom: how many there are, and how fast each is reached."""
+_Path = tuple[str, tuple[int, ...], Iterator[Real], list[tuple[float, float]]]
+"""Its name, its steps, the tables after them, and its degrees of freedom: how many, and how fast each is reached."""
 
 
 def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart: Real, seed: int) -> list[_Path]:
@@ -252,10 +247,10 @@ def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart
         ways += [("two-way from uniform", uniform, two_way), ("two-way", apart, two_way)]
         about = {centre: [pair for pair in two_way if centre in pair] for centre in range(size)}
         ways += [(f"two-way about {centre}", apart, kept) for centre, kept in about.items()]
-    found = []
+    found: list[_Path] = []
     for name, start, kept in ways:
         free = [(_product(freedoms, some), _product(rates, some)) for some in kept or every]
-        found.append(_Path(name, steps, em_path(tables, channels, start, steps, kept), free))
+        found.append((name, steps, em_path(tables, channels, start, steps, kept), free))
     if cells <= _HUGE:
         # two attributes are exactly a mixture of as many classes as the smaller has values
         most = min(shape) if size == 2 else max(_CLASSES)
@@ -265,7 +260,7 @@ def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart
             for number in range(starts):
                 draws = np.random.Generator(np.random.Philox(key=seed + 1000 * number + classes))
                 way = latent_path(tables, channels, classes, _LATENT_STEPS, draws, own)
-                found.append(_Path(f"{classes} latent classes, start {number}", _LATENT_STEPS, way, said))
+                found.append((f"{classes} latent classes, start {number}", _LATENT_STEPS, way, said))
     return found
 
 
