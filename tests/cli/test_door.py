@@ -140,20 +140,20 @@ def test_shell_completion_is_offered() -> None:
 
 
 def test_progress_is_shown_in_a_terminal_alone(monkeypatch, capsys) -> None:
-    from noren.cli.parts import screen
+    from noren.cli.parts.commands import progress_bar
 
-    with screen.progress_bar("Working") as report:
+    with progress_bar("Working") as report:
         report(0.5, "half")
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    with screen.progress_bar("Working") as report:
+    with progress_bar("Working") as report:
         report(0.5, "half")
     assert "Working" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("value", "text"), [(3.0, "3"), (12345.0, "12,345"), (0.20601, "0.2060"), (-2.5, "-2.5000")])
 def test_numbers_for_people(value: float, text: str) -> None:
-    from noren.cli.parts.screen import number
+    from noren.cli.parts.commands import number
 
     assert number(value) == text

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import noren as package
-from noren.cli.parts.screen import number, show_json
+from noren.cli.parts.commands import number, show_json
 from noren.data.reading import checked_seed
 from noren.errors import NorenError, ParameterError
 from noren.measures import measures

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.conftest import Command
 
-from noren.cli.parts import screen
+from noren.cli.parts.commands import progress_bar, stoppable_bar
 from noren.kernels.sharing.grouping import GroupSearch
 from noren.progress import Enough, Stoppable
 
@@ -118,13 +118,13 @@ def test_the_bar_shows_the_best(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "160")
-    with screen.progress_bar("Working") as report:
+    with progress_bar("Working") as report:
         report(0.5, "searching", 0.25)
     assert "searching, best 0.2500" in capsys.readouterr().err
 
 
 def test_a_stoppable_bar_says_what_it_keeps(capsys: pytest.CaptureFixture[str]) -> None:
-    with screen.stoppable_bar("Working") as report:
+    with stoppable_bar("Working") as report:
         report(0.1, "searching", 12.0)
         signal.raise_signal(signal.SIGINT)
         report(0.2, "writing")  # the search ended by itself: nothing to stop

@@ -114,8 +114,8 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
 
     import typer
 
+    from noren.cli.parts.commands import situation
     from noren.cli.parts.help_pages import usage_sentence
-    from noren.cli.parts.screen import situation
     from noren.errors import NorenError
 
     situation.debug, situation.json, situation.interrupts = debug, False, interrupts

@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Table, app
+from noren.cli.parts.commands import Note, Output, Table, app, number, progress_bar
 from noren.cli.parts.inputs import CustomerColumn, Original, Reading, Rows, SchemaName, answers, guessed
-from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _
 
 _PURCHASES, _PEOPLE = 38_000, 4_000

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table, app
+from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table, app, progress_bar
 from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_people
-from noren.cli.parts.screen import progress_bar
 from noren.errors import ParameterError
 from noren.i18n import _
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS, Failures, Note, Output, Part, Table, app
+from noren.cli.parts.commands import COMPONENT_FLAGS, Failures, Note, Output, Part, Table, app, say, situation
 from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated
-from noren.cli.parts.screen import say, situation
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext, speaking
 

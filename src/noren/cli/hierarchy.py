@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, app
+from noren.cli.parts.commands import Note, Output, Part, Table, app, progress_bar, say
 from noren.cli.parts.inputs import Force, Original, SchemaName, load_people
-from noren.cli.parts.screen import progress_bar, say
 from noren.cli.releases import checked_parts
 from noren.errors import FormatError, InputError, OutputError, ParameterError
 from noren.i18n import _, ngettext

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS, Failures, Note, Output, Part, Table, app
+from noren.cli.parts.commands import (
+    COMPONENT_FLAGS,
+    Failures,
+    Note,
+    Output,
+    Part,
+    Table,
+    app,
+    number,
+    progress_bar,
+    say,
+    situation,
+)
 from noren.cli.parts.inputs import (
     Control,
     EngineName,
@@ -24,7 +36,6 @@ from noren.cli.parts.inputs import (
     RuleName,
     chosen,
 )
-from noren.cli.parts.screen import number, progress_bar, say, situation
 from noren.errors import InputError, ParameterError
 from noren.i18n import _
 

@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, app, show
+from noren.cli.parts.commands import (
+    Note,
+    Output,
+    Part,
+    Table,
+    app,
+    number,
+    progress_bar,
+    say,
+    show,
+    show_json,
+    situation,
+)
 from noren.cli.parts.inputs import Master, RuleName, Seed, comma_separated
-from noren.cli.parts.screen import number, progress_bar, say, show_json, situation
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext
 

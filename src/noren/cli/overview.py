@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app
+from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, progress_bar, say, situation
 from noren.cli.parts.inputs import Force, RuleName
-from noren.cli.parts.screen import progress_bar, say, situation
 from noren.i18n import _
 
 if TYPE_CHECKING:

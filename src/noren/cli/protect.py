@@ -10,9 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table, app
+from noren.cli.parts.commands import (
+    COMPONENT_FLAGS,
+    Note,
+    Output,
+    Part,
+    Table,
+    app,
+    number,
+    progress_bar,
+    say,
+    situation,
+    stoppable_bar,
+)
 from noren.cli.parts.inputs import EngineName, Force, Keep, Original, Reading, Seed, guessed, stop_at_both
-from noren.cli.parts.screen import number, progress_bar, say, situation, stoppable_bar
 from noren.errors import CheckFailedError, OutputError, ParameterError
 from noren.i18n import _
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app
+from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, number, progress_bar
 from noren.cli.parts.inputs import Control, EngineName, Force, Keep, Original, Reading, RuleName, chosen
-from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:

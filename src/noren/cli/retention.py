@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Table, app
+from noren.cli.parts.commands import Note, Output, Table, app, number, progress_bar, situation
 from noren.cli.parts.inputs import CustomerColumn, EngineName, Reading, Rows, SchemaName, comma_separated
-from noren.cli.parts.screen import number, progress_bar, situation
 from noren.errors import ParameterError
 from noren.i18n import _
 

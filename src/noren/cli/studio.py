@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.parts.commands import App, Note, Output, Part, Table
+from noren.cli.parts.commands import App, Note, Output, Part, Table, say
 from noren.cli.parts.inputs import announce, listening
-from noren.cli.parts.screen import say
 from noren.errors import FileError, ParameterError
 from noren.i18n import _, ngettext
 

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import App, Note, Output, Table
-from noren.cli.parts.inputs import Json
-from noren.cli.parts.screen import say, situation
+from noren.cli.parts.commands import App, Json, Note, Output, Table, say, situation
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.web.actions import Action, command

@@ -12,9 +12,8 @@ from noren.cli.contest.connecting import (
     Files,
     arena_at,
 )
-from noren.cli.parts.commands import App
+from noren.cli.parts.commands import App, say
 from noren.cli.parts.inputs import announce, listening
-from noren.cli.parts.screen import say
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.errors import ParameterError
 from noren.i18n import _

@@ -16,8 +16,7 @@ from noren.cli.contest.connecting import (
     add_action,
     shown_time,
 )
-from noren.cli.parts.commands import App, Note, Output, Part, Table
-from noren.cli.parts.screen import progress_bar, situation
+from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, situation
 from noren.contest import acts
 from noren.errors import FileError, ParameterError
 from noren.i18n import _

@@ -18,8 +18,7 @@ from noren.cli.contest.connecting import (
     round_of,
     shown_time,
 )
-from noren.cli.parts.commands import App, Note, Output, Part, Table
-from noren.cli.parts.screen import number, progress_bar, say, situation
+from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, say, situation
 from noren.contest import acts
 from noren.errors import ParameterError
 from noren.i18n import _

@@ -20,9 +20,8 @@ from noren.cli.contest.connecting import (
     shown_time,
 )
 from noren.cli.contest.playing import handed_in, score_table
-from noren.cli.parts.commands import App, Note, Output, Part, Table
+from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, situation
 from noren.cli.parts.inputs import Master
-from noren.cli.parts.screen import number, progress_bar, situation
 from noren.errors import ParameterError
 from noren.i18n import _
 

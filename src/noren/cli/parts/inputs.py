@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from noren.cli.parts.screen import say, situation
+from noren.cli.parts.commands import say, situation
 from noren.errors import OutputError, ParameterError, SchemaError
 from noren.i18n import _
 from noren.tables import Texts
@@ -41,7 +41,6 @@ ItemPrefix = Annotated[int | None, Option("--item-prefix", help=text("item_prefi
 Control = Annotated[Path | None, Option("--control", help=text("control"))]
 RuleName = Annotated[str | None, Option("--rule", metavar="RULE", help=text("rule_name"))]
 EngineName = Annotated[str, Option("--engine", metavar="ENGINE", help=text("engine_name"))]
-Json = Annotated[bool, Option("--json", help=text("json"))]
 Force = Annotated[bool, Option("--force", help=text("force"))]
 
 _KINDS = {"purchases": "history", "people": "table"}
