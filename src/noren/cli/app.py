@@ -16,7 +16,6 @@ from noren.cli import (  # noqa: F401 - each adds its commands
     judge,
     ledger,
     overview,
-    protect,
     releases,
     retention,
     studio,
