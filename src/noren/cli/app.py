@@ -12,7 +12,6 @@ from noren.cli import (  # noqa: F401 - each adds its commands
     data,
     disclosure,
     explore,
-    hierarchy,
     judge,
     ledger,
     overview,
