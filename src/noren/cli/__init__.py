@@ -12,13 +12,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
 from noren.i18n import LANGUAGES, _, activate, active_language, preferred_language
 
-__all__ = ["main", "run"]
+__all__ = ["interrupts_to", "main", "run"]
 
 _OF_SERVERS = frozenset(
     {"alembic", "argon2", "cryptography", "fastapi", "fsspec", "httpx", "multipart", "psycopg", "sqlalchemy", "uvicorn"}
@@ -30,26 +30,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     code = run(sys.argv[1:] if arguments is None else arguments)
     if code == 130:
-        _leave_work(code)
+        from noren.engines.blocks import abandoned
+
+        if abandoned():  # compiled work that was interrupted still goes on, and an orderly end would wait for it
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(code)
     sys.exit(code)
-
-
-def _leave_work(code: int) -> None:
-    """Leave at once where compiled work that was interrupted still goes on: an orderly end would wait for it."""
-    from noren.engines.blocks import abandoned
-
-    if abandoned():
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line on ``arguments`` and return its exit code."""
-    with _interrupts() as seen:
+    seen: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    with interrupts_to(note):
         try:
-            code = _flushed(_answer(arguments, seen))
+            code = _answer(arguments, seen)
+            try:
+                sys.stdout.flush()
+            except BrokenPipeError:
+                _print_nowhere()
+            except OSError as error:  # a result that nobody got is no success
+                _complain(_of_the_machine(error))
+                code = 2
         except BaseException as error:
             # a library may catch Ctrl-C half-way and raise something of its own: what the person did counts
             if not (seen or isinstance(error, KeyboardInterrupt)):
@@ -60,25 +68,6 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def _flushed(code: int) -> int:
-    """Write out what was printed and return the exit code; a result that nobody got is said, and is no success."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _print_nowhere()
-    except OSError as error:
-        _print_nowhere()
-        _complain(_not_printed(error))
-        return 2
-    return code
-
-
-def _not_printed(error: OSError) -> str:
-    return _("the result could not be printed ({reason}); print it to another place").format(
-        reason=error.strerror or type(error).__name__
-    )
-
-
 def _print_nowhere() -> None:
     """Point stdout elsewhere, so that closing it does not complain."""
     with contextlib.suppress(OSError, ValueError):
@@ -86,20 +75,14 @@ def _print_nowhere() -> None:
 
 
 @contextlib.contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Yield a list that is filled when the person presses Ctrl-C."""
-    seen: list[int] = []
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        seen.append(number)
-        raise KeyboardInterrupt
-
+def interrupts_to(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let ``handler`` hear Ctrl-C within; in the main thread, where alone it is heard."""
     if threading.current_thread() is not threading.main_thread():
-        yield seen
+        yield
         return
-    before = signal.signal(signal.SIGINT, note)
+    before = signal.signal(signal.SIGINT, handler)
     try:
-        yield seen
+        yield
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -178,12 +161,12 @@ def _of_the_machine(error: OSError | MemoryError) -> str:
     """Return trouble that is not ours in one line: a disk, a device, a permission, memory."""
     if isinstance(error, MemoryError):
         return _("there is not enough memory; take fewer rows, or a machine with more")
+    reason = error.strerror or type(error).__name__
     if error.filename is None:
         _print_nowhere()
-        return _not_printed(error)
-    return _("{path}: {reason}; check the path, the disk and your permissions").format(
-        path=error.filename, reason=error.strerror or type(error).__name__
-    )
+        return _("the result could not be printed ({reason}); print it to another place").format(reason=reason)
+    words = _("{path}: {reason}; check the path, the disk and your permissions")
+    return words.format(path=error.filename, reason=reason)
 
 
 def _everywhere_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, bool]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table, app, progress_bar
+from noren.cli.parts.commands import Note, Output, Part, Table, app, progress_bar
 from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_people
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from noren.inference.unicity import Unicity
 
 
-@app.command("infer", context_settings=COMPONENT_FLAGS)
+@app.command("infer", component_flags=True)
 def infer(
     context: typer.Context,
     original: Original,

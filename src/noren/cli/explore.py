@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS, Failures, Note, Output, Part, Table, app, say, situation
+from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, say, situation
 from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext, speaking
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _LONGEST_LABEL = 44
 
 
-@app.command("explore", context_settings=COMPONENT_FLAGS)
+@app.command("explore", component_flags=True)
 def explore(
     context: typer.Context,
     original: Annotated[Path | None, Argument(metavar="ORIGINAL")] = None,

@@ -12,7 +12,6 @@ import typer
 from typer import Option
 
 from noren.cli.parts.commands import (
-    COMPONENT_FLAGS,
     Failures,
     Note,
     Output,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from noren.protocols import Guess, Score
 
 
-@app.command("attack", context_settings=COMPONENT_FLAGS)
+@app.command("attack", component_flags=True)
 def attack(
     context: typer.Context,
     original: Original,
@@ -145,7 +144,7 @@ def _saying_what_is_there(names: Sequence[str], done: Mapping[str, Any], out: Pa
         raise
 
 
-@app.command("measure", context_settings=COMPONENT_FLAGS)
+@app.command("measure", component_flags=True)
 def measure(
     context: typer.Context,
     original: Original,
@@ -215,7 +214,7 @@ def _score_parts(results: Mapping[str, Score], failed: Iterable[str]) -> Iterato
     yield Table((_("measure"), _("value"), _("unit"), ""), rows)
 
 
-@app.command("judge", context_settings=COMPONENT_FLAGS)
+@app.command("judge", component_flags=True)
 def judge(
     context: typer.Context,
     original: Original,

@@ -11,7 +11,6 @@ import typer
 from typer import Argument, Option
 
 from noren.cli.parts.commands import (
-    COMPONENT_FLAGS,
     Failures,
     Note,
     Output,
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from noren.protocols import Method
 
 
-@app.command("protect", context_settings=COMPONENT_FLAGS)
+@app.command("protect", component_flags=True)
 def protect(
     context: typer.Context,
     original: Original,

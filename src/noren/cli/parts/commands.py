@@ -18,7 +18,6 @@ import json
 import math
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,14 +28,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
+from noren.cli import interrupts_to
 from noren.cli.parts.help_pages import Spoken
 from noren.errors import ComponentError, NorenError, OutputError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, Stoppable, silent
 from noren.tables import table_of
 
-COMPONENT_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Settings of a command that takes the parameters of methods, attacks or measures as flags."""
 Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and nothing else."))]
 
 
@@ -157,9 +155,9 @@ def say(*words: str) -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Progress]:
+def progress_bar(title: str) -> Iterator[Progress]:
     """Show how far long work has come, in a terminal alone."""
-    if quiet or situation.json or not sys.stderr.isatty():
+    if situation.json or not sys.stderr.isatty():
         yield silent
         return
     from rich.console import Console
@@ -178,57 +176,36 @@ def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Progress]:
         task = bar.add_task(title, total=1.0, words="")
 
         def report(done: float, words: str = "", best: float | None = None) -> None:
-            bar.update(task, completed=done, words=_with_best(words, best))
+            if best is not None and number(best) not in words:
+                words = _("{words}, best {best}").format(words=words, best=number(best))
+            bar.update(task, completed=done, words=words)
 
         yield report
 
 
 @contextlib.contextmanager
-def stoppable_bar(title: str, *, quiet: bool = False) -> Iterator[Progress]:
+def stoppable_bar(title: str) -> Iterator[Progress]:
     """Show how far long work has come; Ctrl-C keeps the best so far where there is one, a second one leaves."""
-    with progress_bar(title, quiet=quiet) as shown:
+    before = signal.getsignal(signal.SIGINT)
+    with progress_bar(title) as shown:
 
         def report(done: float, words: str = "", best: float | None = None) -> None:
             shown(done, words, best)
             if told.wanted and not told.said and best is not None:
                 say(_("stopping with the best so far ({best}); Ctrl-C again leaves without").format(best=number(best)))
 
+        def pressed(which: int, frame: FrameType | None) -> None:
+            if told.best is not None and not told.wanted:
+                told.stop()  # heard at the next report: no work is torn apart
+                return
+            try:
+                before(which, frame) if callable(before) else signal.default_int_handler(which, frame)
+            except KeyboardInterrupt:  # which a search would take for a wish to keep the best
+                raise SystemExit(130) from None
+
         told = Stoppable(report)
-        with _stopped_by_ctrl_c(told):
+        with interrupts_to(pressed):
             yield told
-
-
-@contextlib.contextmanager
-def _stopped_by_ctrl_c(told: Stoppable) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def pressed(which: int, frame: FrameType | None) -> None:
-        if told.best is not None and not told.wanted:
-            told.stop()  # heard at the next report: no work is torn apart
-            return
-        try:
-            before(which, frame) if callable(before) else signal.default_int_handler(which, frame)
-        except KeyboardInterrupt:  # which a search would take for a wish to keep the best
-            raise SystemExit(130) from None
-
-    before = signal.signal(signal.SIGINT, pressed)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _with_best(words: str, best: float | None) -> str:
-    """Return the words with the best so far, unless they tell it.
-
-    >>> _with_best("searching", 0.25), _with_best("U = 0.2500", 0.25)
-    ('searching, best 0.2500', 'U = 0.2500')
-    """
-    if best is None or number(best) in words:
-        return words
-    return _("{words}, best {best}").format(words=words, best=number(best))
 
 
 def number(value: float) -> str:
@@ -324,8 +301,15 @@ class App(typer.Typer):
     def __init__(self, **settings: Any) -> None:
         super().__init__(cls=_Group, **settings)
 
-    def command(self, *args: Any, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        """Add a command, as typer does; what its function returns is printed."""
+    def command(
+        self, *args: Any, component_flags: bool = False, **settings: Any
+    ) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        """Add a command, as typer does; what its function returns is printed.
+
+        With ``component_flags`` it takes the parameters of methods, attacks or measures as flags.
+        """
+        if component_flags:
+            settings["context_settings"] = {"allow_extra_args": True, "ignore_unknown_options": True}
         return _adding(functools.partial(super().command, *args, cls=_Command), settings)
 
     def callback(self, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
