@@ -26,9 +26,7 @@ from noren.cli.parts.commands import (
 from noren.cli.parts.inputs import (
     Control,
     EngineName,
-    ItemPrefix,
-    KnowledgeShare,
-    Known,
+    Knowledge,
     Original,
     Reading,
     ReleasePath,
@@ -50,11 +48,9 @@ def attack(
     release: ReleasePath,
     names: Annotated[str, Option("--with")] = "all",
     out: Path | None = None,
-    known: Known = None,
-    knowledge: KnowledgeShare = 1.0,
-    item_prefix: ItemPrefix = None,
-    rule: RuleName = None,
     *,
+    knowledge: Knowledge,
+    rule: RuleName = None,
     reading: Reading,
     seed: Annotated[int, Option(min=0)] = 0,
     engine: EngineName = "local",
@@ -80,7 +76,7 @@ def attack(
             _("no attack works on a {kind}").format(kind=_(str(data.schema.kind))),
             _("noren measure tells how far its rows can be linked"),
         )
-    limits = where.limits(data, known=known, knowledge=knowledge, item_prefix=item_prefix, seed=seed)
+    limits = where.limits(data, **vars(knowledge), seed=seed)
     target = where.load(release, data)
     results: dict[str, Any] = {}
     failures = Failures(alone=names != "all" and len(ready) == 1)
@@ -221,11 +217,9 @@ def judge(
     release: ReleasePath,
     rule: RuleName = None,
     names: Annotated[str, Option("--with")] = "all",
-    known: Known = None,
-    knowledge: KnowledgeShare = 1.0,
-    item_prefix: ItemPrefix = None,
-    control: Control = None,
     *,
+    knowledge: Knowledge,
+    control: Control = None,
     reading: Reading,
     seed: Annotated[int, Option(min=0)] = 0,
 ) -> Output:
@@ -247,7 +241,7 @@ def judge(
     everyone = names == "all" and not context.args
     some = [] if names == "none" else chosen(attacks, names, data.schema)
     ready = None if everyone else share_flags(some, context.args)
-    limits = here.limits(opened, known=known, knowledge=knowledge, item_prefix=item_prefix, seed=seed)
+    limits = here.limits(opened, **vars(knowledge), seed=seed)
     deciding = deciding_measures(data.schema)
     with progress_bar(release.name) as progress:
         outcome = examine(

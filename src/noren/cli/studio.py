@@ -8,12 +8,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.commands import App, Note, Output, Part, Table, say
-from noren.cli.parts.inputs import announce, listening
+from noren.cli.parts.inputs import ServerOptions
 from noren.errors import FileError, ParameterError
 from noren.i18n import _, ngettext
 
@@ -25,33 +26,38 @@ HELP = _("Open the web workbench on this machine: protect, attack and judge data
 EXAMPLE = _("Example: noren studio --data-dir ~/noren --port 8321")
 
 PASSWORD = "NOREN_STUDIO_PASSWORD"  # noqa: S105 - the name of a variable
-LoginName = Annotated[str, typer.Argument(metavar="LOGIN", help=_("The login."))]
+LoginName = Annotated[str, Argument(metavar="LOGIN", help=_("The login."))]
 RoleName = Annotated[
     str,
-    typer.Option("--role", metavar="steward|reviewer|reader", help=_("The role; the first user must be a steward.")),
+    Option("--role", metavar="steward|reviewer|reader", help=_("The role; the first user must be a steward.")),
 ]
 
 app = App(invoke_without_command=True)
 user = app.group("user", help=_("Who may use a studio: add, list, role, password, revoke."), no_args_is_help=True)
 
 
+@dataclass(frozen=True)
+class StudioServer(ServerOptions):
+    """Where the studio listens."""
+
+    port: Annotated[int, Option(min=0, max=65_535)] = 8321
+    open_page: Annotated[bool, Option("--open/--no-open")] = True
+    name: Annotated[list[str] | None, Option("--allow-host", "--name")] = None
+
+
 @app.callback(epilog=EXAMPLE)
 def studio(
     context: typer.Context,
     data_dir: Path | None = None,
-    host: str = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535)] = 8321,
-    open_page: Annotated[bool, typer.Option("--open/--no-open")] = True,
-    name: Annotated[list[str] | None, typer.Option("--allow-host", "--name")] = None,
-    proxy: list[str] | None = None,
-    https: Annotated[bool, typer.Option("--https")] = False,
-    workers: Annotated[int | None, typer.Option(min=1, max=64)] = None,
-    largest_upload: Annotated[int, typer.Option(min=1)] = 4096,
+    *,
+    server: StudioServer,
+    workers: Annotated[int | None, Option(min=1, max=64)] = None,
+    largest_upload: Annotated[int, Option(min=1)] = 4096,
     database: str | None = None,
-    engine: Annotated[str, typer.Option(envvar="NOREN_ENGINE", metavar="local|auto|gpu|spark://…|local[n]")] = "local",
-    samples: Annotated[bool, typer.Option("--samples/--no-samples")] = True,
-    four_eyes: Annotated[bool, typer.Option("--four-eyes", envvar="NOREN_FOUR_EYES")] = False,
-    set_password: Annotated[bool, typer.Option("--set-password")] = False,
+    engine: Annotated[str, Option(envvar="NOREN_ENGINE", metavar="local|auto|gpu|spark://…|local[n]")] = "local",
+    samples: Annotated[bool, Option("--samples/--no-samples")] = True,
+    four_eyes: Annotated[bool, Option("--four-eyes", envvar="NOREN_FOUR_EYES")] = False,
+    set_password: Annotated[bool, Option("--set-password")] = False,
 ) -> None:
     """Serve the studio until Ctrl-C."""
     if context.invoked_subcommand is not None:
@@ -61,6 +67,7 @@ def studio(
                 _("write noren studio {name} … --data-dir FOLDER").format(name=context.invoked_subcommand),
             )
         return
+    from noren.studio.store import Store
     from noren.web.settings import Settings, default_folder
 
     folder = default_folder() if data_dir is None else data_dir
@@ -75,38 +82,24 @@ def studio(
             aside.write_text(secret, encoding="ascii")
         say(_("the password is set"))
         return
-    taken = listening(host, port)
-    chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
+    taken, has_users = server.listening(), False
+    if database is not None or (folder / "studio.sqlite").is_file():
+        with contextlib.closing(Store(Settings(folder, database=database).database_url)) as store:
+            has_users = store.users.exist()  # then other machines may reach it without one password for all
     settings = Settings(
         folder=folder,
-        host=host,
-        port=taken.getsockname()[1],
-        names=tuple(name or ()),
-        proxies=tuple(proxy or ()),
-        https=https,
         database=database,
         largest_upload=largest_upload * 2**20,
         samples=samples,
         engine=engine,
         four_eyes=four_eyes,
-        accounts=_has_users(folder, database),
-        **chosen,
+        accounts=has_users,
+        **server.settings(taken) | ({} if workers is None else {"workers": workers}),
     )
-    address = announce(_("the studio is open at {address} (Ctrl-C closes it)"), settings.addresses)
+    page = server.announce(_("the studio is open at {address} (Ctrl-C closes it)"), settings.addresses)
     from noren.studio.app import serve
 
-    serve(settings, taken, address if open_page else None, say)
-
-
-def _has_users(folder: Path, database: str | None) -> bool:
-    """Tell whether a studio has users, so that it may be reached from other machines without one password for all."""
-    from noren.studio.store import Store
-    from noren.web.settings import Settings
-
-    if database is None and not (folder / "studio.sqlite").is_file():
-        return False
-    with contextlib.closing(Store(Settings(folder, database=database).database_url)) as store:
-        return store.users.exist()
+    serve(settings, taken, page, say)
 
 
 # --- who may use a studio --------------------------------------------------------------------------------------------
@@ -116,7 +109,7 @@ def _has_users(folder: Path, database: str | None) -> bool:
 class StudioPlace:
     """Which studio a command is about."""
 
-    data_dir: Annotated[Path | None, typer.Option("--data-dir", "--folder")] = None
+    data_dir: Annotated[Path | None, Option("--data-dir", "--folder")] = None
     database: str | None = None
 
     @contextlib.contextmanager
@@ -224,8 +217,8 @@ def trail(out: Path, place: StudioPlace) -> Output:
 
 @app.command("verify")
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="TRAIL")],
-    expect: Annotated[str | None, typer.Option(metavar="DIGEST")] = None,
+    file: Annotated[Path, Argument(metavar="TRAIL")],
+    expect: Annotated[str | None, Option(metavar="DIGEST")] = None,
 ) -> Output:
     """Tell whether the chain of a trail holds; leave with 1 where it does not."""
     from noren.studio.trail import check_file

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,7 +21,7 @@ from noren.cli.contest.connecting import (
     shown_time,
 )
 from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, say, situation
-from noren.cli.parts.inputs import announce, listening
+from noren.cli.parts.inputs import ServerOptions
 from noren.contest import acts
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.errors import FileError, ParameterError
@@ -58,15 +59,18 @@ EngineFrom = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class ArenaServer(ServerOptions):
+    """Where the arena listens."""
+
+    port: Annotated[int, Option(min=0, max=65_535)] = 8322
+
+
 @app.command("serve")
 def serve(
     data_dir: Folder = None,
-    host: str = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65_535)] = 8322,
-    open_page: Annotated[bool, Option("--open/--no-open")] = False,
-    name: Annotated[list[str] | None, Option("--allow-host")] = None,
-    proxy: list[str] | None = None,
-    https: Annotated[bool, Option("--https")] = False,
+    *,
+    server: ArenaServer,
     database: Database = None,
     files: Files = None,
     rehearsal: Rehearsal = False,
@@ -86,17 +90,11 @@ def serve(
             raise ParameterError(_("--demo keeps nothing"), _("leave --data-dir, --database and --files out"))
         from noren.contest.simulation import serve_demo
 
-        serve_demo(listening(host, port), host, say, open_page=open_page)
+        serve_demo(server.listening(), server.host, say, open_page=server.open_page)
         return
-    taken = listening(host, port)
-    chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
+    taken = server.listening()
     settings = ArenaSettings(
         folder=data_dir or default_folder("arena"),
-        host=host,
-        port=taken.getsockname()[1],
-        names=tuple(name or ()),
-        proxies=tuple(proxy or ()),
-        https=https,
         database=database,
         files=files,
         rehearsal=rehearsal,
@@ -104,14 +102,14 @@ def serve(
         private_hooks=private_hooks,
         engine=engine,
         engine_from=engine_from,
-        **chosen,
+        **server.settings(taken) | ({} if workers is None else {"workers": workers}),
     )
-    address = announce(_("the arena is open at {address} (Ctrl-C closes it)"), settings.addresses)
+    page = server.announce(_("the arena is open at {address} (Ctrl-C closes it)"), settings.addresses)
     if rehearsal:
         say(_("note: this is a rehearsal; its organisers can move the clock."))
     from noren.contest.app import serve as run
 
-    run(settings, taken, address if open_page else None, say)
+    run(settings, taken, page, say)
 
 
 @app.command("work")

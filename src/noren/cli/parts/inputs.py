@@ -35,9 +35,6 @@ CustomerColumn = Annotated[str | None, Option("--customer", metavar="COLUMN", he
 Master = Annotated[Path | None, Option("--master", help=text("master"))]
 Keep = Annotated[list[str] | None, Option("--keep", metavar="COLUMN", help=text("keep"))]
 Seed = Annotated[int | None, Option("--seed", min=0, help=text("seed"))]
-Known = Annotated[Path | None, Option("--known", help=text("known"))]
-KnowledgeShare = Annotated[float, Option("--knowledge", help=text("knowledge_share"))]
-ItemPrefix = Annotated[int | None, Option("--item-prefix", help=text("item_prefix"))]
 Control = Annotated[Path | None, Option("--control", help=text("control"))]
 RuleName = Annotated[str | None, Option("--rule", metavar="RULE", help=text("rule_name"))]
 EngineName = Annotated[str, Option("--engine", metavar="ENGINE", help=text("engine_name"))]
@@ -66,11 +63,21 @@ class Reading:
     ) -> Dataset:
         """Open the original and say what was chosen on the way; stop where a wrong choice would count the wrong people.
 
-        Where no schema is named, it is read by ``schema``, or by that of its ``release``.
+        Where no schema is named, it is read by ``schema``, or by the preset that its ``release`` was read by.
         """
+        from noren.data.release import public_schema
+        from noren.data.schema import PRESETS, Kind, Schema
+
         known = schema if self.schema is None else self.schema
         if not known and release is not None:
-            known = schema_of_release(release, self.rows_are, self.customer)
+            known = None
+            # whoever says what rows are, or who the customer is, means a schema that is guessed
+            if release.is_dir() and self.rows_are is None and self.customer is None:
+                public = public_schema(release / "public.parquet")
+                is_preset = public.kind == Kind.TABLE and public.name in PRESETS
+                # a guessed schema is called after its file: people.csv need not be the people of the preset
+                if is_preset and set(public.names) <= set(Schema.preset(public.name).names):
+                    known = public.name
         data = engine.read(
             path,
             known,
@@ -94,6 +101,15 @@ class Reading:
         """The flags that say again what rows and columns are, for a command that comes next."""
         flags = {"--schema": self.schema, "--rows": self.rows_are, "--customer": self.customer}
         return "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What an attacker knows of the original: ``--known``, ``--knowledge`` and ``--item-prefix``, as one parameter."""
+
+    known: Path | None = None
+    knowledge: float = 1.0
+    item_prefix: int | None = None
 
 
 def load_people(path: Path, schema: str | None, *, quiet: bool = False) -> Records:
@@ -150,23 +166,6 @@ def answers(question: Question) -> str:
     return _(" or ").join([*(f"{flags[question.about]} {value}" for value in said), others[question.about]])
 
 
-def schema_of_release(path: Path, rows: str | None = None, customer: str | None = None) -> str | None:
-    """Return the preset that a release's table was read by, where its original needs no other schema.
-
-    Somebody who says what rows are, or who the customer is, means a schema that is guessed.
-    """
-    from noren.data.release import public_schema
-    from noren.data.schema import PRESETS, Kind, Schema
-
-    if not path.is_dir() or rows is not None or customer is not None:
-        return None
-    schema = public_schema(path / "public.parquet")
-    if schema.kind != Kind.TABLE or schema.name not in PRESETS:
-        return None
-    # a guessed schema is called after its file: people.csv need not be the people of the preset
-    return schema.name if set(schema.names) <= set(Schema.preset(schema.name).names) else None
-
-
 def comma_separated(text: str) -> list[str]:
     """Return the words of a list that a person typed.
 
@@ -191,32 +190,45 @@ def chosen(
     return picked
 
 
-def announce(words: str, addresses: Sequence[str]) -> str:
-    """Say where a server is open, and return the address for this machine."""
-    address, *others = addresses
-    say(words.format(address=address))
-    if others:
-        elsewhere = _("from other machines: {addresses}; other names are let in with --allow-host NAME")
-        say(elsewhere.format(addresses=", ".join(others)))
-    return address
+@dataclass(frozen=True)
+class ServerOptions:
+    """Where a server listens and how it is reached; a server says its own port."""
 
+    host: str = "127.0.0.1"
+    port: Annotated[int, Option(min=0, max=65_535)] = 0
+    open_page: Annotated[bool, Option("--open/--no-open")] = False
+    name: Annotated[list[str] | None, Option("--allow-host")] = None
+    proxy: list[str] | None = None
+    https: Annotated[bool, Option("--https")] = False
 
-def listening(host: str, port: int) -> socket.socket:
-    """Take the port now, so that a taken one is said before anything starts."""
-    import socket
+    def listening(self) -> socket.socket:
+        """Take the port now, so that a taken one is said before anything starts."""
+        import socket
 
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # told to be TCP: asyncio lets small answers go at once only then, and each would wait 40 ms otherwise
-    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        taken.bind((host, port))
-        taken.listen()  # whoever follows the address at once waits for the answer, and is not refused
-    except OSError as error:
-        taken.close()
-        raise OutputError(
-            _("port {port} of {host} cannot be had ({reason}); choose another with --port").format(
-                port=port, host=host, reason=error.strerror
-            )
-        ) from None
-    return taken
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        # told to be TCP: asyncio lets small answers go at once only then, and each would wait 40 ms otherwise
+        taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind((self.host, self.port))
+            taken.listen()  # whoever follows the address at once waits for the answer, and is not refused
+        except OSError as error:
+            taken.close()
+            words = _("port {port} of {host} cannot be had ({reason}); choose another with --port")
+            raise OutputError(words.format(port=self.port, host=self.host, reason=error.strerror)) from None
+        return taken
+
+    def settings(self, taken: socket.socket) -> dict[str, Any]:
+        """Return what the settings of a server have of this, with the port that was taken."""
+        names, proxies = tuple(self.name or ()), tuple(self.proxy or ())
+        port = taken.getsockname()[1]
+        return {"host": self.host, "port": port, "names": names, "proxies": proxies, "https": self.https}
+
+    def announce(self, words: str, addresses: Sequence[str]) -> str | None:
+        """Say where the server is open, and return the address to open in the browser, if any."""
+        address, *others = addresses
+        say(words.format(address=address))
+        if others:
+            elsewhere = _("from other machines: {addresses}; other names are let in with --allow-host NAME")
+            say(elsewhere.format(addresses=", ".join(others)))
+        return address if self.open_page else None
