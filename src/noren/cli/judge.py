@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,34 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from noren.cli.parts.commands import (
-    Failures,
-    Note,
-    Output,
-    Part,
-    Table,
-    app,
-    number,
-    progress_bar,
-    say,
-    situation,
-)
-from noren.cli.parts.inputs import (
-    Control,
-    EngineName,
-    Knowledge,
-    Original,
-    Reading,
-    ReleasePath,
-    RuleName,
-    chosen,
-)
+from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, number, progress_bar, say, situation
+from noren.cli.parts.inputs import Control, EngineName, Knowledge, Original, Reading, ReleasePath, RuleName, chosen
 from noren.errors import InputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.judgement.verdict import Exhibit, Verdict, Word
-    from noren.protocols import Guess, Score
+    from noren.judgement.verdict import Exhibit, Verdict
+    from noren.protocols import Guess
 
 
 @app.command("attack", component_flags=True)
@@ -89,8 +68,15 @@ def attack(
 
     parameters = {one.name: one.parameters() for one in ready}
     run = Run(where, data, target, RunStore(on_guess=write, on_failure=failures.note))
-    with _saying_what_is_there([one.name for one in ready], results, out), progress_bar(_("attack")) as progress:
-        run.attack(ready, progress=progress, **limits)
+    try:
+        with progress_bar(_("attack")) as progress:
+            run.attack(ready, progress=progress, **limits)
+    except BaseException:
+        if situation.interrupts and out is not None:  # guesses are written whole, each when it is there
+            missing = ", ".join(name for name in parameters if name not in results)
+            words = _("{out} holds the guesses of {names}; missing: {missing}")
+            say(words.format(out=out, names=", ".join(results) or _("none"), missing=missing))
+        raise
     guesses = run.store.guesses
     verdict = None
     if target.has_secret:
@@ -108,36 +94,16 @@ def attack(
         "verdict": None if verdict is None else verdict.as_dict(),
         "failed": failures.reasons,
     }
-
-    def parts() -> Iterator[Part]:
-        if verdict is not None:
-            yield from verdict_parts(verdict)
-            if worst is None:
-                yield Note(_("no attack re-identified anybody"))
-        else:
-            rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
-            yield Table((_("attack"), _("customers named"), _("guess")), rows)
-        if out is not None:
-            again = f"noren measure {original} {release}{reading.flags}{where.flag} --guess {out} --with all"
-            yield Note(_("next: {command}").format(command=again))
-
-    return Output(answer, parts(), failures.exit_code)
-
-
-@contextlib.contextmanager
-def _saying_what_is_there(names: Sequence[str], done: Mapping[str, Any], out: Path | None) -> Iterator[None]:
-    """Say after Ctrl-C which guesses are written, each whole, and which are missing."""
-    try:
-        yield
-    except BaseException:
-        if situation.interrupts and out is not None:
-            missing = [name for name in names if name not in done]
-            say(
-                _("{out} holds the guesses of {names}; missing: {missing}").format(
-                    out=out, names=", ".join(done) or _("none"), missing=", ".join(missing)
-                )
-            )
-        raise
+    parts: list[Part] = []
+    if verdict is not None:
+        parts += [*verdict_parts(verdict), *([Note(_("no attack re-identified anybody"))] if worst is None else [])]
+    else:
+        rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
+        parts.append(Table((_("attack"), _("customers named"), _("guess")), rows))
+    if out is not None:
+        again = f"noren measure {original} {release}{reading.flags}{where.flag} --guess {out} --with all"
+        parts.append(Note(_("next: {command}").format(command=again)))
+    return Output(answer, parts, failures.exit_code)
 
 
 @app.command("measure", component_flags=True)
@@ -188,26 +154,20 @@ def measure(
     results = run.store.scores
     if refusals and not results and not failures.reasons:
         raise refusals[0]  # nothing can be measured: the release and the original do not go together
-    answer = {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons}
-    return Output(answer, _score_parts(results, failures.reasons), failures.exit_code)
-
-
-def _score_parts(results: Mapping[str, Score], failed: Iterable[str]) -> Iterator[Part]:
-    """Yield scores as a table, with what they were measured without."""
-    from noren.measures import measures
-
+    parts: list[Part] = []
+    rows = []
     for name, score in results.items():
         if absent := ", ".join(score.notes.get("columns_not_there", ())):
             words = _("{name}: measured without {columns}, which these purchases do not have")
-            yield Note(words.format(name=name, columns=absent))
-    rows = []
-    for name, score in results.items():
+            parts.append(Note(words.format(name=name, columns=absent)))
         kind = measures[name]
         better = _("lower is better") if kind.goal == "lower" else _("higher is better")
         rows.append((name, number(score.value), _(kind.unit), better))
         rows += [(f"  {part}", number(value), "", "") for part, value in score.parts.items()]
-    rows += [(name, _("failed"), "", "") for name in failed]
-    yield Table((_("measure"), _("value"), _("unit"), ""), rows)
+    rows += [(name, _("failed"), "", "") for name in failures.reasons]
+    parts.append(Table((_("measure"), _("value"), _("unit"), ""), rows))
+    answer = {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons}
+    return Output(answer, parts, failures.exit_code)
 
 
 @app.command("judge", component_flags=True)
@@ -257,12 +217,8 @@ def judge(
         say(_("{name} failed: {reason}").format(name=name, reason=reason))
     verdict = judged(outcome, by)
     answer = verdict.as_dict() | {"release": str(release), "failed": dict(outcome.failed)}
-    return Output(answer, verdict_parts(verdict), exit_code(verdict.word))
-
-
-def exit_code(word: Word) -> int:
-    """Return what a pipeline goes by: 0 may be handed out, 1 broken, 3 untried."""
-    return {"broken": 1, "untried": 3}.get(str(word), 0)
+    exit_code = {"broken": 1, "untried": 3}.get(str(verdict.word), 0)  # what a pipeline goes by
+    return Output(answer, verdict_parts(verdict), exit_code)
 
 
 def verdict_parts(verdict: Verdict) -> Iterator[Part]:

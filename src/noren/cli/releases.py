@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -42,7 +41,6 @@ from noren.i18n import _, ngettext
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
     from noren.data.release import Statement
-    from noren.data.schema import Schema
     from noren.errors import Problem
     from noren.protocols import Method
 
@@ -68,6 +66,7 @@ def protect(
     from noren.api import draw_seed
     from noren.data.formats.files import must_be_free
     from noren.data.release import RELEASE
+    from noren.data.schema import Schema
     from noren.execution.engine import engine_named
     from noren.execution.files import is_local, local_path
 
@@ -76,63 +75,45 @@ def protect(
         must_be_free(local_path(out), replace=force and RELEASE)
     used = draw_seed() if seed is None else seed
     if stream:
-        known = _schema_of_stream(original, reading)
+        if reading.schema is None:
+            known = guessed(original, rows=reading.rows_are, customer=reading.customer).schema
+        else:
+            stop_at_both(reading.schema, reading.rows_are, reading.customer)
+            known = Schema.load(reading.schema)
         with progress_bar(_("Protecting")) as progress:
             said = where.stream(original, ready, out, known, seed=used, replace=force, progress=progress)
         rows = [*_told(said), (_("original rows"), number(said.notes["rows"]))]
         return Output({"release": str(out)} | said.as_dict(), [Table((_("what"), ""), rows)])
-    options = {name: value for name, value in (("official", official), ("keep", tuple(keep or ()))) if value}
+    options: dict[str, Any] = {"official": True} if official else {}
+    options |= {"keep": tuple(keep)} if keep else {}
     data = reading.open(where, original)
-    with _telling_the_seed(used, drawn=seed is None), stoppable_bar(_("Protecting")) as progress:
-        done = where.protect(data, ready, out, seed=used, audit=not no_audit, force=force, progress=progress, **options)
+    options |= {"seed": used, "audit": not no_audit, "force": force}
+    try:
+        with stoppable_bar(_("Protecting")) as progress:
+            done = where.protect(data, ready, out, progress=progress, **options)
+    except (CheckFailedError, OutputError):  # a false claim or a full disk must not lose the work of a long search
+        if seed is None:
+            words = _("nothing was written; --seed {seed} makes the same release again (keep the seed secret)")
+            say(words.format(seed=used))
+        raise
     counts = (done.original_rows, done.public_rows, done.deleted_rows, done.inserted_rows)
     keys = ("original_rows", "public_rows", "deleted_rows", "added_rows")
     answer: dict[str, Any] = {"release": str(out), "method": ready.name, "parameters": ready.parameters()}
     answer |= {**dict(zip(keys, counts, strict=True)), **done.more, "promise": done.statement.promise}
     answer |= {"left_out": list(done.left_out), "notes": done.statement.notes}
     answer |= {"failed": {"audit": str(done.failure)}} if done.failure else {}
-
-    def parts() -> Iterator[Part]:
-        labels = (_("original rows"), _("released rows"), _("deleted rows"), _("added rows"))
-        facts = _told(done.statement)
-        facts += [(_("left out, as they identify people"), ", ".join(done.left_out))] if done.left_out else []
-        facts += [(label, number(count)) for label, count in zip(labels, counts, strict=True)]
-        yield Table((_("what"), ""), [*facts, (_("release"), str(out))])
-        again = f"noren measure {original} {out}{reading.flags}{where.flag}"
-        if done.failure:
-            yield Note(str(done.failure))
-        command = f"{again} --with {'classes' if done.failure else 'all'}"
-        yield Note(_("next: {command}").format(command=command))
-
+    labels = (_("original rows"), _("released rows"), _("deleted rows"), _("added rows"))
+    facts = _told(done.statement)
+    facts += [(_("left out, as they identify people"), ", ".join(done.left_out))] if done.left_out else []
+    facts += [(label, number(count)) for label, count in zip(labels, counts, strict=True)]
+    again = f"noren measure {original} {out}{reading.flags}{where.flag} --with {'classes' if done.failure else 'all'}"
+    parts: list[Part] = [Table((_("what"), ""), [*facts, (_("release"), str(out))])]
+    parts += [Note(str(done.failure))] if done.failure else []
+    parts.append(Note(_("next: {command}").format(command=again)))
     if done.failure and situation.json:
         say(str(done.failure))
     # the release is written, and must not be published yet
-    return Output(answer, parts(), 1 if done.failure else 0)
-
-
-@contextlib.contextmanager
-def _telling_the_seed(seed: int, *, drawn: bool) -> Iterator[None]:
-    """Say a drawn seed where the work of a long search would be lost with it: the claim is false, or the disk full."""
-    try:
-        yield
-    except (CheckFailedError, OutputError):
-        if drawn:
-            say(
-                _("nothing was written; --seed {seed} makes the same release again (keep the seed secret)").format(
-                    seed=seed
-                )
-            )
-        raise
-
-
-def _schema_of_stream(original: Path, reading: Reading) -> Schema:
-    """Return the schema that a stream is read by: as named, else guessed."""
-    from noren.data.schema import Schema
-
-    if reading.schema is None:
-        return guessed(original, rows=reading.rows_are, customer=reading.customer).schema
-    stop_at_both(reading.schema, reading.rows_are, reading.customer)
-    return Schema.load(reading.schema)
+    return Output(answer, parts, 1 if done.failure else 0)
 
 
 def _chosen(method: str | None, chain: Path | None, flags: list[str]) -> Method:

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import (
-    Connection,
-    Contest,
-    Database,
-    Files,
-    add_action,
-    arena_at,
-    shown_time,
-)
+from noren.cli.contest.connecting import Connection, Contest, Database, Files, add_action, arena_at, shown_time
 from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, say, situation
 from noren.cli.parts.inputs import ServerOptions
 from noren.contest import acts

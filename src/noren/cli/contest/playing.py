@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import (
-    Connection,
-    Contest,
-    Round,
-    add_action,
-    round_of,
-    shown_time,
-)
+from noren.cli.contest.connecting import Connection, Contest, Round, add_action, round_of, shown_time
 from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, say, situation
 from noren.contest import acts
 from noren.errors import ParameterError

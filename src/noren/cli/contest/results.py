@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import (
-    Connection,
-    Contest,
-    Database,
-    Files,
-    Round,
-    arena_at,
-    round_of,
-    shown_time,
-)
+from noren.cli.contest.connecting import Connection, Contest, Database, Files, Round, arena_at, round_of, shown_time
 from noren.cli.contest.playing import handed_in, score_table
 from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, situation
 from noren.cli.parts.inputs import Master
