@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -28,7 +27,6 @@ from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
-    from noren.data.hierarchies.checking import CheckedFile
 
 _PURCHASES, _PEOPLE = 38_000, 4_000
 
@@ -45,62 +43,52 @@ def sample(
     kind: Literal["history", "people"] = "history",
 ) -> Output:
     """Generate a history and print its shape, or a table of people."""
-    from noren.data.reading import checked_seed
-
-    seed = checked_seed(seed)
-    if kind == "people":
-        return _people(out, _PEOPLE if rows is None else rows, seed, schema, master)
+    from noren.data.reading import checked_seed, write
     from noren.data.samples.generator import write_sample
+    from noren.data.samples.people import sample_people
     from noren.data.schema import Schema
 
-    with progress_bar(_("Generating")) as progress:
-        shape = write_sample(
-            out,
-            Schema.load(schema),
-            customers=customers,
-            rows=_PURCHASES if rows is None else rows,
-            items=items,
-            seed=seed,
-            master_path=master,
-            progress=progress,
-        )
-    facts = [
-        ("n", number(shape.n), _("customers")),
-        ("m", number(shape.m), _("purchases")),
-        ("b", number(shape.b), _("different items per customer, mean")),
-        ("µ", number(shape.mu), _("Jaccard similarity of two customers' items, mean")),
-        ("h", number(shape.h), _("items two customers share, mean")),
-    ]
-    return Output(
-        {"n": shape.n, "m": shape.m, "b": shape.b, "mu": shape.mu, "h": shape.h, "out": str(out)},
-        [Table((_("figure"), _("value"), _("meaning")), facts, str(out))],
-    )
-
-
-def _people(out: Path, rows: int, seed: int, schema: str, master: Path | None) -> Output:
-    from noren.data.reading import write
-    from noren.data.samples.people import sample_people
-
-    if master is not None or schema not in ("sample", "people"):
-        raise ParameterError(
-            _("a table of people has columns of its own and no master"), _("leave --schema and --master out")
-        )
-    with progress_bar(_("Generating")) as progress:
-        people = sample_people(rows, seed)
-        progress(0.8)
-        write(people, out)
-    quasi = [column.name for column in people.schema.with_role("quasi")]
-    alike = people.frame.group_by(quasi).len()["len"]
-    alone = int((alike == 1).sum())
-    facts = [
-        (_("rows"), number(len(people)), _("people")),
-        (_("combinations"), number(len(alike)), _("different combinations of quasi-identifiers")),
-        (_("alone"), number(alone), _("people whose combination nobody else has")),
-    ]
-    return Output(
-        {"rows": len(people), "combinations": len(alike), "alone": alone, "out": str(out)},
-        [Table((_("figure"), _("value"), _("meaning")), facts, str(out))],
-    )
+    seed = checked_seed(seed)
+    answer: dict[str, float]
+    if kind == "people":
+        if master is not None or schema not in ("sample", "people"):
+            raise ParameterError(
+                _("a table of people has columns of its own and no master"), _("leave --schema and --master out")
+            )
+        with progress_bar(_("Generating")) as progress:
+            people = sample_people(_PEOPLE if rows is None else rows, seed)
+            progress(0.8)
+            write(people, out)
+        quasi = [column.name for column in people.schema.with_role("quasi")]
+        alike = people.frame.group_by(quasi).len()["len"]
+        answer = {"rows": len(people), "combinations": len(alike), "alone": int((alike == 1).sum())}
+        facts = [
+            (_("rows"), number(answer["rows"]), _("people")),
+            (_("combinations"), number(answer["combinations"]), _("different combinations of quasi-identifiers")),
+            (_("alone"), number(answer["alone"]), _("people whose combination nobody else has")),
+        ]
+    else:
+        with progress_bar(_("Generating")) as progress:
+            shape = write_sample(
+                out,
+                Schema.load(schema),
+                customers=customers,
+                rows=_PURCHASES if rows is None else rows,
+                items=items,
+                seed=seed,
+                master_path=master,
+                progress=progress,
+            )
+        answer = {"n": shape.n, "m": shape.m, "b": shape.b, "mu": shape.mu, "h": shape.h}
+        facts = [
+            ("n", number(shape.n), _("customers")),
+            ("m", number(shape.m), _("purchases")),
+            ("b", number(shape.b), _("different items per customer, mean")),
+            ("µ", number(shape.mu), _("Jaccard similarity of two customers' items, mean")),
+            ("h", number(shape.h), _("items two customers share, mean")),
+        ]
+    shown = Table((_("figure"), _("value"), _("meaning")), facts, str(out))
+    return Output(answer | {"out": str(out)}, [shown])
 
 
 @app.command("convert")
@@ -307,7 +295,10 @@ def build(
     force: Force = False,
 ) -> Output:
     """Build a hierarchy."""
+    from noren.data.formats.files import making_folder
     from noren.data.formats.source import read_all_bytes
+    from noren.data.hierarchies.levels import hierarchy_file_name
+    from noren.data.schema import Role
 
     data = load_people(original, schema, quiet=True)
     if column is not None:
@@ -324,8 +315,18 @@ def build(
             _("no column is named"),
             _("name one with --column; without it, --out names a folder for the usual ones of all columns"),
         )
-    else:
-        made = _all_built(data, out, force=force)
+    else:  # the usual hierarchy of every column that could link a person
+        linking = [one.name for one in data.schema.with_role(Role.QUASI)]
+        named = {name: hierarchy_file_name(name, [other for other in linking if other != name]) for name in linking}
+        if not linking:
+            raise ParameterError(_("no column could link a person"), _("name one with --column"))
+        folder = making_folder(out)
+        files = {name: folder / file for name, file in named.items() if file is not None}
+        for file in files.values():
+            _stop_if_there(file, force)
+        empty = [name for name in files if not data.frame[name].count()]
+        say(*(_("{column} holds no values, and gets no hierarchy").format(column=name) for name in empty))
+        made = [_built(data, name, by, "", "", file) for name, file in files.items() if name not in empty]
     headings = (_("level"), _("labels"), _("rows of the rarest"), _("labels with their rows"))
     parts: list[Part] = []
     for one in made:
@@ -383,25 +384,6 @@ def _built(data: Records, column: str, by: str, words: str, other: str, out: Pat
     }
 
 
-def _all_built(data: Records, out: Path, *, force: bool) -> list[dict[str, Any]]:
-    """Write the usual hierarchy of every column that could link a person into a folder."""
-    from noren.data.formats.files import making_folder
-    from noren.data.hierarchies.levels import hierarchy_file_name
-    from noren.data.schema import Role
-
-    linking = [one.name for one in data.schema.with_role(Role.QUASI)]
-    named = {name: hierarchy_file_name(name, [other for other in linking if other != name]) for name in linking}
-    if not linking:
-        raise ParameterError(_("no column could link a person"), _("name one with --column"))
-    folder = making_folder(out)
-    files = {name: folder / file for name, file in named.items() if file is not None}
-    for file in files.values():
-        _stop_if_there(file, force)
-    empty = [name for name in files if not data.frame[name].count()]
-    say(*(_("{column} holds no values, and gets no hierarchy").format(column=name) for name in empty))
-    return [_built(data, name, "usual", "", "", file) for name, file in files.items() if name not in empty]
-
-
 @hierarchy_commands.command("check")
 def check(
     files: Annotated[list[Path], Argument(metavar="FILE…")],
@@ -416,18 +398,16 @@ def check(
     records = None if data is None else load_people(data, schema, quiet=True)
     found = check_files(files_in(files), records, column=column)
     valid = not any(one.problems for one in found)
-    answer = {"valid": valid, "files": [one.as_dict() for one in found]}
-    return Output(answer, _checked_parts(found, limit), exit_code=0 if valid else 2)
-
-
-def _checked_parts(found: Sequence[CheckedFile], limit: int) -> Iterator[Part]:
+    parts: list[Part] = []
     for one in found:
-        name, valid = one.file.name, []
+        name, fine = one.file.name, []
         if one.hierarchy is not None:
             words = _("{file} is valid: {values:,} values, {levels} levels")
-            valid.append(words.format(file=name, values=len(one.hierarchy.values), levels=one.hierarchy.depth))
+            fine.append(words.format(file=name, values=len(one.hierarchy.values), levels=one.hierarchy.depth))
         notes = [f"{name}: {note}" for note in one.notes]
-        yield from checked_parts(name, one.problems[:limit], len(one.problems), notes, valid)
+        parts += checked_parts(name, one.problems[:limit], len(one.problems), notes, fine)
+    answer = {"valid": valid, "files": [one.as_dict() for one in found]}
+    return Output(answer, parts, exit_code=0 if valid else 2)
 
 
 @hierarchy_commands.command("builders")

@@ -70,10 +70,13 @@ def explore(
         say(_("{file}: the data are not those that it was written about").format(file=sweep))
     words = {"attacks": attacks, "measures": measures, "seeds": _seeds(seeds), "cache": cache, "rule": rule}
     asked = _order(data, file, methods=methods or "all", flags=context.args, **words)
-    with _going_on(), watching(quiet=situation.json) as watch:
-        study = run(
-            data, asked, file=path, master=reading.master, cache=cache, fresh=fresh, workers=workers, watch=watch
-        )
+    how: dict[str, Any] = {"cache": cache, "fresh": fresh, "workers": workers}
+    try:
+        with watching(quiet=situation.json) as watch:
+            study = run(data, asked, file=path, master=reading.master, watch=watch, **how)
+    except KeyboardInterrupt:
+        say(_("stopped; what is done is kept, and the same command goes on from here"))
+        raise
     if out is not None:
         with speaking(language) if language else contextlib.nullcontext():
             study.save(out, replace_existing=force)
@@ -126,16 +129,6 @@ def _order(data: Records, file: SweepFile | None, *, methods: str, flags: list[s
     return asked
 
 
-@contextlib.contextmanager
-def _going_on() -> Any:
-    """Say after Ctrl-C that nothing is lost."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(_("stopped; what is done is kept, and the same command goes on from here"))
-        raise
-
-
 def _parts(study: Study, out: Path | None, *, failed: bool) -> Iterator[Part]:
     from noren.judgement.numbers import decimal, percent
     from noren.judgement.page_text import printable
@@ -178,16 +171,29 @@ _OTHER_LINES = 8
 
 @contextlib.contextmanager
 def watching(*, quiet: bool = False) -> Iterator[Watch]:
-    """Yield who is told how a sweep gets on."""
+    """Yield who is told how a sweep gets on: a table in a terminal, elsewhere a line for each finished point."""
     from noren.sweeps.sweep import Watch
 
-    if quiet:
-        yield Watch()
-    elif sys.stderr.isatty():
+    class Said(Watch):
+        total = over = 0
+
+        def begin(self, prospect: Prospect) -> None:
+            self.total = len(prospect.lines)
+            say(prospect_words(prospect))
+
+        def changed(self, at: int, line: Line) -> None:
+            if line.result is None:
+                return
+            self.over += 1
+            label, state, use, risk, verdict, time = cells(line)
+            facts = [state, _("use {use}, risk {risk}").format(use=use, risk=risk) if use else "", verdict, time]
+            say(f"[{self.over}/{self.total}] {label}: {', '.join(fact for fact in facts if fact)}")
+
+    if not quiet and sys.stderr.isatty():
         with _live() as watch:
             yield watch
     else:
-        yield _lines()
+        yield Watch() if quiet else Said()
 
 
 def prospect_words(prospect: Prospect) -> str:
@@ -235,29 +241,6 @@ def cells(line: Line) -> tuple[str, ...]:
         word_text(result.word),
         time,
     )
-
-
-def _lines() -> Watch:
-    """Return who says each finished point on a line of its own."""
-    from noren.sweeps.sweep import Watch
-
-    class Said(Watch):
-        def __init__(self) -> None:
-            self._all = self._over = 0
-
-        def begin(self, prospect: Prospect) -> None:
-            self._all = len(prospect.lines)
-            say(prospect_words(prospect))
-
-        def changed(self, at: int, line: Line) -> None:
-            if line.result is None:
-                return
-            self._over += 1
-            label, state, use, risk, verdict, time = cells(line)
-            facts = [state, _("use {use}, risk {risk}").format(use=use, risk=risk) if use else "", verdict, time]
-            say(f"[{self._over}/{self._all}] {label}: {', '.join(fact for fact in facts if fact)}")
-
-    return Said()
 
 
 @contextlib.contextmanager

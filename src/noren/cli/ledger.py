@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +26,6 @@ from noren.errors import ParameterError
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
-    from noren.data.frames import Records
     from noren.ledger import Entry, Ledger, Proposal
 
 ledger_commands = app.group(
@@ -42,6 +41,7 @@ ChainFile = Annotated[
 
 _EASY_TO_TRY = 2**40
 _MOST_NAMED = 20
+_share = "{:.4f}".format
 
 
 # --- making ------------------------------------------------------------------------------------------------
@@ -63,12 +63,23 @@ def init(
     from noren.judgement.sentences import rule_sentence
     from noren.ledger import Ledger
 
+    limits: dict[str, float] = {}
+    for part in (part for word in budget or [] for part in word.split(",")):
+        name, sign, limit = (text.strip() for text in part.partition("="))
+        try:
+            if not sign or name in limits:
+                raise ValueError(part)
+            limits[name] = float(limit)
+        except ValueError:
+            raise ParameterError(
+                _("--budget {part} is no limit").format(part=part), _("write each once, like emm=0.2")
+            ) from None
     made = Ledger.create(
         ledger,
         schema=schema,
         chain=chain,
         period=period,
-        budget=_budget(budget or []),
+        budget=limits,
         attacks=None if attacks is None else comma_separated(attacks),
         rule=rule_named(rule),
         attack_released=not only_before_release,
@@ -83,22 +94,6 @@ def init(
     ]
     following = _("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run")
     return Output(_about(made), [Table((_("what"), ""), rows), rule_sentence(made.settings.rule), Note(following)])
-
-
-def _budget(given: list[str]) -> dict[str, float]:
-    """Read limits like ``emm=0.2``, several in one word or in several."""
-    limits = {}
-    for part in (part for word in given for part in word.split(",")):
-        name, sign, limit = (text.strip() for text in part.partition("="))
-        try:
-            if not sign or name in limits:
-                raise ValueError(part)
-            limits[name] = float(limit)
-        except ValueError:
-            raise ParameterError(
-                _("--budget {part} is no limit").format(part=part), _("write each once, like emm=0.2")
-            ) from None
-    return limits
 
 
 # --- adding ------------------------------------------------------------------------------------------------
@@ -138,8 +133,16 @@ def add(
     try:
         for name in names or [None]:
             how: dict[str, Any] = {"period": name, "chain": chain, "seed": seed, "allow_gap": allow_gap}
-            how["source"] = original
-            proposal, entry = _weigh_or_keep(book, data, how, dry_run=dry_run)
+            how |= {"source": original, "tell": say}
+            entry: Entry | None = None
+            with progress_bar(_("Weighing")) as progress:
+                try:
+                    if dry_run:
+                        proposal = book.weigh(data, **how, progress=progress)
+                    else:
+                        entry, proposal = book.keep_weighed(data, **how, progress=progress)
+                except (BudgetError, UnweighedError) as refused:
+                    proposal = refused.proposal
             done.append(_told(book, proposal, entry))
             if explain:
                 done[-1]["exposed"] = proposal.exposed.head(_MOST_NAMED).to_dicts()
@@ -157,21 +160,6 @@ def add(
             show_json({"additions": done})
         raise
     return Output({"additions": done})
-
-
-def _weigh_or_keep(
-    book: Ledger, data: Records, how: Mapping[str, Any], *, dry_run: bool
-) -> tuple[Proposal, Entry | None]:
-    from noren.ledger import BudgetError, UnweighedError
-
-    with progress_bar(_("Weighing")) as progress:
-        try:
-            if dry_run:
-                return book.weigh(data, **how, tell=say, progress=progress), None
-            entry, proposal = book.keep_weighed(data, **how, tell=say, progress=progress)
-        except (BudgetError, UnweighedError) as refused:
-            return refused.proposal, None
-    return proposal, entry
 
 
 def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, Any]:
@@ -252,10 +240,6 @@ def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, 
     shown = slice(-12, None)
     rows = [(name, *("" if v is None else _share(v) for v in curve[shown])) for name, curve in curves.items()]
     return _("MM of each attack after each release"), Table((_("attack"), *periods[shown]), rows)
-
-
-def _share(value: float) -> str:
-    return f"{value:.4f}"
 
 
 # --- looking -----------------------------------------------------------------------------------------------
