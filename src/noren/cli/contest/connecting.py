@@ -6,7 +6,6 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,8 +17,8 @@ from noren.i18n import _
 from noren.web.actions import Action, command
 
 if TYPE_CHECKING:
-    from noren.contest.arena import Arena
     from noren.contest.client import Client
+    from noren.contest.credentials import Login
 
 Contest = Annotated[str, Argument(metavar="CONTEST", help=_("The name of a contest, as in its address."))]
 Server = Annotated[
@@ -40,20 +39,6 @@ Files = Annotated[
     str | None,
     Option("--files", metavar="URL", help=_("Where files are kept, any address that fsspec knows; the folder.")),
 ]
-
-
-@contextlib.contextmanager
-def arena_at(
-    folder: Path, database: str | None, files: str | None, *, rehearsal: bool = False, lease: float | None = None
-) -> Iterator[Arena]:
-    """Yield the arena of a folder on this machine."""
-    from noren.contest.arena import Arena
-
-    arena = Arena(folder, database=database, files=files, rehearsal=rehearsal, lease=lease)
-    try:
-        yield arena
-    finally:
-        arena.close()
 
 
 @dataclass(frozen=True)
@@ -86,8 +71,16 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
     ) -> None:
         situation.json = as_json
         with Connection(server, token).client() as connected:
-            team = _team(connected.get("contests", contest, "teams"), asked["team"]) if "team" in asked else {}
-            asked |= {"team": team["id"]} if team else {}
+            team: dict[str, Any] = {}
+            if "team" in asked:
+                teams, name = connected.get("contests", contest, "teams"), asked["team"]
+                team = next((one for one in teams if name in (one["id"], one["name"])), team)
+                if not team:
+                    raise ParameterError(
+                        _("there is no team {name!r}").format(name=name[:60]),
+                        _("teams are {names}").format(names=", ".join(one["name"] for one in teams[:50])),
+                    )
+                asked |= {"team": team["id"]}
             answer = connected.do(act, contest, **asked)
             said = {"contest": contest} | asked
             output = about(connected, said, answer)
@@ -97,16 +90,6 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
 
     made = command(act, run, contest=Contest, server=(Server, None), token=(Token, None), as_json=(Json, False))
     app.command(act.name, help=_(act.help), epilog=_(act.example))(made)
-
-
-def _team(teams: list[dict[str, Any]], given: str) -> dict[str, Any]:
-    for one in teams:
-        if given in (one["id"], one["name"]):
-            return one
-    raise ParameterError(
-        _("there is no team {name!r}").format(name=given[:60]),
-        _("teams are {names}").format(names=", ".join(one["name"] for one in teams[:50])),
-    )
 
 
 def round_of(contest: dict[str, Any], given: str | None, kind: str | None = None) -> str:
@@ -158,11 +141,10 @@ def signup(
 ) -> Output:
     """Make an account and keep a token."""
     from noren.contest.client import sign_up
-    from noren.contest.credentials import remember, server_address
+    from noren.contest.credentials import server_address
 
     server = server_address(address)
-    made = sign_up(server, login, name or login, _password(confirm=True), code=code, tell=say)
-    return _welcome(server, login, str(remember(made)))
+    return _welcome(login, sign_up(server, login, name or login, _password(confirm=True), code=code, tell=say))
 
 
 @app.command("login")
@@ -173,11 +155,10 @@ def login(
 ) -> Output:
     """Log in and keep a token."""
     from noren.contest.client import enter
-    from noren.contest.credentials import remember, server_address
+    from noren.contest.credentials import server_address
 
     server = server_address(address)
-    made = enter(server, login, _password(confirm=False), name=program, tell=say)
-    return _welcome(server, login, str(remember(made)))
+    return _welcome(login, enter(server, login, _password(confirm=False), name=program, tell=say))
 
 
 @app.command("logout")
@@ -218,11 +199,10 @@ def _password(*, confirm: bool) -> str:
     return given or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=confirm, err=True))
 
 
-def _welcome(server: str, login: str, file: str) -> Output:
-    return Output(
-        {"server": server, "login": login, "file": file},
-        [
-            _("you are {login} on {server}").format(login=login, server=server),
-            Note(_("the token is kept in {file}").format(file=file)),
-        ],
-    )
+def _welcome(login: str, made: Login) -> Output:
+    """Keep the token, and say who is logged in."""
+    from noren.contest.credentials import remember
+
+    told = {"server": made.server, "login": login, "file": str(remember(made))}
+    words = _("you are {login} on {server}"), _("the token is kept in {file}")
+    return Output(told, [words[0].format(**told), Note(words[1].format(**told))])

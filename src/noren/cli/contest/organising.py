@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import Connection, Contest, Database, Files, add_action, arena_at, shown_time
+from noren.cli.contest.connecting import Connection, Contest, Database, Files, add_action, shown_time
 from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, say, situation
 from noren.cli.parts.inputs import ServerOptions
 from noren.contest import acts
@@ -117,11 +118,12 @@ def work(
 ) -> None:
     """Judge what is handed in until Ctrl-C."""
     from noren.contest.app import judge_until_told
+    from noren.contest.arena import Arena
     from noren.web.settings import default_folder
 
     cluster_of(engine)
     folder = data_dir or default_folder("arena")
-    with arena_at(folder, database, files, rehearsal=rehearsal, lease=lease) as arena:
+    with closing(Arena(folder, database=database, files=files, rehearsal=rehearsal, lease=lease)) as arena:
         say(_("judging for the arena in {folder} (Ctrl-C ends it)").format(folder=folder))
         judge_until_told(arena, workers, engine=engine, engine_from=engine_from)
 
@@ -216,12 +218,26 @@ def _text(content: bytes, path: Path) -> str:
 
 def _plan(phases: Path | None, start: str | None, days: str, zone: str, rounds: list[str]) -> list[dict[str, Any]]:
     """Return the phases: those of a file, or a usual plan from a moment on."""
+    import tomllib
+
     from noren.contest.phases import moment, planned_phases
+    from noren.data.formats.source import read_all_bytes
 
     if phases is not None:
         if start is not None or days != _DAYS:
             raise ParameterError(_("--phases says when what is open"), _("leave --start and --days out"))
-        return _phases_of(phases, zone)
+        try:
+            listed = tomllib.loads(_text(read_all_bytes(phases, largest=2**18), phases)).get("phases")
+        except tomllib.TOMLDecodeError as error:
+            wrong = _("this is no TOML ({reason})").format(reason=error)
+            raise FileError(wrong, _("correct it"), file=phases) from None
+        if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
+            raise FileError(_("the file has no [[phases]]"), _("write one for each phase"), file=phases)
+        for one in listed:
+            for name, value in one.items():
+                if name in ("opens", "closes", "frozen_from"):
+                    one[name] = moment(value if isinstance(value, dt.datetime) else str(value), zone)
+        return listed
     try:
         lengths = [float(part) for part in days.split(",")]
         if len(lengths) != 5 or min(lengths) < 0:
@@ -232,26 +248,6 @@ def _plan(phases: Path | None, start: str | None, days: str, zone: str, rounds: 
         ) from None
     first = moment(dt.datetime.now(dt.UTC) if start is None else start, zone)
     return [one.as_dict() for one in planned_phases(first, lengths, rounds)]
-
-
-def _phases_of(path: Path, zone: str) -> list[dict[str, Any]]:
-    import tomllib
-
-    from noren.contest.phases import moment
-    from noren.data.formats.source import read_all_bytes
-
-    try:
-        listed = tomllib.loads(_text(read_all_bytes(path, largest=2**18), path)).get("phases")
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(_("this is no TOML ({reason})").format(reason=error), _("correct it"), file=path) from None
-    if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
-        raise FileError(_("the file has no [[phases]]"), _("write one for each phase"), file=path)
-    times = ("opens", "closes", "frozen_from")
-    return [
-        {name: moment(value if isinstance(value, dt.datetime) else str(value), zone) if name in times else value
-         for name, value in one.items()}
-        for one in listed
-    ]  # fmt: skip
 
 
 @app.command("open")

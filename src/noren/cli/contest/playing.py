@@ -13,7 +13,7 @@ from typer import Argument, Option
 from noren.cli.contest.connecting import Connection, Contest, Round, add_action, round_of, shown_time
 from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, say, situation
 from noren.contest import acts
-from noren.errors import ParameterError
+from noren.errors import ParameterError, Problem
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -140,36 +140,26 @@ def attack(
     connection: Connection,
 ) -> Output:
     """Hand in a guess."""
+    from noren.contest.judging.prepared import guess_on
+    from noren.contest.rulebook import read_rulebook
+
     if (guess is None) == (with_ is None):
         raise ParameterError(_("what is the guess?"), _("name its file, or an attack with --with"))
     if guess is not None and out is not None:
         raise ParameterError(_("--out keeps what --with makes"), _("leave it out"))
     with connection.client() as asked, TemporaryDirectory(prefix="noren-") as folder:
-        if guess is None:
-            chosen = round_of(asked.contest(contest), round_, "attack")
-            made = out or Path(folder) / "guess.csv"
-            _attacked(asked, contest, chosen, target, str(with_), original, Path(folder), made)
-            guess = made
+        if guess is None:  # fetch the target, attack it and write the guess
+            chosen, public = round_of(asked.contest(contest), round_, "attack"), Path(folder) / "target.csv"
+            asked.target(contest, chosen, target, public)
+            if original is None:
+                original = Path(folder) / "original.csv"
+                asked.data(contest, chosen, original)
+            book, guess = read_rulebook(asked.rulebook(contest)), out or Path(folder) / "guess.csv"
+            with progress_bar(str(with_)) as progress:
+                guess_on(book, original, public, str(with_), guess, progress=progress)
         with progress_bar(_("Sending")) as progress:
             got = asked.submit(contest, guess, target=target, phase=phase, progress=progress)
         return _after(asked, contest, got, None, wait=wait)
-
-
-def _attacked(
-    asked: Client, contest: str, round_: str, target: str, attack: str, original: Path | None, folder: Path, out: Path
-) -> None:
-    """Fetch a target, attack it and write the guess."""
-    from noren.contest.judging.prepared import guess_on
-    from noren.contest.rulebook import read_rulebook
-
-    public = folder / "target.csv"
-    asked.target(contest, round_, target, public)
-    if original is None:
-        original = folder / "original.csv"
-        asked.data(contest, round_, original)
-    book = read_rulebook(asked.rulebook(contest))
-    with progress_bar(attack) as progress:
-        guess_on(book, original, public, attack, out, progress=progress)
 
 
 def _after(asked: Client, contest: str, got: ReceivedOut, out: Path | None, *, wait: bool) -> Output:
@@ -272,23 +262,18 @@ def _word(one: Submitted) -> str:
 
 def _handed(found: Submitted) -> Output:
     """Return what the judge found of a file."""
-    return Output(found.model_dump(mode="json"), _handed_parts(found))
-
-
-def _handed_parts(found: Submitted) -> Iterator[Part]:
-    from noren.errors import Problem
-
-    yield f"{found.id}: {_kind(found)}, {_word(found)}"
+    parts: list[Part] = [f"{found.id}: {_kind(found)}, {_word(found)}"]
     report = found.report
     for told in (*report.get("problems", ()), *report.get("warnings", ())):
         rule, cure = str(told.get("rule") or ""), str(told.get("cure") or "")
-        yield f"  {Problem(told.get('row'), told.get('column'), told.get('value'), rule, cure).sentence()}"
+        parts.append(f"  {Problem(told.get('row'), told.get('column'), told.get('value'), rule, cure).sentence()}")
     total = int(report.get("total", 0))
     if total > len(report.get("problems", ())):
-        yield "  " + _("{count:,} problems in all").format(count=total)
-    yield from score_table(found.shown.values, found.shown.house)
+        parts.append("  " + _("{count:,} problems in all").format(count=total))
+    parts += score_table(found.shown.values, found.shown.house)
     if found.trouble and found.state != "refunded":
-        yield found.trouble
+        parts.append(found.trouble)
+    return Output(found.model_dump(mode="json"), parts)
 
 
 def score_table(values: Mapping[str, float] | None, house: Mapping[str, Any] | None) -> list[Table]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import Connection, Contest, Database, Files, Round, arena_at, round_of, shown_time
+from noren.cli.contest.connecting import Connection, Contest, Database, Files, Round, round_of, shown_time
 from noren.cli.contest.playing import handed_in, score_table
 from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, situation
 from noren.cli.parts.inputs import Master
@@ -80,6 +81,10 @@ def leaderboard(contest: Contest, round_: Round = None, *, connection: Connectio
 
 def board_parts(board: dict[str, Any], zone: str) -> Iterator[Part]:
     """Yield a board; who has no rank stands last, with the reason."""
+    from noren.contest.standings import Status
+    from noren.judgement.sentences import word_text
+    from noren.judgement.verdict import Word
+
     if board["kind"] == "frozen":
         at = shown_time(board["at"], zone)
         yield Note(_("the board stands still since {moment} ({zone})").format(moment=at, zone=zone))
@@ -91,21 +96,12 @@ def board_parts(board: dict[str, Any], zone: str) -> Iterator[Part]:
         rank = "–" if one["rank"] is None else str(one["rank"])
         score = "" if one["score"] is None else number(one["score"])
         values = [number(one["values"][name]) if name in one["values"] else "" for name in measures]
-        rows.append((rank, one["name"], score, *values, f"{one['effective']}/{one['attackers']}", _verdict(one)))
+        verdict = word_text(Word(one["verdict"])) if one["verdict"] else ""
+        if why := Status(one["status"]).words:
+            verdict = f"{why}: {one['reason']}" if one["reason"] else why
+        rows.append((rank, one["name"], score, *values, f"{one['effective']}/{one['attackers']}", verdict))
     headings = (_("rank"), _("team"), _("score"), *measures, _("broken by / attacked by"), _("verdict"))
     yield Table(headings, rows, str(board["round"]))
-
-
-def _verdict(one: dict[str, Any]) -> str:
-    """Return what is said of a release in a word, or why a team has no rank."""
-    from noren.contest.standings import Status
-    from noren.judgement.sentences import word_text
-    from noren.judgement.verdict import Word
-
-    why = Status(one["status"]).words
-    if why:
-        return f"{why}: {one['reason']}" if one["reason"] else why
-    return word_text(Word(one["verdict"])) if one["verdict"] else ""
 
 
 @app.command("results")
@@ -158,8 +154,9 @@ def export(
                 asked.save(contest, "archive", out, progress)
         else:
             from noren.contest.archive import export as write
+            from noren.contest.arena import Arena
 
-            with arena_at(data_dir, database, files) as arena:
+            with closing(Arena(data_dir, database=database, files=files)) as arena:
                 write(arena, contest, out, progress=progress)
     written = _("{contest} is in {out}").format(contest=contest, out=out)
     return Output({"contest": contest, "out": str(out), "bytes": out.stat().st_size}, [written])
@@ -174,8 +171,9 @@ def import_(
 ) -> Output:
     """Put an archive into a server."""
     from noren.contest.archive import import_archive
+    from noren.contest.arena import Arena
 
-    with progress_bar(_("Importing")) as progress, arena_at(data_dir, database, files) as arena:
+    with progress_bar(_("Importing")) as progress, closing(Arena(data_dir, database=database, files=files)) as arena:
         contest = import_archive(arena, file, progress=progress)
     return Output({"contest": contest}, [_("{contest} is here").format(contest=contest)])
 
@@ -188,30 +186,25 @@ def audit(
     connection: Connection,
 ) -> Output:
     """Verify chain, signatures and receipts; leave with 1 where something does not fit."""
+    from noren.contest.credentials import receipts_folder
     from noren.contest.replay import audit as verify
 
     with TemporaryDirectory(prefix="noren-") as folder:
         path = Path(archive)
-        if not path.is_file():
-            path, known = _fetched(archive, connection, Path(folder), known)
+        if not path.is_file():  # the log of a contest on the server, and one's own receipts
+            if "/" in archive or "." in archive:
+                raise ParameterError(
+                    _("there is no file {name}").format(name=archive),
+                    _("name an archive, or a contest on the server"),
+                )
+            path = Path(folder) / "log.jsonl"
+            with connection.client() as asked:
+                asked.save(archive, "log", path)
+                own = receipts_folder(asked.connection.address, archive)
+            known = known or (own if own.is_dir() else None)
         found = verify(path, receipts=known)
     fine = [_("every entry follows from the one before it, and every receipt fits")]
     return Output(found.as_dict(), fine if found.ok else map(str, found.problems), exit_code=0 if found.ok else 1)
-
-
-def _fetched(contest: str, connection: Connection, folder: Path, known: Path | None) -> tuple[Path, Path | None]:
-    """Fetch the log of a contest, and find one's own receipts."""
-    from noren.contest.credentials import receipts_folder
-
-    if "/" in contest or "." in contest:
-        raise ParameterError(
-            _("there is no file {name}").format(name=contest), _("name an archive, or a contest on the server")
-        )
-    with connection.client() as asked:
-        path = folder / "log.jsonl"
-        asked.save(contest, "log", path)
-        own = receipts_folder(asked.connection.address, contest)
-    return path, known or (own if own.is_dir() else None)
 
 
 @app.command("replay")
