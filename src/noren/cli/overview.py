@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -17,47 +18,21 @@ from noren.cli.parts.inputs import Force, RuleName
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.data.formats.files import FolderKind
     from noren.data.frames import Records
     from noren.judgement.outcome import Outcome
     from noren.judgement.place import Place
     from noren.judgement.verdict import Verdict
-    from noren.registry import Registry
-    from noren.reproduce.frame import Datum
     from noren.reproduce.run import Reproduction
 
 Name = Annotated[str | None, Argument(metavar="NAME", help=_("Show this one alone, with its parameters."))]
 
 
-@app.command("methods")
-def methods(name: Name = None) -> Output:
-    """List methods."""
-    from noren.methods import methods as registry
-
-    return _listing(registry, name)
-
-
-@app.command("attacks")
-def attacks(name: Name = None) -> Output:
-    """List attacks."""
-    from noren.attacks import attacks as registry
-
-    return _listing(registry, name)
-
-
-@app.command("measures")
-def measures(name: Name = None) -> Output:
-    """List measures."""
-    from noren.measures import measures as registry
-
-    return _listing(registry, name)
-
-
-def _listing(registry: Registry[Any], name: str | None) -> Output:
+def _listing(kind: str, name: str | None) -> Output:
+    """List all methods, attacks or measures, or tell of one."""
     from noren.registry import describe, flags
 
+    registry = getattr(importlib.import_module(f"noren.{kind}"), kind)
     picked = [registry[n] for n in registry] if name is None else [registry[name]]
-    kind = registry.group.partition(".")[2]
     broken = registry.broken() if name is None else {}
     say(*(_("left out: {what}").format(what=reason) for reason in broken.values()))
     parts: list[Part] = []
@@ -73,6 +48,24 @@ def _listing(registry: Registry[Any], name: str | None) -> Output:
         if rows:
             parts.append(Table((_("flag"), _("type"), _("default"), _("meaning")), rows))
     return Output({kind: [describe(c) for c in picked]} | ({"broken": broken} if broken else {}), parts)
+
+
+@app.command("methods")
+def methods(name: Name = None) -> Output:
+    """List methods."""
+    return _listing("methods", name)
+
+
+@app.command("attacks")
+def attacks(name: Name = None) -> Output:
+    """List attacks."""
+    return _listing("attacks", name)
+
+
+@app.command("measures")
+def measures(name: Name = None) -> Output:
+    """List measures."""
+    return _listing("measures", name)
 
 
 @app.command("reproduce")
@@ -120,15 +113,25 @@ def reproduce(
 def _reproduction_parts(report: Reproduction, out: Path | None) -> Iterator[Part]:
     import textwrap
 
+    from rich.cells import cell_len
     from rich.console import Console
 
-    from noren.reproduce.writing import before_table, headline, part_title
+    from noren.reproduce.writing import before_table, grid, headline, long_grid, part_title
 
+    width = Console().width
     for result in report.documents:
         yield f"{result.document.key}: {_(result.document.title)}\n"
         for part in result.parts:
-            cells = part.comparison.cells
-            yield _cells_table(part_title(part), cells) if cells else part_title(part)
+            if cells := part.comparison.cells:  # as wide as the paper's table, or one below the other
+                shown = grid(cells)
+                headings = _two_lines(shown.headings)
+                lines = ([heading.split("\n")[i] for heading in headings] for i in (0, -1))
+                if sum(max(map(cell_len, column)) + 3 for column in zip(*shown.rows, *lines, strict=True)) + 1 > width:
+                    shown = long_grid(cells)
+                    headings = _two_lines(shown.headings)
+                yield Table(headings, shown.rows, part_title(part))
+            else:
+                yield part_title(part)
             yield from (*before_table(part), "")
         if result.errata:
             yield _("Errata")
@@ -138,29 +141,13 @@ def _reproduction_parts(report: Reproduction, out: Path | None) -> Iterator[Part
                 if erratum.unexplained
                 else _("{key} ({where}): printed: {printed}; it must be: {derived}. {derivation}")
             )
-            yield textwrap.fill(words.format(**erratum.as_dict()), Console().width, subsequent_indent="  ")
+            yield textwrap.fill(words.format(**erratum.as_dict()), width, subsequent_indent="  ")
         yield ""
     yield headline(report) + "."
     counts = _("{computed} pieces of work computed, {kept} kept from before.")
     yield counts.format(computed=report.computed, kept=report.kept)
     if out is not None:
         yield _("written to {out}").format(out=out)
-
-
-def _cells_table(title: str, cells: Sequence[Datum]) -> Table:
-    """Return cells as wide as the paper's table, or one below the other where the terminal is too narrow for that."""
-    from rich.cells import cell_len
-    from rich.console import Console
-
-    from noren.reproduce.writing import grid, long_grid
-
-    shown = grid(cells)
-    headings = _two_lines(shown.headings)
-    columns = zip(*shown.rows, *([heading.split("\n")[i] for heading in headings] for i in (0, -1)), strict=True)
-    if sum(max(map(cell_len, column)) + 3 for column in columns) + 1 > Console().width:
-        shown = long_grid(cells)
-        headings = _two_lines(shown.headings)
-    return Table(headings, shown.rows, title)
 
 
 def _two_lines(headings: Sequence[tuple[str, str]]) -> list[str]:
@@ -200,7 +187,8 @@ def demo(
     """Run the demo."""
     from noren.api import sample
     from noren.data.contest_files import write_rows
-    from noren.data.formats.files import writing_folder
+    from noren.data.formats.files import FolderKind, writing_folder
+    from noren.data.release import RELEASE
     from noren.judgement.judging import judge
     from noren.judgement.place import place_of
     from noren.judgement.rule import rule_named
@@ -208,7 +196,8 @@ def demo(
     from noren.work.workers import child_processes
 
     by = rule_named(rule)
-    kind = _kind()
+    releases = [f"{_folder_name(label)}/{file}" for label in _RUNS for file in RELEASE.names]
+    kind = FolderKind((_SIGN, *_SIGNED, *releases), _unsigned)
     earlier = out.is_dir() and any(out.iterdir()) and kind.foreign(out) is None  # a demo, and nothing else
     with writing_folder(out, replace=(force or earlier) and kind) as folder:
         if not situation.json:
@@ -299,15 +288,6 @@ _SIGNED = ("T.csv", "report.html")
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _kind() -> FolderKind:
-    """Return what a demo's folder holds: its own files, and releases."""
-    from noren.data.formats.files import FolderKind
-    from noren.data.release import RELEASE
-
-    releases = [f"{_folder_name(label)}/{file}" for label in _RUNS for file in RELEASE.names]
-    return FolderKind((_SIGN, *_SIGNED, *releases), _unsigned)
 
 
 def _unsigned(folder: Path) -> str | None:

@@ -97,14 +97,20 @@ def joint(
             _("leave --rows out"),
         )
     room = found.room(keep) if keep is not None else None
-    answer = _as_dict(found) | ({} if keep is None else {"keep": keep, "one_more_needs_k": room})
+    notes = _reasons(found)
+    told = [
+        {"release": part.name, "attributes": part.attributes, "rho": part.rhos, "k": part.k, "odds": part.odds}
+        for part in found.parts
+    ]
+    answer = {"rows": found.rows, "releases": told, "attributes": found.attributes, "repeated": found.repeated}
+    answer |= {"k": found.k, "odds": found.odds, "same_table": found.same_table, "reasons": [*notes]}
+    answer |= {} if keep is None else {"keep": keep, "one_more_needs_k": room}
     lines = [
         (part.name, ", ".join(part.attributes), _few(part.rhos), number(round(part.k, 6)), f"{part.odds:.3g}")
         for part in found.parts
     ]
     whole = (_("all together"), ", ".join(found.attributes), "", number(round(found.k, 6)), f"{found.odds:.3g}")
     table = Table((_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, whole])
-    notes = _reasons(found)
     if keep is not None and room is None:
         broken = _("k = {keep:g} does not hold any more: together they have {k:.4g}.")
         notes.append(broken.format(keep=keep, k=found.k))
@@ -142,28 +148,6 @@ def _planned(said: str, rows: int, schema: str | None) -> JointPart:
 
     made = build(Retention, {"attributes": names, "k": wanted}).plan(Schema.load(schema), rows)
     return planned_part(name, made.names, rows, wanted, made.rhos)
-
-
-def _as_dict(found: Joint) -> dict[str, Any]:
-    return {
-        "rows": found.rows,
-        "releases": [
-            {
-                "release": part.name,
-                "attributes": list(part.attributes),
-                "rho": list(part.rhos),
-                "k": part.k,
-                "odds": part.odds,
-            }
-            for part in found.parts
-        ],
-        "attributes": list(found.attributes),
-        "repeated": list(found.repeated),
-        "k": found.k,
-        "odds": found.odds,
-        "same_table": found.same_table,
-        "reasons": _reasons(found),
-    }
 
 
 def _reasons(found: Joint) -> list[str]:
