@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from noren.data.formats.files import FolderKind, writing_folder
+from noren.data.formats.files import FolderKind, json_signed, writing_folder
 from noren.i18n import active_language
 from noren.judgement.page_text import printable
 from noren.papers.case import Case, is_pseudonymised_only
@@ -107,14 +107,7 @@ def write_pack(pack: Pack, case: Case, folder: str | Path, *, replace_existing: 
     return Path(folder)
 
 
-def _unsigned(folder: Path) -> str | None:
-    """Return the file that tells, where Noren did not write it."""
-    try:
-        said = json.loads((folder / _KEPT).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return _KEPT
-    return None if isinstance(said, dict) and {"noren", "documents", "to_fill_in"} <= said.keys() else _KEPT
-
-
-PAPERS = FolderKind(("[1-9]-*.html", "[1-9]-*.docx", "[1-9]-*.md", _KEPT), _unsigned)
+PAPERS = FolderKind(
+    ("[1-9]-*.html", "[1-9]-*.docx", "[1-9]-*.md", _KEPT), json_signed(_KEPT, "noren", "documents", "to_fill_in")
+)
 """A folder of papers."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from noren.data.formats.files import FolderKind, writing_folder
+from noren.data.formats.files import FolderKind, json_signed, writing_folder
 from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language, ngettext
 from noren.reproduce.frame import Datum, Value
@@ -163,22 +163,13 @@ def _cell(text: str) -> str:
 Pictures = dict[tuple[str, str, int], str]
 
 
-def _unsigned(folder: Path) -> str | None:
-    """Return the summary in a folder where it is none of a reproduction."""
-    try:
-        told = json.loads((folder / "reproduce.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        told = None
-    return None if isinstance(told, dict) and {"documents", "measured"} <= told.keys() else "reproduce.json"
-
-
 _DOCUMENT = ("S[0-9]", "beyond")
 REPRODUCTION = FolderKind(
     (
         *("index.html", "index.md", "reproduce.json"),
         *(name + end for name in _DOCUMENT for end in (".md", ".json", "-*.svg")),
     ),
-    _unsigned,
+    json_signed("reproduce.json", "documents", "measured"),
 )
 """A folder with a reproduction; another may take its place if it holds nothing else."""
 

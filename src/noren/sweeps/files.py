@@ -21,7 +21,7 @@ import tomli_w
 from pydantic import ValidationError
 
 from noren.attacks import attacks as every_attack
-from noren.data.formats.files import FolderKind, writing_folder
+from noren.data.formats.files import FolderKind, json_signed, writing_folder
 from noren.data.frames import Records
 from noren.data.schema import PRESETS, Schema
 from noren.errors import FileError
@@ -41,16 +41,7 @@ if TYPE_CHECKING:
 NAMES = ("report.html", "frontier.svg", "table.csv", "table.json", "sweep.toml")
 
 
-def _unsigned(folder: Path) -> str | None:
-    """Return the table in a folder where it is none that a study wrote."""
-    try:
-        told = json.loads((folder / "table.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        told = None
-    return None if isinstance(told, dict) and {"noren", "settings", "points"} <= told.keys() else "table.json"
-
-
-STUDY = FolderKind(NAMES, _unsigned)
+STUDY = FolderKind(NAMES, json_signed("table.json", "noren", "settings", "points"))
 """A folder with a study; another may take its place if it holds nothing else."""
 
 

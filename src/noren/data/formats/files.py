@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fnmatch
+import json
 import os
 import secrets
 import shutil
@@ -64,6 +65,19 @@ class FolderKind:
             if not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.names):
                 return name
         return self.unsigned(folder) if found else None
+
+
+def json_signed(name: str, *keys: str) -> Callable[[Path], str | None]:
+    """Return the check of a :class:`FolderKind` that is known by a JSON file: an object with these keys."""
+
+    def unsigned(folder: Path) -> str | None:
+        try:
+            told = json.loads((folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return name
+        return None if isinstance(told, dict) and {*keys} <= told.keys() else name
+
+    return unsigned
 
 
 _LEFT_BY_DESKTOPS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", ".directory"})
