@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from noren.judgement.page_text import printable
 from noren.judgement.place import Choice, Place, far_beyond, far_sentence, frontier_sentence, worth_a_choice
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import cautions, rule_sentence, word_text
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.verdict import Word
 from noren.measures import measures
 from noren.protocols import Score
 from noren.reports.run_view import measure_views, written
@@ -52,8 +53,9 @@ def page_html(study: Study) -> str:
     _headline, *rest = study.answer
     safest = [study.settings[choice.safest] for choice in study.choices if choice.safest is not None]
     shown = [one for one in study.settings if one.recommended] or safest
-    first = ["attacks"] if study.source.schema.kind == Kind.HISTORY else ["classes"]
-    if study.source.schema.kind != Kind.HISTORY and len({choice.use_of for choice in study.choices}) > 1:
+    history = study.source.schema.kind == Kind.HISTORY
+    first = ["attacks"] if history else ["classes"]
+    if not history and len({choice.use_of for choice in study.choices}) > 1:
         first.append("measured_differently")
     about = ngettext(
         "{settings} setting on {rows} rows about {people} people, {runs} for each",
@@ -61,6 +63,19 @@ def page_html(study: Study) -> str:
         len(study.settings),
     )
     runs = ngettext("{count} run", "{count} runs", len(study.asked.seeds))
+    # every number of the page with its meaning, as all pages say them
+    use = use_title([one.place for one in study.settings])
+    glossary = {"use": GlossaryEntry("use", use, say("glossary.use"), say("glossary.more_useful"))}
+    if history:
+        name, meaning = say("glossary.survival"), say("glossary.survival_meaning")
+        glossary["survival"] = GlossaryEntry("survival", name, meaning, say("glossary.safer"))
+    attacked = ("named", "right", "rate", "chance", "share", "best", "needed") if history else ()
+    repeat = [(_("This study again, from its folder, with the same numbers:"), "noren explore --sweep sweep.toml")]
+    for one in shown:
+        if one.recommended:
+            command = commands(ScriptOrder(one.setting.statement, study.source.schema))[0].replace(" --seed SEED", "")
+            said = _("A release by {label}, with a seed of its own:").format(label=one.label)
+            repeat.append((printable(said, 200), command))
     return template("noren.sweeps", "sweep.html.jinja").render(
         language=active_language(),
         headline=headline(study.settings, study.choices),
@@ -70,7 +85,7 @@ def page_html(study: Study) -> str:
             people=count(study.source.people),
             runs=runs.format(count=count(len(study.asked.seeds))),
         ),
-        glossary=_glossary(study),
+        glossary=glossary | terms("risk", *attacked, *Word, "frontier"),
         asked=_asked(study),
         rule=rule_words(study.asked.rule, study.choices),
         answer=rest,
@@ -78,12 +93,12 @@ def page_html(study: Study) -> str:
         frontier=frontier_sentence([one.place for one in study.settings if one.place.is_placed]),
         wide=Markup(_drawn(study, _WIDE)),  # noqa: S704 - the drawer escapes texts
         narrow=Markup(_drawn(study, _NARROW, narrow=True)),  # noqa: S704 - see above
-        history=study.source.schema.kind == Kind.HISTORY,
+        history=history,
         survival=any("survival" in one.scores for one in study.settings),
         settings=[_line(one) for one in study.settings],
         parts=[_part(one) for one in shown],
         caveats=[say(f"caveats.{name}") for name in (*first, "general", "best_of_many", "series", "law")],
-        repeat=_repeat(study, shown),
+        repeat=repeat,
         count=count,
         decimal=decimal,
         percent=percent,
@@ -141,9 +156,7 @@ def _drawn(study: Study, size: tuple[int, int], *, narrow: bool = False) -> str:
 def _asked(study: Study) -> list[tuple[str, str]]:
     """Return what was asked, as pairs of words and an answer."""
     asked, history = study.asked, study.source.schema.kind == Kind.HISTORY
-    settings: dict[str, int] = {}
-    for one in asked.settings:
-        settings[one.method.name] = settings.get(one.method.name, 0) + 1
+    settings = Counter(one.method.name for one in asked.settings)
     shared = shared_words(asked.settings)
     facts = [
         (_("data"), _("a purchase history") if history else _("a table of people")),
@@ -181,8 +194,19 @@ def _line(one: SettingResult) -> dict[str, Any]:
 
 def _part(one: SettingResult) -> dict[str, Any]:
     """Return what the page tells of the setting to take, or of the safest where none may be handed out."""
-    worst, label = one.worst, printable(one.label, _LONGEST_LABEL)
-    evidence = () if one.verdict is None else one.verdict.evidence
+    worst, verdict, label = one.worst, one.verdict, printable(one.label, _LONGEST_LABEL)
+    evidence = () if verdict is None else verdict.evidence
+    classes: list[tuple[str, str]] = []  # what the classes of a table come to, and what is proved
+    if verdict is not None and verdict.facts.table is not None:
+        table, guarantee = verdict.facts.table, verdict.guarantee
+        facts: list[tuple[str, Any]] = [
+            (_("chance to find a person, proven, at most"), None if guarantee is None else guarantee.bound),
+            (_("chance to find the most exposed person"), None if verdict.risk_of == "guarantee" else table.prosecutor),
+            (_("chance to find a person, in the mean"), table.marketer),
+            (_("share of rows in classes that are too small"), table.below),
+        ]
+        classes += [] if table.least is None else [(_("rows in the smallest class"), count(table.least))]
+        classes += [(name, percent(value)) for name, value in facts if value is not None]
     return {
         "verdict": str(one.place.word),
         "title": (
@@ -194,27 +218,12 @@ def _part(one: SettingResult) -> dict[str, Any]:
             (one, _(attacks[one.attack].summary) if one.attack in attacks else "") for one in evidence if one.right
         ],
         "in_vain": [exhibit.attack for exhibit in evidence if not exhibit.right],
-        "classes": _classes(one.verdict),
-        "cautions": [] if one.verdict is None else cautions(one.verdict),
+        "classes": classes,
+        "cautions": [] if verdict is None else cautions(verdict),
         "scores": _scores(one),
         "left_out": [] if worst is None else [f"{name}: {in_language(said)}" for name, said in worst.left_out.items()],
         "failed": [failure_words(name, said) for name, said in one.failed.items()],
     }
-
-
-def _classes(verdict: Verdict | None) -> list[tuple[str, str]]:
-    """Return what the classes of a table come to, and what is proved."""
-    if verdict is None or verdict.facts.table is None:
-        return []
-    table, guarantee = verdict.facts.table, verdict.guarantee
-    facts: list[tuple[str, Any]] = [
-        (_("chance to find a person, proven, at most"), None if guarantee is None else guarantee.bound),
-        (_("chance to find the most exposed person"), None if verdict.risk_of == "guarantee" else table.prosecutor),
-        (_("chance to find a person, in the mean"), table.marketer),
-        (_("share of rows in classes that are too small"), table.below),
-    ]
-    told = [(name, percent(value)) for name, value in facts if value is not None]
-    return told if table.least is None else [(_("rows in the smallest class"), count(table.least)), *told]
 
 
 def _scores(one: SettingResult) -> list[dict[str, Any]]:
@@ -229,32 +238,6 @@ def _scores(one: SettingResult) -> list[dict[str, Any]]:
         better = {"lower": _("lower is better"), "higher": _("higher is better")}.get(view.goal or "", "")
         shown.append({"name": view.name, "summary": _(view.summary), "better": better, "value": view.value})
     return shown
-
-
-def _repeat(study: Study, shown: Sequence[SettingResult]) -> list[tuple[str, str]]:
-    """Return commands, each with what it does."""
-    told = [(_("This study again, from its folder, with the same numbers:"), "noren explore --sweep sweep.toml")]
-    for one in shown:
-        if one.recommended:
-            command = commands(ScriptOrder(one.setting.statement, study.source.schema))[0].replace(" --seed SEED", "")
-            said = _("A release by {label}, with a seed of its own:").format(label=one.label)
-            told.append((printable(said, 200), command))
-    return told
-
-
-# --- explanations ----------------------------------------------------------------------------------------------------
-
-
-def _glossary(study: Study) -> dict[str, GlossaryEntry]:
-    """Return every number of the page with its meaning, and the verdicts; as all pages say them."""
-    history = study.source.schema.kind == Kind.HISTORY
-    use = use_title([one.place for one in study.settings])
-    told = {"use": GlossaryEntry("use", use, say("glossary.use"), say("glossary.more_useful"))}
-    if history:
-        name, meaning = say("glossary.survival"), say("glossary.survival_meaning")
-        told["survival"] = GlossaryEntry("survival", name, meaning, say("glossary.safer"))
-    attacked = ("named", "right", "rate", "chance", "share", "best", "needed") if history else ()
-    return told | terms("risk", *attacked, *Word, "frontier")
 
 
 # --- the settings on one map -----------------------------------------------------------------------------------------
@@ -280,6 +263,10 @@ class SettingsMap:
         What stands beside each of them: its verdict's mark, its method, and what tells it from others of its method.
     brief
         The same without the method, for a narrow map, where the shape tells it.
+    shapes
+        The shape of each method that is drawn, as a path between -1 and 1.
+    words
+        The verdicts that occur, each with its mark.
     far
         Which settings are not drawn, in a sentence; empty where all are.
     """
@@ -291,17 +278,9 @@ class SettingsMap:
     methods: Sequence[str]
     taken: Sequence[int]
     allowed: float
+    shapes: Mapping[str, str]
+    words: Sequence[str]
     far: str
-
-    @property
-    def shapes(self) -> dict[str, str]:
-        """The shape of each method that is drawn, as a path between -1 and 1."""
-        return method_shapes(self.methods)
-
-    @property
-    def words(self) -> list[str]:
-        """The verdicts that occur, each with its mark."""
-        return [word_text(word) for word in Word if any(place.word == word for place in self.places)]
 
     def chart(self, size: tuple[int, int], *, narrow: bool = False, addresses: Sequence[str] = ()) -> Spec:
         """Return the map as a chart; on a narrow one labels are brief."""
@@ -340,14 +319,17 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
             both = [_("{label} and {more} more").format(label=text, more=more[i]) for text in both]
         texts.append(both)
     chosen = {choice.chosen for choice in choices}
+    places, methods = [settings[i].place for i in drawn], [settings[i].method for i in drawn]
     return SettingsMap(
-        places=[settings[i].place for i in drawn],
+        places=places,
         drawn=drawn,
         labels=[label for label, _brief in texts],
         brief=[brief for _label, brief in texts],
-        methods=[settings[i].method for i in drawn],
+        methods=methods,
         taken=[at for at, i in enumerate(drawn) if i in chosen],
         allowed=float(rule.tolerance),
+        shapes=method_shapes(methods),
+        words=[word_text(word) for word in Word if any(place.word == word for place in places)],
         far=far_sentence([settings[i].place.model_copy(update={"label": labels[i]}) for i in far], rule),
     )
 
