@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from pathlib import Path
@@ -21,7 +20,7 @@ import tomli_w
 from pydantic import ValidationError
 
 from noren.attacks import attacks as every_attack
-from noren.data.formats.files import FolderKind, json_signed, writing_folder
+from noren.data.formats.files import FolderKind, json_signed
 from noren.data.frames import Records
 from noren.data.schema import PRESETS, Schema
 from noren.errors import FileError
@@ -33,7 +32,7 @@ from noren.methods.chain import Chain
 from noren.protocols import Component, Method
 from noren.registry import Registry, build, read_sweep_file, runs_of
 from noren.sweeps.plan import Setting, files_named, settled
-from noren.sweeps.study import rows_of, without_seeds
+from noren.sweeps.study import rows_of
 
 if TYPE_CHECKING:
     from noren.sweeps.study import Study
@@ -50,32 +49,11 @@ def holds_study(folder: Path) -> bool:
     return folder.is_dir() and any(folder.iterdir()) and STUDY.foreign(folder) is None
 
 
-def write_study(study: Study, folder: str | Path, *, replace: bool = False) -> Path:
-    """Write a study, whole or not at all; an earlier study there is replaced, nothing else ever is."""
-    from noren.sweeps.page import frontier_svg, page_html
-
-    folder = Path(folder)
-    with writing_folder(folder, replace=(replace or holds_study(folder)) and STUDY) as aside:
-        without_seeds(study.frame).write_csv(aside / "table.csv")
-        (aside / "sweep.toml").touch(mode=0o600)
-        texts = {
-            "report.html": page_html(study),
-            "frontier.svg": frontier_svg(study),
-            "table.json": json.dumps(as_plain(study), ensure_ascii=False, indent=2, allow_nan=False) + "\n",
-            "sweep.toml": sweep_toml(study, folder),
-        }
-        for name, text in texts.items():
-            (aside / name).write_text(text, encoding="utf-8", newline="\n")
-    return folder
-
-
 def as_plain(study: Study) -> dict[str, Any]:
     """Return a study as plain data that may be shown: everything but the seeds, in English."""
     asked, settings = study.asked, study.settings
-
-    def named(at: int | None) -> str | None:
-        return None if at is None else settings[at].label
-
+    labels = {at: one.label for at, one in enumerate(settings)}
+    sides = ("chosen", "more_useful", "safer", "safest")
     return {
         "noren": study.version,
         "data": {"kind": str(study.source.schema.kind), "rows": study.source.rows, "people": study.source.people},
@@ -83,10 +61,9 @@ def as_plain(study: Study) -> dict[str, Any]:
         "runs": len(asked.seeds),
         "attacks": [one.name for one in asked.attacks],
         "measures": [one.name for one in asked.measures],
-        "recommended": [named(choice.chosen) for choice in study.choices if choice.chosen is not None],
+        "recommended": [labels[choice.chosen] for choice in study.choices if choice.chosen is not None],
         "choices": [
-            {"use_of": choice.use_of}
-            | {name: named(getattr(choice, name)) for name in ("chosen", "more_useful", "safer", "safest")}
+            {"use_of": choice.use_of} | {name: labels.get(getattr(choice, name)) for name in sides}
             for choice in study.choices
         ],
         "settings": [

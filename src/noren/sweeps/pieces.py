@@ -100,14 +100,13 @@ def make_release(text: str) -> dict[str, Any]:
     """Protect the original and keep the release; return what it says of itself, or why it was refused or failed."""
     order, begin = PieceOrder.model_validate_json(text), time.perf_counter()
     original, folder = _held[order.data]
-    made, trouble = _tried(lambda: api.protect(original, order.component, seed=order.seed))
-    if made is None:
-        return trouble | {"seconds": _since(begin)}
-    with writing_folder(
-        piece_folder(folder, "release", order.key), replace=True
-    ) as aside:  # a damaged one in the cache as well
-        made.write_into(aside)
-    return release_result(made, original) | {"seconds": _since(begin)}
+    made, result = _tried(lambda: api.protect(original, order.component, seed=order.seed))
+    if made is not None:
+        # a damaged one in the cache is replaced as well
+        with writing_folder(piece_folder(folder, "release", order.key), replace=True) as aside:
+            made.write_into(aside)
+        result = release_result(made, original)
+    return result | {"seconds": round(time.perf_counter() - begin, 3)}
 
 
 def examine(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,7 +135,7 @@ def examine(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> di
         result = result or score_result(store.scores[component.name])
     else:
         return skipped
-    return result | {"seconds": _since(begin)}
+    return result | {"seconds": round(time.perf_counter() - begin, 3)}
 
 
 # --- their results ---------------------------------------------------------------------------------------------------
@@ -175,10 +174,6 @@ def score_of(result: Mapping[str, Any]) -> Score | None:
 
 def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _since(begin: float) -> float:
-    return round(time.perf_counter() - begin, 3)
 
 
 # --- what they share -------------------------------------------------------------------------------------------------

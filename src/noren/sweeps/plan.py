@@ -9,6 +9,7 @@ nothing else again.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -209,7 +210,14 @@ def settings_for(
     if every:
         named = [name for name in every_method if name != "chain" and every_method[name].fits(original.schema)]
     kinds = [every_method[name] for name in named if isinstance(name, str)]
-    _stop_at_unknown(kinds, parameters)
+    known = sorted({name for kind in kinds for name in kind.model_fields})
+    if unknown := [name for name in parameters if name not in known]:
+        component = ", ".join(kind.name for kind in kinds) or _("a ready method")
+        words = _("{component} has no parameter {flag}{hint}")
+        raise ParameterError(
+            words.format(component=component, flag=unknown[0], hint=suggestion(unknown[0], known)),
+            _("its parameters are {names}").format(names=", ".join(known) or _("none")),
+        )
     people = people_in(original)
     found: list[Setting] = []
     left_out = []
@@ -249,20 +257,6 @@ def expanded(
     if strength is not None and not own.keys() & {strength.parameter, *strength.instead}:
         own = usual_parameters(kind, schema, usual_values(kind, people, rule).split(", ")) | own
     return expand(kind, own)
-
-
-def _stop_at_unknown(kinds: Sequence[type[Method]], given: Mapping[str, Any]) -> None:
-    known = sorted({name for kind in kinds for name in kind.model_fields})
-    for name in given:
-        if name not in known:
-            raise ParameterError(
-                _("{component} has no parameter {flag}{hint}").format(
-                    component=", ".join(kind.name for kind in kinds) or _("a ready method"),
-                    flag=name,
-                    hint=suggestion(name, known),
-                ),
-                _("its parameters are {names}").format(names=", ".join(known) or _("none")),
-            )
 
 
 def settled(method: Method, folder: Path | None = None) -> Method:
@@ -321,42 +315,29 @@ def plan(asked: Asked, original: Records, data: str) -> list[Point]:
     attackers = sorted(
         (one for one in asked.attacks if one.fits(original.schema)), key=lambda one: (one.listens, one.name)
     )
-    return [
-        _point(setting, seed, run, attackers, judges, original, data)
-        for setting in asked.settings
-        for run, seed in enumerate(asked.seeds, start=1)
-    ]
-
-
-def _point(
-    setting: Setting,
-    seed: int,
-    run: int,
-    attackers: Sequence[Attack],
-    judges: Mapping[str, Measure],
-    original: Records,
-    data: str,
-) -> Point:
-    release = _piece("release", setting.method, data, seed=seed)
-    guesses: dict[str, Piece] = {}
-    heard: dict[str, Piece] = {}
-    for attack in attackers:
-        listened: dict[str, Piece] = {}
-        if isinstance(attack, Ensemble):
-            names = attack.members or [name for name in fitting(every_attack, original.schema) if name != attack.name]
-            for name in names:
-                member = every_attack.create(name)
-                if name not in guesses or guesses[name].component != member:
-                    heard.setdefault(name, _piece("guess", member, data, release=release))
-                listened[name] = heard.get(name) or guesses[name]
-        elif attack.listens:
-            listened = dict(guesses)
-        guesses[attack.name] = _piece("guess", attack, data, release=release, heard=listened)
-    scores = {}
-    for name, measure in judges.items():
-        judged = guesses if "guess" in measure.needs else {}
-        scores[name] = _piece("score", measure, data, release=release, heard=judged)
-    return Point(setting, seed, run, release, guesses, scores, list(heard.values()))
+    points = []
+    for setting, (run, seed) in itertools.product(asked.settings, enumerate(asked.seeds, start=1)):
+        release = _piece("release", setting.method, data, seed=seed)
+        guesses: dict[str, Piece] = {}
+        heard: dict[str, Piece] = {}
+        for attack in attackers:
+            listened: dict[str, Piece] = {}
+            if isinstance(attack, Ensemble):
+                others = [] if attack.members else fitting(every_attack, original.schema)
+                for name in attack.members or [name for name in others if name != attack.name]:
+                    member = every_attack.create(name)
+                    if name not in guesses or guesses[name].component != member:
+                        heard.setdefault(name, _piece("guess", member, data, release=release))
+                    listened[name] = heard.get(name) or guesses[name]
+            elif attack.listens:
+                listened = dict(guesses)
+            guesses[attack.name] = _piece("guess", attack, data, release=release, heard=listened)
+        scores = {}
+        for name, measure in judges.items():
+            judged = guesses if "guess" in measure.needs else {}
+            scores[name] = _piece("score", measure, data, release=release, heard=judged)
+        points.append(Point(setting, seed, run, release, guesses, scores, list(heard.values())))
+    return points
 
 
 def _piece(
@@ -388,7 +369,13 @@ def _piece(
     steps: Sequence[Component] = component.steps if isinstance(component, Chain) else (component,)
     if kind == "release" and {"k", "min_class"} & set(type(steps[-1]).model_fields):
         modules += _AUDIT  # a method that claims k is audited
-    contents = [_file_digest(path) for step in steps for path in files_named(step).values() if path.exists()]
+    contents = []
+    for path in (path for step in steps for path in files_named(step).values() if path.exists()):
+        digest = hashlib.sha256()  # of a file or folder what is in it counts, and not its name alone
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                digest.update(f"{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+        contents.append(digest.hexdigest())
     code = _digest(_digest(*(code_digest(one, *_GLUE) for one in modules)), contents)
     key = _digest(kind, order.model_dump(), code)
     needs = () if release is None else (release, *(heard or {}).values())
@@ -400,15 +387,6 @@ def _piece(
 
 def _digest(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    """Return the digest of a file or folder that a parameter names: what is in it counts, and not its name alone."""
-    digest = hashlib.sha256()
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if file.is_file():
-            digest.update(f"{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
-    return digest.hexdigest()
 
 
 def _as_text(component: Component) -> str:

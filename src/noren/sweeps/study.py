@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from noren.data.formats.files import writing_folder
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.i18n import _, active_language, speaking
@@ -98,11 +99,6 @@ class Study:
         return [replace(one, on_frontier=i in best, recommended=i in chosen) for i, one in enumerate(bare)]
 
     @property
-    def recommended(self) -> SettingResult | None:
-        """The setting to take; the first where uses are told by different measures, none where nothing is safe."""
-        return next((one for one in self.settings if one.recommended), None)
-
-    @property
     def answer(self) -> list[str]:
         """What to take, why, and what lies beside it, in sentences; and what failed."""
         from noren.sweeps.words import answer, failure_words
@@ -137,10 +133,28 @@ class Study:
         return pl.DataFrame(rows, schema=schema)
 
     def save(self, folder: str | Path, *, replace_existing: bool = False) -> Path:
-        """Write the study as a folder: page, chart, tables, and the file that repeats it; no secret but that file."""
-        from noren.sweeps.files import write_study
+        """Write the study as a folder: page, chart, tables, and the file that repeats it; no secret but that file.
 
-        return write_study(self, folder, replace=replace_existing)
+        It is written whole or not at all; an earlier study there is replaced, nothing else ever is.
+        """
+        from noren.sweeps.files import STUDY, as_plain, holds_study, sweep_toml
+        from noren.sweeps.page import frontier_svg, page_html
+
+        folder = Path(folder)
+        with writing_folder(folder, replace=(replace_existing or holds_study(folder)) and STUDY) as aside:
+            # runs are counted: no seed is told, nor the words of an unforeseen error
+            shown = pl.when(pl.col("state") != "failed").then("refused").alias("refused")
+            self.frame.drop("seed").with_columns(shown).write_csv(aside / "table.csv")
+            (aside / "sweep.toml").touch(mode=0o600)
+            texts = {
+                "report.html": page_html(self),
+                "frontier.svg": frontier_svg(self),
+                "table.json": json.dumps(as_plain(self), ensure_ascii=False, indent=2, allow_nan=False) + "\n",
+                "sweep.toml": sweep_toml(self, folder),
+            }
+            for name, text in texts.items():
+                (aside / name).write_text(text, encoding="utf-8", newline="\n")
+        return folder
 
     def _repr_html_(self) -> str:
         """Show the answer and the table in a notebook."""
@@ -180,11 +194,6 @@ class PointResult:
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     failed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     seconds: float = 0.0
-
-    @property
-    def label(self) -> str:
-        """The method and its parameters."""
-        return self.setting.label
 
     @property
     def word(self) -> Word:
@@ -287,7 +296,7 @@ class SettingResult:
     @property
     def place(self) -> Place:
         """Where the setting stands."""
-        return over_runs([run.place or Place(label=run.label) for run in self.runs])
+        return over_runs([run.place or Place(label=run.setting.label) for run in self.runs])
 
     @property
     def failed(self) -> dict[str, Mapping[str, str]]:
@@ -349,7 +358,7 @@ _COLUMNS: dict[str, Any] = {
 
 def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
     """Return what a row of the table says, in English; what is missing is left out."""
-    place, verdict, names = point.place or Place(label=point.label), point.verdict, set(_COLUMNS)
+    place, verdict, names = point.place or Place(label=point.setting.label), point.verdict, set(_COLUMNS)
     row = place.model_dump(include=names) | {
         "method": point.setting.method.name,
         "parameters": json.dumps(point.setting.parameters, ensure_ascii=False),
@@ -373,12 +382,6 @@ def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
             **{f"{one.attack}.right": one.right for one in verdict.evidence},
         }
     return row
-
-
-def without_seeds(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame that may be shown: runs are counted, no seed is told, nor the words of an unforeseen error."""
-    shown = pl.when(pl.col("state") != "failed").then("refused").alias("refused")
-    return frame.drop("seed").with_columns(shown)
 
 
 def rows_of(settings: Sequence[SettingResult]) -> list[dict[str, Any]]:

@@ -138,14 +138,13 @@ def ask(
 ) -> tuple[Asked, list[str]]:
     """Return what words and values ask for on these data, and the methods that ``all`` leaves out, with the reason."""
     settings, left_out = settings_for(methods, parameters or {}, original, rule_named(rule))
-    chosen = (
-        tuple(map(checked_seed, seeds)) if seeds is not None else (own_seed(sweep_folder(cache), data_key(original)),)
-    )
+    if seeds is None:
+        seeds = [own_seed(sweep_folder(cache), data_key(original))]
     asked = Asked(
         tuple(settings),
         tuple(chosen_components(every_attack, attacks, original)),
         tuple(chosen_components(every_measure, measures, original)),
-        chosen,
+        tuple(map(checked_seed, seeds)),
         rule_named(rule),
     )
     return asked, left_out
@@ -168,16 +167,8 @@ def sweep(
 ) -> Study:
     """Run a sweep and return all that came of it; the parameters are those of :func:`explore`."""
     data = as_records(original, schema)
-    asked, _left_out = ask(
-        data,
-        methods,
-        parameters,
-        attacks=attacks,
-        measures=measures,
-        seeds=seeds,
-        cache=cache,
-        rule=rule,
-    )
+    words: dict[str, Any] = {"attacks": attacks, "measures": measures, "seeds": seeds, "cache": cache, "rule": rule}
+    asked, _left_out = ask(data, methods, parameters, **words)
     return run(data, asked, cache=cache, fresh=fresh, workers=workers, watch=Watch(progress))
 
 
@@ -316,7 +307,7 @@ def run(
         first = results[0]
         raise ParameterError(
             _("none of the {count} points could be run; {label}: {reason}").format(
-                count=len(results), label=first.label, reason=first.reason()
+                count=len(results), label=first.setting.label, reason=first.reason()
             )
         )
     return Study(source, asked, results, len(left), kept, folder)
