@@ -376,7 +376,9 @@ def test_an_end_that_cannot_be_written_is_written_later_and_holds_no_place(
     add(queue, "a", "b")
     runner = Runner(queue, work, {"q": 1})
     runner.start()
-    until(lambda: {queue.unwritten(name).get("state") for name in "ab"} == {"done"}, "both are known to be done")
+    until(
+        lambda: {queue.unwritten.get(name, {}).get("state") for name in "ab"} == {"done"}, "both are known to be done"
+    )
     full.clear()
     until(lambda: {row.result for row in rows(queue).values()} == {"a", "b"}, "both are written")
     runner.close()

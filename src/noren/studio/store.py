@@ -175,8 +175,8 @@ class Store:
         """Add a job; it begins once it is in a queue."""
         job = Job(new_id(), project, kind, label, sweep, order, created=now())
         with self.trail.changing() as database:
-            self.queue.add_within(
-                database, job.id, kind, project=project, label=label, sweep=sweep, order=_text(order),
+            self.queue.add(
+                job.id, kind, within=database, project=project, label=label, sweep=sweep, order=_text(order),
                 done=0.0, words="", summary="{}", error="{}", created=job.created,
             )  # fmt: skip
             self.trail.note(database, "ordered", project=project, job=job.id, work=kind, label=label)
@@ -197,7 +197,7 @@ class Store:
             asked = asked.where(_jobs.c.project == project)
         if kind is not None:
             asked = asked.where(_jobs.c.kind == kind)
-        if states is not None and self.queue.is_written:
+        if states is not None and not self.queue.unwritten:
             asked = asked.where(_jobs.c.state.in_([str(state) for state in states]))
         with self.engine.connect() as database:
             found = [self._job(row) for row in database.execute(asked)]
@@ -212,7 +212,7 @@ class Store:
             return database.execute(asked.values(**as_columns(values))).rowcount == 1
 
     def _job(self, row: Any) -> Job:
-        given = {**row._mapping, **self.queue.unwritten(row.id)}
+        given = {**row._mapping, **self.queue.unwritten.get(row.id, {})}
         known = {one.name: given[one.name] for one in fields(Job)} | {"state": State(given["state"])}
         for name in ("order", "summary", "error"):
             known[name] = json.loads(known[name])

@@ -134,29 +134,29 @@ class Queue:
         self.is_shared = engine.dialect.name == "postgresql"
         """Whether a holder may be cut off from the database while others are not."""
         self._writing = threading.RLock()
-        self._unwritten: dict[str, dict[str, Any]] = {}
+        self.unwritten: dict[str, dict[str, Any]] = {}
+        """What is known of jobs but not written."""
 
     # --- putting in ------------------------------------------------------------------------------------------
 
-    def add(self, job: str, kind: str, *, queue: str = "", most_attempts: int = MOST_ATTEMPTS, **values: Any) -> None:
-        """Add a job, to a queue where one is named; ``values`` are for the table's other columns."""
-        with self.engine.begin() as database:
-            self.add_within(database, job, kind, queue=queue, most_attempts=most_attempts, **values)
-
-    def add_within(
+    def add(
         self,
-        database: sa.Connection,
         job: str,
         kind: str,
         *,
+        within: sa.Connection | None = None,
         queue: str = "",
         most_attempts: int = MOST_ATTEMPTS,
         **values: Any,
     ) -> None:
-        """Add a job as a part of a transaction."""
+        """Add a job, to a queue where one is named, and as a part of the transaction ``within``.
+
+        ``values`` are for the table's other columns.
+        """
         given = {"id": job, "kind": kind, "queue": queue, "state": str(State.WAITING), "attempts": 0}
         given |= {"most_attempts": most_attempts, "enqueued": self._enqueued()} | values
-        database.execute(self.table.insert().values(**given))
+        with contextlib.nullcontext(within) if within is not None else self.engine.begin() as database:
+            database.execute(self.table.insert().values(**given))
 
     def enqueue(self, job: str, queue: str, **values: Any) -> bool:
         """Let a job wait for its turn: one that is in no queue yet, or one that is over and is to be done again."""
@@ -223,7 +223,7 @@ class Queue:
 
     def holds(self, holder: str, job: str) -> bool:
         """Tell whether a job is under way and the holder's."""
-        return job not in self._unwritten and self._is_so(self.table.c.id == job, self._held(holder))
+        return job not in self.unwritten and self._is_so(self.table.c.id == job, self._held(holder))
 
     def is_held(self, job: str | None = None) -> bool:
         """Tell whether somebody is at work on a job, be it cancelled; without a name, on any."""
@@ -253,9 +253,9 @@ class Queue:
                 self._write_all_down()
                 return self._write(job, given, bound)
             except OperationalError:
-                if job in self._unwritten or not self._is_so(at.id == job, bound):
+                if job in self.unwritten or not self._is_so(at.id == job, bound):
                     return False
-                self._unwritten[job] = given
+                self.unwritten[job] = given
                 return True
 
     def hand_back(self, job: str, holder: str, **values: Any) -> bool:
@@ -284,15 +284,6 @@ class Queue:
         """Say that nobody is at work any more on a job that was cancelled."""
         self._write(job, _NOBODYS, self.table.c.claimed_by == holder)
 
-    def unwritten(self, job: str) -> Mapping[str, Any]:
-        """Return what is known of a job but not written."""
-        return self._unwritten.get(job, {})
-
-    @property
-    def is_written(self) -> bool:
-        """Whether all that is known is written."""
-        return not self._unwritten
-
     def write_down(self) -> bool:
         """Write what is known but not written; tell whether all is written."""
         try:
@@ -303,9 +294,9 @@ class Queue:
 
     def _write_all_down(self) -> None:
         with self._writing:
-            for job in list(self._unwritten):
-                self._write(job, self._unwritten[job], sa.true())
-                del self._unwritten[job]
+            for job in list(self.unwritten):
+                self._write(job, self.unwritten[job], sa.true())
+                del self.unwritten[job]
 
     def _write(self, job: str, values: Mapping[str, Any], bound: sa.ColumnElement[bool]) -> bool:
         asked = self.table.update().where(self.table.c.id == job, bound).values(**values)
@@ -319,7 +310,7 @@ class Queue:
         given_up = sa.and_(at.state == State.RUNNING, at.lease_until < self._clock)
         # what is tried again may have to wait; a clock that was set back holds up nothing else
         waits = sa.and_(at.state == State.WAITING, sa.or_(at.attempts == 0, at.enqueued <= self._clock + _COARSE))
-        known = {*besides, *self._unwritten}
+        known = {*besides, *self.unwritten}
         return sa.and_(at.queue.in_(queues), sa.or_(waits, given_up), at.id.not_in(known))
 
     def _held(self, holder: str) -> sa.ColumnElement[bool]:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from noren import api
 from noren.attacks import attacks as every_attack
@@ -32,7 +32,6 @@ from noren.protocols import Attack, Guess, Measure, Method, Score
 from noren.registry import Kind, Registry
 
 Stage = Literal["attack", "measure"]
-Judge = TypeVar("Judge", Attack, Measure)
 
 
 @dataclass
@@ -148,33 +147,14 @@ class Run:
 
         The same attack may be tried several times under names of its own.
         """
-
-        def work(name: str, attack: Attack, part: Progress) -> None:
-            begin, guess = time.perf_counter(), self.store.find_guess(name)
-            if guess is not None:
-                self.store.add_guess(name, guess, None)
-                return
-            how = {"heard": self.store.guesses, "progress": part, **knowledge}
-            guess = self.engine.attack(self.original, self.release, attack, **how)
-            self.store.add_guess(name, guess, time.perf_counter() - begin)
-
         named = attacks if isinstance(attacks, Mapping) else {attack.name: attack for attack in attacks}
         in_turn = sorted(named.items(), key=lambda item: item[1].listens)
-        self._each("attack", in_turn, work, progress)
+        self._each("attack", in_turn, progress, **{"heard": self.store.guesses} | knowledge)
 
     def measure(self, measures: Sequence[Measure], *, progress: Progress = silent) -> None:
         """Measure the release, and the guesses that there are."""
-
-        def work(name: str, measure: Measure, part: Progress) -> None:
-            begin, score = time.perf_counter(), self.store.find_score(name)
-            if score is not None:
-                self.store.add_score(name, score, None)
-                return
-            how: dict[str, Any] = {"guesses": self.store.guesses, "progress": part}
-            score = self.engine.measure(self.original, self.release, measure, **how)
-            self.store.add_score(name, score, time.perf_counter() - begin)
-
-        self._each("measure", [(measure.name, measure) for measure in measures], work, progress)
+        in_turn = [(measure.name, measure) for measure in measures]
+        self._each("measure", in_turn, progress, guesses=self.store.guesses)
 
     def examine(
         self,
@@ -199,13 +179,13 @@ class Run:
         self.measure(_ready(every_measure, measures), progress=part_of(progress, attacked, 1.0))
 
     def _each(
-        self,
-        stage: Stage,
-        judges: Sequence[tuple[str, Judge]],
-        work: Callable[[str, Judge, Progress], None],
-        progress: Progress,
+        self, stage: Stage, judges: Sequence[tuple[str, Attack | Measure]], progress: Progress, **how: Any
     ) -> None:
         """Do the work of each that was not tried yet, with its part of the progress; keep why one fails."""
+        store = self.store
+        find: Callable[[str], Any] = store.find_guess if stage == "attack" else store.find_score
+        add: Callable[..., None] = store.add_guess if stage == "attack" else store.add_score
+        work: Callable[..., Any] = self.engine.attack if stage == "attack" else self.engine.measure
         for at, (name, judge) in enumerate(judges):
             part = part_of(progress, at / len(judges), (at + 1) / len(judges), name)
             part(0.0)
@@ -213,7 +193,12 @@ class Run:
                 continue
             with self.store.doing(stage, name):
                 try:
-                    work(name, judge, part)
+                    begin, answer = time.perf_counter(), find(name)
+                    if answer is not None:
+                        add(name, answer, None)
+                        continue
+                    answer = work(self.original, self.release, judge, progress=part, **how)
+                    add(name, answer, time.perf_counter() - begin)
                 except Enough:
                     raise
                 except Exception as error:

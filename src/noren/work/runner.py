@@ -94,31 +94,29 @@ class Runner:
         except Exception:
             _log.exception("the work on %s failed", claim.id)
             ending = Ending(State.FAILED)
+        job = claim.id
+        how: dict[str, Any] = {"holder": self.holder, **ending.values}
         try:
-            return self._write(claim.id, ending)
+            while True:
+                try:
+                    if ending.again_after is not None:
+                        written = self.queue.try_again(job, after=ending.again_after, **how)
+                    elif ending.state == State.WAITING:
+                        written = ending.state if self.queue.hand_back(job, **how) else None
+                    else:
+                        written = ending.state if self.queue.end(job, ending.state, **how) else None
+                    break
+                except (OperationalError, InterfaceError):  # the database is away; were it for long, the lease ends
+                    if self._closed.wait(self._poll):
+                        return None
+            if written is None:
+                with contextlib.suppress(SQLAlchemyError):
+                    self.queue.let_go(job, self.holder)
+            return written
         finally:
             with self._lock:
-                self._held.pop(claim.id, None)
+                self._held.pop(job, None)
             self._woken.set()
-
-    def _write(self, job: str, ending: Ending) -> State | None:
-        how: dict[str, Any] = {"holder": self.holder, **ending.values}
-        while True:
-            try:
-                if ending.again_after is not None:
-                    written = self.queue.try_again(job, after=ending.again_after, **how)
-                elif ending.state == State.WAITING:
-                    written = ending.state if self.queue.hand_back(job, **how) else None
-                else:
-                    written = ending.state if self.queue.end(job, ending.state, **how) else None
-                break
-            except (OperationalError, InterfaceError):  # the database is away; were it for long, the lease ends
-                if self._closed.wait(self._poll):
-                    return None
-        if written is None:
-            with contextlib.suppress(SQLAlchemyError):
-                self.queue.let_go(job, self.holder)
-        return written
 
     # --- looking for work ------------------------------------------------------------------------------------
 
@@ -152,7 +150,7 @@ class Runner:
 
     def _renew(self) -> None:
         """Keep what is held, and tell the work of what was cancelled or is another's by now."""
-        if not self.queue.is_written:
+        if self.queue.unwritten:
             self.queue.write_down()
         with self._lock:
             claims = {job: claim for job, (claim, _thread) in self._held.items()}

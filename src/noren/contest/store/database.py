@@ -212,8 +212,8 @@ class Change:
     ) -> str:
         """Add a job, and return its name."""
         job = new_id()
-        self._store.jobs.queue.add_within(
-            self.connection, job, kind, queue=queue, contest=self.contest, submission=submission,
+        self._store.jobs.queue.add(
+            job, kind, within=self.connection, queue=queue, contest=self.contest, submission=submission,
             order=canonical(order).decode(), words="", done=0.0, error="", created=now(), **values,
         )  # fmt: skip
         return job

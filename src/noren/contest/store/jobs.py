@@ -140,7 +140,7 @@ class Jobs:
         found = []
         with self._engine.connect() as database:
             for row in database.execute(asked):
-                given = {**row._mapping, **self.queue.unwritten(row.id)}
+                given = {**row._mapping, **self.queue.unwritten.get(row.id, {})}
                 known = {name: given[name] for name in Job.__dataclass_fields__}
                 known |= {name: _(known[name]) if known[name] else "" for name in ("error", "notice")}
                 found.append(Job(**known | {"order": json.loads(known["order"]), "state": State(known["state"])}))
