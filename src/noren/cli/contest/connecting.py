@@ -14,31 +14,27 @@ from typer import Argument, Option
 from noren.cli.parts.commands import App, Json, Note, Output, Table, say, situation
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.tables import Texts
 from noren.web.actions import Action, command
 
 if TYPE_CHECKING:
     from noren.contest.client import Client
     from noren.contest.credentials import Login
 
-Contest = Annotated[str, Argument(metavar="CONTEST", help=_("The name of a contest, as in its address."))]
-Server = Annotated[
-    str | None,
-    Option("--server", metavar="ADDRESS", help=_("The server; the one that you logged in to last if not said.")),
-]
-Token = Annotated[
-    str | None,
-    Option("--token", help=_("The token of an account; NOREN_CONTEST_TOKEN or the one of your login if not said.")),
-]
-Round = Annotated[
-    str | None, Option("--round", help=_("A round, such as final; the one that is played where left out."))
-]
-Database = Annotated[
-    str | None, Option("--database", help=_("A PostgreSQL address; SQLite in the folder where left out."))
-]
-Files = Annotated[
-    str | None,
-    Option("--files", metavar="URL", help=_("Where files are kept, any address that fsspec knows; the folder.")),
-]
+text = Texts(__name__)
+
+Contest = Annotated[str, Argument(metavar="CONTEST", help=text("contest"))]
+Server = Annotated[str | None, Option("--server", metavar="ADDRESS", help=text("server"))]
+Token = Annotated[str | None, Option("--token", help=text("token_of_account"))]
+Round = Annotated[str | None, Option("--round", help=text("round"))]
+
+
+@dataclass(frozen=True)
+class ArenaStorage:
+    """What an arena on this machine keeps elsewhere: ``--database`` and ``--files``, as one parameter."""
+
+    database: str | None = None
+    files: Annotated[str | None, Option(metavar="URL")] = None
 
 
 @dataclass(frozen=True)
@@ -128,8 +124,8 @@ def shown_time(moment: str | None, zone: str = "UTC") -> str:
 app = App()
 
 PASSWORD = "NOREN_CONTEST_PASSWORD"  # noqa: S105 - the name of a variable
-Address = Annotated[str, Argument(metavar="ADDRESS", help=_("The server, such as https://cup.example."))]
-LoginName = Annotated[str, Option("--login", prompt=_("Login"), help=_("What you log in as."))]
+Address = Annotated[str, Argument(metavar="ADDRESS", help=text("address"))]
+LoginName = Annotated[str, Option("--login", prompt=_("Login"), help=text("login_name"))]
 
 
 @app.command("signup")

@@ -12,44 +12,33 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import Connection, Contest, Database, Files, add_action, shown_time
+from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, add_action, shown_time
 from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, say, situation
 from noren.cli.parts.inputs import ServerOptions
 from noren.contest import acts
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     from noren.contest.phases import Phase
 
 app = App()
 
-Folder = Annotated[
-    Path | None,
-    Option("--data-dir", help=_("The folder that keeps keys, database and files; the user's own if not said.")),
-]
-Rehearsal = Annotated[
-    bool, Option("--rehearsal", help=_("Let organisers move the clock; never for a cup that counts."))
-]
-Engine = Annotated[
-    str,
-    Option(
-        "--engine",
-        envvar="NOREN_ENGINE",
-        metavar="local|spark://…|local[n]",
-        help=_("Where large releases are judged; what has no plan for a cluster is judged here, with the same scores."),
-    ),
-]
-EngineFrom = Annotated[
-    int,
-    Option(
-        "--engine-from",
-        envvar="NOREN_ENGINE_FROM",
-        min=1,
-        help=_("Hand a release to the cluster from so many rows on; smaller ones do not wait for Spark."),
-    ),
-]
+text = Texts(__name__)
+
+Folder = Annotated[Path | None, Option("--data-dir", help=text("folder"))]
+Rehearsal = Annotated[bool, Option("--rehearsal", help=text("rehearsal"))]
+Reason = Annotated[str, Option("--reason", help=text("reason"))]
+
+
+@dataclass(frozen=True)
+class JudgingEngine:
+    """Where releases are judged."""
+
+    engine: Annotated[str, Option(envvar="NOREN_ENGINE", metavar="local|spark://…|local[n]")] = "local"
+    engine_from: Annotated[int, Option(envvar="NOREN_ENGINE_FROM", min=1)] = ENGINE_FROM
 
 
 @dataclass(frozen=True)
@@ -64,13 +53,11 @@ def serve(
     data_dir: Folder = None,
     *,
     server: ArenaServer,
-    database: Database = None,
-    files: Files = None,
+    storage: ArenaStorage,
     rehearsal: Rehearsal = False,
     works: Annotated[bool, Option("--work/--no-work")] = True,
     workers: Annotated[int | None, Option(min=1, max=64)] = None,
-    engine: Engine = "local",
-    engine_from: EngineFrom = ENGINE_FROM,
+    judging: JudgingEngine,
     private_hooks: Annotated[bool, Option("--allow-private-hooks")] = False,
     demo: Annotated[bool, Option("--demo")] = False,
 ) -> None:
@@ -79,7 +66,7 @@ def serve(
     from noren.web.settings import default_folder
 
     if demo:
-        if data_dir is not None or database is not None or files is not None:
+        if data_dir is not None or storage != ArenaStorage():
             raise ParameterError(_("--demo keeps nothing"), _("leave --data-dir, --database and --files out"))
         from noren.contest.simulation import serve_demo
 
@@ -88,14 +75,10 @@ def serve(
     taken = server.listening()
     settings = ArenaSettings(
         folder=data_dir or default_folder("arena"),
-        database=database,
-        files=files,
         rehearsal=rehearsal,
         works=works,
         private_hooks=private_hooks,
-        engine=engine,
-        engine_from=engine_from,
-        **server.settings(taken) | ({} if workers is None else {"workers": workers}),
+        **server.settings(taken) | vars(storage) | vars(judging) | ({} if workers is None else {"workers": workers}),
     )
     page = server.announce(_("the arena is open at {address} (Ctrl-C closes it)"), settings.addresses)
     if rehearsal:
@@ -108,24 +91,23 @@ def serve(
 @app.command("work")
 def work(
     data_dir: Folder = None,
-    database: Database = None,
-    files: Files = None,
+    *,
+    storage: ArenaStorage,
     workers: Annotated[int, Option(min=1, max=64)] = 1,
     rehearsal: Rehearsal = False,
     lease: Annotated[float | None, Option(min=1.0)] = None,
-    engine: Engine = "local",
-    engine_from: EngineFrom = ENGINE_FROM,
+    judging: JudgingEngine,
 ) -> None:
     """Judge what is handed in until Ctrl-C."""
     from noren.contest.app import judge_until_told
     from noren.contest.arena import Arena
     from noren.web.settings import default_folder
 
-    cluster_of(engine)
+    cluster_of(judging.engine)
     folder = data_dir or default_folder("arena")
-    with closing(Arena(folder, database=database, files=files, rehearsal=rehearsal, lease=lease)) as arena:
+    with closing(Arena(folder, **vars(storage), rehearsal=rehearsal, lease=lease)) as arena:
         say(_("judging for the arena in {folder} (Ctrl-C ends it)").format(folder=folder))
-        judge_until_told(arena, workers, engine=engine, engine_from=engine_from)
+        judge_until_told(arena, workers, **vars(judging))
 
 
 # --- contests --------------------------------------------------------------------------------------------------------
@@ -287,9 +269,6 @@ def _phases(about: dict[str, Any]) -> list[Phase]:
 
 
 acting = App()
-
-Reason = Annotated[str, Option("--reason", help=_("Why; everybody reads it in the log."))]
-
 
 add_action(acting, acts.pause, lambda _client, said, _answer: {"contest": said["contest"], "paused": said["reason"]})
 add_action(acting, acts.resume, lambda _client, said, _answer: {"contest": said["contest"], "paused": None})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import Connection, Contest, Database, Files, Round, round_of, shown_time
+from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, Round, round_of, shown_time
 from noren.cli.contest.playing import handed_in, score_table
 from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, situation
 from noren.cli.parts.inputs import Master
@@ -132,19 +132,15 @@ def results(
 
 
 Archive = Annotated[Path, Argument(metavar="ARCHIVE", help=_("A file that noren contest export wrote."))]
-Folder = Annotated[
-    Path | None, Option("--data-dir", help=_("The folder of a server on this machine, instead of asking one."))
-]
 
 
 @app.command("export")
 def export(
     contest: Contest,
     out: Path,
-    data_dir: Folder = None,
-    database: Database = None,
-    files: Files = None,
+    data_dir: Path | None = None,
     *,
+    storage: ArenaStorage,
     connection: Connection,
 ) -> Output:
     """Write a contest to one file."""
@@ -156,24 +152,19 @@ def export(
             from noren.contest.archive import export as write
             from noren.contest.arena import Arena
 
-            with closing(Arena(data_dir, database=database, files=files)) as arena:
+            with closing(Arena(data_dir, **vars(storage))) as arena:
                 write(arena, contest, out, progress=progress)
     written = _("{contest} is in {out}").format(contest=contest, out=out)
     return Output({"contest": contest, "out": str(out), "bytes": out.stat().st_size}, [written])
 
 
 @app.command("import")
-def import_(
-    file: Archive,
-    data_dir: Path,
-    database: Database = None,
-    files: Files = None,
-) -> Output:
+def import_(file: Archive, data_dir: Path, storage: ArenaStorage) -> Output:
     """Put an archive into a server."""
     from noren.contest.archive import import_archive
     from noren.contest.arena import Arena
 
-    with progress_bar(_("Importing")) as progress, closing(Arena(data_dir, database=database, files=files)) as arena:
+    with progress_bar(_("Importing")) as progress, closing(Arena(data_dir, **vars(storage))) as arena:
         contest = import_archive(arena, file, progress=progress)
     return Output({"contest": contest}, [_("{contest} is here").format(contest=contest)])
 
