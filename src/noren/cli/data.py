@@ -10,17 +10,7 @@ import typer
 from typer import Argument, Option
 
 from noren.cli.parts.commands import Note, Output, Part, Table, app, number, progress_bar, say
-from noren.cli.parts.inputs import (
-    CustomerColumn,
-    Force,
-    Original,
-    Reading,
-    Rows,
-    SchemaName,
-    answers,
-    guessed,
-    load_people,
-)
+from noren.cli.parts.inputs import CustomerColumn, Force, Original, Reading, Rows, SchemaName, answers, load_people
 from noren.cli.releases import checked_parts
 from noren.errors import FileError, FormatError, InputError, OutputError, ParameterError, SchemaError
 from noren.i18n import _, ngettext
@@ -173,7 +163,7 @@ def guess(
 
     from noren.data.formats.files import writing_file
 
-    found = guessed(file, rows=rows_are, customer=customer, stop=False)
+    found = Reading(None, rows_are, customer).guess(file)
     if out is not None:
         with writing_file(out) as aside:
             aside.write_text(found.schema.to_toml(), encoding="utf-8")

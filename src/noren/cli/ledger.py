@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import (
-    Note,
-    Output,
-    Part,
-    Table,
-    app,
-    number,
-    progress_bar,
-    say,
-    show,
-    show_json,
-    situation,
-)
+from noren.cli.parts.commands import Note, Output, Part, Table, app, number, progress_bar, say, show, situation
 from noren.cli.parts.inputs import Master, RuleName, Seed, comma_separated
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext
@@ -35,9 +23,6 @@ ledger_commands = app.group(
 )
 
 Folder = Annotated[Path, Argument(metavar="LEDGER", help=_("A folder that noren ledger init made."))]
-ChainFile = Annotated[
-    Path | None, Option("--chain", help=_("Protect this period by the steps in this TOML file, not by the ledger's."))
-]
 
 _EASY_TO_TRY = 2**40
 _MOST_NAMED = 20
@@ -108,7 +93,7 @@ def add(
     dry_run: Annotated[bool, Option("--dry-run")] = False,
     explain: Annotated[bool, Option("--explain")] = False,
     chart: Path | None = None,
-    chain: ChainFile = None,
+    chain: Path | None = None,
     allow_gap: Annotated[bool, Option("--allow-gap")] = False,
     master: Master = None,
     seed: Seed = None,
@@ -157,7 +142,7 @@ def add(
                 raise UnweighedError(proposal)
     except NorenError:
         if situation.json and done:
-            show_json({"additions": done})
+            Output({"additions": done}).show()
         raise
     return Output({"additions": done})
 

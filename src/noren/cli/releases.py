@@ -22,19 +22,7 @@ from noren.cli.parts.commands import (
     situation,
     stoppable_bar,
 )
-from noren.cli.parts.inputs import (
-    Control,
-    EngineName,
-    Force,
-    Keep,
-    Original,
-    Reading,
-    RuleName,
-    Seed,
-    chosen,
-    guessed,
-    stop_at_both,
-)
+from noren.cli.parts.inputs import Control, EngineName, Force, Keep, Original, Reading, RuleName, Seed, chosen
 from noren.errors import CheckFailedError, OutputError, ParameterError
 from noren.i18n import _, ngettext
 
@@ -66,7 +54,6 @@ def protect(
     from noren.api import draw_seed
     from noren.data.formats.files import must_be_free
     from noren.data.release import RELEASE
-    from noren.data.schema import Schema
     from noren.execution.engine import engine_named
     from noren.execution.files import is_local, local_path
 
@@ -75,11 +62,7 @@ def protect(
         must_be_free(local_path(out), replace=force and RELEASE)
     used = draw_seed() if seed is None else seed
     if stream:
-        if reading.schema is None:
-            known = guessed(original, rows=reading.rows_are, customer=reading.customer).schema
-        else:
-            stop_at_both(reading.schema, reading.rows_are, reading.customer)
-            known = Schema.load(reading.schema)
+        known = reading.schema_of(original)
         with progress_bar(_("Protecting")) as progress:
             said = where.stream(original, ready, out, known, seed=used, replace=force, progress=progress)
         rows = [*_told(said), (_("original rows"), number(said.notes["rows"]))]

@@ -82,7 +82,7 @@ class Reading:
             path,
             known,
             master=self.master,
-            **_said_of_rows(known, self.rows_are, self.customer),
+            **self._said_of_rows(known),
             stop_at=lambda questions: _stop_at(questions, path),
         )
         if not (quiet or situation.json):
@@ -95,6 +95,35 @@ class Reading:
         from noren.execution.engine import Engine
 
         return self.open(Engine(), path, **how).rows
+
+    def guess(self, path: Path) -> SchemaGuess:
+        """Guess the schema of a file, whatever schema is named."""
+        from noren.data.guessing.schema_guess import guess_schema
+
+        return guess_schema(path, **self._said_of_rows(None))
+
+    def schema_of(self, path: Path) -> Schema:
+        """Return the schema that a file is read by: as named, else guessed, unless people would be counted wrongly."""
+        from noren.data.schema import Schema
+
+        self._said_of_rows(self.schema)
+        if self.schema is not None:
+            return Schema.load(self.schema)
+        found = self.guess(path)
+        _stop_at(found.questions, path)
+        return found.schema
+
+    def _said_of_rows(self, schema: str | Schema | None) -> dict[str, Any]:
+        """Return what was said of rows in the words of a schema; stop where a schema says so already."""
+        from noren.data.schema import Kind
+
+        for flag, given in (("--rows", self.rows_are), ("--customer", self.customer)):
+            if schema is not None and given is not None:
+                raise ParameterError(
+                    _("--schema already settles what {flag} says").format(flag=flag),
+                    _("leave one of --schema and {flag} out").format(flag=flag),
+                )
+        return {"kind": None if self.rows_are is None else Kind(_KINDS[self.rows_are]), "customer": self.customer}
 
     @property
     def flags(self) -> str:
@@ -115,34 +144,6 @@ class Knowledge:
 def load_people(path: Path, schema: str | None, *, quiet: bool = False) -> Records:
     """Read a table of people into memory."""
     return Reading(schema, "people" if schema is None else None).load(path, quiet=quiet)
-
-
-def guessed(path: Path, *, rows: str | None = None, customer: str | None = None, stop: bool = True) -> SchemaGuess:
-    """Guess a file's schema under what somebody said of its rows; ``stop`` where people would be counted wrongly."""
-    from noren.data.guessing.schema_guess import guess_schema
-
-    found = guess_schema(path, **_said_of_rows(None, rows, customer))
-    if stop:
-        _stop_at(found.questions, path)
-    return found
-
-
-def _said_of_rows(schema: str | Schema | None, rows: str | None, customer: str | None) -> dict[str, Any]:
-    """Return what was said of rows in the words of a schema."""
-    from noren.data.schema import Kind
-
-    stop_at_both(schema, rows, customer)
-    return {"kind": None if rows is None else Kind(_KINDS[rows]), "customer": customer}
-
-
-def stop_at_both(schema: str | Schema | None, rows: str | None, customer: str | None) -> None:
-    """Stop where somebody names a schema, and says besides what it says already."""
-    for flag, given in (("--rows", rows), ("--customer", customer)):
-        if schema is not None and given is not None:
-            raise ParameterError(
-                _("--schema already settles what {flag} says").format(flag=flag),
-                _("leave one of --schema and {flag} out").format(flag=flag),
-            )
 
 
 def _stop_at(questions: Sequence[Question], path: Path) -> None:
