@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, app, number, progress_bar, say
+from noren.cli.parts.commands import Note, Output, Part, Table, app, number, progress_bar, refusal, say
 from noren.cli.parts.inputs import CustomerColumn, Force, Original, Reading, Rows, SchemaName, answers, load_people
 from noren.cli.releases import checked_parts
-from noren.errors import FileError, FormatError, InputError, OutputError, ParameterError, SchemaError
+from noren.errors import FileError, FormatError, InputError, OutputError, SchemaError
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def sample(
     answer: dict[str, float]
     if kind == "people":
         if master is not None or schema not in ("sample", "people"):
-            raise ParameterError(
-                _("a table of people has columns of its own and no master"), _("leave --schema and --master out")
-            )
+            raise refusal("people_have_columns")
         with progress_bar(_("Generating")) as progress:
             people = sample_people(_PEOPLE if rows is None else rows, seed)
             progress(0.8)
@@ -301,15 +299,12 @@ def build(
                 raise FormatError(_("the file is not UTF-8"), _("save it as UTF-8"), file=given) from None
         made = [_built(data, column, by, words, other, out)]
     elif by != "usual" or given or out is None:
-        raise ParameterError(
-            _("no column is named"),
-            _("name one with --column; without it, --out names a folder for the usual ones of all columns"),
-        )
+        raise refusal("no_column_named")
     else:  # the usual hierarchy of every column that could link a person
         linking = [one.name for one in data.schema.with_role(Role.QUASI)]
         named = {name: hierarchy_file_name(name, [other for other in linking if other != name]) for name in linking}
         if not linking:
-            raise ParameterError(_("no column could link a person"), _("name one with --column"))
+            raise refusal("no_linking_column")
         folder = making_folder(out)
         files = {name: folder / file for name, file in named.items() if file is not None}
         for file in files.values():

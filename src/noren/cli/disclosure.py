@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, app, progress_bar
+from noren.cli.parts.commands import Note, Output, Part, Table, app, progress_bar, refusal
 from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_people
-from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -46,9 +45,7 @@ def infer(
 
     by = rule_named(rule)
     if method is None and context.args:
-        raise ParameterError(
-            _("{word!r} was not expected").format(word=context.args[0]), _("noren infer --help lists the flags")
-        )
+        raise refusal("unexpected_by_infer", word=context.args[0])
     ready = None if method is None else from_flags(methods[method], context.args)
     data = reading.load(original)
     others = None if control is None else read(control, data.schema).data

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, say, situation
+from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, refusal, say, situation
 from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated
-from noren.errors import ParameterError
 from noren.i18n import _, ngettext, speaking
 
 if TYPE_CHECKING:
@@ -53,14 +52,11 @@ def explore(
     from noren.sweeps.sweep import run
 
     if sweep is not None and (methods is not None or context.args):
-        raise ParameterError(
-            _("a sweep's file says which methods to run"),
-            _("leave {word} out").format(word="--methods" if methods is not None else context.args[0]),
-        )
+        raise refusal("methods_of_sweep", word="--methods" if methods is not None else context.args[0])
     file = None if sweep is None else SweepFile(sweep)
     path = original or (None if file is None else file.file("data"))
     if path is None:
-        raise ParameterError(_("no original is named"), _("name the file to protect: noren explore T.csv …"))
+        raise refusal("no_original")
     if out is not None:
         must_be_free(out, replace=(force or holds_study(out)) and STUDY)
     if file is not None and reading.master is None:
@@ -99,9 +95,7 @@ def _seeds(text: str | None) -> list[int] | None:
     for part in text.replace("…", "..").split(","):
         for one in spread(part.strip()):
             if not str(one).isdigit():
-                raise ParameterError(
-                    _("--seeds {text} is not a list of seeds").format(text=text), _("write whole numbers, such as 1..3")
-                )
+                raise refusal("no_seeds", text=text)
             found.append(int(one))
     return found
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, app, number, progress_bar, say, show, situation
+from noren.cli.parts.commands import Note, Output, Part, Table, app, number, progress_bar, refusal, say, show, situation
 from noren.cli.parts.inputs import Master, RuleName, Seed, comma_separated
-from noren.errors import ParameterError
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -56,9 +55,7 @@ def init(
                 raise ValueError(part)
             limits[name] = float(limit)
         except ValueError:
-            raise ParameterError(
-                _("--budget {part} is no limit").format(part=part), _("write each once, like emm=0.2")
-            ) from None
+            raise refusal("no_limit", part=part) from None
     made = Ledger.create(
         ledger,
         schema=schema,
@@ -104,7 +101,7 @@ def add(
     from noren.ledger import BudgetError, Ledger, UnweighedError
 
     if every and (period_name is not None or dry_run):
-        raise ParameterError(_("--all releases every period"), _("leave --period-name and --dry-run out"))
+        raise refusal("all_and_one_period")
     if chart is not None:
         from noren.drawing.ledger_chart import chart_ending
 

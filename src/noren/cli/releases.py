@@ -18,12 +18,13 @@ from noren.cli.parts.commands import (
     app,
     number,
     progress_bar,
+    refusal,
     say,
     situation,
     stoppable_bar,
 )
 from noren.cli.parts.inputs import Control, EngineName, Force, Keep, Original, Reading, RuleName, Seed, chosen
-from noren.errors import CheckFailedError, OutputError, ParameterError
+from noren.errors import CheckFailedError, OutputError
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -106,17 +107,11 @@ def _chosen(method: str | None, chain: Path | None, flags: list[str]) -> Method:
     from noren.registry import from_flags
 
     if (method is None) == (chain is None):
-        raise ParameterError(
-            _("name one of --method and --chain"), _("noren methods lists the methods; a chain is a TOML file")
-        )
+        raise refusal("method_or_chain")
     if chain is None:
         return from_flags(methods[method or ""], flags)
     if flags:
-        raise ParameterError(
-            _("{word!r} was not expected").format(word=flags[0]),
-            _("the parameters of a chain's steps stand in its file"),
-            file=chain,
-        )
+        raise refusal("unexpected_by_chain", word=flags[0], file=chain)
     return read_chain(chain)
 
 
@@ -331,7 +326,7 @@ def papers(
         with progress_bar(release.name) as progress:
             case = case_of(there, data, rule=by, control=others, progress=progress)
     elif control is not None:
-        raise ParameterError(_("--control is of use beside the original"), _("give --original as well"))
+        raise refusal("control_alone")
     else:
         case = case_in_ledger(release, None if rule is None else by) or case_of(Release.load(release), rule=by)
     pack = pack_of(case, law, known=known, about=about)
@@ -375,9 +370,7 @@ def publish(
     from noren.papers.card import read_scores
 
     if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
-        raise ParameterError(
-            _("{out} lies inside the release, beside its secret part").format(out=out), _("name a folder elsewhere")
-        )
+        raise refusal("inside_release", out=out)
     must_be_free(out, replace=force and PUBLISHED)
     scores = None if card_from is None else read_scores(card_from)
     data = None if original is None else reading.load(original)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Table, app, number, progress_bar, situation
+from noren.cli.parts.commands import Note, Output, Table, app, number, progress_bar, refusal, situation
 from noren.cli.parts.inputs import CustomerColumn, EngineName, Reading, Rows, SchemaName, comma_separated
-from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -43,17 +42,14 @@ def plan(
     from noren.kernels.reconstruction.retention import k_of, keep_probabilities, rows_needed
 
     if not domains:
-        raise ParameterError(
-            _("there is nothing to plan"),
-            _("say how many values each attribute has (--domains 5,2,42), or see noren plan joint --help"),
-        )
+        raise refusal("nothing_to_plan")
     sizes = [round(n) for n in _numbers(domains, "--domains", least=2)]
     ks = _numbers(k or _USUAL, "--k", least=1)
     shares = _numbers(weights, "--weights", least=0) if weights else None
     if rows is None and rho is None:
-        raise ParameterError(_("there is nothing to work out from"), _("give --rows, --rho or both"))
+        raise refusal("rows_or_rho")
     if rho is not None and not 0 <= rho < 1:
-        raise ParameterError(_("rho={rho:g} is no probability below 1").format(rho=rho), _("use 0 <= rho < 1"))
+        raise refusal("no_probability", rho=rho)
     found = []
     if rho is not None and rows is not None:
         found.append({"k": k_of([rho] * len(sizes), sizes, rows), "rho": [rho] * len(sizes), "rows": rows})
@@ -83,19 +79,16 @@ def joint(
     paths = releases or []
     twice = [path for at, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:at]}]
     if twice:
-        raise ParameterError(_("{path} is named twice").format(path=twice[0]), _("name each release once"))
+        raise refusal("release_named_twice", path=twice[0])
     parts = [part_in(path) for path in paths]
     if rows is None and parts:
         rows = parts[0].rows
     if planned and rows is None:
-        raise ParameterError(_("nothing says how many rows the table has"), _("give --rows"))
+        raise refusal("rows_not_said")
     parts += [_planned(said, rows or 0, schema) for said in planned or []]
     found = together(parts)
     if rows is not None and rows != found.rows:
-        raise ParameterError(
-            _("the releases are of {made:,} rows, and --rows says {rows:,}").format(made=found.rows, rows=rows),
-            _("leave --rows out"),
-        )
+        raise refusal("other_rows", made=found.rows, rows=rows)
     room = found.room(keep) if keep is not None else None
     notes = _reasons(found)
     told = [
@@ -132,10 +125,7 @@ def _planned(said: str, rows: int, schema: str | None) -> JointPart:
     except ValueError:
         names = []
     if not names:
-        raise ParameterError(
-            _("--planned {said!r} is not understood").format(said=said),
-            _("name attributes and a k, such as race,sex:500, or sizes of domains, such as 5,2:500"),
-        )
+        raise refusal("no_plan", said=said)
     name = _("planned {words}").format(words=said)
     if all(word.isdigit() for word in names):
         sizes = [round(n) for n in _numbers(words, "--planned", least=2)]
@@ -187,10 +177,7 @@ def _numbers(said: str, flag: str, *, least: float) -> list[float]:
     except ValueError:
         found = []
     if not found or not all(least <= one < 1e15 for one in found):
-        raise ParameterError(
-            _("{flag} {said!r} is not understood").format(flag=flag, said=said),
-            _("give numbers from {least:g} on, separated by commas").format(least=least),
-        )
+        raise refusal("no_numbers", flag=flag, said=said, least=least)
     return found
 
 
@@ -222,7 +209,7 @@ class Picture:
         from noren.drawing.ground import chart_ending, write_picture
 
         if self.out is None and not situation.json:
-            raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))
+            raise refusal("nowhere_to_draw")
         if self.out is not None:
             chart_ending(self.out)
         loaded, data = Release.load(release), None

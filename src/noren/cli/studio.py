@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import App, Note, Output, Part, Table, say
+from noren.cli.parts.commands import App, Note, Output, Part, Table, refusal, say
 from noren.cli.parts.inputs import ServerOptions
-from noren.errors import FileError, ParameterError
+from noren.errors import FileError
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def studio(
     """Serve the studio until Ctrl-C."""
     if context.invoked_subcommand is not None:
         if data_dir is not None or database is not None:
-            raise ParameterError(
-                _("--data-dir and --database stand after the command"),
-                _("write noren studio {name} … --data-dir FOLDER").format(name=context.invoked_subcommand),
-            )
+            raise refusal("folder_after_command", name=context.invoked_subcommand)
         return
     from noren.studio.store import Store
     from noren.web.settings import Settings, default_folder

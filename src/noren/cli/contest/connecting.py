@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import App, Json, Note, Output, Table, say, situation
-from noren.errors import ParameterError
+from noren.cli.parts.commands import App, Json, Note, Output, Table, refusal, say, situation
 from noren.i18n import _
 from noren.tables import Texts
 from noren.web.actions import Action, command
@@ -72,10 +71,7 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
                 teams, name = connected.get("contests", contest, "teams"), asked["team"]
                 team = next((one for one in teams if name in (one["id"], one["name"])), team)
                 if not team:
-                    raise ParameterError(
-                        _("there is no team {name!r}").format(name=name[:60]),
-                        _("teams are {names}").format(names=", ".join(one["name"] for one in teams[:50])),
-                    )
+                    raise refusal("no_team", name=name[:60], names=", ".join(one["name"] for one in teams[:50]))
                 asked |= {"team": team["id"]}
             answer = connected.do(act, contest, **asked)
             said = {"contest": contest} | asked
@@ -93,10 +89,7 @@ def round_of(contest: dict[str, Any], given: str | None, kind: str | None = None
     names = [one["id"] for one in contest["rounds"]]
     if given is not None:
         if given not in names:
-            raise ParameterError(
-                _("there is no round {name!r}").format(name=given[:40]),
-                _("rounds are {names}").format(names=", ".join(names)),
-            )
+            raise refusal("no_round", name=given[:40], names=", ".join(names))
         return given
     phases = [one for one in contest["phases"] if one.get("round")]
     of_kind = [one for one in phases if kind in (None, one["kind"])] or phases
@@ -178,7 +171,7 @@ def token(
 ) -> Output:
     """List, make and revoke tokens."""
     if name is not None and revoke is not None:
-        raise ParameterError(_("--make and --revoke are two things"), _("do one after the other"))
+        raise refusal("make_and_revoke")
     with connection.client() as asked:
         if name is not None:
             text = asked.make_token(name, scope or ["read", "team"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option
 
 from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, add_action, shown_time
-from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, say, situation
+from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, refusal, say, situation
 from noren.cli.parts.inputs import ServerOptions
 from noren.contest import acts
 from noren.contest.kinds import ENGINE_FROM, cluster_of
@@ -67,7 +67,7 @@ def serve(
 
     if demo:
         if data_dir is not None or storage != ArenaStorage():
-            raise ParameterError(_("--demo keeps nothing"), _("leave --data-dir, --database and --files out"))
+            raise refusal("demo_keeps_nothing")
         from noren.contest.simulation import serve_demo
 
         serve_demo(server.listening(), server.host, say, open_page=server.open_page)
@@ -143,9 +143,7 @@ def create(
     for word in data:
         name, sign, path = word.partition("=")
         if not sign or not name or not path or name in files:
-            raise ParameterError(
-                _("--data {word} names no round").format(word=word), _("write each round once, like final=T.csv")
-            )
+            raise refusal("data_of_no_round", word=word)
         files[name] = Path(path)
     if rulebook not in PRESETS and not rulebook.endswith(".toml") and not Path(rulebook).exists():
         read_rulebook(rulebook)  # says which there are
@@ -183,7 +181,7 @@ def _changes(given: list[str]) -> dict[str, Any]:
     for word in given:
         name, sign, value = word.partition("=")
         if not sign or name in found:
-            raise ParameterError(_("--set {word} sets nothing").format(word=word), _("write it like bound=sharp"))
+            raise refusal("sets_nothing", word=word)
         try:
             found[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
@@ -207,7 +205,7 @@ def _plan(phases: Path | None, start: str | None, days: str, zone: str, rounds: 
 
     if phases is not None:
         if start is not None or days != _DAYS:
-            raise ParameterError(_("--phases says when what is open"), _("leave --start and --days out"))
+            raise refusal("phases_and_days")
         try:
             listed = tomllib.loads(_text(read_all_bytes(phases, largest=2**18), phases)).get("phases")
         except tomllib.TOMLDecodeError as error:
@@ -290,10 +288,7 @@ def extend(
         about = asked.contest(contest)
         zone, known = about["settings"]["zone"], {one.id: one for one in _phases(about)}
         if phase not in known or known[phase].closes is None:
-            raise ParameterError(
-                _("there is no phase {name!r} that closes").format(name=phase[:40]),
-                _("phases are {names}").format(names=", ".join(known)),
-            )
+            raise refusal("no_phase", name=phase[:40], names=", ".join(known))
         closes = moment(until, zone)
         moved = [one.as_dict() for one in extended(list(known.values()), phase, closes)]
         asked.do(acts.reschedule, contest, phases=moved, reason=reason)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from noren.cli.contest.connecting import Connection, Contest, Round, add_action, round_of, shown_time
-from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, say, situation
+from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, refusal, say, situation
 from noren.contest import acts
-from noren.errors import ParameterError, Problem
+from noren.errors import Problem
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -82,10 +82,7 @@ def handed_in(release: Path) -> Iterator[Path]:
 
     whole = Release.load(release)
     if not whole.has_secret:
-        raise ParameterError(
-            _("{folder} has no secret part, which tells the original's row order").format(folder=release),
-            _("name the folder that noren protect wrote, not the published one"),
-        )
+        raise refusal("no_row_order", folder=release)
     with TemporaryDirectory(prefix="noren-") as folder:
         file = Path(folder) / "release.csv"
         file.write_bytes(submission_of(whole))
@@ -144,9 +141,9 @@ def attack(
     from noren.contest.rulebook import read_rulebook
 
     if (guess is None) == (with_ is None):
-        raise ParameterError(_("what is the guess?"), _("name its file, or an attack with --with"))
+        raise refusal("no_guess")
     if guess is not None and out is not None:
-        raise ParameterError(_("--out keeps what --with makes"), _("leave it out"))
+        raise refusal("out_without_attack")
     with connection.client() as asked, TemporaryDirectory(prefix="noren-") as folder:
         if guess is None:  # fetch the target, attack it and write the guess
             chosen, public = round_of(asked.contest(contest), round_, "attack"), Path(folder) / "target.csv"

@@ -12,9 +12,8 @@ from typer import Argument, Option
 
 from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, Round, round_of, shown_time
 from noren.cli.contest.playing import handed_in, score_table
-from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, situation
+from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, refusal, situation
 from noren.cli.parts.inputs import Master
-from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -114,10 +113,7 @@ def results(
     """Show or fetch the results."""
     kinds = (".html", ".csv", ".json")
     if out is not None and out.suffix.lower() not in kinds:
-        raise ParameterError(
-            _("results cannot be written as {out}").format(out=out.name),
-            _("use one of {names}").format(names=", ".join(kinds)),
-        )
+        raise refusal("no_such_results", out=out.name, names=", ".join(kinds))
     with connection.client() as asked:
         if out is not None:
             with progress_bar(_("Fetching")) as progress:
@@ -184,10 +180,7 @@ def audit(
         path = Path(archive)
         if not path.is_file():  # the log of a contest on the server, and one's own receipts
             if "/" in archive or "." in archive:
-                raise ParameterError(
-                    _("there is no file {name}").format(name=archive),
-                    _("name an archive, or a contest on the server"),
-                )
+                raise refusal("no_archive", name=archive)
             path = Path(folder) / "log.jsonl"
             with connection.client() as asked:
                 asked.save(archive, "log", path)

@@ -30,11 +30,12 @@ from typer.models import CommandFunctionType
 
 from noren.cli import interrupts_to
 from noren.cli.parts.help_pages import Spoken
-from noren.errors import ComponentError, NorenError, OutputError, reason_of
+from noren.errors import ComponentError, NorenError, OutputError, ParameterError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, Stoppable, silent
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 
+_messages = Texts("noren.cli.parts.messages")
 Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and nothing else."))]
 
 
@@ -145,6 +146,11 @@ def _finite(content: Any) -> Any:
     if isinstance(content, Mapping):
         return {key: _finite(value) for key, value in content.items()}
     return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
+
+
+def refusal(name: str, /, *, file: Path | None = None, **values: object) -> ParameterError:
+    """Return the error that ``messages.toml`` words under this name."""
+    return ParameterError(*_messages.problem(name, **values), file=file)
 
 
 def say(*words: str) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import say, situation
-from noren.errors import OutputError, ParameterError, SchemaError
+from noren.cli.parts.commands import refusal, say, situation
+from noren.errors import OutputError, SchemaError
 from noren.i18n import _
 from noren.tables import Texts
 
@@ -119,10 +119,7 @@ class Reading:
 
         for flag, given in (("--rows", self.rows_are), ("--customer", self.customer)):
             if schema is not None and given is not None:
-                raise ParameterError(
-                    _("--schema already settles what {flag} says").format(flag=flag),
-                    _("leave one of --schema and {flag} out").format(flag=flag),
-                )
+                raise refusal("schema_says_so", flag=flag)
         return {"kind": None if self.rows_are is None else Kind(_KINDS[self.rows_are]), "customer": self.customer}
 
     @property
@@ -185,9 +182,7 @@ def chosen(
         return [kind for kind in every if kind.fits(schema) and runs(kind)]
     picked = [registry[name] for name in comma_separated(names)]
     if not picked:
-        raise ParameterError(
-            _("--with names nothing"), _("use one of {names}, or all").format(names=", ".join(registry))
-        )
+        raise refusal("with_nothing", names=", ".join(registry))
     return picked
 
 
