@@ -262,12 +262,9 @@ def _live() -> Iterator[Watch]:
 
     def table() -> Any:
         shown = Table(header_style="bold")
-        for heading, side in zip(
-            (_("release"), _("state"), _("use"), _("risk"), _("verdict"), _("time")),
-            ("left", "left", "right", "right", "left", "right"),
-            strict=True,
-        ):
-            shown.add_column(heading, justify=side, overflow="ellipsis", no_wrap=True)  # type: ignore[arg-type]
+        for heading in (_("release"), _("state"), _("use"), _("risk"), _("verdict"), _("time")):
+            is_number = heading in (_("use"), _("risk"), _("time"))
+            shown.add_column(heading, justify="right" if is_number else "left", overflow="ellipsis", no_wrap=True)
         for line in window(lines, max(console.height - _OTHER_LINES, 3)):
             shown.add_row(*(Text(cell) for cell in cells(line)))
         return Group(shown, bar)

@@ -163,14 +163,14 @@ def _two_lines(headings: Sequence[tuple[str, str]]) -> list[str]:
 
 
 _SCHEMA = "pwscup2018"
-_RUNS: dict[str, tuple[str, dict[str, object]]] = {
-    "pseudonymize": ("pseudonymize", {}),
-    "generalize-by-count k=2": ("generalize-by-count", {"k": 2, "suppress_cells": True}),
-    "generalize-by-count k=3": ("generalize-by-count", {"k": 3, "suppress_cells": True}),
-    "generalize-by-count k=5": ("generalize-by-count", {"k": 5, "suppress_cells": True}),
-    "generalize k=5": ("generalize", {"k": 5, "effort": "quick"}),
+_RUNS: dict[str, tuple[str, str, dict[str, object]]] = {
+    "pseudonymize": ("pseudonymize", "pseudonymize", {}),
+    "generalize-by-count-k2": ("generalize-by-count k=2", "generalize-by-count", {"k": 2, "suppress_cells": True}),
+    "generalize-by-count-k3": ("generalize-by-count k=3", "generalize-by-count", {"k": 3, "suppress_cells": True}),
+    "generalize-by-count-k5": ("generalize-by-count k=5", "generalize-by-count", {"k": 5, "suppress_cells": True}),
+    "generalize-k5": ("generalize k=5", "generalize", {"k": 5, "effort": "quick"}),
 }
-"""What the demo makes, by the label of the release."""
+"""What the demo makes, by the folder of the release."""
 _SMALL = 5_000
 """Rows up to which starting processes takes longer than the work."""
 
@@ -196,7 +196,7 @@ def demo(
     from noren.work.workers import child_processes
 
     by = rule_named(rule)
-    releases = [f"{_folder_name(label)}/{file}" for label in _RUNS for file in RELEASE.names]
+    releases = [f"{place}/{file}" for place in _RUNS for file in RELEASE.names]
     kind = FolderKind((_SIGN, *_SIGNED, *releases), _unsigned)
     earlier = out.is_dir() and any(out.iterdir()) and kind.foreign(out) is None  # a demo, and nothing else
     with writing_folder(out, replace=(force or earlier) and kind) as folder:
@@ -238,15 +238,15 @@ def demo(
     return Output(answer, _story(verdicts, places, page), failures.exit_code)
 
 
-def _examined(original: Records, folder: Path, seed: int, label: str) -> Outcome:
+def _examined(original: Records, folder: Path, seed: int, place: str) -> Outcome:
     """Make one of the demo's releases, save it, and attack and measure it."""
     from noren.api import protect
     from noren.judgement.outcome import examine
     from noren.methods import methods
 
-    name, parameters = _RUNS[label]
+    label, name, parameters = _RUNS[place]
     release = protect(original, methods.create(name, **parameters), seed=seed)
-    release.save(folder / _folder_name(label), official=True)
+    release.save(folder / place, official=True)
     return examine(original, release, label=label)
 
 
@@ -274,10 +274,6 @@ def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> 
         yield _("Take {label}. {sentence}").format(label=places[best].label, sentence=verdicts[best].sentence)
     yield Note(rule_sentence(by))
     yield _("All measures and charts: {page}").format(page=page.as_uri())
-
-
-def _folder_name(label: str) -> str:
-    return label.replace(" ", "-").replace("=", "")
 
 
 # --- knowing an earlier demo again -----------------------------------------------------------------------------------

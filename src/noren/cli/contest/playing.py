@@ -189,7 +189,20 @@ def status(
     """Tell how things stand."""
     with connection.client() as asked:
         if contest is None:
-            return _contests(asked)
+            session, found = asked.session(), asked.contests()
+            words = _("{server}: you are not logged in") if session.account is None else _("{server}: you are {login}")
+            login = session.account and session.account["login"]
+            rows = []
+            for one in found:
+                is_open = ", ".join(phase["id"] for phase in one["phases"] if phase.get("open"))
+                rows.append((one["id"], one["title"], is_open, str(one["teams"]), one["role"]))
+            return Output(
+                {"session": session.model_dump(mode="json"), "contests": found},
+                [
+                    Note(words.format(server=asked.connection.address, login=login)),
+                    Table((_("contest"), _("title"), _("open now"), _("teams"), _("you are")), rows),
+                ],
+            )
         if submission is not None:
             return _handed(asked.submission(contest, submission))
         about = asked.contest(contest)
@@ -198,47 +211,19 @@ def status(
     return Output(answer, _contest_parts(about, handed))
 
 
-def _contests(asked: Client) -> Output:
-    session, found = asked.session(), asked.contests()
-    words = _("{server}: you are not logged in") if session.account is None else _("{server}: you are {login}")
-    login = session.account and session.account["login"]
-    rows = [
-        (
-            one["id"],
-            one["title"],
-            ", ".join(phase["id"] for phase in one["phases"] if phase.get("open")),
-            str(one["teams"]),
-            one["role"],
-        )
-        for one in found
-    ]
-    return Output(
-        {"session": session.model_dump(mode="json"), "contests": found},
-        [
-            Note(words.format(server=asked.connection.address, login=login)),
-            Table((_("contest"), _("title"), _("open now"), _("teams"), _("you are")), rows),
-        ],
-    )
-
-
 def _contest_parts(about: dict[str, Any], handed: list[Submitted]) -> Iterator[Part]:
     zone = about["settings"]["zone"]
     if about["paused"]:
         yield Note(_("the contest is paused: {reason}").format(reason=about["paused"]))
     if about.get("team"):
         yield Note(_("your team: {name}").format(name=about["team"]["name"]))
-    rows = [
-        (
-            one["id"],
-            shown_time(one["opens"], zone),
-            shown_time(one.get("closes"), zone),
-            _("open") if one.get("open") else "",
-        )
-        for one in about["phases"]
-    ]
+    rows = []
+    for one in about["phases"]:
+        times = shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)
+        rows.append((one["id"], *times, _("open") if one.get("open") else ""))
     yield Table((_("phase"), _("opens"), _("closes"), ""), rows, f"{about['title']} ({zone})")
     if handed:
-        files = [(one.id, _kind(one), one.round, shown_time(one.time), _word(one)) for one in handed]
+        files = [(file.id, _kind(file), file.round, shown_time(file.time), _word(file)) for file in handed]
         yield Table((_("file"), _("kind"), _("round"), _("received"), _("found")), files)
 
 
