@@ -60,40 +60,28 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Attack": "noren.protocols",
-    "Guess": "noren.protocols",
-    "History": "noren.data.frames",
-    "Measure": "noren.protocols",
-    "Method": "noren.protocols",
-    "NorenError": "noren.errors",
-    "Release": "noren.data.release",
-    "Rule": "noren.judgement.rule",
-    "Schema": "noren.data.schema",
-    "Score": "noren.protocols",
-    "Table": "noren.data.frames",
-    "__version__": "noren.version",
-    "attack": "noren.api",
-    "attack_folder": "noren.work.run",
-    "check": "noren.api",
-    "explore": "noren.sweeps.sweep",
-    "identifiers": "noren.inference.identifiers",
-    "infer": "noren.inference.study",
-    "measure": "noren.api",
-    "measure_folder": "noren.work.run",
-    "population": "noren.inference.population",
-    "protect": "noren.api",
-    "protect_folder": "noren.work.run",
-    "read": "noren.data.reading",
-    "reconstruct": "noren.api",
-    "sample": "noren.api",
-    "unicity": "noren.inference.unicity",
-    "verdict": "noren.judgement.judging",
+    "noren.api": ("attack", "check", "measure", "protect", "reconstruct", "sample"),
+    "noren.data.frames": ("History", "Table"),
+    "noren.data.reading": ("read",),
+    "noren.data.release": ("Release",),
+    "noren.data.schema": ("Schema",),
+    "noren.errors": ("NorenError",),
+    "noren.inference.identifiers": ("identifiers",),
+    "noren.inference.population": ("population",),
+    "noren.inference.study": ("infer",),
+    "noren.inference.unicity": ("unicity",),
+    "noren.judgement.judging": ("verdict",),
+    "noren.judgement.rule": ("Rule",),
+    "noren.protocols": ("Attack", "Guess", "Measure", "Method", "Score"),
+    "noren.sweeps.sweep": ("explore",),
+    "noren.version": ("__version__",),
+    "noren.work.run": ("attack_folder", "measure_folder", "protect_folder"),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that ``import noren`` costs next to nothing."""
-    place = _PLACES.get(name)
+    place = next((module for module, names in _PLACES.items() if name in names), None)
     if place is None:
         raise AttributeError(f"module 'noren' has no attribute {name!r}")
     value = getattr(importlib.import_module(place), name)

@@ -299,16 +299,18 @@ def _named(guesses: Iterable[Guess] | Mapping[str, Any]) -> dict[str, Guess]:
     """Return guesses by name; a data frame of pairs becomes one whose pairs are equally sure."""
     if not isinstance(guesses, Mapping):
         return {guess.attack: guess for guess in guesses}
-    return {name: found if isinstance(found, Guess) else _guess_of(name, found) for name, found in guesses.items()}
-
-
-def _guess_of(name: str, found: Any) -> Guess:
-    pairs = frame_of(found)
-    for column in ("pseudonym", "customer"):
-        if column not in pairs.columns:
-            raise missing_column(column, pairs.columns, index_names(found))
-    pairs = pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
-    return Guess(name, pairs if "score" in pairs.columns else pairs.with_columns(score=pl.lit(1.0)))
+    named: dict[str, Guess] = {}
+    for name, found in guesses.items():
+        if isinstance(found, Guess):
+            named[name] = found
+            continue
+        pairs = frame_of(found)
+        for column in ("pseudonym", "customer"):
+            if column not in pairs.columns:
+                raise missing_column(column, pairs.columns, index_names(found))
+        pairs = pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
+        named[name] = Guess(name, pairs if "score" in pairs.columns else pairs.with_columns(score=pl.lit(1.0)))
+    return named
 
 
 def reconstruct(

@@ -68,21 +68,6 @@ def _use_everything(objects: Path) -> None:
             raise SystemExit(complaint)
 
 
-def _use_the_rest(place: Path) -> None:
-    """Use every method, then every attack and measure: by then the demo has compiled most of what those need."""
-    from noren import api
-    from noren.judgement.outcome import examine
-    from noren.sweeps.plan import settings_for
-
-    releases = [
-        (data, api.protect(data, setting.method, seed=1))
-        for data, methods, given in _samples(place)
-        for setting in settings_for(methods, given, data)[0]
-    ]
-    for data, release in releases:
-        examine(data, release)
-
-
 def _samples(place: Path) -> Iterator[tuple[Records, str, dict[str, object]]]:
     """Return a few customers and a few people, each with methods and what these are to be given."""
     from noren import api
@@ -114,7 +99,18 @@ def main() -> None:
     """Compile into the folder given, or beside the kernels."""
     words = sys.argv[1:]
     if words[:1] == ["--rest"]:
-        _use_the_rest(Path(words[1]))
+        from noren import api
+        from noren.judgement.outcome import examine
+        from noren.sweeps.plan import settings_for
+
+        # every method, then every attack and measure: by then the demo has compiled most of what those need
+        releases = [
+            (data, api.protect(data, setting.method, seed=1))
+            for data, methods, given in _samples(Path(words[1]))
+            for setting in settings_for(methods, given, data)[0]
+        ]
+        for data, release in releases:
+            examine(data, release)
         return
     folder, start = Path(words[0]) if words else OBJECTS, time.monotonic()
     print(f"{compile_ahead(folder)} kernels compiled ahead in {time.monotonic() - start:.0f} s: {folder}")

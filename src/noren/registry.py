@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 from pydantic import ValidationError
-from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from noren.errors import (
@@ -97,7 +96,11 @@ class Registry(Generic[Kind]):
             hint = suggestion(name, self)
             raise UnknownNameError(say("unknown", name=name, group=self.group, hint=hint, names=", ".join(self)))
         if isinstance(place, EntryPoint):
-            found = _loaded(place)
+            try:
+                found = place.load()
+            except (Exception, SystemExit) as error:  # whatever goes wrong in another package is said in one line
+                package, reason = place.dist.name if place.dist is not None else place.value, reason_of(error)
+                raise PluginError(say("plugin", name=place.name, package=package, reason=reason)) from error
         else:
             module, _colon, attribute = place.partition(":")
             found = getattr(importlib.import_module(module), attribute)
@@ -139,15 +142,6 @@ def _stop_at_gap(found: type[Component], name: str, group: str) -> None:
         names = ", ".join(found.model_fields) or _("none")
         problem = say.problem("no_strength", name=name, group=group, parameter=strength.parameter, names=names)
         raise SchemaError(*problem)
-
-
-def _loaded(point: EntryPoint) -> Any:
-    """Import a component of another package; whatever goes wrong there, name the package and say it in one line."""
-    try:
-        return point.load()
-    except (Exception, SystemExit) as error:
-        package = point.dist.name if point.dist is not None else point.value
-        raise PluginError(say("plugin", name=point.name, package=package, reason=reason_of(error))) from error
 
 
 def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:
@@ -192,26 +186,26 @@ class Flag:
 
 def flags(component: type[Component]) -> list[Flag]:
     """Return the command-line flags of a component."""
-    return [_flag(name, about) for name, about in component.model_fields.items()]
-
-
-def _flag(name: str, about: FieldInfo) -> Flag:
-    bare, optional = _without_none(about.annotation)
-    origin = get_origin(bare)
-    is_list = origin in (list, tuple, set, frozenset)
-    choices = tuple(str(a) for a in get_args(bare)) if str(origin) == "typing.Literal" else ()
-    default = about.get_default(call_default_factory=True) if not about.is_required() else None
-    return Flag(
-        field=name,
-        flag="--" + name.replace("_", "-"),
-        type=_type_name(bare, choices, is_list=is_list) + (" | " + _("none") if optional else ""),
-        default=None if default is PydanticUndefined else default,
-        required=about.is_required(),
-        help=_(about.description) if about.description else "",
-        is_switch=bare is bool,
-        is_list=is_list,
-        choices=choices,
-    )
+    found = []
+    for name, about in component.model_fields.items():
+        bare, optional = _without_none(about.annotation)
+        origin = get_origin(bare)
+        is_list = origin in (list, tuple, set, frozenset)
+        choices = tuple(str(a) for a in get_args(bare)) if str(origin) == "typing.Literal" else ()
+        default = about.get_default(call_default_factory=True) if not about.is_required() else None
+        flag = Flag(
+            field=name,
+            flag="--" + name.replace("_", "-"),
+            type=_type_name(bare, choices, is_list=is_list) + (" | " + _("none") if optional else ""),
+            default=None if default is PydanticUndefined else default,
+            required=about.is_required(),
+            help=_(about.description) if about.description else "",
+            is_switch=bare is bool,
+            is_list=is_list,
+            choices=choices,
+        )
+        found.append(flag)
+    return found
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:
@@ -388,18 +382,6 @@ def describe(component: type[Component]) -> dict[str, Any]:
     return said
 
 
-def _method_facts(method: type[Method]) -> list[tuple[str, str]]:
-    facts = [
-        (_("Promise"), _(method.promises.promise)),
-        (_("Good for"), _(method.good_for)),
-        (_("The wrong tool when"), _(method.wrong_for)),
-    ]
-    if method.strength is not None:
-        way = _("the higher, the safer") if method.strength.safer == "higher" else _("the lower, the safer")
-        facts.append((_("Strength"), f"`{method.strength.parameter}`; {way}"))
-    return [(name, fact) for name, fact in facts if fact]
-
-
 def reference_facts(component: type[Component]) -> str:
     """Return what the code knows of a component as Markdown: summary, source, value, parameters."""
     facts = [(_("In one sentence"), _(component.summary))]
@@ -409,7 +391,12 @@ def reference_facts(component: type[Component]) -> str:
     if component.roles:
         facts.append((_("Needs columns with the roles"), ", ".join(component.roles)))
     if issubclass(component, Method):
-        facts += _method_facts(component)
+        told = ((_("Promise"), component.promises.promise), (_("Good for"), component.good_for))
+        told += ((_("The wrong tool when"), component.wrong_for),)
+        facts += [(name, _(fact)) for name, fact in told if fact]
+        if component.strength is not None:
+            way = _("the higher, the safer") if component.strength.safer == "higher" else _("the lower, the safer")
+            facts.append((_("Strength"), f"`{component.strength.parameter}`; {way}"))
     facts.append((_("Takes"), component.runtime.words))
     if issubclass(component, Measure):
         tells = {"safety": _("what leaks (safety)"), "utility": _("what stays useful (utility)")}
