@@ -188,7 +188,13 @@ def flags(component: type[Component]) -> list[Flag]:
     """Return the command-line flags of a component."""
     found = []
     for name, about in component.model_fields.items():
-        bare, optional = _without_none(about.annotation)
+        bare: Any = about.annotation
+        optional = False
+        if get_origin(bare) in (Union, types.UnionType):
+            kept = [a for a in get_args(bare) if a is not type(None)]
+            optional = len(kept) < len(get_args(bare))
+            if len(kept) == 1:  # without what pydantic is told beside it
+                bare = get_args(kept[0])[0] if get_origin(kept[0]) is Annotated else kept[0]
         origin = get_origin(bare)
         is_list = origin in (list, tuple, set, frozenset)
         choices = tuple(str(a) for a in get_args(bare)) if str(origin) == "typing.Literal" else ()
@@ -206,16 +212,6 @@ def flags(component: type[Component]) -> list[Flag]:
         )
         found.append(flag)
     return found
-
-
-def _without_none(annotation: Any) -> tuple[Any, bool]:
-    if get_origin(annotation) in (Union, types.UnionType):
-        kept = [a for a in get_args(annotation) if a is not type(None)]
-        optional = len(kept) < len(get_args(annotation))
-        if len(kept) == 1:  # without what pydantic is told beside it
-            return (get_args(kept[0])[0] if get_origin(kept[0]) is Annotated else kept[0]), optional
-        return annotation, optional
-    return annotation, False
 
 
 def _type_name(annotation: Any, choices: tuple[str, ...], *, is_list: bool) -> str:
@@ -391,9 +387,9 @@ def reference_facts(component: type[Component]) -> str:
     if component.roles:
         facts.append((_("Needs columns with the roles"), ", ".join(component.roles)))
     if issubclass(component, Method):
-        told = ((_("Promise"), component.promises.promise), (_("Good for"), component.good_for))
-        told += ((_("The wrong tool when"), component.wrong_for),)
-        facts += [(name, _(fact)) for name, fact in told if fact]
+        told = {_("Promise"): component.promises.promise, _("Good for"): component.good_for}
+        told[_("The wrong tool when")] = component.wrong_for
+        facts += [(name, _(fact)) for name, fact in told.items() if fact]
         if component.strength is not None:
             way = _("the higher, the safer") if component.strength.safer == "higher" else _("the lower, the safer")
             facts.append((_("Strength"), f"`{component.strength.parameter}`; {way}"))
