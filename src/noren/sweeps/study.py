@@ -27,6 +27,7 @@ from noren.protocols import Score
 from noren.sweeps.pieces import score_of
 from noren.sweeps.plan import Asked, Point, Setting
 from noren.sweeps.usual import strength_words
+from noren.tables import table_of
 from noren.version import __version__
 from noren.work.store import Unit
 
@@ -326,34 +327,7 @@ class SettingResult:
 
 # --- the table -------------------------------------------------------------------------------------------------------
 
-_COLUMNS: dict[str, Any] = {
-    "label": pl.String,
-    "method": pl.String,
-    "parameters": pl.String,
-    "k": pl.Float64,
-    "run": pl.Int64,
-    "seed": pl.Int64,
-    "state": pl.String,
-    "refused": pl.String,
-    "verdict": pl.String,
-    "reason": pl.String,
-    "sentence": pl.String,
-    "rule": pl.String,
-    "use": pl.Float64,
-    "use_of": pl.String,
-    "risk": pl.Float64,
-    "risk_of": pl.String,
-    "attack": pl.String,
-    "named": pl.Int64,
-    "right": pl.Int64,
-    "rate": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "on_frontier": pl.Boolean,
-    "recommended": pl.Boolean,
-    "rows_deleted": pl.Int64,
-    "rows_added": pl.Int64,
-}
+_COLUMNS: dict[str, Any] = {name: getattr(pl, dtype) for name, dtype in table_of(__name__)["columns"].items()}
 
 
 def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
