@@ -16,7 +16,6 @@ from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.retention.joint_release import Joint, JointPart
-    from noren.retention.reconstructed import Reconstruction
 
 plan_commands = app.group(
     "plan",
@@ -253,8 +252,11 @@ def reconstruct(
     engine: EngineName = "local",
 ) -> Output:
     """Reconstruct a table."""
+    import polars as pl
+
     from noren.data.frames import Table as Records
     from noren.data.reading import write
+    from noren.data.schema import Column, Kind, Schema, ValueType
     from noren.execution.engine import engine_named
     from noren.retention.reconstructed import WideReconstruction
 
@@ -269,9 +271,15 @@ def reconstruct(
         found, schema = engine_named(engine).reconstruct(release, progress=progress, **asked)
     records = found.records(seed)
     write(Records(records, found.perturbation.released_schema(schema)), out)
-    if cells is not None:
-        _write_cells(found, cells)
     by_pairs = isinstance(found, WideReconstruction)
+    if cells is not None:
+        frame = found.cells()
+        numbers = [name for name in ("records", "low", "high") if name in frame.columns]
+        columns = [attribute.column for attribute in found.perturbation.attributes]
+        if by_pairs:
+            columns = [Column(name=name, optional=True) for name in frame.columns if frame[name].dtype == pl.String]
+        columns += [Column(name=name, type=ValueType.DECIMAL, width=1e-9) for name in numbers]
+        write(Records(frame, Schema(kind=Kind.TABLE, columns=tuple(columns))), cells)
     facts: dict[str, Any] = {
         "records": len(records),
         "cells": found.perturbation.cells,
@@ -297,23 +305,3 @@ def reconstruct(
         wide = float((found.intervals.high - found.intervals.low).mean())
         rows.insert(2, (_("interval of a cell (95%), mean width"), number(wide)))
     return Output({"out": str(out)} | facts, [Table((_("what"), ""), rows)])
-
-
-def _write_cells(found: Reconstruction, path: Path) -> None:
-    import polars as pl
-
-    from noren.data.frames import Table
-    from noren.data.reading import write
-    from noren.data.schema import Column, Kind, Schema, ValueType
-    from noren.retention.reconstructed import WideReconstruction
-
-    frame = found.cells()
-    counted = [
-        Column(name=n, type=ValueType.DECIMAL, width=1e-9) for n in ("records", "low", "high") if n in frame.columns
-    ]
-    if isinstance(found, WideReconstruction):
-        texts = [Column(name=n, optional=True) for n in frame.columns if frame[n].dtype == pl.String]
-        columns = (*texts, *counted)
-    else:
-        columns = (*(a.column for a in found.perturbation.attributes), *counted)
-    write(Table(frame, Schema(kind=Kind.TABLE, columns=columns)), path)

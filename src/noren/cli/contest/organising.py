@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import tomllib
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,11 +149,20 @@ def create(
     if rulebook not in PRESETS and not rulebook.endswith(".toml") and not Path(rulebook).exists():
         read_rulebook(rulebook)  # says which there are
     text = rulebook if rulebook in PRESETS else _text(read_all_bytes(rulebook, largest=2**18), Path(rulebook))
+    changes: dict[str, Any] = {}
+    for word in change or []:  # as TOML values, where they are some
+        name, sign, value = word.partition("=")
+        if not sign or name in changes:
+            raise refusal("sets_nothing", word=word)
+        try:
+            changes[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            changes[name] = value
     asked_for = {
         "id": contest,
         "title": title or contest,
         "rulebook": text,
-        "changes": _changes(change or []),
+        "changes": changes,
         "settings": {
             "zone": zone,
             "team_size": team_size,
@@ -173,22 +183,6 @@ def _plan_table(about: dict[str, Any], zone: str) -> Table:
     return Table((_("phase"), _("opens"), _("closes")), rows, f"{about['title']} ({zone})")
 
 
-def _changes(given: list[str]) -> dict[str, Any]:
-    """Read what differs from a rulebook: words as TOML values, where they are some."""
-    import tomllib
-
-    found: dict[str, Any] = {}
-    for word in given:
-        name, sign, value = word.partition("=")
-        if not sign or name in found:
-            raise refusal("sets_nothing", word=word)
-        try:
-            found[name] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[name] = value
-    return found
-
-
 def _text(content: bytes, path: Path) -> str:
     try:
         return content.decode("utf-8") + "\n"
@@ -198,8 +192,6 @@ def _text(content: bytes, path: Path) -> str:
 
 def _plan(phases: Path | None, start: str | None, days: str, zone: str, rounds: list[str]) -> list[dict[str, Any]]:
     """Return the phases: those of a file, or a usual plan from a moment on."""
-    import tomllib
-
     from noren.contest.phases import moment, planned_phases
     from noren.data.formats.source import read_all_bytes
 

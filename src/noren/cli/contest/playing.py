@@ -207,24 +207,21 @@ def status(
             return _handed(asked.submission(contest, submission))
         about = asked.contest(contest)
         handed = asked.submissions(contest) if about["role"] != "visitor" else []
-    answer = {"contest": about, "submissions": [one.model_dump(mode="json") for one in handed]}
-    return Output(answer, _contest_parts(about, handed))
-
-
-def _contest_parts(about: dict[str, Any], handed: list[Submitted]) -> Iterator[Part]:
     zone = about["settings"]["zone"]
+    parts: list[Part] = []
     if about["paused"]:
-        yield Note(_("the contest is paused: {reason}").format(reason=about["paused"]))
+        parts.append(Note(_("the contest is paused: {reason}").format(reason=about["paused"])))
     if about.get("team"):
-        yield Note(_("your team: {name}").format(name=about["team"]["name"]))
-    rows = []
+        parts.append(Note(_("your team: {name}").format(name=about["team"]["name"])))
+    plan = []
     for one in about["phases"]:
         times = shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)
-        rows.append((one["id"], *times, _("open") if one.get("open") else ""))
-    yield Table((_("phase"), _("opens"), _("closes"), ""), rows, f"{about['title']} ({zone})")
+        plan.append((one["id"], *times, _("open") if one.get("open") else ""))
+    parts.append(Table((_("phase"), _("opens"), _("closes"), ""), plan, f"{about['title']} ({zone})"))
     if handed:
         files = [(file.id, _kind(file), file.round, shown_time(file.time), _word(file)) for file in handed]
-        yield Table((_("file"), _("kind"), _("round"), _("received"), _("found")), files)
+        parts.append(Table((_("file"), _("kind"), _("round"), _("received"), _("found")), files))
+    return Output({"contest": about, "submissions": [file.model_dump(mode="json") for file in handed]}, parts)
 
 
 def _kind(one: Submitted) -> str:

@@ -406,19 +406,14 @@ def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -
                 read.append(path)
     texts = [value for value in (*given.values(), *words) if isinstance(value, str)]
     parts = [part for text in texts for word in (text, text.rpartition("=")[2]) for part in (word, *word.split(","))]
-    read += [Path(part) for part in parts if _is_file(part)]
+    for part in parts:
+        with contextlib.suppress(OSError, ValueError):
+            read += [Path(part)] if Path(part).is_file() else []
     with keeping(read):
         for path in written:
             if path.is_symlink() or not path.is_dir():
                 must_be_writable(path)
         yield
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _flag(name: str) -> str:
