@@ -207,6 +207,14 @@ def _part(one: SettingResult) -> dict[str, Any]:
         ]
         classes += [] if table.least is None else [(_("rows in the smallest class"), count(table.least))]
         classes += [(name, percent(value)) for name, value in facts if value is not None]
+    scores = []
+    for view in measure_views({name: Score(value) for name, value in one.scores.items() if value is not None}):
+        known = measures[view.name] if view.name in measures else None  # noqa: SIM401 - a register has no get
+        places = None if known is None or known.of_perturbed else known.places
+        if view.group == "safety" or (places is not None and places.always and one.setting.method.perturbs):
+            continue  # what was measured to place the point says nothing of perturbed values
+        better = {"lower": _("lower is better"), "higher": _("higher is better")}.get(view.goal or "", "")
+        scores.append({"name": view.name, "summary": _(view.summary), "better": better, "value": view.value})
     return {
         "verdict": str(one.place.word),
         "title": (
@@ -220,24 +228,10 @@ def _part(one: SettingResult) -> dict[str, Any]:
         "in_vain": [exhibit.attack for exhibit in evidence if not exhibit.right],
         "classes": classes,
         "cautions": [] if verdict is None else cautions(verdict),
-        "scores": _scores(one),
+        "scores": scores,
         "left_out": [] if worst is None else [f"{name}: {in_language(said)}" for name, said in worst.left_out.items()],
         "failed": [failure_words(name, said) for name, said in one.failed.items()],
     }
-
-
-def _scores(one: SettingResult) -> list[dict[str, Any]]:
-    shown = []
-    for view in measure_views({name: Score(value) for name, value in one.scores.items() if value is not None}):
-        known = measures[view.name] if view.name in measures else None  # noqa: SIM401 - a register has no get
-        if view.group == "safety":
-            continue
-        places = None if known is None or known.of_perturbed else known.places
-        if places is not None and places.always and one.setting.method.perturbs:
-            continue  # it was measured to place the point, and says nothing of perturbed values
-        better = {"lower": _("lower is better"), "higher": _("higher is better")}.get(view.goal or "", "")
-        shown.append({"name": view.name, "summary": _(view.summary), "better": better, "value": view.value})
-    return shown
 
 
 # --- the settings on one map -----------------------------------------------------------------------------------------
@@ -307,10 +301,20 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
     named = [(one.chosen, one.safest, one.more_useful, one.safer) for one in choices]
     wanted = {i: rank for some in named for rank, i in enumerate(i for i in some if i is not None)}
     best = set(worth_a_choice([one.place for one in settings]))
-    drawn = sorted((i for i in known if i not in far), key=lambda i: (wanted.get(i, 9), i not in best))
     labels = _labels(settings)
-    drawn, more = _apart(drawn, settings)
-    texts = []
+    more: dict[int, int] = {}  # those to draw, and for how many more of its method on the same spot each stands
+    for i in sorted((i for i in known if i not in far), key=lambda i: (wanted.get(i, 9), i not in best)):
+        own = settings[i]
+        same = (
+            j
+            for j in more
+            if (settings[j].method, settings[j].place.word) == (own.method, own.place.word)
+            and abs((settings[j].place.use or 0.0) - (own.place.use or 0.0)) < _SPOT
+            and abs((settings[j].place.risk or 0.0) - (own.place.risk or 0.0)) < _SPOT
+        )
+        first = next(same, i)
+        more[first] = more.get(first, -1) + 1
+    drawn, texts = list(more), []
     for i in drawn:
         brief = labels[i].removeprefix(settings[i].method).strip(", ") or labels[i]
         mark = word_text(settings[i].place.word)[:1]
@@ -332,26 +336,6 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
         words=[word_text(word) for word in Word if any(place.word == word for place in places)],
         far=far_sentence([settings[i].place.model_copy(update={"label": labels[i]}) for i in far], rule),
     )
-
-
-def _apart(wanted: Sequence[int], settings: Sequence[Candidate]) -> tuple[list[int], dict[int, int]]:
-    """Return the settings to draw, and for how many more of its method each stands that lie on the same spot."""
-    more: dict[int, int] = {}
-    for i in wanted:
-        own = settings[i]
-        same = (
-            j
-            for j in more
-            if (settings[j].method, settings[j].place.word) == (own.method, own.place.word)
-            and abs((settings[j].place.use or 0.0) - (own.place.use or 0.0)) < _SPOT
-            and abs((settings[j].place.risk or 0.0) - (own.place.risk or 0.0)) < _SPOT
-        )
-        first = next(same, None)
-        if first is None:
-            more[i] = 0
-        else:
-            more[first] += 1
-    return list(more), more
 
 
 def _labels(settings: Sequence[Candidate]) -> list[str]:
