@@ -23,14 +23,10 @@ if TYPE_CHECKING:
     from noren.studio.users import User
 
 HELP = _("Open the web workbench on this machine: protect, attack and judge data in the browser.")
-EXAMPLE = _("Example: noren studio --data-dir ~/noren --port 8321")
 
 PASSWORD = "NOREN_STUDIO_PASSWORD"  # noqa: S105 - the name of a variable
 LoginName = Annotated[str, Argument(metavar="LOGIN", help=_("The login."))]
-RoleName = Annotated[
-    str,
-    Option("--role", metavar="steward|reviewer|reader", help=_("The role; the first user must be a steward.")),
-]
+RoleName = Annotated[str, Option("--role", metavar="steward|reviewer|reader")]
 
 app = App(invoke_without_command=True)
 user = app.group("user", help=_("Who may use a studio: add, list, role, password, revoke."), no_args_is_help=True)
@@ -45,7 +41,7 @@ class StudioServer(ServerOptions):
     name: Annotated[list[str] | None, Option("--allow-host", "--name")] = None
 
 
-@app.callback(epilog=EXAMPLE)
+@app.callback()
 def studio(
     context: typer.Context,
     data_dir: Path | None = None,
