@@ -155,20 +155,16 @@ def sweep(
     methods: str | Method | Iterable[str | Method] = "all",
     *,
     schema: Schema | str | None = None,
-    attacks: str | Iterable[str | Attack] = "all",
-    measures: str | Iterable[str | Measure] = "all",
-    seeds: Iterable[int] | None = None,
-    rule: Rule | str | None = None,
     cache: str | Path | None = None,
     fresh: bool = False,
     workers: int | None = None,
     progress: Progress = silent,
-    **parameters: Any,
+    **order: Any,
 ) -> Study:
     """Run a sweep and return all that came of it; the parameters are those of :func:`explore`."""
     data = as_records(original, schema)
-    words: dict[str, Any] = {"attacks": attacks, "measures": measures, "seeds": seeds, "cache": cache, "rule": rule}
-    asked, _left_out = ask(data, methods, parameters, **words)
+    chosen = {name: order.pop(name) for name in ("attacks", "measures", "seeds", "rule") if name in order}
+    asked, _left_out = ask(data, methods, order, cache=cache, **chosen)
     return run(data, asked, cache=cache, fresh=fresh, workers=workers, watch=Watch(progress))
 
 
