@@ -88,15 +88,10 @@ class Problem:
 
     def sentence(self, file: str | Path | None = None) -> str:
         """Return the problem as one line."""
-        where = []
-        if file is not None:
-            where.append(str(file))
-        if self.row is not None:
-            where.append(_("row {row}").format(row=self.row))
-        if self.column is not None:
-            where.append(_("column {column}").format(column=self.column))
-        if self.value is not None:
-            where.append(shown(self.value))
+        where = [] if file is None else [str(file)]
+        where += [] if self.row is None else [_("row {row}").format(row=self.row)]
+        where += [] if self.column is None else [_("column {column}").format(column=self.column)]
+        where += [] if self.value is None else [shown(self.value)]
         place = ", ".join(where)
         said = f"{place}: {self.rule}" if place else self.rule
         said = f"{said}; {self.cure}" if self.cure else said
