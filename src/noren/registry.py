@@ -181,7 +181,6 @@ class Flag:
     help: str
     is_switch: bool
     is_list: bool
-    choices: tuple[str, ...] = ()
 
 
 def flags(component: type[Component]) -> list[Flag]:
@@ -195,33 +194,28 @@ def flags(component: type[Component]) -> list[Flag]:
             optional = len(kept) < len(get_args(bare))
             if len(kept) == 1:  # without what pydantic is told beside it
                 bare = get_args(kept[0])[0] if get_origin(kept[0]) is Annotated else kept[0]
-        origin = get_origin(bare)
-        is_list = origin in (list, tuple, set, frozenset)
-        choices = tuple(str(a) for a in get_args(bare)) if str(origin) == "typing.Literal" else ()
+        is_list = get_origin(bare) in (list, tuple, set, frozenset)
+        kind = _("list, separated by commas") if is_list else _type_name(bare)
         default = about.get_default(call_default_factory=True) if not about.is_required() else None
         flag = Flag(
             field=name,
             flag="--" + name.replace("_", "-"),
-            type=_type_name(bare, choices, is_list=is_list) + (" | " + _("none") if optional else ""),
+            type=kind + (" | " + _("none") if optional else ""),
             default=None if default is PydanticUndefined else default,
             required=about.is_required(),
             help=_(about.description) if about.description else "",
             is_switch=bare is bool,
             is_list=is_list,
-            choices=choices,
         )
         found.append(flag)
     return found
 
 
-def _type_name(annotation: Any, choices: tuple[str, ...], *, is_list: bool) -> str:
-    if choices:
-        return " | ".join(choices)
-    if is_list:
-        return _("list, separated by commas")
+def _type_name(annotation: Any) -> str:
+    if str(get_origin(annotation)) == "typing.Literal":
+        return " | ".join(map(str, get_args(annotation)))
     if get_origin(annotation) in (Union, types.UnionType):
-        kinds = (get_args(a) if str(get_origin(a)) == "typing.Literal" else (a,) for a in get_args(annotation))
-        return " | ".join(k if isinstance(k, str) else _type_name(k, (), is_list=False) for some in kinds for k in some)
+        return " | ".join(map(_type_name, get_args(annotation)))
     names = {int: _("whole number"), float: _("number"), bool: _("yes or no"), str: _("text"), Path: _("file")}
     return names.get(annotation, getattr(annotation, "__name__", str(annotation)))
 
