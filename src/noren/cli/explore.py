@@ -64,7 +64,7 @@ def explore(
     data = reading.load(path, schema=None if file is None else file.schema())
     if file is not None and file.differs(data):
         say(_("{file}: the data are not those that it was written about").format(file=sweep))
-    words = {"attacks": attacks, "measures": measures, "seeds": _seeds(seeds), "cache": cache, "rule": rule}
+    words = {"attacks": attacks, "measures": measures, "seeds": seeds, "cache": cache, "rule": rule}
     asked = _order(data, file, methods=methods or "all", flags=context.args, **words)
     how: dict[str, Any] = {"cache": cache, "fresh": fresh, "workers": workers}
     try:
@@ -85,27 +85,18 @@ def explore(
     return Output(answer, _parts(study, out, failed=bool(failures.reasons)), failures.exit_code)
 
 
-def _seeds(text: str | None) -> list[int] | None:
-    """Read seeds as people write them: ``1..3,7``."""
-    from noren.registry import spread
-
-    if text is None:
-        return None
-    found: list[int] = []
-    for part in text.replace("…", "..").split(","):
-        for one in spread(part.strip()):
-            if not str(one).isdigit():
-                raise refusal("no_seeds", text=text)
-            found.append(int(one))
-    return found
-
-
 def _order(data: Records, file: SweepFile | None, *, methods: str, flags: list[str], **words: Any) -> Asked:
     """Return what the flags ask for, or the file where no flag does; a flag goes to every method that has it."""
     from noren.methods import methods as every_method
-    from noren.registry import sweep_flags
+    from noren.registry import spread, sweep_flags
     from noren.sweeps.sweep import ask
 
+    if (text := words["seeds"]) is not None:  # as people write them: 1..3,7
+        words["seeds"] = []
+        for one in (one for part in text.replace("…", "..").split(",") for one in spread(part.strip())):
+            if not str(one).isdigit():
+                raise refusal("no_seeds", text=text)
+            words["seeds"].append(int(one))
     if file is not None:
         said: dict[str, Any] = {key: file.components(key) for key in ("attacks", "measures")}
         said |= {"seeds": file.seeds(), "rule": file.rule()}
