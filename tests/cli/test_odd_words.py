@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import noren as package
-from noren.cli.parts.commands import number, show_json
+from noren.cli.parts.commands import Output, number, situation
 from noren.data.reading import checked_seed
 from noren.errors import NorenError, ParameterError
 from noren.measures import measures
@@ -141,7 +141,9 @@ def test_trouble_of_the_machine_is_no_bug(noren, monkeypatch, error, said) -> No
 
 
 def test_json_has_no_number_that_is_none(capsys, noren, small, small_csv, tmp_path, monkeypatch) -> None:
-    show_json({"a": float("nan"), "b": [1.5, float("inf")], "c": ("x", None, True)})
+    with monkeypatch.context() as patched:
+        patched.setattr(situation, "json", True)
+        Output({"a": float("nan"), "b": [1.5, float("inf")], "c": ("x", None, True)}).show()
     assert json.loads(capsys.readouterr().out) == {"a": None, "b": [1.5, None], "c": ["x", None, True]}
     assert (number(float("nan")), number(float("inf")), number(2.0)) == ("–", "–", "2")
     package.protect(small, "pseudonymize", seed=1).save(tmp_path / "release")

@@ -95,7 +95,7 @@ class Output:
     def show(self) -> None:
         """Print the data where ``--json`` was given, else the parts."""
         if situation.json:
-            show_json(self.data)
+            sys.stdout.write(json.dumps(_finite(self.data), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
         else:
             show(self.parts)
         say(*self.remarks)
@@ -128,11 +128,6 @@ def _show_table(shown: Table) -> None:
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     Console().print(table)
-
-
-def show_json(content: Any) -> None:
-    """Print one JSON object; a number that JSON does not know (NaN, infinity) is null."""
-    sys.stdout.write(json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
 def _finite(content: Any) -> Any:
@@ -396,11 +391,9 @@ def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -
                 continue
             if is_written(command, name):
                 if path in written:
-                    raise OutputError(
-                        _("{path} is named twice, by {one} and {other}; name another file").format(
-                            path=path, one=_flag(written[path]), other=_flag(name)
-                        )
-                    )
+                    one, other = (each.upper() if each == "target" else f"--{each}" for each in (written[path], name))
+                    twice = _("{path} is named twice, by {one} and {other}; name another file")
+                    raise OutputError(twice.format(path=path, one=one, other=other))
                 written[path] = name
             elif name not in WORKED_IN:
                 read.append(path)
@@ -414,10 +407,6 @@ def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -
             if path.is_symlink() or not path.is_dir():
                 must_be_writable(path)
         yield
-
-
-def _flag(name: str) -> str:
-    return name.upper() if name == "target" else f"--{name}"
 
 
 # --- failures --------------------------------------------------------------------------------------------------------
