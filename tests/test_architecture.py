@@ -75,10 +75,10 @@ INSIDE = {
         ("__init__",),
     ),
     "studio": (
-        ("folders", "missing", "page_numbers", "reasons", "trail"),
+        ("folders", "page_numbers", "reasons", "trail"),
         ("hierarchies", "project_files", "users"),
         ("store",),
-        ("forms", "judged", "migrations"),
+        ("forms", "migrations"),
         ("work",),
         ("jobs", "worker"),
         ("service",),

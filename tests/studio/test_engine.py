@@ -21,8 +21,8 @@ from noren.methods.chain import Chain
 from noren.methods.pseudonymize import Pseudonymize
 from noren.progress import silent
 from noren.studio.folders import Folders, read_json
-from noren.studio.missing import engine_sentences
 from noren.studio.work import running
+from noren.studio.work.results import engine_sentences
 from noren.web.settings import Settings
 
 ENGINE = "local[2]"

@@ -18,9 +18,9 @@ from noren.judgement.verdict import Reason, Word
 from noren.progress import silent
 from noren.studio.acts.projects import change_project, copy_project
 from noren.studio.folders import Folders, read_json, write_json
-from noren.studio.judged import Result, judged, place_by, result_in, summary_of
 from noren.studio.store import Job, State
-from noren.studio.work import outcome_files, running
+from noren.studio.work import running
+from noren.studio.work.results import Result, judged, load_outcome, place_by, result_in, summary_of
 
 STEPS = {
     "history": {"method": "generalize-by-count", "parameters": {"k": 4}},
@@ -78,7 +78,7 @@ def test_an_audit_that_was_killed_is_in_the_facts(tmp_path: Path) -> None:
     kept = read_json(folder / "outcome.json")
     failure = {"component": "mondrian", "kind": "audit", "reason": {"en": "killed", "ja": "終了"}}
     write_json(folder / "outcome.json", kept | {"audited": False, "failed": [failure]})
-    outcome = outcome_files.load_outcome(folder)
+    outcome = load_outcome(folder)
     verdict = judge(outcome)
     assert (verdict.word, verdict.reason) == (Word.UNTRIED, Reason.NOT_AUDITED)
     assert verdict.facts.failed == ()  # the audit is no attack

@@ -12,9 +12,9 @@ from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
 from noren.judgement.verdict import Reason, Verdict, Word
 from noren.studio.forms.run_form import quick_judges
-from noren.studio.missing import failures, missing_sentence, unmeasured_reason
 from noren.studio.pages.export import _title
 from noren.studio.store import Job, State
+from noren.studio.work.results import failures, missing_sentence, unmeasured_reason
 
 
 def failed(kind: str, component: str) -> dict[str, Any]:

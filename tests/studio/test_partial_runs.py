@@ -35,7 +35,7 @@ from noren.studio.reasons import GONE, reason_of, spoken, told_error
 from noren.studio.service import Studio
 from noren.studio.store import HEAVY, Job, State, Store
 from noren.studio.work import running
-from noren.studio.work.outcome_files import Kept, forget_failures, load_outcome, set_aside
+from noren.studio.work.results import Kept, forget_failures, load_outcome, set_aside
 from noren.web.refusals import DISK_FULL, NotNowError, TooLargeError, is_disk_full
 from noren.web.settings import Settings
 from noren.work.children import Child, Parent

@@ -29,10 +29,10 @@ from noren.papers.card import card_files
 from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml
 from noren.studio import handing_out
 from noren.studio.folders import read_json
-from noren.studio.missing import is_unaudited
 from noren.studio.project_files import PROJECT_FILES
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
+from noren.studio.work.results import is_unaudited
 from noren.web.refusals import NotNowError, NotThereError
 
 Form = Literal["parquet", "csv"]

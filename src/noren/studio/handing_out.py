@@ -25,10 +25,10 @@ from noren.errors import ParameterError
 from noren.i18n import _, active_language, in_every_language
 from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger
-from noren.studio.missing import is_unaudited
 from noren.studio.service import Studio
 from noren.studio.trail import RESERVED
 from noren.studio.users import UserRole, Who
+from noren.studio.work.results import is_unaudited
 from noren.studio.work.writing import curve_of
 from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry

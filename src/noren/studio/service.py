@@ -19,8 +19,8 @@ from noren.registry import Kind as Part
 from noren.registry import Registry
 from noren.studio.folders import Folders, keep_private, read_json
 from noren.studio.jobs import Jobs
-from noren.studio.judged import Result, judged, place_by, result_in
 from noren.studio.store import Job, Project, State, Store
+from noren.studio.work.results import Result, judged, place_by, result_in
 from noren.web.refusals import NotNowError, NotThereError
 from noren.web.settings import Settings
 

@@ -30,7 +30,7 @@ from noren.studio.project_files import StepData, with_project_files, without_pat
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole
-from noren.studio.work.outcome_files import forget_failures
+from noren.studio.work.results import forget_failures
 from noren.studio.work.running import forget_shared, original_of
 from noren.sweeps.plan import data_key, expanded, placing_measures
 from noren.sweeps.sweep import own_seed, sweep_folder

@@ -21,11 +21,11 @@ from noren.methods import methods
 from noren.registry import flags
 from noren.studio.acts import runs as acts
 from noren.studio.api.models import Ident, TheStudio
-from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import Typed, page
 from noren.studio.pages.result import run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.studio.work.results import measures_of, unmeasured_reason
 from noren.sweeps.page import settings_map
 from noren.sweeps.usual import strength_words, usual_parameters, usual_values
 from noren.sweeps.words import advice, answer, headline, rule_words

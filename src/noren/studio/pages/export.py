@@ -23,12 +23,12 @@ from noren.studio.acts.runs import start_report as order_report
 from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
 from noren.studio.api.releases import sent
 from noren.studio.handing_out import Handout, ledger_release, release_of_run
-from noren.studio.missing import is_unaudited, missing_sentence
 from noren.studio.pages.frame import Typed, page
 from noren.studio.pages.result import rule_words, run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import UserRole, Who, least
+from noren.studio.work.results import is_unaudited, missing_sentence
 from noren.studio.work.running import original_of
 from noren.web.actions import Action
 

@@ -33,12 +33,11 @@ from noren.studio.acts.projects import change_project
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
-from noren.studio.judged import Result
-from noren.studio.missing import engine_sentences, failures, is_unaudited, missing_sentence
 from noren.studio.page_numbers import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio, pair_of
 from noren.studio.store import Job, Project, State
+from noren.studio.work.results import Result, engine_sentences, failures, is_unaudited, missing_sentence
 from noren.tables import Texts
 from noren.web.frame import stage_rows, with_query
 from noren.web.refusals import NotThereError

@@ -36,10 +36,9 @@ from noren.protocols import Guess, Score
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import STAGES_FILE, Folders, read_json, write_json
-from noren.studio.judged import summary_of
 from noren.studio.project_files import method_of
 from noren.studio.reasons import reason_of
-from noren.studio.work.outcome_files import Kept
+from noren.studio.work.results import Kept, summary_of
 from noren.studio.work.stages import end_of
 from noren.sweeps.kept import KeptPoint
 from noren.web.refusals import is_disk_full

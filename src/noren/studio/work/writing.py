@@ -13,7 +13,7 @@ from noren.ledger import BudgetError, Ledger, Proposal
 from noren.progress import Progress, part_of
 from noren.reports.report import write_report
 from noren.studio.folders import Folders
-from noren.studio.work.outcome_files import load_outcome
+from noren.studio.work.results import load_outcome
 from noren.studio.work.running import original_of
 
 

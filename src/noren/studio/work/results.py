@@ -1,0 +1,321 @@
+"""What is kept of a run: guesses, scores and failures while it goes on; its result, and how it is judged when shown.
+
+What attackers guessed and judges said is kept as soon as each is finished, so that nothing is done twice. Guesses name
+customers: they lie in the job's private folder and no page shows them. ``outcome.json`` holds the scores, what the
+attacks noted, what failed and why, and whether the release was audited. ``doing.json`` names what is under way; where a
+worker dies, it tells what it died of.
+
+A finished run keeps what was found of it (:class:`~noren.judgement.evidence.Facts`), untouched by any rule. So another
+rule judges every run anew without work. Beside the facts lies a copy of where a run stood by the rule it was made
+under, for lists are long and reckoning takes a moment. What failed is kept as ``failed: [{"component": …, "kind":
+"attack" | "measure" | "audit", "reason": {"en": …, "ja": …}}]`` and whether its claim was checked as ``audited``, both
+in its result and in its summary: nothing is said of it that sounds safer than it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+import polars as pl
+from pydantic import Field, ValidationError
+
+from noren.attacks import attacks as every_attack
+from noren.data.release import Release
+from noren.errors import FileError, listing
+from noren.i18n import _, active_language, ngettext
+from noren.judgement.judging import judge
+from noren.judgement.outcome import Outcome, label_of
+from noren.judgement.place import Place
+from noren.judgement.rule import Rule, rule_named
+from noren.judgement.verdict import Verdict
+from noren.measures import measures as every_measure
+from noren.measures import placing
+from noren.protocols import Guess, Score
+from noren.reports.run_view import RunView
+from noren.studio.folders import read_json, write_json
+from noren.studio.store import Job
+from noren.work.run import RunStore
+
+_OUTCOME, _DOING, _GUESSES = "outcome.json", "doing.json", "guesses"
+_EMPTY: dict[str, Any] = {"label": "", "notes": {}, "scores": {}, "failed": [], "audited": None, "engines": {}}
+Part = Literal["attack", "measure", "audit"]
+
+
+class Failure(TypedDict):
+    """A component that did not come to its end, and why, in each language."""
+
+    component: str
+    kind: Part
+    reason: dict[str, str]
+
+
+class Kept(RunStore):
+    """What a run has so far, in the folder of its job."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._content: dict[str, Any] = _EMPTY | (read_json(folder / _OUTCOME) or {})
+        guesses = {
+            name: Guess(name, pl.read_parquet(folder / _GUESSES / f"{name}.parquet"), notes)
+            for name, notes in self._content["notes"].items()
+        }
+        scores = {
+            name: Score(said["value"], said["parts"], said.get("notes", {}))
+            for name, said in self._content["scores"].items()
+        }
+        super().__init__(guesses, scores)
+
+    @property
+    def failed(self) -> list[Failure]:
+        """What did not come to its end."""
+        failed: list[Failure] = self._content["failed"]
+        return failed
+
+    @property
+    def audited(self) -> bool | None:
+        """Whether the claim of the release was checked: None before it was made, and where it claims nothing."""
+        audited: bool | None = self._content["audited"]
+        return audited
+
+    @property
+    def engines(self) -> dict[str, str]:
+        """Where each component ran, where a cluster was asked for."""
+        engines: dict[str, str] = self._content["engines"]
+        return engines
+
+    @property
+    def has_release(self) -> bool:
+        """Whether the release is there, and its audit is behind it: it came to its end, or it failed as told."""
+        return self._content.get("released", False) and (self.folder / "release").is_dir()
+
+    def was_tried(self, kind: Part, name: str) -> bool:
+        """Tell whether a component came to its end, or failed and is not to be tried again."""
+        done = name in (self.guesses if kind == "attack" else self.scores)
+        return done or any((one["kind"], one["component"]) == (kind, name) for one in self.failed)
+
+    def note_release(self, label: str, *, audited: bool | None) -> None:
+        """Keep that the release is there, and whether it was audited."""
+        self._write(label=label, audited=audited, released=True)
+
+    def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
+        """Keep what an attack guessed."""
+        (self.folder / _GUESSES).mkdir(exist_ok=True, mode=0o700)
+        guess.pairs.write_parquet(self.folder / _GUESSES / f"{name}.parquet")
+        super().add_guess(name, guess, seconds)
+        notes = json.loads(json.dumps(dict(guess.notes), default=str))
+        self._write(notes=self._content["notes"] | {name: notes})
+
+    def add_score(self, name: str, score: Score, seconds: float | None) -> None:
+        """Keep what a measure said."""
+        super().add_score(name, score, seconds)
+        said = json.loads(json.dumps(score.as_dict(), default=str, allow_nan=False))
+        self._write(scores=self._content["scores"] | {name: said})
+
+    def add_engine(self, component: str, engine: str) -> None:
+        """Keep where a component ran."""
+        self._write(engines=self.engines | {component: engine})
+
+    def add_failure(self, kind: Part, name: str, reason: dict[str, str]) -> None:
+        """Keep that a component failed, and why."""
+        failure = Failure(component=name, kind=kind, reason=reason)
+        self._write(failed=[*self.failed, failure])
+
+    @contextmanager
+    def doing(self, kind: Part, name: str) -> Iterator[None]:
+        """Say what is under way, for whoever finds the worker dead."""
+        write_json(self.folder / _DOING, {"kind": kind, "component": name})
+        yield
+        (self.folder / _DOING).unlink(missing_ok=True)
+
+    def outcome(self, release: Release) -> Outcome:
+        """Return all of it together with the release, which says so where its audit failed."""
+        statement = release.statement
+        if self.audited is False and "audit" not in statement.notes:
+            noted = replace(statement, notes={**statement.notes, "audit": "failed"})
+            release = replace(release, statement=noted)
+        failed = {one["component"]: one["reason"]["en"] for one in self.failed if one["kind"] != "audit"}
+        return Outcome(self._content["label"], release, self.guesses, self.scores, failed)
+
+    def _write(self, **values: Any) -> None:
+        self._content |= values
+        write_json(self.folder / _OUTCOME, self._content)
+
+
+def set_aside(folder: Path, reason: dict[str, str]) -> bool:
+    """Set aside the attack, the measure or the audit at which a worker was killed; tell whether there was one."""
+    doing = read_json(folder / _DOING)
+    if doing is None:
+        return False
+    (folder / _DOING).unlink()
+    kept = Kept(folder)
+    if doing["kind"] == "audit":
+        kept.note_release(label_of(Release.load(folder / "release").statement), audited=False)
+    kept.add_failure(doing["kind"], doing["component"], reason)
+    return True
+
+
+def forget_failures(folder: Path) -> None:
+    """Let everything be tried again that failed; a release whose audit failed is made and audited anew."""
+    kept = read_json(folder / _OUTCOME)
+    if kept is not None:
+        released = kept.get("released", False) and kept.get("audited") is not False
+        failed = kept.get("failed", [])
+        kept |= {"failed": [], "released": released}
+        if any(one["kind"] == "attack" for one in failed):  # who counts on all attacks counted without these
+            kept["notes"] = {n: said for n, said in kept["notes"].items() if not every_attack[n].listens}
+            kept["scores"] = {n: said for n, said in kept["scores"].items() if "guess" not in every_measure[n].needs}
+        write_json(folder / _OUTCOME, kept)
+    (folder / _DOING).unlink(missing_ok=True)
+
+
+def load_outcome(folder: Path, label: str | None = None) -> Outcome:
+    """Return the outcome of a run."""
+    found = Kept(folder).outcome(Release.load(folder / "release"))
+    return replace(found, label=label) if label else found
+
+
+class Result(RunView):
+    """What is kept of a finished run; ``audited`` tells whether its claim was checked, None where it claims nothing.
+
+    ``engines`` says where each component ran, where a cluster was asked for.
+    """
+
+    failed: tuple[dict[str, Any], ...] = ()
+    audited: bool | None = None
+    engines: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What failed and whether the claim was checked, as summaries of jobs hold it."""
+        return {"failed": list(self.failed), "audited": self.audited}
+
+
+def summary_of(view: Mapping[str, Any], rule: str | None) -> dict[str, Any]:
+    """Return what lists of runs need of a kept result, with a copy of where it stands by a rule."""
+    result, by = Result.model_validate(view), rule_named(rule)
+    place = result.place(judge(result.facts, by))
+    told = {"rows": result.rows, "judged": {"rule": by.as_dict(), "place": place}} | result.told
+    return {name: _plain(value) for name, value in told.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+
+
+def result_in(folder: Path) -> Result | None:
+    """Return what is kept of a run in the folder of its job."""
+    path = folder / "result.json"
+    kept = read_json(path)
+    if kept is None:
+        return None
+    try:
+        return Result.model_validate(kept)
+    except ValidationError:
+        raise FileError(
+            _("this version of Noren cannot read the result"), _("remove the run and start it again"), file=path
+        ) from None
+
+
+@lru_cache(maxsize=128)
+def judged(folder: Path, ended: str | None, rule: Rule) -> Verdict | None:
+    """Return how safe the release of a run is by a rule; None where nothing is kept of it."""
+    result = result_in(folder)
+    return None if result is None else judge(result.facts, rule)
+
+
+def place_by(job: Job, folder: Path, rule: Rule) -> Place:
+    """Return where a finished run stands on the map, by a rule."""
+    kept = job.summary.get("judged")
+    if kept is not None and kept["rule"] == rule.as_dict():
+        return Place.model_validate(kept["place"])
+    return _place(folder, job.ended, rule) or Place(label=job.label)
+
+
+@lru_cache(maxsize=4096)
+def _place(folder: Path, ended: str | None, rule: Rule) -> Place | None:
+    result, verdict = result_in(folder), judged(folder, ended, rule)
+    return None if result is None or verdict is None else result.place(verdict)
+
+
+def is_unaudited(kept: Mapping[str, Any]) -> bool:
+    """Tell whether the audit of a release failed, so that nobody checked what it claims."""
+    return kept.get("audited") is False
+
+
+def failures(kept: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what failed, in the reader's language: the component, what it is, and why."""
+    kinds = {"attack": _("attack"), "measure": _("measure"), "audit": _("audit of the claim")}
+    language = active_language()
+    return [
+        {
+            "component": one["component"],
+            "kind": one["kind"],
+            "what": kinds[one["kind"]],
+            "reason": one["reason"].get(language) or one["reason"]["en"],
+        }
+        for one in kept.get("failed", [])
+    ]
+
+
+def engine_sentences(engines: Mapping[str, str]) -> list[str]:
+    """Return where the components of a run ran, the cluster first; nothing where no cluster was asked for.
+
+    >>> engine_sentences({"pseudonymize": "local[2]", "nearest": "local"})[0]
+    'On the cluster local[2]: pseudonymize.'
+    """
+    clusters = sorted(set(engines.values()) - {"local"})
+    here = [name for name, engine in engines.items() if engine == "local"]
+    told = [
+        _("On the cluster {engine}: {names}.").format(
+            engine=engine, names=listing([name for name, where in engines.items() if where == engine])
+        )
+        for engine in clusters
+    ]
+    if here:
+        told.append(_("On this machine, as they have no plan for a cluster: {names}.").format(names=listing(here)))
+    return told
+
+
+def missing_sentence(kept: Mapping[str, Any]) -> str:
+    """Return what the verdict leaves out because it failed, as one sentence; nothing where nothing failed."""
+    failed = failures(kept)
+    if not failed:
+        return ""
+    if is_unaudited(kept):
+        return _("Nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out.")
+    attacks = [one["component"] for one in failed if one["kind"] == "attack"]
+    if attacks:
+        return ngettext(
+            "One attack was not tried to its end, {names}: the verdict speaks of the others alone.",
+            "{count} attacks were not tried to their end, {names}: the verdict speaks of the others alone.",
+            len(attacks),
+        ).format(count=len(attacks), names=listing(attacks))
+    return ngettext(
+        "One measure failed, {names}: its number is missing below, and is not 0.",
+        "{count} measures failed, {names}: their numbers are missing below, and are not 0.",
+        len(failed),
+    ).format(count=len(failed), names=listing([one["component"] for one in failed]))
+
+
+def measures_of(axis: Literal["use", "risk"]) -> list[str]:
+    """Return the measures without which nothing may be known of the use or of the risk.
+
+    >>> measures_of("use")[0]
+    'cell-error'
+    """
+    return sorted(one.name for one in placing()) if axis == "use" else ["reid-rate", "classes"]
+
+
+def unmeasured_reason(kept: Mapping[str, Any], *measures: str) -> str:
+    """Return why a number is not there: the measure failed, or nobody asked for it."""
+    failed = {one["component"]: one["reason"] for one in failures(kept)}
+    reason = next((failed[name] for name in measures if name in failed), None)
+    return _("not measured") if reason is None else _("failed: {reason}").format(reason=reason)
