@@ -76,7 +76,7 @@ INSIDE = {
     ),
     "studio": (
         ("folders", "page_numbers", "reasons", "trail"),
-        ("hierarchies", "project_files", "users"),
+        ("hierarchies", "users"),
         ("store",),
         ("forms", "migrations"),
         ("work",),

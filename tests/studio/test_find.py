@@ -15,7 +15,7 @@ from tests.studio.quiet import PEOPLE, Quiet
 from noren.data.reading import read
 from noren.data.schema import Schema
 from noren.i18n import speaking
-from noren.studio.acts.data import answer, set_schema
+from noren.studio.acts.projects import answer, set_schema
 from noren.studio.acts.runs import more_seeds, search_for, start_run, start_search
 from noren.studio.forms.columns import open_stops
 from noren.studio.store import Job, State

@@ -13,10 +13,10 @@ from noren.methods.generalize import Generalize
 from noren.methods.retention import Retention
 from noren.methods.thin import Thin
 from noren.protocols import Method
+from noren.studio.folders import path_fields
 from noren.studio.forms.parameter_forms import FormColumn, check, columns_of, controls, fresh, typed_of, understood
 from noren.studio.forms.run_form import early_problem
 from noren.studio.pages.protect import by_promise
-from noren.studio.project_files import path_fields
 
 COLUMNS = [
     FormColumn("name", "identifier", 100),

@@ -11,8 +11,7 @@ import pytest
 from tests.studio.quiet import PEOPLE, Quiet
 from tests.studio.test_home import FACTS, judged
 
-from noren.studio.acts.data import set_schema, upload
-from noren.studio.acts.projects import change_project, remove_project
+from noren.studio.acts.projects import change_project, remove_project, set_schema, upload
 from noren.studio.jobs import Live
 from noren.studio.lists import ProjectQuery, RunQuery, find_projects, find_runs, methods_of
 from noren.studio.store import State
@@ -144,7 +143,7 @@ def test_half_a_duplicate_is_nobodys(quiet: Quiet, monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "link", full)
-    monkeypatch.setattr("noren.studio.project_files.shutil.copyfile", full)
+    monkeypatch.setattr("noren.studio.folders.shutil.copyfile", full)
     assert quiet.client.post(f"/api/v1/projects/{project}/copy").status_code == 507
     assert [one.id for one in quiet.studio.store.projects()] == [project]
     assert [path.name for path in (quiet.studio.settings.folder / "projects").iterdir()] == [project]

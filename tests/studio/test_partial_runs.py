@@ -27,8 +27,7 @@ from noren.i18n import _, ngettext, remember_messages, speaking
 from noren.measures.safety import classes
 from noren.progress import silent
 from noren.studio import exports, jobs, worker
-from noren.studio.acts.data import upload
-from noren.studio.acts.projects import add_project
+from noren.studio.acts.projects import add_project, upload
 from noren.studio.acts.runs import act_on_job
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.reasons import GONE, reason_of, spoken, told_error

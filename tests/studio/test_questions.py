@@ -9,7 +9,7 @@ import pytest
 from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 
 from noren.errors import ParameterError
-from noren.studio.acts.data import answer, set_schema
+from noren.studio.acts.projects import answer, set_schema
 from noren.studio.forms.columns import open_stops, problems_of, with_answer
 from noren.studio.forms.run_form import checked_methods
 from noren.studio.store import State

@@ -23,8 +23,7 @@ from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.errors import NorenError
 from noren.progress import silent
-from noren.studio.acts.data import upload
-from noren.studio.acts.projects import add_project
+from noren.studio.acts.projects import add_project, upload
 from noren.studio.folders import read_json
 from noren.studio.pages import data_parts
 from noren.studio.reasons import told_error

@@ -28,8 +28,7 @@ from noren.judgement.sentences import public_sentence, rule_sentence
 from noren.papers.card import card_files
 from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml
 from noren.studio import handing_out
-from noren.studio.folders import read_json
-from noren.studio.project_files import PROJECT_FILES
+from noren.studio.folders import PROJECT_FILES, read_json
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.work.results import is_unaudited

@@ -15,8 +15,8 @@ from noren.judgement.rule import RULES
 from noren.ledger import Ledger
 from noren.studio import exports, handing_out
 from noren.studio.acts import Ident, Step, asked
+from noren.studio.folders import StepData, method_of
 from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
-from noren.studio.project_files import StepData, method_of
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, Who

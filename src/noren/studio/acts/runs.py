@@ -25,8 +25,8 @@ from noren.methods import methods as every_method
 from noren.protocols import Method, Runtime
 from noren.studio.acts import IDENT, Ident, Step, asked
 from noren.studio.acts.projects import change_project
+from noren.studio.folders import StepData, with_project_files, without_paths
 from noren.studio.forms.run_form import checked_methods, quick_judges
-from noren.studio.project_files import StepData, with_project_files, without_paths
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole

@@ -16,7 +16,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.studio import hierarchies as groups
 from noren.studio.acts import Strict
-from noren.studio.acts import data as acts
+from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, JobOut, TheStudio, add_action, said_job
 from noren.studio.forms.columns import content_of
 from noren.studio.hierarchies import Asked, hierarchy_facts

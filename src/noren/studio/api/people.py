@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from noren.studio.acts import people as acts
+from noren.studio.acts import projects as acts
 from noren.studio.api.models import TheStudio, TheWho, add_action
 from noren.studio.users import UserRole, least
 from noren.web.refusals import errors

@@ -2,7 +2,7 @@
 
 What a person types stays text until the model judges it, so that a wrong value can be shown again as it was typed, with
 the error next to it. Parameters that are files have no control: they are those of the project
-(:mod:`~noren.studio.project_files`).
+(:mod:`~noren.studio.folders`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from noren.data.schema import Role, Schema
 from noren.errors import NorenError
 from noren.i18n import _, translated
 from noren.protocols import Component
-from noren.studio.project_files import path_fields
+from noren.studio.folders import path_fields
 from noren.sweeps.usual import LEAST_DIVERSE
 
 Typed = Mapping[str, Sequence[str]]

@@ -21,6 +21,7 @@ from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.retention import Retention
 from noren.protocols import Component, Method, Runtime
+from noren.studio.folders import StepData, method_of, with_project_files, without_paths
 from noren.studio.forms.columns import open_stops
 from noren.studio.forms.parameter_forms import (
     DIVERSE,
@@ -33,7 +34,6 @@ from noren.studio.forms.parameter_forms import (
     has_diversity,
     typed_of,
 )
-from noren.studio.project_files import StepData, method_of, with_project_files, without_paths
 from noren.studio.store import Job, Project
 from noren.web.refusals import NotNowError
 from noren.work.run import fitting

@@ -21,8 +21,7 @@ from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
 from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
-from noren.studio.acts import data as acts
-from noren.studio.acts.projects import copy_project
+from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.folders import read_json
 from noren.studio.forms.columns import (
@@ -378,7 +377,7 @@ def answer(
 def copy(request: Request, project: Ident, studio: TheStudio) -> Response:
     """Make a project of the same data without the runs, in which everything can be said anew, and open it."""
     place = "#columns" if "/data/" in request.url.path else ""
-    return RedirectResponse(f"/projects/{copy_project(studio, project=project).id}/data{place}", 303)
+    return RedirectResponse(f"/projects/{acts.copy_project(studio, project=project).id}/data{place}", 303)
 
 
 @router.post("/projects/{project}/data/preset")

@@ -22,8 +22,8 @@ from noren.ledger.certificate import certificate_sentence
 from noren.studio import handing_out
 from noren.studio.acts import releases as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
+from noren.studio.folders import StepData
 from noren.studio.pages.frame import Typed, page
-from noren.studio.project_files import StepData
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
 

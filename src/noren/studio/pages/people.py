@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
-from noren.studio.acts import people as acts
+from noren.studio.acts import projects as acts
 from noren.studio.api.models import TheStudio, TheWho
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio

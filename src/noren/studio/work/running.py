@@ -35,8 +35,7 @@ from noren.progress import Progress, part_of
 from noren.protocols import Guess, Score
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
-from noren.studio.folders import STAGES_FILE, Folders, read_json, write_json
-from noren.studio.project_files import method_of
+from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.reasons import reason_of
 from noren.studio.work.results import Kept, summary_of
 from noren.studio.work.stages import end_of
