@@ -82,7 +82,7 @@ INSIDE = {
         ("work",),
         ("jobs", "worker"),
         ("service",),
-        ("handing_out", "lists"),
+        ("handing_out",),
         ("exports",),
         ("acts",),
         ("api",),

@@ -13,7 +13,7 @@ from tests.studio.test_home import FACTS, judged
 
 from noren.studio.acts.projects import change_project, remove_project, set_schema, upload
 from noren.studio.jobs import Live
-from noren.studio.lists import ProjectQuery, RunQuery, find_projects, find_runs, methods_of
+from noren.studio.service import ProjectQuery, RunQuery, find_projects, find_runs, methods_of
 from noren.studio.store import State
 
 TABLE = {"rows": 90, "kind": "table", "people": 90}

@@ -18,7 +18,7 @@ from tests.studio.in_process import InProcess, Program, Server
 from noren.judgement.place import Place
 from noren.studio.pages.runs import _finding
 from noren.studio.store import Job, State
-from noren.studio.work.stages import STAGES, end_of, stage_of
+from noren.studio.work import STAGES, end_of, stage_of
 
 FEW: dict[str, Any] = {"attacks": ["unique-rows"], "measures": ["cell-error", "reid-rate", "effective"]}
 LONG = {"steps": [{"method": "generalize", "parameters": {"k": 3, "effort": 3600}}], "seed": 5} | FEW

@@ -1,4 +1,4 @@
-"""What stewards do with projects (add one, bring a file, say what its columns mean, answer questions) and with users."""
+"""What stewards do with projects and users: add, bring a file, say what its columns mean, answer questions, remove."""
 
 from __future__ import annotations
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.studio.api import data, people, projects, releases, runs
+from noren.studio.api import data, projects, releases, runs
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1")
 for part in (
-    people.session_router, people.router, projects.router, data.router, projects.components_router,
+    projects.session_router, projects.users_router, projects.router, data.router, projects.components_router,
     runs.router, releases.router, releases.approval_router, releases.ledger_router,
 ):  # fmt: skip
     router.include_router(part)

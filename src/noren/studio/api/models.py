@@ -12,7 +12,7 @@ from noren.studio.acts import Step
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import Who
-from noren.studio.work.stages import stage_of, time_left
+from noren.studio.work import stage_of, time_left
 from noren.web.actions import Action, add_route
 from noren.web.refusals import ErrorText
 

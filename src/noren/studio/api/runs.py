@@ -14,8 +14,7 @@ from noren.judgement.place import frontier
 from noren.studio.acts import runs as acts
 from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import Ident, JobOut, Part, TheStudio, add_action, said_job
-from noren.studio.lists import RunQuery, find_runs
-from noren.studio.service import Studio, pair_of
+from noren.studio.service import RunQuery, Studio, find_runs, pair_of
 from noren.studio.store import Job, State
 from noren.web.refusals import errors
 

@@ -22,12 +22,11 @@ from noren.methods import methods
 from noren.studio.acts import runs as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.folders import STAGES_FILE, read_json
-from noren.studio.lists import RunInList, RunQuery, find_runs, methods_of
 from noren.studio.pages.frame import page
-from noren.studio.service import Studio
+from noren.studio.service import RunInList, RunQuery, Studio, find_runs, methods_of
 from noren.studio.store import Job, State
+from noren.studio.work import STAGES
 from noren.studio.work.results import measures_of, unmeasured_reason
-from noren.studio.work.stages import STAGES
 from noren.web.frame import local_path, stage_rows
 from noren.web.refusals import NotThereError
 

@@ -37,8 +37,8 @@ from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.reasons import reason_of
+from noren.studio.work import end_of
 from noren.studio.work.results import Kept, summary_of
-from noren.studio.work.stages import end_of
 from noren.sweeps.kept import KeptPoint
 from noren.web.refusals import is_disk_full
 from noren.work.run import Run, Stage
