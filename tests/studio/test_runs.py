@@ -18,7 +18,7 @@ from tests.studio.in_process import InProcess, Program, Server
 from noren.judgement.place import Place
 from noren.studio.pages.runs import _finding
 from noren.studio.store import Job, State
-from noren.studio.work import STAGES, end_of, stage_of
+from noren.studio.work import STAGES, stage_of
 
 FEW: dict[str, Any] = {"attacks": ["unique-rows"], "measures": ["cell-error", "reid-rate", "effective"]}
 LONG = {"steps": [{"method": "generalize", "parameters": {"k": 3, "effort": 3600}}], "seed": 5} | FEW
@@ -52,7 +52,7 @@ def test_stages_follow_each_other_to_the_end() -> None:
         assert ends == sorted(ends)
         assert ends[-1] == 1.0
         assert [stage_of(kind, end - 1e-9) for end in ends] == [name for name, _end in stages]
-    assert stage_of("run", end_of("run", "protect")) == "attack"
+    assert stage_of("run", dict(STAGES["run"])["protect"]) == "attack"
 
 
 # --- what all runs say ----------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from noren.studio import handing_out
 from noren.studio.folders import PROJECT_FILES, read_json
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.studio.work.results import is_unaudited
 from noren.web.refusals import NotNowError, NotThereError
 
 Form = Literal["parquet", "csv"]
@@ -90,7 +89,7 @@ def file_name(*words: str, ending: str) -> str:
 def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
     """Return the public part and the statement, and nothing else; never of a release that was not audited."""
     found = studio.finished(job)
-    handing_out.must_be_audited(audited=not is_unaudited(found.summary))
+    handing_out.must_be_audited(audited=found.summary.get("audited") is not False)
     _must_be_approved(studio, job)
     folder = _published(studio, found, form)
     files = sorted(path for path in folder.iterdir() if path.is_file())

@@ -28,7 +28,6 @@ from noren.ledger import Ledger
 from noren.studio.service import Studio
 from noren.studio.trail import RESERVED
 from noren.studio.users import UserRole, Who
-from noren.studio.work.results import is_unaudited
 from noren.studio.work.writing import curve_of
 from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry
@@ -129,7 +128,8 @@ def release_of_run(studio: Studio, job: str) -> Handout:
     """Return the release of a finished run."""
     run = studio.finished(job)
     folder = studio.job_folder(run) / "release"
-    return Handout(run.project, run.id, run.label, folder, studio.verdict(run.id), not is_unaudited(run.summary))
+    audited = run.summary.get("audited") is not False
+    return Handout(run.project, run.id, run.label, folder, studio.verdict(run.id), audited)
 
 
 def ledger_of(studio: Studio, project: str) -> Ledger:

@@ -33,16 +33,11 @@ def spoken(message: str, **words: Any) -> Reason:
     return in_every_language(lambda: _(message).format(**words) if words else _(message))
 
 
-def reason_of(error: BaseException, component: str, file_name: str | None = None) -> Reason:
+def reason_of(error: BaseException, component: str) -> Reason:
     """Return why a component (an attack, a measure, an audit) did not come to its end."""
-    if is_disk_full(error):
-        return spoken(DISK_FULL)
-    if isinstance(error, MemoryError):
-        return spoken(MEMORY_FULL)
-    if isinstance(error, NorenError):
-        message: Reason = told_error(error, file_name)["message"]
-        return message
-    return spoken(_OWN_FAULT, component=component)
+    own_fault = not isinstance(error, NorenError | MemoryError) and not is_disk_full(error)
+    message: Reason = spoken(_OWN_FAULT, component=component) if own_fault else told_error(error)["message"]
+    return message
 
 
 def told_error(error: BaseException, file_name: str | None = None) -> dict[str, Any]:

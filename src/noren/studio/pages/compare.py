@@ -25,7 +25,7 @@ from noren.studio.pages.frame import Typed, page
 from noren.studio.pages.result import run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.studio.work.results import measures_of, unmeasured_reason
+from noren.studio.work.results import unmeasured_reason
 from noren.sweeps.page import settings_map
 from noren.sweeps.usual import strength_words, usual_parameters, usual_values
 from noren.sweeps.words import advice, answer, headline, rule_words
@@ -233,8 +233,8 @@ def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str,
         "use": None if place is None else place.use,
         "risk": None if place is None else place.risk,
         "verdict": None if place is None else str(place.word),
-        "use_missing": unmeasured_reason(job.summary, *measures_of("use")) if place else "",
-        "risk_missing": unmeasured_reason(job.summary, *measures_of("risk")) if place else "",
+        "use_missing": unmeasured_reason(job.summary, "use") if place else "",
+        "risk_missing": unmeasured_reason(job.summary, "risk") if place else "",
         "mark": mark if place else "",
         "created": job.created,
     }

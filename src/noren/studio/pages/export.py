@@ -28,7 +28,7 @@ from noren.studio.pages.result import rule_words, run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import UserRole, Who, least
-from noren.studio.work.results import is_unaudited, missing_sentence
+from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.web.actions import Action
 
@@ -69,7 +69,7 @@ def _page(
         request,
         "export.html.jinja",
         title=_title(verdict, every_attack=not untried, may_leave=handing["may_leave"]),
-        unaudited=is_unaudited(view.told),
+        unaudited=view.audited is False,
         missing=missing_sentence(view.told),
         place="results",
         project=found,

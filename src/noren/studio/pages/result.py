@@ -37,7 +37,7 @@ from noren.studio.page_numbers import Fact, diversity_facts, key_facts, measured
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio, pair_of
 from noren.studio.store import Job, Project, State
-from noren.studio.work.results import Result, engine_sentences, failures, is_unaudited, missing_sentence
+from noren.studio.work.results import Result, engine_sentences, failures, missing_sentence
 from noren.tables import Texts
 from noren.web.frame import stage_rows, with_query
 from noren.web.refusals import NotThereError
@@ -117,7 +117,7 @@ def _page(
         failed=failures(view.told),
         untried=untried_sentence(studio, found, view, verdict),
         missing=missing_sentence(view.told),
-        unaudited=is_unaudited(view.told),
+        unaudited=view.audited is False,
         engines=engine_sentences(view.engines),
         cluster=stage_rows(read_json(studio.job_folder(run) / STAGES_FILE) or []),
         useful=useful_facts(view),

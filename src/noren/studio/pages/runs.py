@@ -26,7 +26,7 @@ from noren.studio.pages.frame import page
 from noren.studio.service import RunInList, RunQuery, Studio, find_runs, methods_of
 from noren.studio.store import Job, State
 from noren.studio.work import STAGES
-from noren.studio.work.results import measures_of, unmeasured_reason
+from noren.studio.work.results import unmeasured_reason
 from noren.web.frame import local_path, stage_rows
 from noren.web.refusals import NotThereError
 
@@ -251,8 +251,8 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
         "use": None if use is None else percent(use),
         "error": error,
         "use_of": _share_words(place.use_of),
-        "use_missing": unmeasured_reason(job.summary, *measures_of("use")),
-        "risk_missing": unmeasured_reason(job.summary, *measures_of("risk")),
+        "use_missing": unmeasured_reason(job.summary, "use"),
+        "risk_missing": unmeasured_reason(job.summary, "risk"),
         "failed": len(job.summary.get("failed", [])),
         "risk": None if risk is None else percent(risk),
         "risk_of": _share_words(place.risk_of),

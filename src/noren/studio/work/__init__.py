@@ -37,15 +37,6 @@ STAGES: Final[Mapping[str, tuple[tuple[str, float], ...]]] = {
 """Of each kind of job its stages in order, each with the share of the whole at which it ends."""
 
 
-def end_of(kind: str, stage: str) -> float:
-    """Return the share of a job that is done when a stage is.
-
-    >>> end_of("run", "attack")
-    0.69
-    """
-    return dict(STAGES[kind])[stage]
-
-
 def stage_of(kind: str, done: float) -> str:
     """Return the stage a job is in; empty for kinds without stages.
 

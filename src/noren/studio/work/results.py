@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -60,7 +61,13 @@ class Kept(RunStore):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._content: dict[str, Any] = _EMPTY | (read_json(folder / _OUTCOME) or {})
+        self._content: dict[str, Any] = deepcopy(_EMPTY) | (read_json(folder / _OUTCOME) or {})
+        self.failed: list[Failure] = self._content["failed"]
+        """What did not come to its end."""
+        self.audited: bool | None = self._content["audited"]
+        """Whether the claim of the release was checked: None before it was made, and where it claims nothing."""
+        self.engines: dict[str, str] = self._content["engines"]
+        """Where each component ran, where a cluster was asked for."""
         guesses = {
             name: Guess(name, pl.read_parquet(folder / _GUESSES / f"{name}.parquet"), notes)
             for name, notes in self._content["notes"].items()
@@ -70,24 +77,6 @@ class Kept(RunStore):
             for name, said in self._content["scores"].items()
         }
         super().__init__(guesses, scores)
-
-    @property
-    def failed(self) -> list[Failure]:
-        """What did not come to its end."""
-        failed: list[Failure] = self._content["failed"]
-        return failed
-
-    @property
-    def audited(self) -> bool | None:
-        """Whether the claim of the release was checked: None before it was made, and where it claims nothing."""
-        audited: bool | None = self._content["audited"]
-        return audited
-
-    @property
-    def engines(self) -> dict[str, str]:
-        """Where each component ran, where a cluster was asked for."""
-        engines: dict[str, str] = self._content["engines"]
-        return engines
 
     @property
     def has_release(self) -> bool:
@@ -101,6 +90,7 @@ class Kept(RunStore):
 
     def note_release(self, label: str, *, audited: bool | None) -> None:
         """Keep that the release is there, and whether it was audited."""
+        self.audited = audited
         self._write(label=label, audited=audited, released=True)
 
     def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
@@ -119,12 +109,13 @@ class Kept(RunStore):
 
     def add_engine(self, component: str, engine: str) -> None:
         """Keep where a component ran."""
-        self._write(engines=self.engines | {component: engine})
+        self.engines[component] = engine
+        self._write()
 
     def add_failure(self, kind: Part, name: str, reason: dict[str, str]) -> None:
         """Keep that a component failed, and why."""
-        failure = Failure(component=name, kind=kind, reason=reason)
-        self._write(failed=[*self.failed, failure])
+        self.failed.append(Failure(component=name, kind=kind, reason=reason))
+        self._write()
 
     @contextmanager
     def doing(self, kind: Part, name: str) -> Iterator[None]:
@@ -199,15 +190,8 @@ class Result(RunView):
 def summary_of(view: Mapping[str, Any], rule: str | None) -> dict[str, Any]:
     """Return what lists of runs need of a kept result, with a copy of where it stands by a rule."""
     result, by = Result.model_validate(view), rule_named(rule)
-    place = result.place(judge(result.facts, by))
-    told = {"rows": result.rows, "judged": {"rule": by.as_dict(), "place": place}} | result.told
-    return {name: _plain(value) for name, value in told.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+    place = result.place(judge(result.facts, by)).model_dump(mode="json")
+    return {"rows": result.rows.model_dump(mode="json"), "judged": {"rule": by.as_dict(), "place": place}} | result.told
 
 
 def result_in(folder: Path) -> Result | None:
@@ -243,11 +227,6 @@ def place_by(job: Job, folder: Path, rule: Rule) -> Place:
 def _place(folder: Path, ended: str | None, rule: Rule) -> Place | None:
     result, verdict = result_in(folder), judged(folder, ended, rule)
     return None if result is None or verdict is None else result.place(verdict)
-
-
-def is_unaudited(kept: Mapping[str, Any]) -> bool:
-    """Tell whether the audit of a release failed, so that nobody checked what it claims."""
-    return kept.get("audited") is False
 
 
 def failures(kept: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -289,7 +268,7 @@ def missing_sentence(kept: Mapping[str, Any]) -> str:
     failed = failures(kept)
     if not failed:
         return ""
-    if is_unaudited(kept):
+    if kept.get("audited") is False:
         return _("Nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out.")
     attacks = [one["component"] for one in failed if one["kind"] == "attack"]
     if attacks:
@@ -305,17 +284,9 @@ def missing_sentence(kept: Mapping[str, Any]) -> str:
     ).format(count=len(failed), names=listing([one["component"] for one in failed]))
 
 
-def measures_of(axis: Literal["use", "risk"]) -> list[str]:
-    """Return the measures without which nothing may be known of the use or of the risk.
-
-    >>> measures_of("use")[0]
-    'cell-error'
-    """
-    return sorted(one.name for one in placing()) if axis == "use" else ["reid-rate", "classes"]
-
-
-def unmeasured_reason(kept: Mapping[str, Any], *measures: str) -> str:
-    """Return why a number is not there: the measure failed, or nobody asked for it."""
+def unmeasured_reason(kept: Mapping[str, Any], axis: Literal["use", "risk"]) -> str:
+    """Return why the use or the risk is not known: a measure that could tell it failed, or nobody asked for one."""
+    measures = sorted(one.name for one in placing()) if axis == "use" else ["reid-rate", "classes"]
     failed = {one["component"]: one["reason"] for one in failures(kept)}
     reason = next((failed[name] for name in measures if name in failed), None)
     return _("not measured") if reason is None else _("failed: {reason}").format(reason=reason)

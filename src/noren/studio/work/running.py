@@ -11,7 +11,6 @@ and what a run does is there for the next sweep.
 from __future__ import annotations
 
 import shutil
-import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
@@ -37,7 +36,7 @@ from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.reasons import reason_of
-from noren.studio.work import end_of
+from noren.studio.work import STAGES
 from noren.studio.work.results import Kept, summary_of
 from noren.sweeps.kept import KeptPoint
 from noren.web.refusals import is_disk_full
@@ -60,7 +59,7 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     # the stages of a cluster, where one works, are kept beside the run while they pass; they stay with it
     stages = read_json(folder / STAGES_FILE) or []  # of a run that is taken up again
     with hearing_stages(lambda steps: write_json(folder / STAGES_FILE, [*stages, *map(asdict, steps)])):
-        released, attacked, measured = (end_of("run", stage) for stage in ("protect", "attack", "measure"))
+        released, attacked, measured = (end for _stage, end in STAGES["run"][:3])
         how: dict[str, Any] = {"seed": order["seed"], "progress": part_of(progress, 0.0, released)}
         run = Run.protect(engine, data, method, folder / "release", kept, **how)
         release = run.release.whole
@@ -108,11 +107,11 @@ class _SharedStore(Kept):
         if isinstance(made.failure, AuditUnfinishedError):
             if is_disk_full(made.failure):
                 raise made.failure
-            _log(made.failure)
+            traceback.print_exception(made.failure)
             self.add_failure("audit", name, reason_of(made.failure.__cause__ or made.failure, name))
         self.note_release(label_of(made.statement), audited=made.audited)
-        if made.audited is not False and self._ran_here(name):
-            _share(partial(self._shared.add_release, self.folder / "release", seconds))
+        if made.audited is not False:
+            self._share(name, partial(self._shared.add_release, self.folder / "release", seconds))
 
     def find_guess(self, name: str) -> Guess | None:
         return None if self.release is None else self._shared.guess(name)
@@ -122,16 +121,24 @@ class _SharedStore(Kept):
 
     def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
         super().add_guess(name, guess, seconds)
-        if self.release is not None and seconds is not None and self._ran_here(name):
-            _share(partial(self._shared.add_guess, guess, self.release, seconds))
+        if self.release is not None and seconds is not None:
+            self._share(name, partial(self._shared.add_guess, guess, self.release, seconds))
 
     def add_score(self, name: str, score: Score, seconds: float | None) -> None:
         super().add_score(name, score, seconds)
-        if self.release is not None and seconds is not None and self._ran_here(name):
-            _share(partial(self._shared.add_score, name, score, seconds))
+        if self.release is not None and seconds is not None:
+            self._share(name, partial(self._shared.add_score, name, score, seconds))
 
-    def _ran_here(self, name: str) -> bool:
-        return self.engines.get(name, "local") == "local"
+    def _share(self, name: str, work: Callable[[], None]) -> None:
+        """Let sweeps have what this machine made; where they cannot, the run has it anyway. A full disk ends it."""
+        if self.engines.get(name, "local") != "local":
+            return
+        try:
+            work()
+        except (OSError, NorenError) as error:
+            if is_disk_full(error):
+                raise
+            traceback.print_exception(error)
 
     def fail(self, stage: Stage, name: str, error: Exception) -> None:
         """Keep why a component failed. A full disk ends the run: nothing after it could be kept either."""
@@ -139,23 +146,8 @@ class _SharedStore(Kept):
             raise error
         if isinstance(error, InputError) and stage == "measure":
             return
-        _log(error)
+        traceback.print_exception(error)
         self.add_failure(stage, name, reason_of(error, name))
-
-
-def _share(work: Callable[[], None]) -> None:
-    """Let sweeps have what a run made; where they cannot, the run has it all the same. A full disk ends it."""
-    try:
-        work()
-    except (OSError, NorenError) as error:
-        if is_disk_full(error):
-            raise
-        _log(error)
-
-
-def _log(error: BaseException) -> None:
-    """Write an error in full to the job's error log."""
-    traceback.print_exception(error, file=sys.stderr)
 
 
 def original_of(order: Mapping[str, Any]) -> Records:
