@@ -23,7 +23,7 @@ from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
 from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
-from noren.studio.folders import read_json
+from noren.studio.folders import DATA_FILE, read_json
 from noren.studio.forms.columns import (
     HISTORY_ROLES,
     NAMES_IN_HISTORY,
@@ -41,9 +41,9 @@ from noren.studio.forms.columns import (
 )
 from noren.studio.pages import data_parts
 from noren.studio.pages.data_parts import Tried, hierarchies_context, told_apart, try_hierarchy, unicity_context
-from noren.studio.pages.frame import page
+from noren.studio.pages.frame import OfProject, OfReady, Visit
 from noren.studio.service import Studio
-from noren.studio.store import Job, Project, State
+from noren.studio.store import Job, State
 from noren.studio.work.reading import ENDINGS
 
 router = APIRouter()
@@ -86,33 +86,28 @@ class _Editor:
 
 @router.get("/projects/{project}/data")
 def show(
-    request: Request,
-    project: Ident,
-    studio: TheStudio,
+    visit: OfProject,
     start: Annotated[int, Query(ge=0, le=10**9)] = 0,
     columns: Annotated[int, Query(ge=0, le=10**6)] = 0,
     apart: Annotated[str, Query(max_length=8)] = "",
     people: Annotated[str, Query(max_length=40)] = "",
 ) -> HTMLResponse:
     """Show the data of a project, or ask for them; ``apart`` asks which columns tell people apart."""
-    found = studio.project(project)
-    asked = people if apart else None
-    return _page(request, studio, found, _editor(studio, found), start=start, first=columns, people=asked)
+    return _page(visit, _editor(visit), start=start, first=columns, people=people if apart else None)
 
 
 def _page(
-    request: Request,
-    studio: Studio,
-    found: Project,
+    visit: Visit,
     editor: _Editor | None,
     *,
     start: int = 0,
     first: int = 0,
     people: str | None = None,
     status: int = 200,
-    wrong: Mapping[str, Any] | None = None,
+    wrong: str = "",
     tried: Tried | None = None,
 ) -> HTMLResponse:
+    studio, found = visit.studio, visit.project
     job = _last_read(studio, found.id)
     profile = studio.profile(found.id) if found.is_ready else None
     context: dict[str, Any] = {
@@ -124,7 +119,7 @@ def _page(
         "largest_words": data_parts.size(studio.settings.largest_upload),
         "source": None,
         "editor": None,
-        "wrong": {"preset": ""} | dict(wrong or {}),
+        "wrong": {"preset": wrong},
         "ready": found.is_ready,
     }
     title = _("Bring your data: purchases of customers, or a table of people")
@@ -141,7 +136,7 @@ def _page(
             "notices": data_parts.notices(found.facts),
         }
     if editor is not None:
-        context["editor"] = _editor_context(studio, editor, found, profile, first)
+        context["editor"] = _editor_context(visit, editor, profile, first)
     if profile is not None:
         title = data_parts.finding(found.facts, profile)
         is_table = profile["kind"] == Kind.TABLE
@@ -149,15 +144,15 @@ def _page(
             "history": None if profile["history"] is None else _history_context(profile["history"]),
             "unicity": unicity_context(profile["history"]),
             "facts": found.facts,
-            "hierarchies": hierarchies_context(studio, found, tried) if is_table else [],
+            "hierarchies": hierarchies_context(visit, tried) if is_table else [],
             "categories": groups.category_facts(studio.folders.project(found.id)),
             "is_table": is_table,
-            "rows": _rows(studio, found, start),
+            "rows": _rows(visit, start),
             "small": data_parts.size(groups.LARGEST),
             "largest_small": groups.LARGEST,
-            "apart": told_apart(studio, found, people or "") if people is not None and is_table else None,
+            "apart": told_apart(visit, people or "") if people is not None and is_table else None,
         }
-    return page(request, "data.html.jinja", title=title, place="data", project=found, status=status, **context)
+    return visit.page("data.html.jinja", title=title, place="data", status=status, **context)
 
 
 def _last_read(studio: Studio, project: str) -> Job | None:
@@ -167,8 +162,9 @@ def _last_read(studio: Studio, project: str) -> Job | None:
 # --- the columns -----------------------------------------------------------------------------------------------------
 
 
-def _editor(studio: Studio, found: Project) -> _Editor | None:
+def _editor(visit: Visit) -> _Editor | None:
     """Return what is said of the columns: as typed where reading by it failed, else as saved."""
+    studio, found = visit.studio, visit.project
     job = _last_read(studio, found.id)
     draft = read_json(studio.job_folder(job) / "draft.json") if job is not None and job.state == State.FAILED else None
     if draft is None and not found.is_ready:
@@ -190,16 +186,15 @@ def _editor(studio: Studio, found: Project) -> _Editor | None:
     )
 
 
-def _conversion(studio: Studio, found: Project, fields: ColumnFields) -> dict[str, str] | None:
+def _conversion(visit: Visit, fields: ColumnFields) -> dict[str, str] | None:
     """Return what the texts of a column can be read as where its role needs that, for a button that does so."""
     wanted = types_for(fields.role)
-    if fields.out or not wanted or fields.type in wanted or not found.is_ready:
+    if fields.out or not wanted or fields.type in wanted or not visit.project.is_ready:
         return None
-    path = studio.folders.data(found.id)
-    names = studio.schema(found.id).names
-    if fields.name not in names:
+    folder, schema = visit.studio.columns(visit.project.id)
+    if fields.name not in schema.names:
         return None
-    values = pl.read_parquet(path, columns=[fields.name]).to_series().drop_nulls().cast(pl.String)
+    values = pl.read_parquet(folder / DATA_FILE, columns=[fields.name]).to_series().drop_nulls().cast(pl.String)
     kind = guess_type(values.alias(fields.name), []).type
     if kind in wanted:
         return {"type": str(kind), "said": _("Read them as {type}").format(type=_(TYPES[kind]))}
@@ -214,15 +209,13 @@ def _conversion(studio: Studio, found: Project, fields: ColumnFields) -> dict[st
     return {"type": "", "said": said}
 
 
-def _editor_context(
-    studio: Studio, editor: _Editor, found: Project, profile: Mapping[str, Any] | None, first: int
-) -> dict[str, Any]:
+def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | None, first: int) -> dict[str, Any]:
     first = first if first < len(editor.fields) else 0
-    about = dict(zip(found.facts["columns"], profile["columns"], strict=True)) if profile else {}
+    about = dict(zip(visit.project.facts["columns"], profile["columns"], strict=True)) if profile else {}
     rows = profile["rows"] if profile else 0
     shown = [
         _column_context(i, one, about.get(one.name), rows, editor.problems.get(one.name, []))
-        | {"convert": _conversion(studio, found, one), "understood": None}
+        | {"convert": _conversion(visit, one), "understood": None}
         for i, one in enumerate(editor.fields[first : first + _COLUMNS], start=first)
     ]
     for one in shown:
@@ -311,12 +304,11 @@ def _column_context(
 
 
 @router.post("/projects/{project}/data/columns")
-def save_columns(request: Request, project: Ident, studio: TheStudio, posted: Posted) -> Response:
+def save_columns(visit: OfProject, posted: Posted) -> Response:
     """Read the data again as the form says; on an error show the form as it was typed."""
-    found = studio.project(project)
-    editor = _editor(studio, found)
+    studio, project, editor = visit.studio, visit.project.id, _editor(visit)
     if editor is None:
-        return RedirectResponse(f"/projects/{project}/data", 303)
+        return visit.to_page("data")
     converted = next((name.removeprefix("convert-") for name in posted if name.startswith("convert-")), "")
     if converted.isdigit():
         posted = posted | {f"type-{converted}": posted[f"convert-{converted}"]}
@@ -325,7 +317,7 @@ def save_columns(request: Request, project: Ident, studio: TheStudio, posted: Po
     roles = {one.role for one in editor.fields if not one.out}
     if kind != editor.kind and not any(role in own and role not in others for role in roles):
         # rows are something else, and nobody said anew what columns are for: it is guessed
-        return answer(request, project, studio, "kind", kind)
+        return answer(visit.request, project, studio, "kind", kind)
     editor.kind = kind
     content, leave_out = content_from(editor.fields, editor.kind, editor.schema)
     problems = problems_of(content)
@@ -341,14 +333,14 @@ def save_columns(request: Request, project: Ident, studio: TheStudio, posted: Po
                 if said.get(one["about"], one["chosen"]) == one["chosen"]
             ]
             acts.set_schema(studio, project=project, content=content, leave_out=leave_out, still_open=still_open)
-            return RedirectResponse(f"/projects/{project}/data", 303)
+            return visit.to_page("data")
         for problem in problems:
             text = f"{problem.message}; {problem.cure}" if problem.cure else problem.message
             editor.problems.setdefault(problem.column, []).append(text)
     except NorenError as error:
         editor.problems.setdefault(None, []).append(str(error))
     shown = int(posted["first"]) if posted.get("first", "").isdigit() else 0
-    return _page(request, studio, found, editor, first=shown, status=422)
+    return _page(visit, editor, first=shown, status=422)
 
 
 @router.post("/projects/{project}/data/answer")
@@ -361,15 +353,15 @@ def answer(
     column: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
 ) -> Response:
     """Take the answer to a question about the file."""
-    found = studio.project(project)
+    visit = Visit(request, studio, studio.project(project))
     try:
         acts.answer(studio, project, about, column or None, value)
     except NorenError as error:
-        editor = _editor(studio, found)
+        editor = _editor(visit)
         if editor is not None:
             editor.problems.setdefault(None, []).append(str(error))
-        return _page(request, studio, found, editor, status=422)
-    return RedirectResponse(f"/projects/{project}/data", 303)
+        return _page(visit, editor, status=422)
+    return visit.to_page("data")
 
 
 @router.post("/projects/{project}/copy")
@@ -381,15 +373,13 @@ def copy(request: Request, project: Ident, studio: TheStudio) -> Response:
 
 
 @router.post("/projects/{project}/data/preset")
-def use_preset(request: Request, project: Ident, studio: TheStudio, posted: Posted) -> Response:
+def use_preset(visit: OfProject, posted: Posted) -> Response:
     """Read the data again by a schema that ships with Noren."""
-    found = studio.project(project)
     try:
-        acts.set_schema(studio, project=project, preset=posted.get("preset", ""))
+        acts.set_schema(visit.studio, project=visit.project.id, preset=posted.get("preset", ""))
     except NorenError as error:
-        wrong = {"preset": str(error)}
-        return _page(request, studio, found, _editor(studio, found), status=422, wrong=wrong)
-    return RedirectResponse(f"/projects/{project}/data", 303)
+        return _page(visit, _editor(visit), status=422, wrong=str(error))
+    return visit.to_page("data")
 
 
 # --- what there is once data were read -------------------------------------------------------------------------------
@@ -414,14 +404,12 @@ def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @router.post("/projects/{project}/data/hierarchy")
-def build_hierarchy(request: Request, project: Ident, studio: TheStudio, posted: Posted) -> Response:
+def build_hierarchy(visit: OfReady, posted: Posted) -> Response:
     """Build a column's hierarchy, show what would be built, or make the first one again."""
-    found = studio.ready_project(project)
-    tried = try_hierarchy(studio, project, posted)
+    tried = try_hierarchy(visit, posted)
     if tried.kept:
-        return RedirectResponse(f"/projects/{project}/data?open={tried.place}#hierarchy-{tried.place}", 303)
-    status = 422 if tried.said else 200
-    return _page(request, studio, found, _editor(studio, found), status=status, tried=tried)
+        return visit.to_page(f"data?open={tried.place}#hierarchy-{tried.place}")
+    return _page(visit, _editor(visit), status=422 if tried.said else 200, tried=tried)
 
 
 @router.post("/projects/{project}/data/categories")
@@ -431,10 +419,10 @@ def drop_categories(project: Ident, studio: TheStudio) -> Response:
     return RedirectResponse(f"/projects/{project}/data#categories", 303)
 
 
-def _rows(studio: Studio, found: Project, start: int) -> dict[str, Any]:
-    total = found.facts["rows"]
+def _rows(visit: Visit, start: int) -> dict[str, Any]:
+    total = visit.project.facts["rows"]
     start = start if start < total else 0
-    some = studio.preview(found.id, start, _ROWS)
+    some = visit.studio.preview(visit.project.id, start, _ROWS)
     columns = some["columns"][:_COLUMNS]
     return {
         "start": start,

@@ -24,10 +24,10 @@ from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.judgement.singled_out import estimates_differ
 from noren.reports.unicity_part import singled_out_caption, unicity_table
+from noren.studio.folders import DATA_FILE
 from noren.studio.forms.columns import answer_of
 from noren.studio.hierarchies import Asked, build_hierarchy, hierarchy_facts
-from noren.studio.service import Studio
-from noren.studio.store import Project
+from noren.studio.pages.frame import Visit
 from noren.tables import Texts
 
 Facts = Mapping[str, Any]
@@ -188,11 +188,10 @@ _MOST_COLUMNS = 60
 _LONGEST_NAME = 80
 
 
-def told_apart(studio: Studio, project: Project, people: str) -> dict[str, Any]:
+def told_apart(visit: Visit, people: str) -> dict[str, Any]:
     """Return what the columns tell, each and in small sets; and who is unique among so many ``people``."""
-    schema = studio.schema(project.id)
-    frame = pl.read_parquet(studio.folders.data(project.id), columns=list(schema.names))
-    table = Table(frame, schema)
+    folder, schema = visit.studio.columns(visit.project.id)
+    table = Table(pl.read_parquet(folder / DATA_FILE, columns=list(schema.names)), schema)
     names = [column.name for column in schema.columns if column.role != Role.IDENTIFIER][:_MOST_COLUMNS]
     said: dict[str, Any] = {"people": people, "rows": [], "problem": "", "unique": None}
     try:
@@ -279,9 +278,10 @@ class Tried:
     kept: bool = False
 
 
-def try_hierarchy(studio: Studio, project: str, posted: Mapping[str, str]) -> Tried:
+def try_hierarchy(visit: Visit, posted: Mapping[str, str]) -> Tried:
     """Do what a form asks: keep widths, the first one again or what a builder makes, or only look at that."""
-    names = studio.schema(project).names
+    folder, schema = visit.studio.columns(visit.project.id)
+    names = schema.names
     index = posted.get("column", "")
     place = int(index) if index.isdigit() and int(index) < len(names) else 0
     builds = "by" in posted
@@ -292,20 +292,19 @@ def try_hierarchy(studio: Studio, project: str, posted: Mapping[str, str]) -> Tr
         if not builds and "first" not in posted and not text.strip():
             raise ParameterError(_("no width is given"), _("write them like 5, 10, 20"))
         wanted = None if "first" in posted else asked
-        about = build_hierarchy(*studio.columns(project), names[place], wanted, keep=keep)
+        about = build_hierarchy(folder, schema, names[place], wanted, keep=keep)
     except NorenError as error:
         return Tried(place, asked, said=str(error))
     return Tried(place, asked, about, kept=keep)
 
 
-def hierarchies_context(studio: Studio, found: Project, tried: Tried | None) -> list[dict[str, Any]]:
+def hierarchies_context(visit: Visit, tried: Tried | None) -> list[dict[str, Any]]:
     """Return what the page shows of each column that could link a person."""
-    schema = studio.schema(found.id)
+    folder, schema = visit.studio.columns(visit.project.id)
     numbered = {name: i for i, name in enumerate(schema.names)}
-    facts = hierarchy_facts(studio.folders.project(found.id))
     return [
         _shown(about, schema[about["name"]], numbered[about["name"]], tried)
-        for about in facts
+        for about in hierarchy_facts(folder)
         if about["name"] in numbered and schema[about["name"]].role == Role.QUASI
     ]
 

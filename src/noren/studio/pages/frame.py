@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
-from noren.i18n import N_
+from noren.errors import NorenError
+from noren.i18n import N_, _
+from noren.studio.api.models import Ident, TheStudio
 from noren.studio.handing_out import publications
-from noren.studio.store import Project
+from noren.studio.service import Studio
+from noren.studio.store import Job, Project
 from noren.studio.users import UserRole, Who
 from noren.web.frame import Frame, PagePlace
+from noren.web.refusals import NotThereError
 
 FRAME = Frame("noren.studio", home=N_("To the projects"))
 _RAIL = (
@@ -73,3 +78,66 @@ def page(
         can_leave=who is not None and request.app.state.login.needed,
         **context,
     )
+
+
+def status_of(error: NorenError | None) -> int:
+    """Return the status of a page that says what cannot be; without an error, that all is well."""
+    return 200 if error is None else int(getattr(error, "status", 422))
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Somebody's request for a page about a project."""
+
+    request: Request
+    studio: Studio
+    project: Project
+
+    @property
+    def who(self) -> Who:
+        """Who asks."""
+        who: Who = self.request.state.who
+        return who
+
+    def page(self, template: str, *, title: str, place: str, status: int = 200, **context: Any) -> HTMLResponse:
+        """Render a page about the project (:func:`page`)."""
+        about = {"title": title, "place": place, "project": self.project, "status": status}
+        return page(self.request, template, **about, **context)
+
+    def to_page(self, name: str) -> RedirectResponse:
+        """Send somebody to a page of the project."""
+        return RedirectResponse(f"/projects/{self.project.id}/{name}", 303)
+
+
+@dataclass(frozen=True)
+class RunVisit(Visit):
+    """Somebody's request for a page about a run of a project."""
+
+    run: Job
+
+    @property
+    def address(self) -> str:
+        """Where the page of the run's result is."""
+        return f"/projects/{self.project.id}/results/{self.run.id}"
+
+
+def _visit(request: Request, project: Ident, studio: TheStudio) -> Visit:
+    return Visit(request, studio, studio.project(project))
+
+
+def _ready_visit(request: Request, project: Ident, studio: TheStudio) -> Visit:
+    return Visit(request, studio, studio.ready_project(project))
+
+
+def run_visit(request: Request, project: Ident, job: Ident, studio: TheStudio) -> RunVisit:
+    """Return a visit to a run of a project whose data were read, or say that it is gone."""
+    found, run = studio.ready_project(project), studio.job(job, kind="run")
+    if run.project != found.id:
+        raise NotThereError(_("there is no such run; it may have been removed"))
+    return RunVisit(request, studio, found, run)
+
+
+OfProject = Annotated[Visit, Depends(_visit)]
+OfReady = Annotated[Visit, Depends(_ready_visit)]
+"""Of a project whose data were read."""
+OfRun = Annotated[RunVisit, Depends(run_visit)]

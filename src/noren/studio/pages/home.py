@@ -14,10 +14,9 @@ from starlette.concurrency import run_in_threadpool
 from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
-from noren.judgement.place import Place
 from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
-from noren.studio.pages.frame import page
+from noren.studio.pages.frame import OfProject, page, status_of
 from noren.studio.service import ProjectInList, ProjectQuery, Studio, find_projects
 from noren.studio.store import Project
 from noren.studio.users import Entrance, UserRole, Who, least, role_named
@@ -60,13 +59,13 @@ def new_project(request: Request, studio: TheStudio, name: Text = "", source: Te
 
 
 @router.post("/projects/{project}/rename")
-def rename(request: Request, project: Ident, studio: TheStudio, name: Text = "", back: Back = "/") -> Response:
+def rename(visit: OfProject, name: Text = "", back: Back = "/") -> Response:
     """Give a project another name."""
-    studio.project(project)
+    project = visit.project.id
     try:
-        acts.change_project(studio, project=project, name=name)
+        acts.change_project(visit.studio, project=project, name=name)
     except NorenError as error:
-        return _home(request, studio, renaming={"project": project, "name": name, "wrong": str(error)})
+        return _home(visit.request, visit.studio, renaming={"project": project, "name": name, "wrong": str(error)})
     return RedirectResponse(local_path(back), 303)
 
 
@@ -79,21 +78,14 @@ def archive(request: Request, project: Ident, studio: TheStudio, back: Back = "/
 
 
 @router.post("/projects/{project}/remove")
-def remove(request: Request, project: Ident, studio: TheStudio, sure: Text = "", back: Back = "/") -> Response:
+def remove(visit: OfProject, sure: Text = "", back: Back = "/") -> Response:
     """Remove a project, once somebody is sure."""
-    found = studio.project(project)
+    found = visit.project
     if sure != "yes":
-        jobs = studio.store.jobs(project, kind="run")
-        return page(
-            request,
-            "sure.html.jinja",
-            title=_question(found, len(jobs)),
-            place="projects",
-            action=f"/projects/{project}/remove",
-            back=local_path(back),
-            yes=_("Remove the project"),
-        )
-    acts.remove_project(studio, project=project)
+        title = _question(found, len(visit.studio.store.jobs(found.id, kind="run")))
+        about = {"action": f"/projects/{found.id}/remove", "back": local_path(back), "yes": _("Remove the project")}
+        return page(visit.request, "sure.html.jinja", title=title, place="projects", **about)
+    acts.remove_project(visit.studio, project=found.id)
     return RedirectResponse(local_path(back), 303)
 
 
@@ -178,7 +170,8 @@ def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
     over = last is None or last.state not in ("waiting", "running")
     kinds = {"history": _("purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))
-    best = _best(one.places)
+    # the run to be proud of: by its verdict, then by the use it keeps
+    best = max(one.places, key=lambda place: (place.word.order, -1.0 if place.use is None else place.use), default=None)
     return {
         "project": project,
         "address": f"/projects/{project.id}/{'results' if best else 'data'}",
@@ -193,15 +186,6 @@ def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
         "question": _question(project, len(runs)),
         "used": one.used,
     }
-
-
-def _best(places: Sequence[Place]) -> Place | None:
-    """Return the run to be proud of: by its verdict, then by the use it keeps.
-
-    >>> _best([Place(label="a", word="broken", use=0.9), Place(label="b", word="withstands"), Place(label="c")]).label
-    'b'
-    """
-    return max(places, key=lambda one: (one.word.order, -1.0 if one.use is None else one.use), default=None)
 
 
 def _question(project: Project, runs: int) -> str:
@@ -313,7 +297,7 @@ def _users(
         "users.html.jinja",
         title=title if found else _("This studio is one person’s: whoever opens it does everything"),
         place="users",
-        status=200 if error is None else int(getattr(error, "status", 422)),
+        status=status_of(error),
         users=found,
         roles=[(str(role), role.words) for role in reversed(UserRole)],
         four_eyes=studio.settings.four_eyes,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from fastapi import APIRouter, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi import APIRouter
+from fastapi.responses import Response
 
 from noren.data.schema import Kind
 from noren.drawing.ground import live
@@ -21,30 +21,29 @@ from noren.ledger import Certificate
 from noren.ledger.certificate import certificate_sentence
 from noren.studio import handing_out
 from noren.studio.acts import releases as acts
-from noren.studio.api.models import Ident, TheStudio, said_job
+from noren.studio.api.models import said_job
 from noren.studio.folders import StepData
-from noren.studio.pages.frame import Typed, page
-from noren.studio.service import Studio
-from noren.studio.store import Project, State
+from noren.studio.pages.frame import OfReady, Typed, Visit
+from noren.studio.store import State
 
 router = APIRouter()
 
 
 @router.get("/projects/{project}/ledger")
-def show(request: Request, project: Ident, studio: TheStudio) -> Response:
+def show_ledger(visit: OfReady) -> Response:
     """Show the ledger, or how to begin one."""
-    return _page(request, studio, studio.ready_project(project), {}, "")
+    return _ledger_page(visit, {}, "")
 
 
 @router.post("/projects/{project}/ledger")
-def begin(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> Response:
+def begin(visit: OfReady, typed: Typed) -> Response:
     """Make the ledger."""
-    found, way, rule = studio.ready_project(project), typed.get("way", ""), typed.get("rule", "")
+    studio, project, way, rule = visit.studio, visit.project.id, typed.get("way", ""), typed.get("rule", "")
     steps: Sequence[StepData] = ()
     try:
         if way not in ("", "usual"):  # as a run did it
             job = studio.finished(way)
-            if job.project != found.id:
+            if job.project != project:
                 raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))
             steps = job.order["steps"]
         budget = _budget(typed.get("budget", ""))
@@ -56,25 +55,23 @@ def begin(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> 
         period: Any = typed.get("period", "month")
         acts.make_ledger(studio, project=project, steps=steps, period=period, budget=budget, rule=rule or None)
     except NorenError as error:
-        return _page(request, studio, found, typed, str(error), 422)
-    return RedirectResponse(f"/projects/{project}/ledger", 303)
+        return _ledger_page(visit, typed, str(error), 422)
+    return visit.to_page("ledger")
 
 
 @router.post("/projects/{project}/ledger/{act}")
-def go_on(request: Request, project: Ident, act: Literal["weigh", "add"], studio: TheStudio, typed: Typed) -> Response:
+def go_on(visit: OfReady, act: Literal["weigh", "add"], typed: Typed) -> Response:
     """Weigh the next release, or make it."""
+    start = acts.weigh_period if act == "weigh" else acts.release_period
     try:
-        (acts.weigh_period if act == "weigh" else acts.release_period)(
-            studio, project=project, period=typed.get("period")
-        )
+        start(visit.studio, project=visit.project.id, period=typed.get("period"))
     except NorenError as error:
-        return _page(request, studio, studio.ready_project(project), {}, str(error), 409)
-    return RedirectResponse(f"/projects/{project}/ledger", 303)
+        return _ledger_page(visit, {}, str(error), 409)
+    return visit.to_page("ledger")
 
 
-def _page(
-    request: Request, studio: Studio, found: Project, typed: Mapping[str, str], wrong: str, status: int = 200
-) -> Response:
+def _ledger_page(visit: Visit, typed: Mapping[str, str], wrong: str, status: int = 200) -> Response:
+    studio, found = visit.studio, visit.project
     has_ledger = studio.folders.ledger(found.id).exists()
     book = handing_out.ledger_as_dict(studio, found.id) if has_ledger else None
     jobs = studio.store.jobs(found.id, kind="ledger")
@@ -92,12 +89,10 @@ def _page(
     if book and curve and curve["periods"]:
         how = {"measure": curve["measure"], "certified": curve["certified"], "proposed": weighed is not None}
         chart = live(Curves(curve["periods"], curve["found"], book["budget"], **how).chart(titled=False))
-    return page(
-        request,
+    return visit.page(
         "ledger.html.jinja",
         title=_title(book, fits=fits),
         place="ledger",
-        project=found,
         status=status,
         fits=fits,
         book=book,

@@ -22,7 +22,7 @@ from noren.methods import methods
 from noren.studio.acts import runs as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.folders import STAGES_FILE, read_json
-from noren.studio.pages.frame import page
+from noren.studio.pages.frame import OfProject, page
 from noren.studio.service import RunInList, RunQuery, Studio, find_runs, methods_of
 from noren.studio.store import Job, State
 from noren.studio.work import STAGES
@@ -59,13 +59,13 @@ _RISK_OF = {
 
 
 @router.get("/projects/{project}/runs/{job}")
-def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) -> Response:
+def show_job(visit: OfProject, job: Ident) -> Response:
     """Show how far a run is, and what went wrong where it failed; one that is done shows its result."""
-    found, project_found = studio.job(job, kind="run"), studio.project(project)
-    if found.project != project:
+    studio, found = visit.studio, visit.studio.job(job, kind="run")
+    if found.project != visit.project.id:
         raise NotThereError(_("there is no such run; it may have been removed"))
     if found.state == State.DONE:
-        return RedirectResponse(f"/projects/{project}/results/{job}", 303)
+        return visit.to_page(f"results/{job}")
     said = said_job(studio, found)
     told = (methods[step.method].best_so_far for step in said.steps if step.method in methods)
     best = [words for words in told if words]
@@ -82,12 +82,10 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
     if found.state == State.WAITING:
         others = studio.store.jobs(kind="run", states=(State.WAITING, State.RUNNING))
         ahead = sum(other.state == State.RUNNING or other.created < found.created for other in others)
-    return page(
-        request,
+    return visit.page(
         "job.html.jinja",
         title=titles[said.state],
         place="results",
-        project=project_found,
         job=said,
         stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
         best_label=_(best[0] if len(best) == 1 else _ANY_BEST),
@@ -184,18 +182,16 @@ class _Asked(RunQuery):
 
 
 @router.get("/projects/{project}/results")
-def show_runs(request: Request, project: Ident, studio: TheStudio, asked: Annotated[_Asked, Query()]) -> Response:
+def show_runs(visit: OfProject, asked: Annotated[_Asked, Query()]) -> Response:
     """Show the runs of a project that are asked for, a page of them, and what all of its runs say."""
-    found = studio.project(project)
-    every, shown = find_runs(studio, project, RunQuery()), find_runs(studio, project, asked)
+    studio, found = visit.studio, visit.project
+    every, shown = find_runs(studio, found.id, RunQuery()), find_runs(studio, found.id, asked)
     jobs = [run.job for run in every]
-    return page(
-        request,
+    return visit.page(
         "runs.html.jinja",
         title=_finding(jobs, [run.place for run in every if run.place is not None]),
         rule=rule_sentence(rule_named(found.rule)),
         place="results",
-        project=found,
         lines=[_line(run, studio) for run in shown[asked.start :][:_PAGE]],
         asked=asked,
         choices={
