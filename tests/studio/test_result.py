@@ -201,10 +201,9 @@ def test_what_was_not_tried_is_no_doubt_about_a_proof(monkeypatch: pytest.Monkey
     monkeypatch.setattr("noren.studio.pages.result.fitting", lambda *_: ["jaccard", "s1"])
     tried = SimpleNamespace(facts=SimpleNamespace(tried=[SimpleNamespace(attack="jaccard")]), told={})
     studio: Any = SimpleNamespace(schema=lambda project: None)
-    project, view, verdict = (
-        cast("Any", value) for value in (SimpleNamespace(id="p"), tried, SimpleNamespace(word=word))
-    )
-    assert untried_sentence(studio, project, view, verdict) == said
+    visit = SimpleNamespace(studio=studio, project=SimpleNamespace(id="p"))
+    asked = (cast("Any", value) for value in (visit, tried, SimpleNamespace(word=word)))
+    assert untried_sentence(*asked) == said
 
 
 def test_a_verdict_says_no_more_than_it_decides(client: httpx.Client, runs: Finished) -> None:

@@ -9,22 +9,22 @@ from statistics import fmean
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, Response
 
 from noren.drawing.ground import live
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
-from noren.judgement.place import Choice, Place, finding, frontier_sentence, over_runs, recommend, worth_a_choice
-from noren.judgement.rule import RECIPIENTS, Rule
+from noren.judgement.place import Place, finding, frontier_sentence, over_runs, recommend, worth_a_choice
+from noren.judgement.rule import RECIPIENTS
 from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods
 from noren.registry import flags
 from noren.studio.acts import runs as acts
 from noren.studio.api.models import Ident, TheStudio
-from noren.studio.pages.frame import Typed, page
-from noren.studio.pages.result import run_of, untried_sentence
+from noren.studio.pages.frame import OfReady, Typed, Visit, run_visit
+from noren.studio.pages.result import untried_sentence
 from noren.studio.service import Studio
-from noren.studio.store import Job, Project, State
+from noren.studio.store import Job, State
 from noren.studio.work.results import unmeasured_reason
 from noren.sweeps.page import settings_map
 from noren.sweeps.usual import strength_words, usual_parameters, usual_values
@@ -38,87 +38,81 @@ _NARROW: Final = (250, 350)
 
 
 @router.get("/projects/{project}/compare")
-def show(request: Request, project: Ident, studio: TheStudio) -> Response:
+def show(visit: OfReady) -> Response:
     """Show the map, the table of runs and the form for more."""
-    return _page(request, studio, studio.ready_project(project), {}, "")
+    return _page(visit, {}, "")
 
 
-def _page(
-    request: Request, studio: Studio, found: Project, typed: dict[str, str], wrong: str, status: int = 200
-) -> Response:
-    state = _state(studio, found)
-    return page(
-        request,
+def _page(visit: Visit, typed: dict[str, str], wrong: str, status: int = 200) -> Response:
+    state = _state(visit)
+    return visit.page(
         "compare.html.jinja",
         title=state["finding"],
         place="compare",
-        project=found,
         status=status,
         state=state,
-        ways=_ways(studio, found),
+        ways=_ways(visit),
         typed=typed,
         wrong=wrong,
-        rule_name=found.rule,
+        rule_name=visit.project.rule,
         more_seeds=acts.MORE_SEEDS,
-        searches=said_searches(studio, found),
+        searches=said_searches(visit),
     )
 
 
 @router.get("/projects/{project}/compare/state.json")
-def state(project: Ident, studio: TheStudio) -> JSONResponse:
+def state(visit: OfReady) -> JSONResponse:
     """Return the map and the table as they are now, for the page that fills live."""
-    return JSONResponse(_state(studio, studio.ready_project(project)))
+    return JSONResponse(_state(visit))
 
 
 @router.post("/projects/{project}/compare")
-def sweep(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> Response:
+def sweep(visit: OfReady, typed: Typed) -> Response:
     """Start a run for every value of the chosen methods."""
-    found = studio.ready_project(project)
     try:
         wanted = [
             {"method": way["method"], "parameters": way["diversity"] | _ranges(way, typed)}
-            for way in _ways(studio, found)
+            for way in _ways(visit)
             if f"use-{way['method']}" in typed
         ]
         if not wanted:
             raise ParameterError(_("no method is chosen"), _("tick one or more"))
-        acts.start_sweep(studio, project=project, methods=wanted)
+        acts.start_sweep(visit.studio, project=visit.project.id, methods=wanted)
     except NorenError as error:
-        return _page(request, studio, found, typed, str(error), 422)
-    return RedirectResponse(f"/projects/{project}/compare", 303)
+        return _page(visit, typed, str(error), 422)
+    return visit.to_page("compare")
 
 
 @router.post("/projects/{project}/find")
-def find_release(
-    request: Request, project: Ident, studio: TheStudio, rule: Annotated[str, Form(max_length=40)] = ""
-) -> Response:
+def find_release(visit: OfReady, rule: Annotated[str, Form(max_length=40)] = "") -> Response:
     """Try a few sensible settings by the rule of whoever gets the release; Compare then says which to take."""
-    found = studio.ready_project(project)
     try:
         if rule not in acts.FOR_WHOM:
             raise ParameterError(_("nobody said whom the release is for"), _("choose one of those on the page"))
-        acts.start_search(studio, project=project, rule=rule)
+        acts.start_search(visit.studio, project=visit.project.id, rule=rule)
     except NorenError as error:
-        return _page(request, studio, found, {}, str(error), 422)
-    return RedirectResponse(f"/projects/{project}/compare", 303)
+        return _page(visit, {}, str(error), 422)
+    return visit.to_page("compare")
 
 
 @router.post("/projects/{project}/compare/seeds")
-def be_surer(project: Ident, studio: TheStudio, run: Annotated[str, Form(max_length=12)] = "") -> Response:
+def be_surer(
+    request: Request, project: Ident, studio: TheStudio, run: Annotated[str, Form(max_length=12)] = ""
+) -> Response:
     """Run the setting to take with further seeds, which tell how far its numbers vary."""
-    run_of(studio, project, run)
+    visit = run_visit(request, project, run, studio)
     acts.more_seeds(studio, run)
-    return RedirectResponse(f"/projects/{project}/compare", 303)
+    return visit.to_page("compare")
 
 
-def said_searches(studio: Studio, found: Project) -> list[dict[str, str]]:
+def said_searches(visit: Visit) -> list[dict[str, str]]:
     """Return for each recipient what would be tried, or why nothing can be found."""
     names = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
     searches: list[dict[str, str]] = []
     for rule in acts.FOR_WHOM:
         said, wrong = [_("For {whom}.").format(whom=_(RECIPIENTS[rule]))], ""
         try:
-            asked = acts.search_for(studio, found.id, rule)
+            asked = acts.search_for(visit.studio, visit.project.id, rule)
         except NorenError as error:
             wrong = str(error)
             said.append(wrong)
@@ -146,9 +140,9 @@ def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
     return {way["parameter"]: values}
 
 
-def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
+def _ways(visit: Visit) -> list[dict[str, Any]]:
     """Return the methods that can be swept on these data, and by which parameter."""
-    ways = []
+    ways, studio, found = [], visit.studio, visit.project
     schema, rule = studio.schema(found.id), studio.rule(found.id)
     for kind in studio.fitting(found.id, methods):
         if kind.name == "chain":
@@ -168,19 +162,31 @@ def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
     return ways
 
 
-def _state(studio: Studio, found: Project) -> dict[str, Any]:
+def _state(visit: Visit) -> dict[str, Any]:
     """Return what the page shows and refreshes: what to take and why, the map, the table of runs."""
+    studio, found = visit.studio, visit.project
     jobs = studio.store.jobs(found.id, kind="run")
     done = [job for job in jobs if job.state == State.DONE]
     active = sum(not job.state.is_over for job in jobs)
     rule = studio.rule(found.id)
-    settings = tried_settings(studio, done, rule)
+    # runs of one setting differ in their seeds
+    tried: dict[str, list[tuple[Job, Place]]] = {}
+    for job in done:
+        tried.setdefault(job.label, []).append((job, studio.place(job, rule)))
+    settings = [TriedSetting(studio, runs) for runs in tried.values()]
     places = [one.place for one in settings]
     choices = recommend(places)
     marks = {settings[i].label: "frontier" for i in worth_a_choice(places)}
     marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
     runs = dict(run for one in settings for run in ((job.id, place) for job, place in one.runs))
     waiting = ngettext("{count} run is under way.", "{count} runs are under way.", active)
+    # the map: one point for each setting, which opens its newest run
+    drawn = settings_map(settings, choices, rule)
+    chart: dict[str, Any] | None = None
+    if drawn is not None:
+        addresses = [_address(settings[i]) for i in drawn.drawn]
+        chart = drawn.chart(_WIDE, addresses=addresses)
+        chart = live(chart | {"narrow": drawn.chart(_NARROW, narrow=True, addresses=addresses)})
     return {
         "finding": headline(settings, choices) if settings else finding([]),
         "answer": answer(settings, choices)[1:] if settings else [],
@@ -191,7 +197,7 @@ def _state(studio: Studio, found: Project) -> dict[str, Any]:
                 "address": _address(one),
                 "run": one.newest.id,
                 "once": len(one.runs) == 1,
-                "untried": untried_sentence(studio, found, studio.result(one.newest.id), studio.verdict(one.newest.id))
+                "untried": untried_sentence(visit, studio.result(one.newest.id), studio.verdict(one.newest.id))
                 if one.place.word == Word.WITHSTANDS
                 else "",
             }
@@ -201,24 +207,16 @@ def _state(studio: Studio, found: Project) -> dict[str, Any]:
         "active": active,
         "waiting": waiting.format(count=active) if active else "",
         "frontier": frontier_sentence([one for one in places if one.is_placed]) if len(settings) > 1 else "",
-        **_map(settings, choices, rule),
+        "chart": chart,
+        "shapes": {} if drawn is None else drawn.shapes,
+        "words": [] if drawn is None else drawn.words,
+        "far": "" if drawn is None else drawn.far,
         "runs": [_line(job, studio, runs.get(job.id), marks.get(job.label, "")) for job in jobs[::-1]],
     }
 
 
 def _address(one: TriedSetting) -> str:
     return f"/projects/{one.newest.project}/results/{one.newest.id}"
-
-
-def _map(settings: Sequence[TriedSetting], choices: Sequence[Choice], rule: Rule) -> dict[str, Any]:
-    """Return the map, one point for each setting that opens its newest run, with its legend and what is not drawn."""
-    found = settings_map(settings, choices, rule)
-    if found is None:
-        return {"chart": None, "shapes": {}, "words": [], "far": ""}
-    addresses = [_address(settings[i]) for i in found.drawn]
-    chart = found.chart(_WIDE, addresses=addresses)
-    chart["narrow"] = found.chart(_NARROW, narrow=True, addresses=addresses)
-    return {"chart": live(chart), "shapes": found.shapes, "words": found.words, "far": found.far}
 
 
 def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str, Any]:
@@ -293,11 +291,3 @@ class TriedSetting:
     def newest(self) -> Job:
         """The run that a click opens."""
         return self.runs[-1][0]
-
-
-def tried_settings(studio: Studio, done: Sequence[Job], rule: Rule) -> list[TriedSetting]:
-    """Return the settings of finished runs, by their first ones; runs of one setting differ in their seeds."""
-    groups: dict[str, list[tuple[Job, Place]]] = {}
-    for job in done:
-        groups.setdefault(job.label, []).append((job, studio.place(job, rule)))
-    return [TriedSetting(studio, runs) for runs in groups.values()]

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from noren.data.release import Release
 from noren.errors import NorenError
 from noren.i18n import _, active_language, ngettext, speaking
+from noren.judgement.rule import rule_named
 from noren.judgement.sentences import besides, cautions, headline_sentence, rule_sentence, word_text
 from noren.judgement.verdict import Reason, Verdict, Word
 from noren.papers.case import is_pseudonymised_only, judged_case
@@ -20,14 +20,13 @@ from noren.papers.wording import Wording, fact_names, facts_given
 from noren.studio import exports, handing_out
 from noren.studio.acts import releases as acts
 from noren.studio.acts.runs import start_report as order_report
-from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
+from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.api.releases import sent
 from noren.studio.handing_out import Handout, ledger_release, release_of_run
-from noren.studio.pages.frame import Typed, page
-from noren.studio.pages.result import rule_words, run_of, untried_sentence
-from noren.studio.service import Studio
-from noren.studio.store import Job, Project, State
-from noren.studio.users import UserRole, Who, least
+from noren.studio.pages.frame import OfReady, OfRun, RunVisit, Typed, Visit, run_visit, status_of
+from noren.studio.pages.result import untried_sentence
+from noren.studio.store import Job, State
+from noren.studio.users import UserRole, least
 from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.web.actions import Action
@@ -40,59 +39,42 @@ _EASY_TO_TRY = 2**40
 
 
 @router.get(_HERE)
-def show(request: Request, project: Ident, job: Ident, studio: TheStudio, who: TheWho) -> Response:
+def show(visit: OfRun) -> Response:
     """Show what can be had of a finished run."""
-    found, run = run_of(studio, project, job)
-    if run.state != State.DONE:
-        return RedirectResponse(f"/projects/{found.id}/runs/{run.id}", 303)
-    return _page(request, studio, found, run, who)
+    return _page(visit) if visit.run.state == State.DONE else visit.to_page(f"runs/{visit.run.id}")
 
 
-def _page(
-    request: Request,
-    studio: Studio,
-    found: Project,
-    run: Job,
-    who: Who,
-    *,
-    wrong: str = "",
-    not_done: NorenError | None = None,
-    typed: Mapping[str, str] | None = None,
-    status: int = 200,
-) -> Response:
+def _page(visit: RunVisit, status: int = 200, **more: Any) -> Response:
+    studio, run = visit.studio, visit.run
     view, verdict = studio.result(run.id), studio.verdict(run.id)
-    untried = untried_sentence(studio, found, view, verdict)
-    here = _HERE.format(project=found.id, job=run.id)
-    handing = handing_of(studio, release_of_run(studio, run.id), who, here)
+    untried = untried_sentence(visit, view, verdict)
+    here = f"{visit.address}/publish"
+    handing = handing_of(visit, release_of_run(studio, run.id), here)
     report, rebuilt = (exports.latest(studio, run, kind) for kind in ("report", "reconstruct"))
-    return page(
-        request,
+    return visit.page(
         "export.html.jinja",
         title=_title(verdict, every_attack=not untried, may_leave=handing["may_leave"]),
         unaudited=view.audited is False,
         missing=missing_sentence(view.told),
         place="results",
-        project=found,
         status=status,
         run=run,
         view=view,
         verdict_of_run=verdict,
         headline=headline_sentence(verdict),
         besides=besides(verdict),
-        rule=rule_words(found)["rule"],
+        rule=rule_sentence(rule_named(visit.project.rule)),
         cautions=[said for said in (*cautions(verdict), untried) if said and said != verdict.sentence],
         report=None if report is None else said_job(studio, report),
         rebuilt=None if rebuilt is None else said_job(studio, rebuilt),
         perturbed=exports.is_perturbed(run),
         easy_seed=run.order["seed"] < _EASY_TO_TRY,
-        official=bool(studio.schema(found.id).official),
+        official=bool(studio.schema(run.project).official),
         scripts=exports.script_texts(studio, run.id),
-        wrong=wrong,
-        not_done="" if not_done is None else str(not_done),
-        typed=typed or {},
         handing=handing,
-        result_address=f"/projects/{found.id}/results/{run.id}",
+        result_address=visit.address,
         here_address=here,
+        **{"wrong": "", "not_done": "", "typed": {}} | more,
     )
 
 
@@ -115,89 +97,62 @@ def _title(verdict: Verdict, *, every_attack: bool, may_leave: bool = True) -> s
     return _("This release withstands all that was tried; its public part can be handed out")
 
 
-# --- what can be handed out ----------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------------------
 
 
 @router.get(_HERE + "/public.zip")
-def public_part(
-    project: Ident, job: Ident, studio: TheStudio, form: Annotated[exports.Form, Query()] = "parquet"
-) -> Response:
+def public_part(visit: OfRun, form: Annotated[exports.Form, Query()] = "parquet") -> Response:
     """Send the public part."""
-    _found, run = run_of(studio, project, job)
-    return sent(exports.public_part(studio, run.id, form))
+    return sent(exports.public_part(visit.studio, visit.run.id, form))
 
 
 @router.get(_HERE + "/script")
-def script(
-    project: Ident, job: Ident, studio: TheStudio, form: Annotated[exports.ScriptForm, Query()] = "zip"
-) -> Response:
+def script(visit: OfRun, form: Annotated[exports.ScriptForm, Query()] = "zip") -> Response:
     """Send what was done, as a script."""
-    _found, run = run_of(studio, project, job)
-    return sent(exports.script(studio, run.id, form))
-
-
-# --- what is written when asked for --------------------------------------------------------------------------
+    return sent(exports.script(visit.studio, visit.run.id, form))
 
 
 @router.post(_HERE + "/report")
 @least(UserRole.REVIEWER)
-def start_report(project: Ident, job: Ident, studio: TheStudio) -> Response:
+def start_report(visit: OfRun) -> Response:
     """Write the report, unless it is being written."""
-    found, run = run_of(studio, project, job)
-    return _started(studio, found, run, "report", lambda: order_report(studio, project=found.id, runs=[run.id]))
+    return _started(visit, "report", lambda: order_report(visit.studio, project=visit.project.id, runs=[visit.run.id]))
 
 
 @router.post(_HERE + "/reconstruct")
-def start_reconstruction(project: Ident, job: Ident, studio: TheStudio) -> Response:
+def start_reconstruction(visit: OfRun) -> Response:
     """Reconstruct the table, unless that is under way."""
-    found, run = run_of(studio, project, job)
-    return _started(studio, found, run, "reconstruct", lambda: acts.start_reconstruction(studio, job=run.id))
+    return _started(visit, "reconstruct", lambda: acts.start_reconstruction(visit.studio, job=visit.run.id))
 
 
-def _started(
-    studio: Studio, found: Project, run: Job, kind: exports.Written, start: Callable[[], Job]
-) -> RedirectResponse:
-    last = exports.latest(studio, run, kind)
+def _started(visit: RunVisit, kind: exports.Written, start: Callable[[], Job]) -> RedirectResponse:
+    last = exports.latest(visit.studio, visit.run, kind)
     if last is None or last.state.is_over:
         start()
-    return RedirectResponse(_HERE.format(project=found.id, job=run.id) + f"#{kind}", 303)
+    return RedirectResponse(f"{visit.address}/publish#{kind}", 303)
 
 
 @router.get(_HERE + "/report.html")
 @least(UserRole.REVIEWER)
-def report_file(project: Ident, job: Ident, studio: TheStudio) -> Response:
+def report_file(visit: OfRun) -> Response:
     """Send the last report about this run alone."""
-    _found, run = run_of(studio, project, job)
-    return sent(exports.report_file(studio, exports.written_for(studio, run, "report").id))
+    return sent(exports.report_file(visit.studio, exports.written_for(visit.studio, visit.run, "report").id))
 
 
 @router.get(_HERE + "/reconstructed")
-def reconstructed_table(
-    project: Ident, job: Ident, studio: TheStudio, form: Annotated[exports.TableForm, Query()] = "csv"
-) -> Response:
+def reconstructed_table(visit: OfRun, form: Annotated[exports.TableForm, Query()] = "csv") -> Response:
     """Send the reconstructed table."""
-    _found, run = run_of(studio, project, job)
-    return sent(exports.reconstructed_table(studio, exports.written_for(studio, run, "reconstruct").id, form))
-
-
-# --- what must be kept ---------------------------------------------------------------------------------------
+    job = exports.written_for(visit.studio, visit.run, "reconstruct")
+    return sent(exports.reconstructed_table(visit.studio, job.id, form))
 
 
 @router.post(_HERE + "/secret")
-def secret_part(
-    request: Request,
-    project: Ident,
-    job: Ident,
-    studio: TheStudio,
-    who: TheWho,
-    confirmed: Annotated[str, Form(max_length=10)] = "",
-) -> Response:
+def secret_part(visit: OfRun, confirmed: Annotated[str, Form(max_length=10)] = "") -> Response:
     """Send the secret part to who confirms to keep it; ask again otherwise."""
-    found, run = run_of(studio, project, job)
     if confirmed != "yes":
         wrong = _("Tick the box first: whoever has this file can undo the protection.")
-        return _page(request, studio, found, run, who, wrong=wrong, status=422)
-    return sent(acts.download_secret_part(studio, job=run.id, confirmed=True))
+        return _page(visit, 422, wrong=wrong)
+    return sent(acts.download_secret_part(visit.studio, job=visit.run.id, confirmed=True))
 
 
 # --- approving and handing out -------------------------------------------------------------------------------
@@ -205,18 +160,13 @@ def secret_part(
 
 @router.post(_HERE + "/{act}")
 @least(UserRole.REVIEWER)
-def decide(
-    request: Request, project: Ident, job: Ident, act: Act, studio: TheStudio, who: TheWho, typed: Typed
-) -> Response:
+def decide(visit: OfRun, act: Act, typed: Typed) -> Response:
     """Approve or refuse the release, or record that it is handed out."""
-    found, run = run_of(studio, project, job)
     try:
-        _ACTS[act][0](studio, who=who, job=run.id, **_said(act, typed))
+        _ACTS[act][0](visit.studio, who=visit.who, job=visit.run.id, **_said(act, typed))
     except NorenError as error:
-        status = int(getattr(error, "status", 422))
-        return _page(request, studio, found, run, who, not_done=error, typed=typed, status=status)
-    anchor = "handed-out" if act == "hand-out" else "approval"
-    return RedirectResponse(_HERE.format(project=found.id, job=run.id) + f"#{anchor}", 303)
+        return _page(visit, status_of(error), not_done=str(error), typed=typed)
+    return RedirectResponse(f"{visit.address}/publish#{'handed-out' if act == 'hand-out' else 'approval'}", 303)
 
 
 Act = Literal["approve", "refuse", "hand-out"]
@@ -230,8 +180,9 @@ _RELEASE = "/projects/{project}/ledger/releases/{number}"
 Number = Annotated[int, Path(ge=1, le=10**6)]
 
 
-def handing_of(studio: Studio, handout: Handout, who: Who, address: str) -> dict[str, Any]:
+def handing_of(visit: Visit, handout: Handout, address: str) -> dict[str, Any]:
     """Return what the part ``handing_out.html.jinja`` of a page shows."""
+    studio, who = visit.studio, visit.who
     makers, decision = handing_out.makers_of(studio, handout), handing_out.decision_on(studio, handout)
     return {
         "address": address,
@@ -262,61 +213,52 @@ def _said(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
 
 
 @router.get(_RELEASE)
-def show_release(request: Request, project: Ident, number: Number, studio: TheStudio, who: TheWho) -> Response:
+def show_release(visit: OfReady, number: Number) -> Response:
     """Show what can be done with a release of the ledger."""
-    return _approvals_page(request, studio, ledger_release(studio, project, number), who, number, {}, None)
+    return _release_page(visit, ledger_release(visit.studio, visit.project.id, number), number, {}, None)
 
 
 @router.post(_RELEASE + "/{act}")
 @least(UserRole.REVIEWER)
-def act_on_release(
-    request: Request, project: Ident, number: Number, act: Act, studio: TheStudio, who: TheWho, typed: Typed
-) -> Response:
+def act_on_release(visit: OfReady, number: Number, act: Act, typed: Typed) -> Response:
     """Approve, refuse or hand out a release of the ledger."""
+    studio, project = visit.studio, visit.project.id
     handout = ledger_release(studio, project, number)
     try:
-        _ACTS[act][1](studio, who=who, project=project, number=number, **_said(act, typed))
+        _ACTS[act][1](studio, who=visit.who, project=project, number=number, **_said(act, typed))
     except NorenError as error:
-        return _approvals_page(request, studio, handout, who, number, typed, error)
-    return RedirectResponse(_RELEASE.format(project=project, number=number), 303)
+        return _release_page(visit, handout, number, typed, error)
+    return visit.to_page(f"ledger/releases/{number}")
 
 
-def _approvals_page(
-    request: Request, studio: Studio, handout: Handout, who: Who, number: int, typed: Mapping[str, str],
-    wrong: NorenError | None,
-) -> Response:  # fmt: skip
+def _release_page(
+    visit: Visit, handout: Handout, number: int, typed: Mapping[str, str], wrong: NorenError | None
+) -> Response:
     address = _RELEASE.format(project=handout.project, number=number)
-    return page(
-        request,
+    return visit.page(
         "ledger_release.html.jinja",
         title=_("The release of {period}: who may have it, and who has it").format(period=handout.label),
         place="ledger",
-        project=studio.project(handout.project),
-        status=200 if wrong is None else int(getattr(wrong, "status", 422)),
+        status=status_of(wrong),
         verdict_of_run=handout.verdict,
         rule=rule_sentence(handout.verdict.rule),
-        handing=handing_of(studio, handout, who, address),
+        handing=handing_of(visit, handout, address),
         public_address=f"/api/v1{address}/public",
         typed=typed,
         wrong="" if wrong is None else str(wrong),
     )
 
 
-_PAPERS = "/projects/{project}/results/{job}/papers"
-
-
-@router.get(_PAPERS)
-def show_papers(
-    request: Request, project: Ident, job: Ident, studio: TheStudio, law: Annotated[Law, Query()] = "appi"
-) -> Response:
+@router.get("/projects/{project}/results/{job}/papers")
+def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response:
     """Show which papers there are for a law, and ask for what is not known."""
-    found, run = run_of(studio, project, job)
+    studio, run = visit.studio, visit.run
     if run.state != State.DONE:
-        return RedirectResponse(f"/projects/{found.id}/runs/{run.id}", 303)
+        return visit.to_page(f"runs/{run.id}")
     case = judged_case(Release.load(studio.job_folder(run) / "release"), studio.verdict(run.id))
     pack = pack_of(case, law)
     # what the records of handing out tell: to whom it went last, and when
-    records = [one for one in handing_out.publications(studio, found.id) if one.what == run.id][:1]
+    records = [one for one in handing_out.publications(studio, run.project) if one.what == run.id][:1]
     known = {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
     keys, wording = dict.fromkeys(one.key for _document, one in pack.fields() if one.key), Wording()
     title = ngettext(
@@ -324,15 +266,13 @@ def show_papers(
         "{count} papers go with this release; {left} places in them are yours to fill in",
         len(pack.documents),
     )
-    return page(
-        request,
+    return visit.page(
         "papers.html.jinja",
         title=title.format(count=len(pack.documents), left=len(pack.fields())),
         place="results",
-        project=found,
         run=run,
         verdict_of_run=case.verdict,
-        rule=rule_words(found)["rule"],
+        rule=rule_sentence(rule_named(visit.project.rule)),
         law=law,
         laws=[("appi", _("Japan: the personal information act")), ("gdpr", _("European Union: GDPR"))],
         kinds=[
@@ -347,33 +287,30 @@ def show_papers(
         only_names=is_pseudonymised_only(case.release),
         paper_language=active_language(),
         paper_languages=[("ja", "日本語"), ("en", "English")],
-        publish_address=f"/projects/{found.id}/results/{run.id}/publish",
-        here_address=_PAPERS.format(project=found.id, job=run.id),
+        publish_address=f"{visit.address}/publish",
+        here_address=f"{visit.address}/papers",
     )
 
 
-@router.post(_PAPERS)
+@router.post("/projects/{project}/results/{job}/papers")
 @least(UserRole.REVIEWER)
-async def write(
+def write(
     request: Request,
     project: Ident,
     job: Ident,
     studio: TheStudio,
+    typed: Typed,
     law: Annotated[Law, Form()],
     about: Annotated[About, Form()] = "auto",
     language: Annotated[Literal["en", "ja"], Form()] = "ja",
 ) -> Response:
     """Send the papers, with what was filled in."""
-    form = await request.form()
-    known = facts_given({name: text for name in fact_names() if isinstance(text := form.get(name), str)})
-    found, run = await run_in_threadpool(run_of, studio, project, job)
-
-    def packed() -> Response:
-        release = Release.load(studio.job_folder(studio.finished(run.id)) / "release")
-        case = judged_case(release, studio.verdict(run.id), original_of(run.order))
-        with speaking(language):
-            files = list(pack_files(pack_of(case, law, known=known, about=about), case))
-        name = exports.file_name(found.name, run.label, ending=f"papers-{law}-{language}.zip")
-        return sent(exports.Download(name, "application/zip", exports.packed(files)))
-
-    return await run_in_threadpool(packed)
+    known = facts_given({name: typed[name] for name in fact_names() if name in typed})
+    visit = run_visit(request, project, job, studio)
+    run = visit.run
+    release = Release.load(studio.job_folder(studio.finished(run.id)) / "release")
+    case = judged_case(release, studio.verdict(run.id), original_of(run.order))
+    with speaking(language):
+        files = list(pack_files(pack_of(case, law, known=known, about=about), case))
+    name = exports.file_name(visit.project.name, run.label, ending=f"papers-{law}-{language}.zip")
+    return sent(exports.Download(name, "application/zip", exports.packed(files)))

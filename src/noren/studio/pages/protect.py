@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, Response
 
 from noren.attacks import attacks as every_attack
 from noren.i18n import _, active_language, ngettext
@@ -14,7 +14,6 @@ from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
 from noren.protocols import OWN, PROMISES, Component, Method, PromiseKind, Runtime
 from noren.studio.acts.runs import start_run
-from noren.studio.api.models import Ident, TheStudio
 from noren.studio.forms.columns import open_stops
 from noren.studio.forms.run_form import (
     CheckedForm,
@@ -28,9 +27,8 @@ from noren.studio.forms.run_form import (
     quick_judges,
 )
 from noren.studio.pages.compare import said_searches
-from noren.studio.pages.frame import page
-from noren.studio.service import Studio
-from noren.studio.store import Project, State
+from noren.studio.pages.frame import OfProject, OfReady, Visit
+from noren.studio.store import State
 
 router = APIRouter()
 
@@ -53,49 +51,44 @@ Methods = Annotated[list[str], Query(max_length=8)]
 
 @router.get("/projects/{project}/protect")
 def show_protect(
-    request: Request,
-    project: Ident,
-    studio: TheStudio,
+    visit: OfProject,
     method: Methods = [],  # noqa: B006 - FastAPI copies it
     run: Annotated[str, Query(alias="from", max_length=12)] = "",
     *,
     diverse: bool = False,
 ) -> Response:
     """Show what can be promised, or the form of what was chosen."""
-    found = studio.project(project)
+    studio, found = visit.studio, visit.project
     if not found.is_ready or found.facts.get("open") or open_stops(found.facts):
-        return _nothing_yet(request, studio, found)
-    around = _around(studio, found)
+        return _nothing_yet(visit)
+    around = _around(visit)
     if run:
         job = studio.job(run, kind="run")
-        draft = draft_of_job(job, around) if job.project == project else Draft(())
+        draft = draft_of_job(job, around) if job.project == found.id else Draft(())
         draft = draft.diverse(around.columns) if diverse else draft
     else:
         draft = draft_of_methods(method, around)
     if draft.steps:
-        return _form(request, around, checked(draft, around))
+        return _form(visit, around, checked(draft, around))
     title = _("Choose what the release of {rows} rows about {people} people shall promise")
-    return page(
-        request,
+    return visit.page(
         "protect.html.jinja",
         title=title.format(rows=count(found.facts["rows"]), people=count(around.people)),
         place="protect",
-        project=found,
         groups=[
             (group, [(method, around.missing_file(method)) for method in some])
             for group, some in by_promise(around.methods)
         ],
         reading=None,
         open_columns=[],
-        searches=said_searches(studio, found),
+        searches=said_searches(visit),
     )
 
 
 @router.post("/projects/{project}/protect")
-def order_run(request: Request, project: Ident, studio: TheStudio, sent: Sent) -> Response:
+def order_run(visit: OfReady, sent: Sent) -> Response:
     """Add or take away a step, or run what was ordered; what is wrong is said next to its field."""
-    found = studio.ready_project(project)
-    around = _around(studio, found)
+    around = _around(visit)
     draft = draft_of_form(sent, around)
     act = "".join(sent.get("act", ["run"])[:1])
     if act == "add":
@@ -104,24 +97,25 @@ def order_run(request: Request, project: Ident, studio: TheStudio, sent: Sent) -
     elif act.startswith("remove-") and act.removeprefix("remove-").isdigit():
         draft = draft.without_step(int(act.removeprefix("remove-")))
     if not draft.steps:
-        return RedirectResponse(f"/projects/{project}/protect", 303)
+        return visit.to_page("protect")
     told = checked(draft, around)
     if act not in ("run", "quick"):
-        return _form(request, around, told, added=len(draft.steps) - 1 if act == "add" else None)
+        return _form(visit, around, told, added=len(draft.steps) - 1 if act == "add" else None)
     if not told.is_right or told.ready is None:
-        return _form(request, around, told, status=422)
+        return _form(visit, around, told, status=422)
     attacks, measures = draft.attacks, draft.measures
     if act == "quick":
         chosen = (around.attacks if attacks is None else attacks, around.measures if measures is None else measures)
         attacks, measures = map(tuple, quick_judges(*chosen))
-    job = start_run(studio, project=project, steps=told.ready, attacks=attacks, measures=measures, seed=told.seed)
-    return RedirectResponse(f"/projects/{project}/runs/{job.id}", 303)
+    order: dict[str, Any] = {"steps": told.ready, "attacks": attacks, "measures": measures, "seed": told.seed}
+    job = start_run(visit.studio, project=visit.project.id, **order)
+    return visit.to_page(f"runs/{job.id}")
 
 
 @router.post("/projects/{project}/protect/check")
-def check_order(project: Ident, studio: TheStudio, sent: Sent) -> JSONResponse:
+def check_order(visit: OfReady, sent: Sent) -> JSONResponse:
     """Return what is wrong with what is typed so far, what it means and how long such a run takes."""
-    around = _around(studio, studio.ready_project(project))
+    around = _around(visit)
     told = checked(draft_of_form(sent, around), around)
     return JSONResponse(
         {
@@ -134,15 +128,17 @@ def check_order(project: Ident, studio: TheStudio, sent: Sent) -> JSONResponse:
     )
 
 
-def _around(studio: Studio, found: Project) -> Surroundings:
+def _around(visit: Visit) -> Surroundings:
+    studio, found = visit.studio, visit.project
     return Surroundings.of(found, *studio.columns(found.id), studio.profile(found.id))
 
 
 # --- pages ---------------------------------------------------------------------------------------------------
 
 
-def _nothing_yet(request: Request, studio: Studio, project: Project) -> Response:
-    reading = studio.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING))
+def _nothing_yet(visit: Visit) -> Response:
+    project = visit.project
+    reading = visit.studio.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING))
     open_columns, asked = project.facts.get("open", []), open_stops(project.facts)
     if reading:
         title = _("The data are being read")
@@ -152,12 +148,10 @@ def _nothing_yet(request: Request, studio: Studio, project: Project) -> Response
         title = _("Nobody said yet what {columns} is for").format(columns=", ".join(open_columns))
     else:
         title = _("There is nothing to protect yet")
-    return page(
-        request,
+    return visit.page(
         "protect.html.jinja",
         title=title,
         place="protect",
-        project=project,
         groups=None,
         reading=reading[-1] if reading else None,
         open_columns=open_columns or [one["about"] for one in asked],
@@ -165,7 +159,7 @@ def _nothing_yet(request: Request, studio: Studio, project: Project) -> Response
 
 
 def _form(
-    request: Request, around: Surroundings, told: CheckedForm, *, status: int = 200, added: int | None = None
+    visit: Visit, around: Surroundings, told: CheckedForm, *, status: int = 200, added: int | None = None
 ) -> Response:
     names = [step.method.name for step in told.steps]
     if len(names) == 1:
@@ -179,12 +173,10 @@ def _form(
     there = {name for _promise, some in further for name, _summary in some} - set(names)
     # the method that people most often let follow, of those there are
     best = max((one for one in around.methods if one.name in there), key=lambda one: one.offered_next, default=None)
-    return page(
-        request,
+    return visit.page(
         "protect_form.html.jinja",
         title=title,
         place="protect",
-        project=around.project,
         status=status,
         told=told,
         added=added,

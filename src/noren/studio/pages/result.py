@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
@@ -30,17 +30,15 @@ from noren.methods import methods as every_method
 from noren.registry import flags
 from noren.reports.run_view import RowCounts, RunView, StepView
 from noren.studio.acts.projects import change_project
-from noren.studio.api.models import Ident, TheStudio
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
 from noren.studio.page_numbers import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
-from noren.studio.pages.frame import page
-from noren.studio.service import Studio, pair_of
-from noren.studio.store import Job, Project, State
+from noren.studio.pages.frame import OfRun, RunVisit, Visit
+from noren.studio.service import pair_of
+from noren.studio.store import State
 from noren.studio.work.results import Result, engine_sentences, failures, missing_sentence
 from noren.tables import Texts
 from noren.web.frame import stage_rows, with_query
-from noren.web.refusals import NotThereError
 from noren.work.run import fitting
 
 router = APIRouter()
@@ -53,46 +51,24 @@ _EXPLAINED = (
 """What the page explains, beside verdicts."""
 
 
-def run_of(studio: Studio, project: str, job: str) -> tuple[Project, Job]:
-    """Return a project and a run of it, or say that it is gone."""
-    found, run = studio.ready_project(project), studio.job(job, kind="run")
-    if run.project != found.id:
-        raise NotThereError(_("there is no such run; it may have been removed"))
-    return found, run
-
-
 @router.get("/projects/{project}/results/{job}")
-def show(
-    request: Request,
-    project: Ident,
-    job: Ident,
-    studio: TheStudio,
-    a: Column = None,
-    b: Column = None,
-    start: Start = 0,
-    only_changed: bool = False,
-) -> Response:
+def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, only_changed: bool = False) -> Response:
     """Show a finished run; one that is under way has a page of its own."""
-    found, run = run_of(studio, project, job)
-    if run.state != State.DONE:
-        return RedirectResponse(f"/projects/{found.id}/runs/{run.id}", 303)
-    return _page(request, studio, found, run, a=a, b=b, start=start, only_changed=only_changed)
+    if visit.run.state != State.DONE:
+        return visit.to_page(f"runs/{visit.run.id}")
+    return _page(visit, a=a, b=b, start=start, only_changed=only_changed)
 
 
 def _page(
-    request: Request,
-    studio: Studio,
-    found: Project,
-    run: Job,
+    visit: RunVisit,
     *,
     a: str | None = None,
     b: str | None = None,
     start: int = 0,
     only_changed: bool = False,
-    status: int = 200,
-    wrong: str = "",
-    typed: str = "",
+    **more: Any,
 ) -> Response:
+    studio, run, rule = visit.studio, visit.run, visit.project.rule
     view, verdict = studio.result(run.id), studio.verdict(run.id)
     table = verdict.facts.table
     told = [] if table is None or verdict.facts.proven_k is not None else told_sentences(table)
@@ -104,18 +80,18 @@ def _page(
         if what in ("perturbed", "reconstructed"):
             which = marginals.setdefault(name if mark else _("all columns together"), {})
             which[what] = Fact(f"measures.l1-precision.{part}", name, value, f"{value:.3f}", "useful-high", "")
-    return page(
-        request,
+    return visit.page(
         "result.html.jinja",
         title=verdict.sentence,
         place="results",
-        project=found,
         run=run,
         view=view,
         verdict_of_run=verdict,
-        **rule_words(found),
+        rule=rule_sentence(rule_named(rule)),
+        rules=[(name, f"{name}: {_(RECIPIENTS[name])}") for name in RULES],
+        own_rule="" if rule in RULES else rule,
         failed=failures(view.told),
-        untried=untried_sentence(studio, found, view, verdict),
+        untried=untried_sentence(visit, view, verdict),
         missing=missing_sentence(view.told),
         unaudited=view.audited is False,
         engines=engine_sentences(view.engines),
@@ -138,88 +114,49 @@ def _page(
         change_words=change_words,
         steps=[_step(step) for step in view.statement.steps],
         terms=list(terms(*Word, *_EXPLAINED).values()),
-        crosstab=crosstab_of(studio, run, a, b),
-        pairs=row_pairs_of(studio, run, view, start, only_changed=only_changed, kept={"a": a, "b": b}),
-        here_address=f"/projects/{found.id}/results/{run.id}",
-        status=status,
-        wrong=wrong,
-        typed=typed,
+        crosstab=crosstab_of(visit, a, b),
+        pairs=row_pairs_of(visit, view, start, only_changed=only_changed, kept={"a": a, "b": b}),
+        here_address=visit.address,
+        **{"wrong": "", "typed": ""} | more,
     )
-
-
-# --- the rule ------------------------------------------------------------------------------------------------
-
-
-def rule_words(project: Project) -> dict[str, Any]:
-    """Return what a page says of the rule in force, and which others there are."""
-    return {
-        "rule": rule_sentence(rule_named(project.rule)),
-        "rules": [(name, f"{name}: {_(RECIPIENTS[name])}") for name in RULES],
-        "own_rule": "" if project.rule in RULES else project.rule,
-    }
 
 
 @router.post("/projects/{project}/results/{job}/rule")
 def set_rule(
-    request: Request,
-    project: Ident,
-    job: Ident,
-    studio: TheStudio,
+    visit: OfRun,
     rule: Annotated[str, Form(max_length=40)] = "",
     tolerance: Annotated[str, Form(max_length=40)] = "",
 ) -> Response:
     """Judge every release of a project by another rule; a tolerance of one's own goes before a name."""
-    found, run = run_of(studio, project, job)
     try:
-        change_project(studio, project=project, rule=tolerance.strip() or rule)
+        change_project(visit.studio, project=visit.project.id, rule=tolerance.strip() or rule)
     except NorenError as error:
-        return _page(request, studio, found, run, status=422, wrong=str(error), typed=tolerance)
-    return RedirectResponse(f"/projects/{project}/results/{job}#rule", 303)
+        return _page(visit, status=422, wrong=str(error), typed=tolerance)
+    return RedirectResponse(f"{visit.address}#rule", 303)
 
 
 @router.get("/projects/{project}/results/{job}/crosstab")
-def show_crosstab(
-    request: Request, project: Ident, job: Ident, studio: TheStudio, a: Column = None, b: Column = None
-) -> Response:
+def show_crosstab(visit: OfRun, a: Column = None, b: Column = None) -> Response:
     """Show the cross tabulation alone, for a page that is open."""
-    found, run = run_of(studio, project, job)
-    return page(
-        request,
-        "result_crosstab.html.jinja",
-        title="",
-        place="results",
-        project=found,
-        crosstab=crosstab_of(studio, run, a, b),
-        here_address=f"/projects/{found.id}/results/{run.id}",
-    )
+    about = {"crosstab": crosstab_of(visit, a, b), "here_address": visit.address}
+    return visit.page("result_crosstab.html.jinja", title="", place="results", **about)
 
 
 @router.get("/projects/{project}/results/{job}/rows")
-def show_rows(
-    request: Request, project: Ident, job: Ident, studio: TheStudio, start: Start = 0, only_changed: bool = False
-) -> Response:
+def show_rows(visit: OfRun, start: Start = 0, only_changed: bool = False) -> Response:
     """Show a page of rows alone, for a page that is open."""
-    found, run = run_of(studio, project, job)
-    view = studio.result(job)
-    return page(
-        request,
-        "result_rows.html.jinja",
-        title="",
-        place="results",
-        project=found,
-        pairs=row_pairs_of(studio, run, view, start, only_changed=only_changed, kept={}),
-        change_words=change_words,
-        here_address=f"/projects/{found.id}/results/{run.id}",
-    )
+    pairs = row_pairs_of(visit, visit.studio.result(visit.run.id), start, only_changed=only_changed, kept={})
+    about = {"pairs": pairs, "change_words": change_words, "here_address": visit.address}
+    return visit.page("result_rows.html.jinja", title="", place="results", **about)
 
 
 # --- what leaks and what stays -------------------------------------------------------------------------------
 
 
-def untried_sentence(studio: Studio, project: Project, view: Result, verdict: Verdict) -> str:
+def untried_sentence(visit: Visit, view: Result, verdict: Verdict) -> str:
     """Return which attacks fit these data and were not tried against this release; nothing where all were."""
     known = {one.attack for one in view.facts.tried} | {one["component"] for one in failures(view.told)}
-    names = [name for name in fitting(every_attack, studio.schema(project.id)) if name not in known]
+    names = [name for name in fitting(every_attack, visit.studio.schema(visit.project.id)) if name not in known]
     said = _("Not tried here: {names}. The verdict says nothing about them.")
     if verdict.word == Word.PROVED:
         said = _("Not tried here: {names}. What is proved holds against them too.")
@@ -343,9 +280,9 @@ def classes_of(view: RunView) -> dict[str, Any] | None:
     }
 
 
-def crosstab_of(studio: Studio, run: Job, a: str | None, b: str | None) -> dict[str, Any] | None:
+def crosstab_of(visit: RunVisit, a: str | None, b: str | None) -> dict[str, Any] | None:
     """Return the table of two columns, the first two where these are not there; none of fewer columns."""
-    tables = studio.crosstabs(run.id)
+    tables = visit.studio.crosstabs(visit.run.id)
     names: list[str] = tables["columns"]
     if len(names) < 2:
         return None
@@ -401,18 +338,12 @@ def _without_others(pair: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def row_pairs_of(
-    studio: Studio,
-    run: Job,
-    view: RunView,
-    start: int,
-    *,
-    only_changed: bool,
-    kept: Mapping[str, str | None],
+    visit: RunVisit, view: RunView, start: int, *, only_changed: bool, kept: Mapping[str, str | None]
 ) -> dict[str, Any] | None:
     """Return original rows and what the release says of each, cell by cell; ``kept`` stays in the page's address."""
     others = {name: value for name, value in kept.items() if value}
     asked = others | ({"only_changed": "true"} if only_changed else {})
-    found = studio.row_pairs(run.id, start, _ROWS_SHOWN, only_changed=only_changed)
+    found = visit.studio.row_pairs(visit.run.id, start, _ROWS_SHOWN, only_changed=only_changed)
     if view.rows.deleted is None:
         return None
     names = [name.removeprefix("change:") for name in found["columns"] if name.startswith("change:")]
@@ -446,7 +377,7 @@ def row_pairs_of(
         "total": found["total"],
         "only_changed": only_changed,
         "kept": others,
-        "address": with_query(f"/projects/{run.project}/results/{run.id}#rows", **asked),
+        "address": with_query(f"{visit.address}#rows", **asked),
         "every": None if found["every"] >= every else found["every"],
     }
 
@@ -456,33 +387,22 @@ def row_pairs_of(
 
 def histogram_finding(bars: Mapping[str, Any]) -> str:
     """Return what a pair of histograms shows, as a title."""
-    column, shift, unsaid = bars["column"], bars["shift"], bars["unsaid"]
+    shift, unsaid = bars["shift"], bars["unsaid"]
+    name = "same" if shift < _NOTHING and unsaid < _NOTHING else "moved" if unsaid < _NOTHING else "unsaid"
+    words = {"column": bars["column"], "shift": _tiny(shift), "unsaid": _tiny(unsaid)}
     if bars["reconstructed"] is not None:
-        return say(
-            "histogram.reconstructed", column=column, shift=_tiny(shift), left=_tiny(bars["shift_reconstructed"])
-        )
-    if shift < _NOTHING and unsaid < _NOTHING:
-        return say("histogram.same", column=column)
-    if unsaid < _NOTHING:
-        return say("histogram.moved", column=column, shift=_tiny(shift))
-    return say("histogram.unsaid", column=column, shift=_tiny(shift), unsaid=_tiny(unsaid))
+        name, words["left"] = "reconstructed", _tiny(bars["shift_reconstructed"])
+    return say(f"histogram.{name}", **words)
 
 
 def crosstab_finding(pair: Mapping[str, Any]) -> str:
     """Return how far the joint counts of two columns moved, as a title."""
-    rows = sum(map(sum, pair["original"])) + pair["unsaid"]["original"]
-    shift = _moved(pair["original"], pair["released"]) / max(rows, 1)
+    rows = max(sum(map(sum, pair["original"])) + pair["unsaid"]["original"], 1)
+    shift = _moved(pair["original"], pair["released"]) / rows
+    name, words = "same" if shift < _NOTHING else "moved", {"a": pair["a"], "b": pair["b"], "shift": _tiny(shift)}
     if pair["reconstructed"] is not None:
-        return say(
-            "crosstab.reconstructed",
-            a=pair["a"],
-            b=pair["b"],
-            shift=_tiny(shift),
-            left=_tiny(_moved(pair["original"], pair["reconstructed"]) / max(rows, 1)),
-        )
-    if shift < _NOTHING:
-        return say("crosstab.same", a=pair["a"], b=pair["b"])
-    return say("crosstab.moved", a=pair["a"], b=pair["b"], shift=_tiny(shift))
+        name, words["left"] = "reconstructed", _tiny(_moved(pair["original"], pair["reconstructed"]) / rows)
+    return say(f"crosstab.{name}", **words)
 
 
 def _moved(before: Sequence[Sequence[float]], after: Sequence[Sequence[float]]) -> float:
