@@ -10,50 +10,16 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, stop_at_unclassified
-from noren.errors import InputError, SchemaError
-from noren.i18n import N_, _, translated
+from noren.errors import SchemaError
+from noren.i18n import _, translated
+from noren.tables import table_of
 
-HISTORY_ROLES: Final = {
-    Role.CUSTOMER: N_("Who bought"),
-    Role.DATE: N_("The day"),
-    Role.ITEM: N_("What was bought"),
-    Role.PRICE: N_("The price of one"),
-    Role.QUANTITY: N_("How many"),
-    Role.INVOICE: N_("The receipt"),
-    Role.TIME: N_("The time of day"),
-    Role.DESCRIPTION: N_("The item’s name in words"),
-    Role.IDENTIFIER: N_("Names the person"),
-    Role.OTHER: N_("None of these"),
-}
-TABLE_ROLES: Final = {
-    Role.IDENTIFIER: N_("Names the person"),
-    Role.QUASI: N_("Could link the person"),
-    Role.SENSITIVE: N_("A secret of the person"),
-    Role.OTHER: N_("None of these"),
-}
-ROLE_MEANINGS: Final = {
-    Role.CUSTOMER: N_("becomes a pseudonym"),
-    Role.DATE: N_("generalised or changed"),
-    Role.ITEM: N_("generalised or changed"),
-    Role.PRICE: N_("generalised or changed"),
-    Role.QUANTITY: N_("generalised or changed"),
-    Role.INVOICE: N_("suppressed by most methods"),
-    Role.TIME: N_("suppressed by most methods"),
-    Role.DESCRIPTION: N_("suppressed by most methods"),
-    Role.IDENTIFIER: N_("a name, a number: taken out"),
-    Role.QUASI: N_("others may know it: protected"),
-    Role.SENSITIVE: N_("nobody should learn whose it is"),
-    Role.OTHER: N_("released as it is, or suppressed"),
-}
+_TEXTS: Final = table_of(__name__)
+HISTORY_ROLES: Final = {Role(role): text for role, text in _TEXTS["history_roles"].items()}
+TABLE_ROLES: Final = {Role(role): text for role, text in _TEXTS["table_roles"].items()}
+ROLE_MEANINGS: Final = {Role(role): text for role, text in _TEXTS["role_meanings"].items()}
 """What becomes of a column with each role, in a few words."""
-TYPES: Final = {
-    ValueType.TEXT: N_("names, codes"),
-    ValueType.INTEGER: N_("whole numbers"),
-    ValueType.DECIMAL: N_("decimal numbers"),
-    ValueType.DATE: N_("days"),
-    ValueType.TIME: N_("times of day"),
-    ValueType.DATETIME: N_("days with times"),
-}
+TYPES: Final = {ValueType(kind): text for kind, text in _TEXTS["types"].items()}
 NAMES_IN_HISTORY: Final = (Role.CUSTOMER, Role.ITEM, Role.INVOICE, Role.DESCRIPTION)
 """Roles whose values are names, even where they look like numbers: customers 007 and 7 are different people."""
 _PLAYED_BY: Final = {
@@ -62,7 +28,6 @@ _PLAYED_BY: Final = {
     Role.PRICE: (ValueType.INTEGER, ValueType.DECIMAL),
     Role.QUANTITY: (ValueType.INTEGER, ValueType.DECIMAL),
 }
-_NEEDED: Final = (Role.CUSTOMER,)
 _ANY_OF: Final = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
 _BOUNDS: Final = {
     ValueType.INTEGER: "0",
@@ -70,10 +35,6 @@ _BOUNDS: Final = {
     ValueType.DATE: "2010-12-01",
     ValueType.TIME: "08:00:00",
     ValueType.DATETIME: "2010-12-01T08:00:00",
-}
-_OF_THE_OTHER_KIND: Final = {
-    True: lambda: _("this is a part of a purchase, and rows are people here; choose again"),
-    False: lambda: _("this is something of a person, and rows are purchases here; choose again"),
 }
 
 
@@ -109,8 +70,7 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
     if listed == []:
         return [ColumnProblem(None, _("every column is left out"), _("keep at least one"))]
     if not isinstance(listed, Sequence) or not all(isinstance(one, Mapping) for one in listed):
-        error = _first_problem(settled)
-        return [] if error is None else [_said(error)]
+        return _first_problem(settled)
     found: list[ColumnProblem] = []
     columns: list[Column] = []
     allowed = TABLE_ROLES if settled.get("kind") == Kind.TABLE else HISTORY_ROLES
@@ -127,7 +87,10 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
             found.append(ColumnProblem(_name(about), f"{place}: {words}" if place else words))
         else:
             if columns[-1].role not in allowed:
-                found.append(ColumnProblem(columns.pop().name, _OF_THE_OTHER_KIND[allowed is TABLE_ROLES]()))
+                said = _("this is something of a person, and rows are purchases here; choose again")
+                if allowed is TABLE_ROLES:
+                    said = _("this is a part of a purchase, and rows are people here; choose again")
+                found.append(ColumnProblem(columns.pop().name, said))
     for c in columns:
         fitting = types_for(str(c.role))
         if fitting and c.type not in fitting:
@@ -164,39 +127,25 @@ def _whole_problems(settled: Mapping[str, Any], columns: Sequence[Column], open_
     """Return what is wrong with the columns together."""
     if settled.get("kind") == Kind.HISTORY and columns:
         roles = [c.role for c in columns if c.name not in open_]
-        lacking = [
-            ColumnProblem(
-                None,
-                _("no column says: {meaning}").format(meaning=_(HISTORY_ROLES[role])),
-                _("choose it for one column, or say that rows are people"),
-            )
-            for role in _NEEDED
-            if role not in roles
-        ]
-        if not lacking and not set(_ANY_OF) & set(roles):
+        if Role.CUSTOMER not in roles:
+            said = _("no column says: {meaning}").format(meaning=_(HISTORY_ROLES[Role.CUSTOMER]))
+            return [ColumnProblem(None, said, _("choose it for one column, or say that rows are people"))]
+        if not set(_ANY_OF) & set(roles):
             meanings = ", ".join(_(HISTORY_ROLES[role]) for role in _ANY_OF)
             said = _("no column tells what was bought: {meanings}").format(meanings=meanings)
-            lacking = [ColumnProblem(None, said, _("choose one of these for one column"))]
-        if lacking:
-            return lacking
-    error = _first_problem(settled)
-    return [] if error is None else [_said(error)]
+            return [ColumnProblem(None, said, _("choose one of these for one column"))]
+    return _first_problem(settled)
 
 
-def _first_problem(settled: Mapping[str, Any]) -> InputError | None:
+def _first_problem(settled: Mapping[str, Any]) -> list[ColumnProblem]:
     try:
         schema = Schema.of(settled)
-        # asked above, column by column
-        if settled.get("kind") == Kind.TABLE and not all("role" in c.model_fields_set for c in schema.columns):
-            return None
-        stop_at_unclassified(schema)
+        # what columns are for was asked above, one by one
+        if settled.get("kind") != Kind.TABLE or all("role" in c.model_fields_set for c in schema.columns):
+            stop_at_unclassified(schema)
     except SchemaError as error:
-        return error
-    return None
-
-
-def _said(error: InputError) -> ColumnProblem:
-    return ColumnProblem(error.problem.column, error.problem.rule, error.problem.cure)
+        return [ColumnProblem(error.problem.column, error.problem.rule, error.problem.cure)]
+    return []
 
 
 def _name(about: Mapping[str, Any]) -> str | None:
@@ -310,7 +259,7 @@ def _fields(column: Column) -> ColumnFields:
         name=column.name,
         role=str(column.role) if "role" in column.model_fields_set else "",
         type=str(column.type),
-        width="" if column.width is None else _number(column.width),
+        width=_bound_text(column.width),
         format=column.format or "",
         number=column.number or "",
         domain="\n".join(column.domain or ()),
@@ -323,11 +272,9 @@ def _fields(column: Column) -> ColumnFields:
 def _bound_text(bound: Any) -> str:
     if bound is None:
         return ""
-    return _number(bound) if isinstance(bound, float) else str(bound.isoformat())
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) else repr(value)
+    if not isinstance(bound, float | int):
+        return str(bound.isoformat())
+    return str(int(bound)) if bound == int(bound) else repr(bound)
 
 
 def typed(before: Sequence[ColumnFields], posted: Mapping[str, str]) -> list[ColumnFields]:

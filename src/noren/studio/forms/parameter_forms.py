@@ -23,6 +23,7 @@ from noren.i18n import _, translated
 from noren.protocols import Component
 from noren.studio.folders import path_fields
 from noren.sweeps.usual import LEAST_DIVERSE
+from noren.tables import table_of
 
 Typed = Mapping[str, Sequence[str]]
 """What was typed for one component: each field's texts; ``FIELD.other`` holds a number in place of a choice."""
@@ -86,7 +87,6 @@ class _Shape:
     """What a parameter's type comes to."""
 
     kind: str
-    optional: bool = False
     choices: tuple[str, ...] = ()
     item: Any = field(default=str)
 
@@ -243,22 +243,21 @@ def _fields(component: type[Component]) -> dict[str, FieldInfo]:
 
 
 def _shape(about: FieldInfo) -> _Shape:
-    kind, optional = _bare(about.annotation), False
+    kind = _bare(about.annotation)
     if get_origin(kind) in (Union, types.UnionType):
         parts = [_bare(part) for part in get_args(kind) if part is not type(None)]
-        optional = len(parts) < len(get_args(kind))
         words = [part for part in parts if get_origin(part) is Literal]
         if len(parts) == 2 and words:
-            return _Shape("choice-or-number", optional, tuple(str(v) for v in get_args(words[0])))
+            return _Shape("choice-or-number", tuple(str(v) for v in get_args(words[0])))
         kind = parts[0] if len(parts) == 1 else str
     pick = _in_form(about).get("pick")
     if pick == "column":
-        return _Shape("column", optional)
+        return _Shape("column")
     if get_origin(kind) is Literal:
-        return _Shape("choice", optional, tuple(str(v) for v in get_args(kind)))
+        return _Shape("choice", tuple(str(v) for v in get_args(kind)))
     if get_origin(kind) in (list, tuple, set, frozenset):
-        return _Shape("columns" if pick == "columns" else "lines", optional, item=_bare(get_args(kind)[0]))
-    return _Shape({bool: "switch", int: "whole", float: "number"}.get(kind, "text"), optional)
+        return _Shape("columns" if pick == "columns" else "lines", item=_bare(get_args(kind)[0]))
+    return _Shape({bool: "switch", int: "whole", float: "number"}.get(kind, "text"))
 
 
 def _bare(annotation: Any) -> Any:
@@ -336,7 +335,10 @@ def check(
             place = str(one["loc"][0]) if one["loc"] else "k" if "k" in component.model_fields else ""
             if one["type"] == "literal_error" and list(typed.get(place, ())) == [_OTHER]:
                 continue  # a number was meant, and what is wrong with it is said too
-            errors.setdefault(place, _said(one))
+            said = translated(str(one["msg"]).removeprefix("Value error, "))
+            if text := table_of(__name__)["wrong"].get(one["type"]):
+                said = _(text).format(bound=next(iter(one.get("ctx", {}).values()), None))
+            errors.setdefault(place, said)
         return None, errors
     except NorenError as error:
         return None, errors | {_culprit(component, parameters, str(error)): str(error)}
@@ -356,31 +358,3 @@ def _culprit(component: type[Component], parameters: Mapping[str, Any], said: st
         else:
             return name
     return ""
-
-
-def _said(error: Mapping[str, Any]) -> str:
-    """Return what a person reads next to a field."""
-    kind, limits = str(error["type"]), error.get("ctx", {})
-    plain = {
-        "missing": _("this is needed"),
-        "int_parsing": _("write a whole number"),
-        "int_from_float": _("write a whole number"),
-        "int_parsing_size": _("write a smaller number"),
-        "float_parsing": _("write a number"),
-        "finite_number": _("write a number"),
-        "literal_error": _("choose one of these"),
-        "date_from_datetime_parsing": _("write days like 2010-12-01"),
-        "date_parsing": _("write days like 2010-12-01"),
-    }
-    bounds = {
-        "greater_than_equal": (_("use {bound:g} or more"), "ge"),
-        "greater_than": (_("use more than {bound:g}"), "gt"),
-        "less_than_equal": (_("use {bound:g} or less"), "le"),
-        "less_than": (_("use less than {bound:g}"), "lt"),
-    }
-    if kind in plain:
-        return plain[kind]
-    if kind in bounds:
-        sentence, limit = bounds[kind]
-        return sentence.format(bound=limits[limit])
-    return translated(str(error["msg"]).removeprefix("Value error, "))
