@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -41,7 +41,7 @@ from noren.work.run import fitting
 USUAL_K: Final = (2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """The k that a plan shows, as ``noren plan`` does."""
 _MANY = 100_000
-_MOST_STEPS: Final = 8
+MOST_STEPS: Final = 8
 
 
 def checked_methods(
@@ -64,9 +64,9 @@ def checked_methods(
         raise NotNowError(
             _("{question} Answer on the page Data first").format(question=asked[0]["text"][active_language()])
         )
-    if not 1 <= len(steps) <= _MOST_STEPS:
+    if not 1 <= len(steps) <= MOST_STEPS:
         raise ParameterError(
-            _("a run has one to {most} methods").format(most=_MOST_STEPS), _("choose as many, one after another")
+            _("a run has one to {most} methods").format(most=MOST_STEPS), _("choose as many, one after another")
         )
     ready: list[Method] = []
     for step in steps:
@@ -147,8 +147,20 @@ def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any],
         if len(sensitive) > 1 and not alone and getattr(method, "sensitive", None) is None:
             return {"sensitive": _("choose one of {names}").format(names=", ".join(sensitive))}
     if isinstance(method, Retention):
-        if unbounded := _unbounded(method, schema):
-            return unbounded
+        # a chosen column without a finite list of values, where a person can cure that
+        names = method.attributes or tuple(column.name for column in schema.with_role(Role.QUASI))
+        classed = {said.partition("=")[0] for said in method.classes}
+        for column in (schema[name] for name in names if name in schema.names and name not in classed):
+            if column.scale == Scale.NOMINAL and column.domain is None and method.domains == "declared":
+                said = _(
+                    "{column} has no list of values: declare one on the page of the data, or take those that occur"
+                )
+                return {"domains": said.format(column=column.name)}
+            if column.scale != Scale.NOMINAL and (column.minimum is None or column.maximum is None):
+                said = _(
+                    "{column} has no least and greatest value: declare them on the page of the data, or use classes"
+                )
+                return {"classes": said.format(column=column.name)}
         try:
             retention_plan(method, schema, profile)
         except ParameterError as error:
@@ -158,20 +170,6 @@ def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any],
     elif isinstance(k, int) and k > people:
         said = _("there are only {people:,} people; use {people:,} or less").format(people=people)
         return {"k": said}
-    return {}
-
-
-def _unbounded(method: Retention, schema: Schema) -> dict[str, str]:
-    """Return which chosen column has no finite list of values, where a person can cure that."""
-    names = method.attributes or tuple(column.name for column in schema.with_role(Role.QUASI))
-    classed = {said.partition("=")[0] for said in method.classes}
-    for column in (schema[name] for name in names if name in schema.names and name not in classed):
-        if column.scale == Scale.NOMINAL and column.domain is None and method.domains == "declared":
-            said = _("{column} has no list of values: declare one on the page of the data, or take those that occur")
-            return {"domains": said.format(column=column.name)}
-        if column.scale != Scale.NOMINAL and (column.minimum is None or column.maximum is None):
-            said = _("{column} has no least and greatest value: declare them on the page of the data, or use classes")
-            return {"classes": said.format(column=column.name)}
     return {}
 
 
@@ -234,38 +232,25 @@ class Draft:
     measures: tuple[str, ...] | None = None
     seed: str = ""
 
-    def with_step(self, method: type[Method], columns: Sequence[FormColumn]) -> Draft:
-        """Return the draft with one more method at its end."""
-        return replace(self, steps=(*self.steps, (method.name, fresh(method, columns)))[:_MOST_STEPS])
-
-    def diverse(self, columns: Sequence[FormColumn]) -> Draft:
-        """Return the draft with several sensitive values asked of each class, where a method can."""
-        steps = tuple(
-            (name, dict(typed) | {"l": [DIVERSE], "sensitive": []})
-            if has_diversity(every_method[name], columns)
-            else (name, typed)
-            for name, typed in self.steps
-        )
-        return replace(self, steps=steps)
-
-    def without_step(self, number: int) -> Draft:
-        """Return the draft without one of its methods."""
-        return replace(self, steps=tuple(step for at, step in enumerate(self.steps) if at != number))
-
 
 def draft_of_methods(names: Sequence[str], around: Surroundings) -> Draft:
     """Return a fresh draft of these methods; names that cannot be chosen here are left out."""
-    found = [method for name in names[:_MOST_STEPS] if (method := around.method(name)) is not None]
+    found = [method for name in names[:MOST_STEPS] if (method := around.method(name)) is not None]
     return Draft(tuple((method.name, fresh(method, around.columns)) for method in found))
 
 
-def draft_of_job(job: Job, around: Surroundings) -> Draft:
-    """Return what somebody would have typed to order a run; the seed stays a secret."""
+def draft_of_job(job: Job, around: Surroundings, *, diverse: bool = False) -> Draft:
+    """Return what somebody would have typed to order a run; the seed stays a secret.
+
+    ``diverse`` asks for several sensitive values in each class, where a method can.
+    """
     steps = []
     for step in job.order["steps"]:
         method = around.method(step["method"])
         if method is not None:
-            steps.append((method.name, typed_of(method, step["parameters"], around.columns)))
+            typed = typed_of(method, step["parameters"], around.columns)
+            more = {"l": [DIVERSE], "sensitive": []} if diverse and has_diversity(method, around.columns) else {}
+            steps.append((method.name, typed | more))
     chosen = (job.order.get("attacks"), job.order.get("measures"))
     attacks, measures = (None if names is None else tuple(names) for names in chosen)
     return Draft(tuple(steps), attacks, measures)
@@ -275,7 +260,7 @@ def draft_of_form(sent: Mapping[str, Sequence[str]], around: Surroundings) -> Dr
     """Return what was typed, out of the fields a browser sent."""
     numbers = sorted(int(found[1]) for name in sent if (found := _METHOD.fullmatch(name)))
     steps = []
-    for number in numbers[:_MOST_STEPS]:
+    for number in numbers[:MOST_STEPS]:
         method = around.method(sent[f"method.{number}"][0])
         if method is not None:
             start = f"{number}."
@@ -310,16 +295,6 @@ class FormStep:
     plan: RunPlan | None = None
     """What retention keeps."""
 
-    @property
-    def main(self) -> list[Control]:
-        """What is shown at once."""
-        return [c for c in self.controls if c.main]
-
-    @property
-    def more(self) -> list[Control]:
-        """What lies under *More settings*."""
-        return [c for c in self.controls if not c.main]
-
 
 @dataclass(frozen=True)
 class CheckedForm:
@@ -334,11 +309,6 @@ class CheckedForm:
     error: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
     """What is wrong, by the name of the form's field."""
-
-    @property
-    def is_right(self) -> bool:
-        """Whether it can run."""
-        return self.ready is not None and not self.errors and not self.error
 
 
 def checked(draft: Draft, around: Surroundings) -> CheckedForm:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -15,7 +17,9 @@ from noren.measures import measures as every_measure
 from noren.protocols import OWN, PROMISES, Component, Method, PromiseKind, Runtime
 from noren.studio.acts.runs import start_run
 from noren.studio.forms.columns import open_stops
+from noren.studio.forms.parameter_forms import fresh
 from noren.studio.forms.run_form import (
+    MOST_STEPS,
     CheckedForm,
     Draft,
     RunPlan,
@@ -64,8 +68,7 @@ def show_protect(
     around = _around(visit)
     if run:
         job = studio.job(run, kind="run")
-        draft = draft_of_job(job, around) if job.project == found.id else Draft(())
-        draft = draft.diverse(around.columns) if diverse else draft
+        draft = draft_of_job(job, around, diverse=diverse) if job.project == found.id else Draft(())
     else:
         draft = draft_of_methods(method, around)
     if draft.steps:
@@ -93,15 +96,18 @@ def order_run(visit: OfReady, sent: Sent) -> Response:
     act = "".join(sent.get("act", ["run"])[:1])
     if act == "add":
         method = around.method("".join(sent.get("then", ())[:1]))
-        draft = draft if method is None else draft.with_step(method, around.columns)
+        if method is not None:
+            added = (method.name, fresh(method, around.columns))
+            draft = replace(draft, steps=(*draft.steps, added)[:MOST_STEPS])
     elif act.startswith("remove-") and act.removeprefix("remove-").isdigit():
-        draft = draft.without_step(int(act.removeprefix("remove-")))
+        gone = int(act.removeprefix("remove-"))
+        draft = replace(draft, steps=tuple(step for at, step in enumerate(draft.steps) if at != gone))
     if not draft.steps:
         return visit.to_page("protect")
     told = checked(draft, around)
     if act not in ("run", "quick"):
         return _form(visit, around, told, added=len(draft.steps) - 1 if act == "add" else None)
-    if not told.is_right or told.ready is None:
+    if told.ready is None or told.errors or told.error:
         return _form(visit, around, told, status=422)
     attacks, measures = draft.attacks, draft.measures
     if act == "quick":
@@ -120,10 +126,8 @@ def check_order(visit: OfReady, sent: Sent) -> JSONResponse:
     return JSONResponse(
         {
             "errors": dict(told.errors) | ({"": told.error} if told.error else {}),
-            "meanings": {str(step.number): step.meaning for step in told.steps},
-            "plans": {str(step.number): said_plan(step.plan) for step in told.steps if step.plan is not None},
-            "takes": _takes(around, told),
-            "judges": _said_judges(around, told),
+            "meanings": {step.number: step.meaning for step in told.steps},
+            **_beside(around, told),
         }
     )
 
@@ -173,6 +177,10 @@ def _form(
     there = {name for _promise, some in further for name, _summary in some} - set(names)
     # the method that people most often let follow, of those there are
     best = max((one for one in around.methods if one.name in there), key=lambda one: one.offered_next, default=None)
+
+    def ticks(every: Sequence[str], chosen: Sequence[str] | None, registry: Any) -> list[tuple[str, str, bool]]:
+        return [(name, _(registry[name].summary), chosen is None or name in chosen) for name in every]
+
     return visit.page(
         "protect_form.html.jinja",
         title=title,
@@ -180,37 +188,44 @@ def _form(
         status=status,
         told=told,
         added=added,
-        plans={step.number: said_plan(step.plan) for step in told.steps if step.plan is not None},
-        takes=_takes(around, told),
-        judges=_said_judges(around, told),
         further=further,
         next_method=best.name if best is not None and best.offered_next else "",
-        attacks=_ticks(around.attacks, told.draft.attacks, every_attack),
-        measures=_ticks(around.measures, told.draft.measures, every_measure),
+        attacks=ticks(around.attacks, told.draft.attacks, every_attack),
+        measures=ticks(around.measures, told.draft.measures, every_measure),
+        **_beside(around, told),
     )
 
 
-def _ticks(every: Sequence[str], chosen: Sequence[str] | None, registry: Any) -> list[tuple[str, str, bool]]:
-    return [(name, _(registry[name].summary), chosen is None or name in chosen) for name in every]
+def _beside(around: Surroundings, told: CheckedForm) -> dict[str, Any]:
+    """Return what is told beside the fields: what retention keeps, who judges, how long the slowest part takes.
 
-
-def _said_judges(around: Surroundings, told: CheckedForm) -> str:
-    attacks = len(around.attacks if told.draft.attacks is None else told.draft.attacks)
-    measures = len(around.measures if told.draft.measures is None else told.draft.measures)
-    judge = ngettext("{count} measure judges the release", "{count} measures judge the release", measures)
-    if not around.attacks:
-        return judge.format(count=measures)
-    attack = ngettext("{count} attack tries it", "{count} attacks try it", attacks)
-    return _("{judges}, {attackers}").format(
-        judges=judge.format(count=measures), attackers=attack.format(count=attacks)
-    )
+    Quick judges alone are offered where others would take ``long``.
+    """
+    draft, rows = told.draft, int(around.profile["rows"])
+    attacks = around.attacks if draft.attacks is None else draft.attacks
+    measures = around.measures if draft.measures is None else draft.measures
+    judges = [*(every_attack[name] for name in attacks), *(every_measure[name] for name in measures)]
+    slow = any(one.runtime > Runtime.SECONDS for one in judges)
+    parts: list[type[Component]] = [*(step.method for step in told.steps), *judges]
+    slowest = max(parts, key=lambda one: one.runtime, default=Component)
+    note = _("These data have {rows} rows.").format(rows=count(rows))
+    if slowest.runtime > Runtime.SECONDS:
+        note = _("The slowest part is {name}; these data have {rows} rows.").format(name=slowest.name, rows=count(rows))
+    said = ngettext("{count} measure judges the release", "{count} measures judge the release", len(measures))
+    said = said.format(count=len(measures))
+    if around.attacks:
+        tries = ngettext("{count} attack tries it", "{count} attacks try it", len(attacks)).format(count=len(attacks))
+        said = _("{judges}, {attackers}").format(judges=said, attackers=tries)
+    return {
+        "plans": {step.number: said_plan(step.plan) for step in told.steps if step.plan is not None},
+        "takes": {"time": slowest.runtime.words, "note": note, "long": slow and rows >= _LONG_FROM},
+        "judges": said,
+    }
 
 
 def said_plan(plan: RunPlan) -> dict[str, Any]:
     """Return the plan of a retention in words: k, and the probability of each attribute that a value stays."""
-    cells = 1
-    for _name, values in plan.attributes:
-        cells *= values
+    cells = math.prod(values for _name, values in plan.attributes)
     own = plan.lines[0][0]
     alike = all(len(set(rhos)) == 1 for _k, rhos in plan.lines)
     lines = [
@@ -223,21 +238,6 @@ def said_plan(plan: RunPlan) -> dict[str, Any]:
     if cells > plan.rows:
         said += " " + _("With more combinations than rows little can be learnt; choose fewer columns or classes.")
     return {"headings": headings, "lines": lines, "said": said}
-
-
-def _takes(around: Surroundings, told: CheckedForm) -> dict[str, Any]:
-    """Return how long the slowest part takes, and whether quick judges alone are offered."""
-    draft, rows = told.draft, int(around.profile["rows"])
-    attacks = around.attacks if draft.attacks is None else draft.attacks
-    measures = around.measures if draft.measures is None else draft.measures
-    judges = [*(every_attack[name] for name in attacks), *(every_measure[name] for name in measures)]
-    slow = [one for one in judges if one.runtime > Runtime.SECONDS]
-    parts: list[type[Component]] = [*(step.method for step in told.steps), *judges]
-    slowest = max(parts, key=lambda one: one.runtime, default=Component)
-    note = _("These data have {rows} rows.").format(rows=count(rows))
-    if slowest.runtime > Runtime.SECONDS:
-        note = _("The slowest part is {name}; these data have {rows} rows.").format(name=slowest.name, rows=count(rows))
-    return {"time": slowest.runtime.words, "note": note, "long": bool(slow) and rows >= _LONG_FROM}
 
 
 def by_promise(methods: Sequence[type[Method]]) -> list[tuple[PromiseKind, list[type[Method]]]]:
