@@ -312,11 +312,6 @@ class ProjectInList:
         """When something was done in it last."""
         return max([self.project.created, *(job.ended or job.started or job.created for job in self.jobs)])
 
-    @property
-    def may_be_handed_out(self) -> bool:
-        """Whether one of its releases is safe by its rule."""
-        return any(place.word.is_safe for place in self.places)
-
 
 @dataclass(frozen=True)
 class RunInList:

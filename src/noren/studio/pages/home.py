@@ -13,16 +13,16 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.data import catalog
 from noren.errors import NorenError
-from noren.i18n import N_, _, ngettext
+from noren.i18n import _, ngettext
 from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
 from noren.studio.pages.frame import OfProject, page, status_of
 from noren.studio.service import ProjectInList, ProjectQuery, Studio, find_projects
 from noren.studio.store import Project
 from noren.studio.users import Entrance, UserRole, Who, least, role_named
+from noren.tables import table_of
 from noren.web.frame import local_path
 from noren.web.guard import drop_session, redirect_in
-from noren.work.chain import Entry
 
 router = APIRouter()
 
@@ -30,7 +30,7 @@ _LONGEST = 2_000
 _PAGE = 24
 _FEW = 2
 """So many projects need no search."""
-_SAMPLES = {"history": N_("made-up purchases of a shop"), "people": N_("a made-up table of people")}
+_WORDS = table_of(__name__)
 Text = Annotated[str, Form(max_length=_LONGEST)]
 Back = Annotated[str, Form(max_length=500)]
 
@@ -113,17 +113,14 @@ def _home(
         lines=[_line(one, studio) for one in found[asked.start :][:_PAGE]],
         asked=asked,
         choices={
-            "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
-            "kind": [("", _("any data")), ("history", _("purchase histories")), ("table", _("tables of people"))],
-            "release": [("", _("with or without")), ("with", _("with a release")), ("without", _("without a release"))],
-            "archived": [("", _("not archived")), ("only", _("archived only")), ("all", _("all"))],
+            name: [(value, _(words)) for value, words in some.items()] for name, some in _WORDS["choices"].items()
         },
         searchable=asked.is_narrow or len(every) > _FEW or any(project.archived for project in every),
         found=len(found),
         page_size=_PAGE,
         sources=[
             ("", _("no data yet")),
-            *((f"sample:{name}", _(words)) for name, words in _SAMPLES.items()),
+            *((f"sample:{name}", _(words)) for name, words in _WORDS["samples"].items()),
             *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
         ],
         typed=typed or {"name": "", "source": ""},
@@ -148,7 +145,7 @@ def _title(found: Sequence[ProjectInList], asked: _Asked, every: int) -> str:
             if every
             else _("Nothing is here yet: begin with a file or with made-up data")
         )
-    safe = sum(one.may_be_handed_out for one in found)
+    safe = sum(any(place.word.is_safe for place in one.places) for one in found)
     if safe:
         return ngettext(
             "{safe} of {count} projects has a release that may be handed out",
@@ -252,25 +249,6 @@ def log_out(request: Request) -> Response:
 Short = Annotated[str, Form(max_length=200)]
 Password = Annotated[str, Form(max_length=1000)]
 _AT_ONCE: Final = 100
-KINDS: Final = {
-    "project-added": N_("added a project"),
-    "project-changed": N_("changed a project"),
-    "project-removed": N_("removed a project"),
-    "uploaded": N_("uploaded a file"),
-    "ordered": N_("started work"),
-    "resumed": N_("resumed a run"),
-    "removed": N_("removed a run"),
-    "secret-taken": N_("downloaded the secret part"),
-    "approved": N_("approved a release"),
-    "refused": N_("refused a release"),
-    "published": N_("handed out a release"),
-    "entered": N_("logged in"),
-    "user-added": N_("added a user"),
-    "user-role": N_("changed a role"),
-    "user-password": N_("changed a password"),
-    "user-revoked": N_("revoked a user"),
-}
-"""What acts are called on the page."""
 _TOLD: Final = ("name", "label", "rule", "login", "role", "to", "until", "reason")
 
 
@@ -396,7 +374,18 @@ def show_trail(
         title=title,
         place="trail",
         head=head,
-        entries=[_shown(entry, names) for entry in entries],
+        entries=[
+            {
+                "number": entry.position,
+                "time": entry.time,
+                "actor": entry.actor,
+                "act": _(_WORDS["acts"][entry.kind]) if entry.kind in _WORDS["acts"] else entry.kind,
+                "project": names.get(project := entry.body.get("project", ""), project),
+                "told": " · ".join(str(entry.body[name]) for name in _TOLD if entry.body.get(name)),
+                "digest": entry.digest,
+            }
+            for entry in entries
+        ],
         further=entries[-1].position if entries and entries[-1].position else None,
     )
 
@@ -407,18 +396,3 @@ def download_trail(studio: TheStudio) -> Response:
     """Send the whole trail, one entry a line."""
     headers = {"Content-Disposition": 'attachment; filename="noren_trail.jsonl"', "Cache-Control": "no-store"}
     return StreamingResponse(studio.store.trail.lines(), media_type="application/x-ndjson", headers=headers)
-
-
-def _shown(entry: Entry, names: Mapping[str, str]) -> dict[str, Any]:
-    body = entry.body
-    project = body.get("project")
-    told = [str(body[name]) for name in _TOLD if body.get(name)]
-    return {
-        "number": entry.position,
-        "time": entry.time,
-        "actor": entry.actor,
-        "act": _(KINDS[entry.kind]) if entry.kind in KINDS else entry.kind,
-        "project": names.get(project, project) if project else "",
-        "told": " · ".join(told),
-        "digest": entry.digest,
-    }

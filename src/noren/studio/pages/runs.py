@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ConfigDict, Field
 
 from noren.engines.choice import parse_engine
-from noren.i18n import N_, _, ngettext
+from noren.i18n import _, ngettext
 from noren.judgement.numbers import decimal, percent
 from noren.judgement.place import Place, finding
 from noren.judgement.rule import rule_named
@@ -27,32 +27,14 @@ from noren.studio.service import RunInList, RunQuery, Studio, find_runs, methods
 from noren.studio.store import Job, State
 from noren.studio.work import STAGES
 from noren.studio.work.results import unmeasured_reason
+from noren.tables import table_of
 from noren.web.frame import local_path, stage_rows
 from noren.web.refusals import NotThereError
 
 router = APIRouter()
 
 _PAGE = 50
-_STAGES = {
-    "protect": N_("Protect"),
-    "attack": N_("Attack it"),
-    "measure": N_("Measure what is left"),
-    "show": N_("Prepare the pages"),
-}
-_ANY_BEST = N_("best so far (lower is better)")
-_STATES = {
-    "waiting": N_("waits for its turn"),
-    "running": N_("is running"),
-    "done": N_("done"),
-    "failed": N_("failed"),
-    "cancelled": N_("cancelled"),
-    "interrupted": N_("interrupted"),
-}
-_RISK_OF = {
-    "attacks": N_("of the customers re-identified"),
-    "classes": N_("chance to tell somebody's row"),
-    "guarantee": N_("1/k, proven"),
-}
+_WORDS = table_of(__name__)
 
 
 # --- one run -------------------------------------------------------------------------------------------------
@@ -69,15 +51,7 @@ def show_job(visit: OfProject, job: Ident) -> Response:
     said = said_job(studio, found)
     told = (methods[step.method].best_so_far for step in said.steps if step.method in methods)
     best = [words for words in told if words]
-    titles = {
-        "waiting": _("{label} waits for its turn"),
-        "running": _("{label} is running"),
-        "done": _("{label} is done"),
-        "failed": _("{label} failed"),
-        "cancelled": _("{label} was cancelled"),
-        "interrupted": _("{label} was interrupted"),
-    }
-    titles = {state: title.format(label=said.label) for state, title in titles.items()}
+    titles = {state: _(title).format(label=said.label) for state, title in _WORDS["titles"].items()}
     ahead = 0
     if found.state == State.WAITING:
         others = studio.store.jobs(kind="run", states=(State.WAITING, State.RUNNING))
@@ -87,8 +61,8 @@ def show_job(visit: OfProject, job: Ident) -> Response:
         title=titles[said.state],
         place="results",
         job=said,
-        stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
-        best_label=_(best[0] if len(best) == 1 else _ANY_BEST),
+        stages=[(name, _(_WORDS["stages"][name])) for name, _end in STAGES["run"]],
+        best_label=_(best[0]) if len(best) == 1 else _("best so far (lower is better)"),
         cluster=stage_rows(read_json(studio.job_folder(found) / STAGES_FILE) or []),
         on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
         ahead=ahead,
@@ -195,14 +169,8 @@ def show_runs(visit: OfProject, asked: Annotated[_Asked, Query()]) -> Response:
         lines=[_line(run, studio) for run in shown[asked.start :][:_PAGE]],
         asked=asked,
         choices={
-            "sort": [
-                ("newest", _("newest first")),
-                ("oldest", _("oldest first")),
-                ("name", _("by name")),
-                ("use", _("most useful first")),
-                ("risk", _("safest first")),
-            ],
-            "state": [("", _("any")), *((name, _(words)) for name, words in _STATES.items())],
+            "sort": [(name, _(words)) for name, words in _WORDS["orders"].items()],
+            "state": [("", _("any")), *((name, _(words)) for name, words in _WORDS["states"].items())],
             "method": [("", _("any")), *((name, name) for name in methods_of(jobs))],
             "verdict": [("", _("any")), *((str(word), word_text(word)) for word in Word)],
         },
@@ -228,7 +196,7 @@ def _finding(jobs: Sequence[Job], places: Sequence[Place]) -> str:
 def _share_words(of: str | None) -> str:
     """Return what a share of use or risk is of, by the measure that tells it."""
     place = place_of_measure(of)
-    return _(_RISK_OF.get(of or "", "") if place is None else place.what)
+    return _(_WORDS["risk_of"].get(of or "", "") if place is None else place.what)
 
 
 def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
@@ -241,7 +209,7 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
         "job": said,
         "question": _question(job, "remove" if job.state.is_over else "cancel"),
         "address": f"/projects/{job.project}/{'results' if job.state == State.DONE else 'runs'}/{job.id}",
-        "state": _(_STATES[said.state]),
+        "state": _(_WORDS["states"][said.state]),
         "left": _short_time(said.left),
         "verdict": place.word,
         "use": None if use is None else percent(use),
