@@ -60,8 +60,17 @@ class Handout:
     audited: bool = True
 
 
+class _Judged:
+    judged: Mapping[str, Any]
+
+    @property
+    def sentence(self) -> str:
+        """How the release was judged on that day, in the language now spoken."""
+        return str(self.judged["sentence"][active_language()])
+
+
 @dataclass(frozen=True)
-class Decision:
+class Decision(_Judged):
     """The last word of a reviewer on a release; ``void`` says why an approval counts no more."""
 
     decision: str
@@ -77,14 +86,9 @@ class Decision:
         """Whether it is an approval of the release as it is."""
         return self.decision == "approved" and not self.void
 
-    @property
-    def sentence(self) -> str:
-        """How the release was judged on that day, in the language now spoken."""
-        return _sentence(self.judged)
-
 
 @dataclass(frozen=True)
-class Publication:
+class Publication(_Judged):
     """That a release was handed out."""
 
     what: str
@@ -100,11 +104,6 @@ class Publication:
     judged: Mapping[str, Any]
     entry: str
     """The digest of its entry of the trail, to write down."""
-
-    @property
-    def sentence(self) -> str:
-        """How the release was judged on that day, in the language now spoken."""
-        return _sentence(self.judged)
 
     @property
     def rule(self) -> str:
@@ -350,10 +349,6 @@ def _judged(handout: Handout) -> dict[str, Any]:
     facts = handout.verdict.facts.model_dump(mode="json", exclude={"tried", "inferred"})
     said = in_every_language(lambda: handout.verdict.sentence)
     return handout.verdict.as_dict() | {"sentence": said, "facts": facts}
-
-
-def _sentence(judged: Mapping[str, Any]) -> str:
-    return str(judged["sentence"][active_language()])
 
 
 def _text(given: str, wanting: str) -> str:

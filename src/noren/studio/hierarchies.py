@@ -54,7 +54,7 @@ class Asked:
     def making(self, values: ColumnValues) -> _Making:
         """Return the hierarchy that it makes of a column."""
         builder = builder_of(self.by, self.text, self.other)
-        return _Making(builder.build(values), "widths" if self.by == "widths" else "built", self, _widths(builder))
+        return _Making.by(builder, values, "widths" if self.by == "widths" else "built", self)
 
 
 # --- the first ones --------------------------------------------------------------------------------------------------
@@ -140,9 +140,11 @@ class _Making:
     widths: Sequence[float] | None = None
     reason: str | None = None
 
-
-def _widths(builder: Builder) -> Sequence[float] | None:
-    return builder.parameters if isinstance(builder, Widths) else None
+    @classmethod
+    def by(cls, builder: Builder, values: ColumnValues, made: Made = "default", asked: Asked | None = None) -> _Making:
+        """Return what a builder makes of a column."""
+        widths = builder.parameters if isinstance(builder, Widths) else None
+        return cls(builder.build(values), made, asked, widths)
 
 
 def _by_default(values: ColumnValues) -> _Making:
@@ -150,8 +152,7 @@ def _by_default(values: ColumnValues) -> _Making:
         return _Making(None, reason="too-many")
     if not len(values.texts):
         return _Making(None, reason="no-values")
-    builder = usual_builder(values)
-    return _Making(builder.build(values), widths=_widths(builder))
+    return _Making.by(usual_builder(values), values)
 
 
 def _own(about: Mapping[str, Any] | None, values: ColumnValues, folder: Path) -> _Making | None:
@@ -219,10 +220,10 @@ _CATEGORIES, _CATEGORY_FACTS = "categories.csv", "categories.json"
 def hierarchy_file(project: Path, schema: Schema, column: str) -> Path:
     """Return the file of a column's hierarchy."""
     _linking_column(schema, column)
-    about = next(about for about in hierarchy_facts(project) if about["name"] == column)
-    if not about["file"]:
+    file = next(about["file"] for about in hierarchy_facts(project) if about["name"] == column)
+    if not file:
         raise NotThereError(_("this column has no hierarchy"))
-    return project / FOLDER / str(about["file"])
+    return project / FOLDER / str(file)
 
 
 def set_hierarchy(project: Path, schema: Schema, column: str, content: bytes, name: str) -> dict[str, Any]:

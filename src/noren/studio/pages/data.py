@@ -213,22 +213,13 @@ def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | 
     first = first if first < len(editor.fields) else 0
     about = dict(zip(visit.project.facts["columns"], profile["columns"], strict=True)) if profile else {}
     rows = profile["rows"] if profile else 0
-    shown = [
-        _column_context(i, one, about.get(one.name), rows, editor.problems.get(one.name, []))
-        | {"convert": _conversion(visit, one), "understood": None}
-        for i, one in enumerate(editor.fields[first : first + _COLUMNS], start=first)
-    ]
-    for one in shown:
-        # how a column was read: its spelling in words, a cell as it stands in the file, and the value it means
-        fields: ColumnFields = one["fields"]
-        example = editor.examples.get(fields.name)
-        if example and example[0] and not fields.out and fields.name in editor.schema.names:
-            cell, value = (printable(text, 60) for text in example)
-            one["understood"] = {"written": how_written(editor.schema[fields.name]), "example": cell, "value": value}
     numbered = {one.name: i for i, one in enumerate(editor.fields)}
     return {
         "kind": editor.kind,
-        "columns": shown,
+        "columns": [
+            _column_context(visit, editor, i, about.get(one.name), rows)
+            for i, one in enumerate(editor.fields[first : first + _COLUMNS], start=first)
+        ],
         "first": first,
         "step": _COLUMNS,
         "total": len(editor.fields),
@@ -281,26 +272,31 @@ def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | 
 
 
 def _column_context(
-    i: int, fields: ColumnFields, about: Mapping[str, Any] | None, rows: int, problems: Sequence[str]
+    visit: Visit, editor: _Editor, i: int, about: Mapping[str, Any] | None, rows: int
 ) -> dict[str, Any]:
-    context: dict[str, Any] = {
+    fields = editor.fields[i]
+    example, understood = editor.examples.get(fields.name), None
+    if example and example[0] and not fields.out and fields.name in editor.schema.names:
+        # how it was read: its spelling in words, a cell as it stands in the file, and the value it means
+        cell, value = (printable(text, 60) for text in example)
+        understood = {"written": how_written(editor.schema[fields.name]), "example": cell, "value": value}
+    if about is not None:
+        sentence, bars = data_parts.values_sentence(about, rows), data_parts.bars_drawn(about, rows)
+        about = {name: about[name] for name in ("missing", "distinct", "examples")} | {
+            "sentence": sentence,
+            "bars": bars,
+        }
+    return {
         "index": i,
         "name": printable(fields.name, _LONGEST_NAME),
         "fields": fields,
-        "problems": problems,
+        "problems": editor.problems.get(fields.name, []),
         "meaning": _(ROLE_MEANINGS[Role(fields.role)]) if fields.role in set(Role) else "",
-        "about": None,
+        "about": about,
         "scale": _SCALES[fields.scale](),
+        "convert": _conversion(visit, fields),
+        "understood": understood,
     }
-    if about is not None:
-        context["about"] = {
-            "missing": about["missing"],
-            "distinct": about["distinct"],
-            "sentence": data_parts.values_sentence(about, rows),
-            "bars": data_parts.bars_drawn(about, rows),
-            "examples": about["examples"],
-        }
-    return context
 
 
 @router.post("/projects/{project}/data/columns")
@@ -386,21 +382,17 @@ def use_preset(visit: OfProject, posted: Posted) -> Response:
 
 
 def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
-    def part(name: str, counts: Mapping[str, Any], label: str) -> dict[str, Any]:
-        return {
+    about = {"customers": history["customers"], "things": history["items"], "shape": history["shape"]}
+    for name, counts, label in (
+        ("rows", history["rows_per_customer"], _("purchases of a customer")),
+        ("months", history["months_active"], _("months in which a customer bought")),
+    ):
+        about[name] = counts and {
             "caption": data_parts.half_finding(name, counts),
             "spec": live(counts_bars(counts, label_title=label, value_title=_("customers"))),
             "table": [[label, count(n)] for label, n in zip(counts["labels"], counts["counts"], strict=True)],
         }
-
-    months = history["months_active"]
-    return {
-        "customers": history["customers"],
-        "things": history["items"],
-        "shape": history["shape"],
-        "rows": part("rows", history["rows_per_customer"], _("purchases of a customer")),
-        "months": None if months is None else part("months", months, _("months in which a customer bought")),
-    }
+    return about
 
 
 @router.post("/projects/{project}/data/hierarchy")

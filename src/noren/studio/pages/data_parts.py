@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import polars as pl
 
-from noren.data.formats.text_layout import ENCODINGS
+from noren.data.formats.text_layout import DELIMITERS, ENCODINGS
 from noren.data.frames import Table
 from noren.data.hierarchies.builders import builders_for
 from noren.data.schema import Column, Role, Scale
@@ -33,7 +33,6 @@ from noren.tables import Texts
 Facts = Mapping[str, Any]
 say = Texts(__name__)
 _SHOWN_NAMES = 5
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def finding(facts: Facts, profile: Facts) -> str:
@@ -58,7 +57,7 @@ def form_sentence(form: Facts, columns: int) -> str:
     return say(
         "form.text",
         encoding=ENCODINGS.get(form["encoding"], form["encoding"]),
-        delimiter=say(f"delimiter.{_DELIMITERS[delimiter]}") if delimiter in _DELIMITERS else delimiter,
+        delimiter=say(f"delimiter.{DELIMITERS[delimiter]}") if delimiter in DELIMITERS else delimiter,
         columns=count(columns),
         header=say("form.header" if form["header"] else "form.no_header"),
     )
@@ -101,19 +100,14 @@ def questions(facts: Facts) -> list[dict[str, Any]]:
 
 def notices(facts: Facts) -> list[str]:
     """Return what happened on the way that a person should know."""
-    told = []
-    if facts.get("unreadable"):
-        told.append(say("notices.unreadable", names=_names(facts["unreadable"])))
-    left = [name for name in facts.get("left_out", []) if name not in facts.get("unreadable", [])]
-    if left:
-        told.append(say("notices.left_out", names=_names(left)))
-    if facts.get("replaced"):
-        told.append(say("notices.replaced", names=_names(facts["replaced"])))
-    return told
-
-
-def _names(names: Sequence[str]) -> str:
-    return listing([printable(name, 60) for name in names], _SHOWN_NAMES)
+    unreadable = facts.get("unreadable", [])
+    left = [name for name in facts.get("left_out", []) if name not in unreadable]
+    told = {"unreadable": unreadable, "left_out": left, "replaced": facts.get("replaced", [])}
+    return [
+        say(f"notices.{what}", names=listing([printable(name, 60) for name in names], _SHOWN_NAMES))
+        for what, names in told.items()
+        if names
+    ]
 
 
 def half_finding(name: str, counts: Facts) -> str:
@@ -206,23 +200,20 @@ def told_apart(visit: Visit, people: str) -> dict[str, Any]:
             for one in (*found.columns, *found.sets)
         ]
         if people.strip():
-            said["unique"] = _unique(table, _number(people))
+            said["unique"] = _unique(table, people)
     except NorenError as error:
         said["problem"] = str(error)
     return said
 
 
-def _number(text: str) -> float:
+def _unique(table: Table, people: str) -> dict[str, Any]:
     try:
-        return float(text.replace(",", "").replace("_", "").strip())
+        number = float(people.replace(",", "").replace("_", "").strip())
     except ValueError:
         raise ParameterError(
-            _("{text!r} is no number of people").format(text=printable(text, 40)), _("write it like 300000000")
+            _("{text!r} is no number of people").format(text=printable(people, 40)), _("write it like 300000000")
         ) from None
-
-
-def _unique(table: Table, people: float) -> dict[str, Any]:
-    found = population(table, people)
+    found = population(table, number)
     sentence = _(
         "By the columns that could link a person, about {uniques} of {people} people are unique in the population "
         "({share}), as {estimator} estimates it from {rows} people, {alone} of whom are alone here."
@@ -311,12 +302,11 @@ def hierarchies_context(visit: Visit, tried: Tried | None) -> list[dict[str, Any
 
 def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Tried | None) -> dict[str, Any]:
     mine = tried if tried is not None and tried.place == place else None
+    said, seen = (mine.said, mine.about) if mine is not None else ("", None)
     own = about["asked"] and Asked(**about["asked"])
     builds = mine is not None and mine.asked.by != "widths"
     asked = (mine.asked if mine is not None and builds else own) or Asked("")
     widths = ", ".join(f"{width:.15g}" for width in about["widths"] or [])
-    if mine is not None and not builds:
-        widths = mine.asked.text
     made = {
         "built": _("built by {by}").format(by=own.by if own else ""),
         "default": _("the first one, made by Noren"),
@@ -331,7 +321,7 @@ def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Tried | 
         "made": made[about["made"]],
         "is_first": about["made"] == "default",
         "is_number": column.scale == Scale.RATIO,
-        "widths": widths,
+        "widths": widths if mine is None or builds else mine.asked.text,
         "has_file": bool(about["file"]),
         "levels": _levels(about),
         "builders": [
@@ -340,13 +330,13 @@ def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Tried | 
             if one.by not in _NOT_OFFERED
         ],
         "asked": asdict(asked),
-        "said": mine.said if mine is not None else "",
-        "wrong_widths": mine is not None and bool(mine.said) and not builds,
-        "wrong_builder": mine is not None and bool(mine.said) and builds,
+        "said": said,
+        "wrong_widths": bool(said) and not builds,
+        "wrong_builder": bool(said) and builds,
         "open": mine is not None,
         "open_builder": builds,
-        "seen": _levels(mine.about) if mine is not None and mine.about is not None and not mine.kept else [],
-        "seen_sentence": levels_sentence(mine.about) if mine is not None and mine.about is not None else "",
+        "seen": _levels(seen) if mine is not None and seen is not None and not mine.kept else [],
+        "seen_sentence": "" if seen is None else levels_sentence(seen),
     }
 
 
