@@ -66,10 +66,6 @@ class Folders:
         """Return what the columns mean."""
         return self.project(project) / "schema.toml"
 
-    def profile(self, project: str) -> Path:
-        """Return the profile of the data."""
-        return self.project(project) / "profile.json"
-
     def ledger(self, project: str) -> Path:
         """Return the ledger of the project's releases."""
         return self.project(project) / "ledger"

@@ -113,16 +113,12 @@ class Jobs:
 
     # --- what people ask for ---------------------------------------------------------------------------------
 
-    def submit(self, job: Job) -> None:
-        """Let a new job wait for its turn."""
+    def submit(self, job: Job, **values: Any) -> None:
+        """Let a job wait for its turn, with other ``values`` than are known of it.
+
+        Of one that is over and is taken up again, what it finished stays and what is missing is done.
+        """
         self.folders.job(job.project, job.id).mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._enqueue(job)
-
-    def resume(self, job: Job) -> None:
-        """Take up a job that is over: what it finished stays, what is missing is done."""
-        self._enqueue(job, done=0.0, error={})
-
-    def _enqueue(self, job: Job, **values: Any) -> None:
         self.store.queue.enqueue(job.id, HEAVY if job.kind == "run" else LIGHT, **as_columns(values))
         self.runner.wake()
 
@@ -143,7 +139,10 @@ class Jobs:
             # until whoever is at work on it, perhaps on another machine, learnt that it is over, or is gone
             time.sleep(_LOOK_EVERY)
         if changed and known is not None and not had_result:
-            self._clear(self.folders.job(known.project, job))
+            folder = self.folders.job(known.project, job)  # half a release is nobody's
+            for path in folder.iterdir() if folder.is_dir() else ():
+                if path.name != "error.log":
+                    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
         return changed
 
     def enough(self, job: str) -> bool:
@@ -158,13 +157,6 @@ class Jobs:
             self._live.pop(job.id, None)
         live = self._live.get(job.id)
         return live or Live(job.state, job.done, job.words, job.best)
-
-    @staticmethod
-    def _clear(folder: Path) -> None:
-        """Remove what a job had made so far: half a release is nobody's."""
-        for path in folder.iterdir() if folder.is_dir() else ():
-            if path.name != "error.log":
-                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     # --- the work --------------------------------------------------------------------------------------------
 

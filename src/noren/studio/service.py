@@ -135,7 +135,7 @@ class Studio:
     def profile(self, project: str) -> dict[str, Any]:
         """Return the profile of a project's data."""
         self.ready_project(project)
-        answer: dict[str, Any] = read_json(self.folders.profile(project)) or {}
+        answer: dict[str, Any] = read_json(self.folders.project(project) / "profile.json") or {}
         return answer
 
     def preview(self, project: str, start: int, count: int) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -178,7 +177,12 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
     found, (folder, schema), by = studio.ready_project(project), studio.columns(project), rule_named(rule)
     values = sensible_values(by, int(found.facts["people"]))
     there = [kind for kind in studio.fitting(project, every_method) if kind.name != "chain"]
-    kinds = sensible_methods([kind for kind in there if _has_files(kind, folder)])
+    with_files = []  # those that have the files of the project that they cannot do without
+    for kind in there:
+        given = {"k", *with_project_files(kind, {}, folder)}
+        if all(name in given for name, about in kind.model_fields.items() if about.is_required()):
+            with_files.append(kind)
+    kinds = sensible_methods(with_files)
     if not kinds:
         raise ParameterError(
             _("no method that fits these data makes people alike"), _("say on the page Data what the columns are for")
@@ -197,12 +201,6 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
         {"method": kind.name, "parameters": usual_parameters(kind, schema, values)} for kind in quick
     ]
     return Search(wanted, attacks, measures)
-
-
-def _has_files(kind: type[Method], folder: Path) -> bool:
-    """Tell whether the project has the files that a method cannot do without."""
-    there = with_project_files(kind, {}, folder)
-    return all(name in there or name == "k" for name, about in kind.model_fields.items() if about.is_required())
 
 
 @action(
@@ -268,7 +266,7 @@ def act_on_job(studio: Studio, *, job: Ident, act: Annotated[Literal["cancel", "
     if has_failed or (found.kind == "run" and found.state != State.CANCELLED and (folder / "release").is_dir()):
         studio.store.trail.add("resumed", project=found.project, job=found.id)
         forget_failures(folder)
-        studio.jobs.resume(found)
+        studio.jobs.submit(found, done=0.0, error={})
         return studio.job(found.id)
     return studio.submit(found.project, found.kind, found.label, found.order, found.sweep)
 

@@ -27,7 +27,7 @@ from noren.errors import FormatError
 from noren.i18n import _, in_every_language, said_again
 from noren.progress import Progress
 from noren.reports.profile import profile
-from noren.studio.folders import Folders, write_json
+from noren.studio.folders import DATA_FILE, Folders, write_json
 from noren.studio.forms.columns import LEAVE_OUT, OF_THE_FILE, Answers, content_of, left_out, schema_of
 from noren.studio.hierarchies import forget_categories, forget_hierarchies, make_hierarchies, refresh_categories
 
@@ -37,6 +37,10 @@ _FIRST_LINE: Final = 1 << 20
 ENDINGS: Final = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
 """How files are named that can be read; a file is known by its content, and by its name where that does not tell."""
 _GUESSED, _READ, _WRITTEN, _PROFILED = 0.1, 0.6, 0.75, 0.9
+_NO_PLAIN_VALUES: Final = (
+    pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_duration,
+    pa.types.is_fixed_size_binary,
+)  # fmt: skip
 
 
 @dataclass
@@ -94,26 +98,27 @@ class _Draft:
 
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Read the project's source by its schema, or by a guessed one."""
-    files, project = Folders(Path(order["root"])), order["project"]
+    files = Folders(Path(order["root"]))
+    place = files.project(order["project"])
     progress(0.02, _("looking at the file"))
     records, draft = _known(order, folder) if "file_name" not in order else _file(order, files, folder, progress)
     progress(_READ, _("writing the data"))
-    write(records, folder / "data.parquet")
+    write(records, folder / DATA_FILE)
     (folder / "schema.toml").write_text(draft.toml, encoding="utf-8")
     progress(_WRITTEN, _("counting values"))
     found = profile(records)
     write_json(folder / "profile.json", found)
-    for name, target in (("data.parquet", files.data), ("schema.toml", files.schema), ("profile.json", files.profile)):
-        (folder / name).replace(target(project))
+    for name in (DATA_FILE, "schema.toml", "profile.json"):
+        (folder / name).replace(place / name)
     progress(_PROFILED, _("building hierarchies"))
     lost: list[str] = []  # what a person gave beside the data and does not fit any more
     if isinstance(records, Table):
-        forget_categories(files.project(project))
-        lost = make_hierarchies(records, files.project(project))
+        forget_categories(place)
+        lost = make_hierarchies(records, place)
     else:
-        forget_hierarchies(files.project(project))
+        forget_hierarchies(place)
         if isinstance(records, History):
-            lost = refresh_categories(records, files.project(project))
+            lost = refresh_categories(records, place)
     progress(1.0)
     return draft.facts() | {
         "rows": len(records),
@@ -234,7 +239,12 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
             examples={one.column: (one.example, one.value) for one in read_as},
         )
     guess = guessed_with(source, answers)
-    odd = _unreadable(source)
+    # columns of a Parquet file that hold lists or bytes, and no plain values
+    odd = [
+        field.name
+        for field in (pq.read_schema(source.path) if source.kind == "parquet" else ())
+        if any(is_one(field.type) for is_one in _NO_PLAIN_VALUES)
+    ]
     out = [name for name in (*odd, *left_out(answers)) if name in guess.schema.names]
     schema = guess.schema.model_copy(update={"name": "custom"}).without(out)
     said = {one["column"] for one in answers if one["about"] == "role"}
@@ -250,18 +260,6 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
         guessed=True,
         examples={one.column: (one.example, one.value) for one in guess.understood},
     )
-
-
-def _unreadable(source: Source) -> list[str]:
-    """Return the columns of a Parquet file that hold lists or bytes, and no plain values."""
-    if source.kind != "parquet":
-        return []
-    odd = (pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_duration)
-    return [
-        field.name
-        for field in pq.read_schema(source.path)
-        if any(is_one(field.type) for is_one in odd) or pa.types.is_fixed_size_binary(field.type)
-    ]
 
 
 def _stop_at_too_many(count: int, source: Path) -> None:
