@@ -29,9 +29,11 @@ from noren.studio.service import Studio
 from noren.studio.trail import RESERVED
 from noren.studio.users import UserRole, Who
 from noren.studio.work.writing import curve_of
+from noren.tables import Texts
 from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry
 
+say = Texts(__name__)
 _LONGEST = 500
 _MOST_YEARS = 100
 _DECISIONS = ("approved", "refused")
@@ -253,23 +255,16 @@ def must_be_approved(studio: Studio, handout: Handout, by: Who | None = None) ->
         return None
     decision = decision_on(studio, handout, public_digest(handout.folder)[0])
     if decision is None:
-        raise NotNowError(_("this studio requires four-eyes approval: another user must approve this release first"))
+        raise NotNowError(say("unapproved"))
     if decision.decision == "refused":
-        said = _("{who} refused this release: {reason}")
-        raise NotNowError(said.format(who=decision.who, reason=decision.reason))
+        raise NotNowError(say("refused", who=decision.who, reason=decision.reason))
     if decision.void:
-        raise NotNowError(
-            _("the approval by {who} is void, for {why}; ask for another").format(who=decision.who, why=decision.void)
-        )
+        raise NotNowError(say("void", who=decision.who, why=decision.void))
     makers = makers_of(studio, handout)
     if decision.who in makers:  # she took the run up after she approved it, or was let by another rule
-        raise NotYoursError(
-            _("{who} approved a release of her own making; somebody else must approve it").format(who=decision.who)
-        )
+        raise NotYoursError(say("own_making", who=decision.who))
     if not makers and by is not None and by.login == decision.who:
-        raise NotYoursError(
-            _("you approved this release, and nobody knows who made it; somebody else must hand it out")
-        )
+        raise NotYoursError(say("own_approval"))
     return decision.who
 
 
@@ -298,18 +293,14 @@ def publish(
         try:
             day = dt.date.fromisoformat(until)
         except ValueError:
-            raise ParameterError(
-                _("{text!r} is no day").format(text=until[:40]), _("write it like 2027-03-31")
-            ) from None
+            raise ParameterError(*say.problem("no_day", text=until[:40])) from None
         if day < today - dt.timedelta(days=1) or day.year > today.year + _MOST_YEARS:  # yesterday is today somewhere
-            raise ParameterError(_("{day} is over or too far").format(day=day.isoformat()), _("choose a later day"))
+            raise ParameterError(*say.problem("day_over", day=day.isoformat()))
         until = day.isoformat()
     must_be_audited(audited=handout.audited)
     is_safe = handout.verdict.word.is_safe
     if not is_safe and not despite:
-        raise NotNowError(
-            _("the rule does not call this release safe; say that you hand it out nevertheless, or protect it better")
-        )
+        raise NotNowError(say("unsafe"))
     approver = must_be_approved(studio, handout, who)
     digest, rows = public_digest(handout.folder)
     entry = studio.store.trail.add(
@@ -333,9 +324,7 @@ def _publication(entry: Entry) -> Publication:
 def must_be_audited(*, audited: bool) -> None:
     """Stop where the audit of a release failed."""
     if not audited:
-        raise NotNowError(
-            _("this release is not audited, so nobody checked what it claims; do what is missing of the run first")
-        )
+        raise NotNowError(say("unaudited"))
 
 
 # --- what is kept of a verdict -------------------------------------------------------------------------------
@@ -356,5 +345,5 @@ def _text(given: str, wanting: str) -> str:
     if not text or not text.isprintable():
         raise ParameterError(wanting, _("write it"))
     if len(text) > _LONGEST:
-        raise ParameterError(_("this text is too long"), _("use {most} characters or fewer").format(most=_LONGEST))
+        raise ParameterError(*say.problem("too_long", most=_LONGEST))
     return text

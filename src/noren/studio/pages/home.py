@@ -13,14 +13,14 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.data import catalog
 from noren.errors import NorenError
-from noren.i18n import _, ngettext
+from noren.i18n import _
 from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
 from noren.studio.pages.frame import OfProject, page, status_of
 from noren.studio.service import ProjectInList, ProjectQuery, Studio, find_projects
 from noren.studio.store import Project
 from noren.studio.users import Entrance, UserRole, Who, least, role_named
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 from noren.web.frame import local_path
 from noren.web.guard import drop_session, redirect_in
 
@@ -30,7 +30,7 @@ _LONGEST = 2_000
 _PAGE = 24
 _FEW = 2
 """So many projects need no search."""
-_WORDS = table_of(__name__)
+say = Texts(__name__)
 Text = Annotated[str, Form(max_length=_LONGEST)]
 Back = Annotated[str, Form(max_length=500)]
 
@@ -113,14 +113,17 @@ def _home(
         lines=[_line(one, studio) for one in found[asked.start :][:_PAGE]],
         asked=asked,
         choices={
-            name: [(value, _(words)) for value, words in some.items()] for name, some in _WORDS["choices"].items()
+            "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
+            "kind": [("", _("any data")), ("history", _("purchase histories")), ("table", _("tables of people"))],
+            "release": [("", _("with or without")), ("with", _("with a release")), ("without", _("without a release"))],
+            "archived": [("", _("not archived")), ("only", _("archived only")), ("all", _("all"))],
         },
         searchable=asked.is_narrow or len(every) > _FEW or any(project.archived for project in every),
         found=len(found),
         page_size=_PAGE,
         sources=[
             ("", _("no data yet")),
-            *((f"sample:{name}", _(words)) for name, words in _WORDS["samples"].items()),
+            *((f"sample:{name}", say(f"samples.{name}")) for name in acts.SAMPLES),
             *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
         ],
         typed=typed or {"name": "", "source": ""},
@@ -137,26 +140,14 @@ def _home(
 def _title(found: Sequence[ProjectInList], asked: _Asked, every: int) -> str:
     """Return the finding over all projects; of a search, how many it found."""
     if asked.is_narrow and every:
-        said = ngettext("{count} of {every} project is shown", "{count} of {every} projects are shown", every)
-        return said.format(count=len(found), every=every)
+        return say("title.found", every, count=len(found), every=every)
     if not found:
-        return (
-            _("Every project is archived")
-            if every
-            else _("Nothing is here yet: begin with a file or with made-up data")
-        )
-    safe = sum(any(place.word.is_safe for place in one.places) for one in found)
-    if safe:
-        return ngettext(
-            "{safe} of {count} projects has a release that may be handed out",
-            "{safe} of {count} projects have a release that may be handed out",
-            safe,
-        ).format(safe=safe, count=len(found))
+        return say("title.archived" if every else "title.nothing")
+    if safe := sum(any(place.word.is_safe for place in one.places) for one in found):
+        return say("title.safe", safe, safe=safe, count=len(found))
     if any(one.places for one in found):
-        return _("No project has a release yet that may be handed out")
-    return ngettext(
-        "{count} project waits to be protected", "{count} projects wait to be protected", len(found)
-    ).format(count=len(found))
+        return say("title.unsafe")
+    return say("title.waiting", len(found), count=len(found))
 
 
 def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
@@ -186,14 +177,7 @@ def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
 
 
 def _question(project: Project, runs: int) -> str:
-    said = ngettext(
-        "Remove “{name}” with its data and its {runs} run? It cannot be brought back.",
-        "Remove “{name}” with its data and its {runs} runs? It cannot be brought back.",
-        runs,
-    )
-    return (said if runs else _("Remove “{name}” with its data? It cannot be brought back.")).format(
-        name=project.name, runs=runs
-    )
+    return say("question.runs", runs, name=project.name, runs=runs) if runs else say("question.data", name=project.name)
 
 
 @router.get("/login")
@@ -267,9 +251,7 @@ def _users(
 ) -> Response:
     found = studio.store.users.all()
     inside = sum(user.revoked is None for user in found)
-    title = ngettext(
-        "{count} person may use this studio", "{count} people may use this studio", inside
-    ).format(count=inside)  # fmt: skip
+    title = say("title.users", inside, count=inside)
     return page(
         request,
         "users.html.jinja",
@@ -365,13 +347,10 @@ def show_trail(
     entries = trail.newest(_AT_ONCE, before)
     names = {project.id: project.name for project in studio.store.projects()}
     count = 0 if head is None else head.position + 1
-    title = ngettext("{count} entry in the audit trail", "{count} entries in the audit trail", count).format(
-        count=f"{count:,}"
-    )
     return page(
         request,
         "trail.html.jinja",
-        title=title,
+        title=say("title.trail", count, count=f"{count:,}"),
         place="trail",
         head=head,
         entries=[
@@ -379,7 +358,7 @@ def show_trail(
                 "number": entry.position,
                 "time": entry.time,
                 "actor": entry.actor,
-                "act": _(_WORDS["acts"][entry.kind]) if entry.kind in _WORDS["acts"] else entry.kind,
+                "act": say(f"acts.{entry.kind}") if entry.kind in table_of(__name__)["acts"] else entry.kind,
                 "project": names.get(project := entry.body.get("project", ""), project),
                 "told": " · ".join(str(entry.body[name]) for name in _TOLD if entry.body.get(name)),
                 "digest": entry.digest,

@@ -29,7 +29,7 @@ from pydantic import Field, ValidationError
 from noren.attacks import attacks as every_attack
 from noren.data.release import Release
 from noren.errors import FileError, listing
-from noren.i18n import _, active_language, ngettext
+from noren.i18n import _, active_language
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, label_of
 from noren.judgement.place import Place
@@ -41,8 +41,10 @@ from noren.protocols import Guess, Score
 from noren.reports.run_view import RunView
 from noren.studio.folders import read_json, write_json
 from noren.studio.store import Job
+from noren.tables import Texts
 from noren.work.run import RunStore
 
+say = Texts(__name__)
 _OUTCOME, _DOING, _GUESSES = "outcome.json", "doing.json", "guesses"
 _EMPTY: dict[str, Any] = {"label": "", "notes": {}, "scores": {}, "failed": [], "audited": None, "engines": {}}
 Part = Literal["attack", "measure", "audit"]
@@ -231,13 +233,12 @@ def _place(folder: Path, ended: str | None, rule: Rule) -> Place | None:
 
 def failures(kept: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return what failed, in the reader's language: the component, what it is, and why."""
-    kinds = {"attack": _("attack"), "measure": _("measure"), "audit": _("audit of the claim")}
     language = active_language()
     return [
         {
             "component": one["component"],
             "kind": one["kind"],
-            "what": kinds[one["kind"]],
+            "what": say(f"kind.{one['kind']}"),
             "reason": one["reason"].get(language) or one["reason"]["en"],
         }
         for one in kept.get("failed", [])
@@ -250,17 +251,11 @@ def engine_sentences(engines: Mapping[str, str]) -> list[str]:
     >>> engine_sentences({"pseudonymize": "local[2]", "nearest": "local"})[0]
     'On the cluster local[2]: pseudonymize.'
     """
-    clusters = sorted(set(engines.values()) - {"local"})
-    here = [name for name, engine in engines.items() if engine == "local"]
-    told = [
-        _("On the cluster {engine}: {names}.").format(
-            engine=engine, names=listing([name for name, where in engines.items() if where == engine])
-        )
-        for engine in clusters
-    ]
-    if here:
-        told.append(_("On this machine, as they have no plan for a cluster: {names}.").format(names=listing(here)))
-    return told
+    where = {
+        engine: listing([name for name in engines if engines[name] == engine])
+        for engine in sorted(set(engines.values()), key=lambda one: (one == "local", one))
+    }
+    return [say("ran.here" if e == "local" else "ran.cluster", engine=e, names=names) for e, names in where.items()]
 
 
 def missing_sentence(kept: Mapping[str, Any]) -> str:
@@ -269,19 +264,11 @@ def missing_sentence(kept: Mapping[str, Any]) -> str:
     if not failed:
         return ""
     if kept.get("audited") is False:
-        return _("Nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out.")
+        return say("missing.audit")
     attacks = [one["component"] for one in failed if one["kind"] == "attack"]
     if attacks:
-        return ngettext(
-            "One attack was not tried to its end, {names}: the verdict speaks of the others alone.",
-            "{count} attacks were not tried to their end, {names}: the verdict speaks of the others alone.",
-            len(attacks),
-        ).format(count=len(attacks), names=listing(attacks))
-    return ngettext(
-        "One measure failed, {names}: its number is missing below, and is not 0.",
-        "{count} measures failed, {names}: their numbers are missing below, and are not 0.",
-        len(failed),
-    ).format(count=len(failed), names=listing([one["component"] for one in failed]))
+        return say("missing.attacks", len(attacks), count=len(attacks), names=listing(attacks))
+    return say("missing.measures", len(failed), count=len(failed), names=listing([one["component"] for one in failed]))
 
 
 def unmeasured_reason(kept: Mapping[str, Any], axis: Literal["use", "risk"]) -> str:
