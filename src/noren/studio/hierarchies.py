@@ -33,9 +33,11 @@ from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError, InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.studio.folders import DATA_FILE, read_json, write_json
+from noren.tables import Texts
 from noren.web.refusals import NotThereError
 from noren.work.queue import new_id
 
+say = Texts(__name__)
 FOLDER, FACTS = "hierarchies", "hierarchies.json"
 Made = Literal["default", "widths", "built", "uploaded"]
 
@@ -234,11 +236,7 @@ def set_hierarchy(project: Path, schema: Schema, column: str, content: bytes, na
         with contextlib.suppress(csv.Error, StopIteration):
             levels = len(next(csv.reader(text, delimiter=";")))
             if levels > _MOST_LEVELS:
-                raise FormatError(
-                    _("this row has {count} levels, more than {most}").format(count=levels, most=_MOST_LEVELS),
-                    _("leave some out: each multiplies what a method searches"),
-                    row=1,
-                )
+                raise FormatError(*say.problem("many_levels", count=levels, most=_MOST_LEVELS), row=1)
         given = read_hierarchy(file, column)
     return keep_hierarchy(values, schema, project, given)
 
@@ -250,7 +248,7 @@ def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, by
     """
     linking = [column.name for column in schema.with_role(Role.QUASI)] if schema.kind == Kind.TABLE else []
     if not linking:
-        raise ParameterError(_("no column could link a person"), _("give one the role quasi first"))
+        raise ParameterError(*say.problem("none_linking"))
     table = _table(project, schema, linking)
     with tempfile.TemporaryDirectory(dir=project) as place:
         paths = []
@@ -272,22 +270,14 @@ def build_hierarchy(project: Path, schema: Schema, column: str, asked: Asked | N
     """Make a column's hierarchy by a builder, or without one the first again; only look at it unless ``keep``."""
     values = _values(project, schema, column, asked)
     if asked is not None and asked.by == Similar.by and len(values.counts) > _MOST_COMPARED:
-        raise ParameterError(
-            _("comparing {count:,} names with each other takes too long here").format(count=len(values.counts)),
-            _("run noren hierarchy build, and upload the file"),
-            column=column,
-        )
+        raise ParameterError(*say.problem("many_names", count=len(values.counts)), column=column)
     return keep_hierarchy(values, schema, project, asked, keep=keep or asked is None)
 
 
 def _linking_column(schema: Schema, column: str) -> Column:
     found = schema[column]
     if schema.kind != Kind.TABLE or found.role != Role.QUASI:
-        raise ParameterError(
-            _("only columns that could link a person have a hierarchy"),
-            _("give it the role quasi first"),
-            column=column,
-        )
+        raise ParameterError(*say.problem("not_linking"), column=column)
     return found
 
 
@@ -316,7 +306,7 @@ def category_facts(project: Path) -> dict[str, Any] | None:
 def set_categories(project: Path, schema: Schema, content: bytes, name: str, *, fill: bool) -> dict[str, Any]:
     """Keep an uploaded mapping of items to categories; ``fill`` puts items it does not list into one of their own."""
     if schema.kind != Kind.HISTORY:
-        raise ParameterError(_("categories are for the items of a history"), _("upload hierarchies instead"))
+        raise ParameterError(*say.problem("no_history"))
     items = pl.scan_parquet(project / DATA_FILE).select(schema.role(Role.ITEM).name).collect().to_series()
     with _aside(project, content, name) as file:
         given = read_categories(file)
@@ -375,7 +365,7 @@ def forget_categories(project: Path) -> None:
 def _aside(folder: Path, content: bytes, name: str) -> Iterator[Path]:
     """Yield a file with the content for a reader; what is wrong with it names the person's file."""
     if content.startswith(b"\x1f\x8b"):
-        raise FormatError(_("this is a compressed file"), _("unpack it first"), file=name)
+        raise FormatError(*say.problem("compressed"), file=name)
     file = folder / f"upload-{new_id()}.part"
     try:
         file.write_bytes(content)

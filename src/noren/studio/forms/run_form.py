@@ -16,7 +16,7 @@ from typing import Any, Final
 from noren.attacks import attacks as every_attack
 from noren.data.schema import Kind, Role, Scale, Schema
 from noren.errors import InputError, NorenError, ParameterError, listing
-from noren.i18n import N_, _, active_language
+from noren.i18n import _, active_language
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.retention import Retention
@@ -35,9 +35,11 @@ from noren.studio.forms.parameter_forms import (
     typed_of,
 )
 from noren.studio.store import Job, Project
+from noren.tables import Texts
 from noren.web.refusals import NotNowError
 from noren.work.run import fitting
 
+say = Texts(__name__)
 USUAL_K: Final = (2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """The k that a plan shows, as ``noren plan`` does."""
 _MANY = 100_000
@@ -55,37 +57,24 @@ def checked_methods(
 ) -> list[Method]:
     """Return the methods of a run that can be started: what is wrong is said now, not in the worker."""
     if project.facts.get("open"):
-        raise NotNowError(
-            _("nobody said what {columns} is for; answer on the page Data first").format(
-                columns=listing(project.facts["open"])
-            )
-        )
+        raise NotNowError(say("open", columns=listing(project.facts["open"])))
     if asked := open_stops(project.facts):
-        raise NotNowError(
-            _("{question} Answer on the page Data first").format(question=asked[0]["text"][active_language()])
-        )
+        raise NotNowError(say("unanswered", question=asked[0]["text"][active_language()]))
     if not 1 <= len(steps) <= MOST_STEPS:
-        raise ParameterError(
-            _("a run has one to {most} methods").format(most=MOST_STEPS), _("choose as many, one after another")
-        )
+        raise ParameterError(*say.problem("steps", most=MOST_STEPS))
     ready: list[Method] = []
     for step in steps:
         method = method_of([step], folder)
         if Kind(project.facts["kind"]) not in method.accepts:
-            raise ParameterError(
-                _("{component} works on a {wanted}, and this is a {given}").format(
-                    component=method.name, wanted="/".join(sorted(method.accepts)), given=project.facts["kind"]
-                ),
-                _("choose another component, or another schema"),
-            )
+            wanted = "/".join(sorted(method.accepts))
+            about = {"component": method.name, "wanted": wanted, "given": project.facts["kind"]}
+            raise ParameterError(*say.problem("other_kind", **about))
         ready.append(method)
     judges: Iterator[type[Component]]
     judges = chain((every_attack[name] for name in attacks or ()), (every_measure[name] for name in measures or ()))
     for judge in judges:
         if not judge.fits(schema):
-            raise ParameterError(
-                _("{component} does not fit these data").format(component=judge.name), _("leave it out")
-            )
+            raise ParameterError(*say.problem("unfit", component=judge.name))
     method_of(steps, folder)
     return ready
 
@@ -142,7 +131,7 @@ def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any],
     if getattr(method, "l", None) is not None or getattr(method, "t", None) is not None:
         sensitive = [column.name for column in schema.with_role(Role.SENSITIVE)]
         if not sensitive:
-            return {"sensitive": _("no column is called sensitive; say which is on the page of the data")}
+            return {"sensitive": say("no_sensitive")}
         alone = getattr(method, "t", None) is None and getattr(method, "diversity", "distinct") == "distinct"
         if len(sensitive) > 1 and not alone and getattr(method, "sensitive", None) is None:
             return {"sensitive": _("choose one of {names}").format(names=", ".join(sensitive))}
@@ -152,15 +141,9 @@ def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any],
         classed = {said.partition("=")[0] for said in method.classes}
         for column in (schema[name] for name in names if name in schema.names and name not in classed):
             if column.scale == Scale.NOMINAL and column.domain is None and method.domains == "declared":
-                said = _(
-                    "{column} has no list of values: declare one on the page of the data, or take those that occur"
-                )
-                return {"domains": said.format(column=column.name)}
+                return {"domains": say("unlisted", column=column.name)}
             if column.scale != Scale.NOMINAL and (column.minimum is None or column.maximum is None):
-                said = _(
-                    "{column} has no least and greatest value: declare them on the page of the data, or use classes"
-                )
-                return {"classes": said.format(column=column.name)}
+                return {"classes": say("unbounded", column=column.name)}
         try:
             retention_plan(method, schema, profile)
         except ParameterError as error:
@@ -168,8 +151,7 @@ def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any],
         except InputError as error:
             return {"attributes": str(error)}
     elif isinstance(k, int) and k > people:
-        said = _("there are only {people:,} people; use {people:,} or less").format(people=people)
-        return {"k": said}
+        return {"k": say("few_people", people=people)}
     return {}
 
 
@@ -220,7 +202,7 @@ class Surroundings:
         return next((name for name in needed if name not in there), "")
 
 
-_FILES: Final = {"hierarchies": N_("hierarchies"), "categories": N_("categories")}
+_FILES: Final = ("hierarchies", "categories")
 
 
 @dataclass(frozen=True)
@@ -319,8 +301,7 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
     for number, (name, typed) in enumerate(draft.steps):
         method = every_method[name]
         if missing := around.missing_file(method):
-            said = _("this method needs {file}, which this project does not have; add them on the page of the data")
-            said = said.format(file=_(_FILES[missing]))
+            said = say("no_file", file=say(f"file.{missing}"))
             steps.append(FormStep(number, method, controls(method, typed, around.columns), said))
             errors[f"{number}."] = steps[-1].error
             continue
@@ -364,26 +345,12 @@ def meaning_of(method: Component, around: Surroundings) -> str:
     if isinstance(method, Retention):
         plan = retention_plan(method, around.schema, around.profile)
         found, rhos = plan.lines[0]
-        said = _(
-            "No row can be linked to a person with a probability above {chance}; each value stays as it is with "
-            "a probability of {rho}, else it is drawn anew."
-        )
         rho = f"{rhos[0]:.3f}" if len(set(rhos)) == 1 else f"{min(rhos):.3f}–{max(rhos):.3f}"
         chance = 1 / found
-        return said.format(chance=f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}", rho=rho)
+        return say("meaning.retention", chance=f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}", rho=rho)
     if not isinstance(k, int):
         return ""
     if around.project.facts["kind"] == "history":
-        groups = max(around.people // k, 1)
-        said = _(
-            "Each public history will be shared by at least {k} of {people:,} customers, in {groups:,} groups or "
-            "fewer. Whoever knows everything about a person is right one time in {k}."
-        )
-        if k == 2:
-            said = _(
-                "Each public history will be shared by at least {k} of {people:,} customers, in {groups:,} groups or "
-                "fewer. Pairs are weak: a guess is right every other time. Choose 3 or more."
-            )
-        return said.format(k=k, people=around.people, groups=groups)
-    said = _("Each row will be the same as at least {others:,} others of {rows:,} in all columns that link to people.")
-    return said.format(others=k - 1, rows=int(around.profile["rows"]))
+        name = "meaning.pairs" if k == 2 else "meaning.groups"
+        return say(name, k=k, people=around.people, groups=max(around.people // k, 1))
+    return say("meaning.rows", others=k - 1, rows=int(around.profile["rows"]))
