@@ -427,4 +427,4 @@ def test_pages_tell_what_is_wrong_and_keep_what_was_typed(stage: Stage, run: str
     assert "2001-01-01 is over or too far" in late.text
     assert 'value="A"' in late.text
     with speaking("ja"):
-        assert handing_out.approve(stage.studio, release_of_run(stage.studio, run), BEN).stands
+        assert handing_out.decide(stage.studio, release_of_run(stage.studio, run), BEN).stands

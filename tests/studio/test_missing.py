@@ -108,7 +108,7 @@ def test_what_is_missing_is_said_in_a_sentence(parts: list[dict[str, Any]], said
 
 
 def test_a_number_that_is_not_there_has_a_reason() -> None:
-    assert unmeasured_reason(view(failed("measure", "rfm")), "use") == "failed: memory ran out"
+    assert unmeasured_reason(view(failed("measure", "cell-error")), "use") == "failed: memory ran out"
     assert unmeasured_reason(view(), "use") == "not measured"
 
 

@@ -87,31 +87,20 @@ def file_name(*words: str, ending: str) -> str:
 
 
 def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
-    """Return the public part and the statement, and nothing else; never of a release that was not audited."""
+    """Return the public part and the statement, and nothing else; never of a release that was not audited.
+
+    It is written with its card when first asked for under a verdict: a release never changes, but the rule by which the
+    card judges it may.
+    """
     found = studio.finished(job)
     handing_out.must_be_audited(audited=found.summary.get("audited") is not False)
     _must_be_approved(studio, job)
-    folder = _published(studio, found, form)
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    return Download(_named(studio, found, "public.zip"), "application/zip", packed((p.name, p) for p in files))
-
-
-def _must_be_approved(studio: Studio, job: str) -> None:
-    if studio.settings.four_eyes:
-        handing_out.must_be_approved(studio, handing_out.release_of_run(studio, job))
-
-
-def _published(studio: Studio, job: Job, form: Form) -> Path:
-    """Return the folder that holds the public part and its card, written when first asked for under a verdict.
-
-    A release never changes, but the rule by which the card judges it may.
-    """
-    verdict = studio.verdict(job.id)
+    verdict = studio.verdict(job)
     told = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
-    folder = studio.job_folder(job) / f"published-{form}_{told[:12]}"
+    folder = studio.job_folder(found) / f"published-{form}_{told[:12]}"
     with _publishing:
         if not folder.exists():
-            release = Release.load(studio.job_folder(job) / "release")
+            release = Release.load(studio.job_folder(found) / "release")
             public = release.public
             official = form == "csv" and isinstance(public, History) and bool(public.schema.official)
             if form == "parquet" or official:
@@ -121,7 +110,13 @@ def _published(studio: Studio, job: Job, form: Form) -> Path:
                 release.publish(aside, replace_existing=True, card=card_files(release, verdict=verdict))
                 write(public, aside / "public.csv")
                 aside.replace(folder)
-    return folder
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return Download(_named(studio, found, "public.zip"), "application/zip", packed((p.name, p) for p in files))
+
+
+def _must_be_approved(studio: Studio, job: str) -> None:
+    if studio.settings.four_eyes:
+        handing_out.must_be_approved(studio, handing_out.release_of_run(studio, job))
 
 
 def ledger_public_part(studio: Studio, project: str, number: int) -> Download:

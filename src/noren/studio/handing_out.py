@@ -215,35 +215,27 @@ def _decision(entry: Entry, void: str = "") -> Decision:
     return Decision(entry.kind, entry.actor, entry.time, body.get("reason", ""), body["digest"], body["judged"], void)
 
 
-def approve(studio: Studio, handout: Handout, who: Who) -> Decision:
-    """Approve a release as it is; nobody approves what she made."""
-    _must_be_reviewer(who)
-    if who.login in makers_of(studio, handout):
-        raise NotYoursError(_("you made this release; somebody else must approve it"))
-    must_be_audited(audited=handout.audited)
-    return _decided(studio, handout, "approved")
-
-
-def refuse(studio: Studio, handout: Handout, who: Who, reason: str) -> Decision:
-    """Refuse a release, for a reason."""
-    _must_be_reviewer(who)
-    return _decided(studio, handout, "refused", reason=_text(reason, _("a refusal needs a reason")))
-
-
-def _must_be_reviewer(who: Who) -> None:
+def decide(studio: Studio, handout: Handout, who: Who, refusal: str | None = None) -> Decision:
+    """Approve a release as it is, or refuse it for the reason of ``refusal``; nobody approves what she made."""
     if not who.is_user:
         raise NotNowError(_("this studio has no users who could approve; add them with noren studio user add"))
     if not who.may(UserRole.REVIEWER):
         raise NotYoursError(_("a reader can neither approve nor refuse; ask a reviewer"))
+    more: dict[str, Any] = {}
+    if refusal is not None:
+        more["reason"] = _text(refusal, _("a refusal needs a reason"))
+    elif who.login in makers_of(studio, handout):
+        raise NotYoursError(_("you made this release; somebody else must approve it"))
+    else:
+        must_be_audited(audited=handout.audited)
+    return _decision(_noted(studio, handout, "approved" if refusal is None else "refused", **more))
 
 
-def _decided(studio: Studio, handout: Handout, kind: str, **more: str) -> Decision:
+def _noted(studio: Studio, handout: Handout, kind: str, **more: Any) -> Entry:
+    """Add what is decided of a release, or done with it, to the trail, with its digest and its verdict of this day."""
     digest, rows = public_digest(handout.folder)
-    entry = studio.store.trail.add(
-        kind, project=handout.project, what=handout.what, label=handout.label, digest=digest, rows=rows,
-        judged=_judged(handout), **more,
-    )  # fmt: skip
-    return _decision(entry)
+    about = {"what": handout.what, "label": handout.label, "digest": digest, "rows": rows, "judged": _judged(handout)}
+    return studio.store.trail.add(kind, project=handout.project, **about, **more)
 
 
 def must_be_approved(studio: Studio, handout: Handout, by: Who | None = None) -> str | None:
@@ -302,12 +294,8 @@ def publish(
     if not is_safe and not despite:
         raise NotNowError(say("unsafe"))
     approver = must_be_approved(studio, handout, who)
-    digest, rows = public_digest(handout.folder)
-    entry = studio.store.trail.add(
-        "published", project=handout.project, what=handout.what, label=handout.label, to=to, until=until,
-        digest=digest, rows=rows, judged=_judged(handout), approved_by=approver, despite=despite and not is_safe,
-    )  # fmt: skip
-    return _publication(entry)
+    told = {"to": to, "until": until, "approved_by": approver, "despite": despite and not is_safe}
+    return _publication(_noted(studio, handout, "published", **told))
 
 
 def publications(studio: Studio, project: str) -> list[Publication]:

@@ -80,7 +80,8 @@ class Trail:
         """Add an entry as a part of a transaction of :meth:`changing`."""
         if project:
             body["project"] = project
-        entry = next_entry(_last(database), now(), Said(kind, _actor.get(), body))
+        last = database.execute(trail.select().order_by(trail.c.position.desc()).limit(1)).first()
+        entry = next_entry(None if last is None else _entry(last), now(), Said(kind, _actor.get(), body))
         written = entry.as_dict() | {"body": canonical(body).decode(), "project": project}
         database.execute(trail.insert().values(**written))
         return entry
@@ -110,8 +111,7 @@ class Trail:
 
     def head(self) -> Entry | None:
         """Return the last entry."""
-        with self._engine.connect() as database:
-            return _last(database)
+        return next(iter(self.newest(1)), None)
 
     def lines(self) -> Iterator[bytes]:
         """Yield the whole trail, one entry a line, as :func:`check_file` reads it."""
@@ -156,11 +156,6 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
         error.place = count
         raise error
     return count, last
-
-
-def _last(database: sa.Connection) -> Entry | None:
-    row = database.execute(trail.select().order_by(trail.c.position.desc()).limit(1)).first()
-    return None if row is None else _entry(row)
 
 
 def _entry(row: Any) -> Entry:

@@ -224,15 +224,12 @@ class Entrance:
         """Return a new session for the right password."""
         if self.has_users:
             user = self._users.enter(login, password)
-            return None if user is None else self._opened(user, address)
+            return None if user is None else self.opened(user, address)
         kept = self._settings.password_hash
-        return self._opened(None, address, kept) if kept is not None and is_right(kept, password) else None
+        return self.opened(None, address, kept) if kept is not None and is_right(kept, password) else None
 
-    def renew(self, who: Who, address: str = "") -> str:
+    def opened(self, user: User | None, address: str, password_hash: str = "") -> str:
         """Return a new session for somebody who proved who she is."""
-        return self._opened(self._users.one(who.login), address)
-
-    def _opened(self, user: User | None, address: str, password_hash: str = "") -> str:
         self.tries.forget(address)
         return self._users.open_session(user, password_hash)
 

@@ -85,13 +85,13 @@ _PUBLICATION = {
 @action(UserRole.REVIEWER, "POST /runs/{job}/approval", status=201)
 def approve_run(studio: Studio, *, who: Who, job: Ident) -> Decision:
     """Approve the release of a run as it is; nobody approves what she made."""
-    return handing_out.approve(studio, release_of_run(studio, job), who)
+    return handing_out.decide(studio, release_of_run(studio, job), who)
 
 
 @action(UserRole.REVIEWER, "POST /runs/{job}/refusal", **_REFUSAL)
 def refuse_run(studio: Studio, *, who: Who, job: Ident, reason: Reason) -> Decision:
     """Refuse the release of a run, for a reason."""
-    return handing_out.refuse(studio, release_of_run(studio, job), who, reason)
+    return handing_out.decide(studio, release_of_run(studio, job), who, reason)
 
 
 @action(UserRole.STEWARD, "POST /runs/{job}/publications", **_PUBLICATION)
@@ -105,13 +105,13 @@ def publish_run(
 @action(UserRole.REVIEWER, f"POST {_RELEASE}/approval", status=201)
 def approve_release(studio: Studio, *, who: Who, project: Ident, number: Number) -> Decision:
     """Approve a release of the ledger."""
-    return handing_out.approve(studio, ledger_release(studio, project, number), who)
+    return handing_out.decide(studio, ledger_release(studio, project, number), who)
 
 
 @action(UserRole.REVIEWER, f"POST {_RELEASE}/refusal", **_REFUSAL)
 def refuse_release(studio: Studio, *, who: Who, project: Ident, number: Number, reason: Reason) -> Decision:
     """Refuse a release of the ledger, for a reason."""
-    return handing_out.refuse(studio, ledger_release(studio, project, number), who, reason)
+    return handing_out.decide(studio, ledger_release(studio, project, number), who, reason)
 
 
 @action(UserRole.STEWARD, f"POST {_RELEASE}/publications", **_PUBLICATION)

@@ -331,7 +331,7 @@ def change_password(
         studio.store.users.set_password(who.login, password)
     except NorenError as error:
         return _account(request, who, str(error), 422)
-    return redirect_in(request, entrance.renew(who, address), "/account")
+    return redirect_in(request, entrance.opened(studio.store.users.one(who.login), address), "/account")
 
 
 # --- the trail -----------------------------------------------------------------------------------------------
