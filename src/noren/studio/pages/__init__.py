@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.studio.pages import compare, data, export, home, ledger, protect, result, runs
+from noren.studio.pages import compare, data, export, home, protect, result, runs
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-for part in (home, data, protect, runs, result, compare, ledger, export):
+for part in (home, data, protect, runs, result, compare, export):
     router.include_router(part.router)
