@@ -9,14 +9,14 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from noren.studio import exports, handing_out
-from noren.studio.acts import releases as acts
+from noren.studio.acts import releases as release_acts
 from noren.studio.api.models import Ident, JobOut, TheStudio, add_action, said_job
 from noren.studio.handing_out import Decision, Publication, release_of_run
 from noren.studio.service import Studio
 from noren.studio.users import UserRole, least
 from noren.web.refusals import errors
 
-router = APIRouter(tags=["exports"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
+exports_router = APIRouter(tags=["exports"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
@@ -31,7 +31,7 @@ def sent(download: exports.Download) -> StreamingResponse:
     return StreamingResponse(download.chunks, media_type=download.media_type, headers=headers)
 
 
-@router.get(
+@exports_router.get(
     "/runs/{job}/public",
     response_class=StreamingResponse,
     responses=_file(
@@ -46,15 +46,15 @@ def download_public_part(
 
 
 add_action(
-    router,
-    acts.download_secret_part,
+    exports_router,
+    release_acts.download_secret_part,
     answer=lambda _studio, download: sent(download),
     response_class=StreamingResponse,
     responses=_file("a ZIP archive of the secret part", "application/zip"),
 )
 
 
-@router.get(
+@exports_router.get(
     "/runs/{job}/script",
     response_class=StreamingResponse,
     responses=_file("a script, or a ZIP archive of both", "application/zip", "text/x-shellscript", "text/x-python"),
@@ -66,7 +66,7 @@ def download_script(
     return sent(exports.script(studio, job, form))
 
 
-@router.get(
+@exports_router.get(
     "/jobs/{job}/report",
     response_class=StreamingResponse,
     responses=_file("the report: one HTML page that stands alone", "text/html"),
@@ -77,10 +77,10 @@ def download_report(job: Ident, studio: TheStudio) -> StreamingResponse:
     return sent(exports.report_file(studio, job))
 
 
-add_action(router, acts.start_reconstruction, JobOut, said_job)
+add_action(exports_router, release_acts.start_reconstruction, JobOut, said_job)
 
 
-@router.get(
+@exports_router.get(
     "/jobs/{job}/reconstruction",
     response_class=StreamingResponse,
     responses=_file("the reconstructed table", "text/csv", "application/vnd.apache.parquet"),
@@ -134,8 +134,8 @@ def _recorded(_studio: Studio, publication: Publication) -> PublicationOut:
     return PublicationOut.model_validate(publication.as_dict())
 
 
-add_action(approval_router, acts.approve_run, DecisionOut, _decided)
-add_action(approval_router, acts.refuse_run, DecisionOut, _decided)
+add_action(approval_router, release_acts.approve_run, DecisionOut, _decided)
+add_action(approval_router, release_acts.refuse_run, DecisionOut, _decided)
 
 
 @approval_router.get("/runs/{job}/decision")
@@ -145,7 +145,7 @@ def show_decision(job: Ident, studio: TheStudio) -> DecisionOut | None:
     return None if decision is None else _decided(studio, decision)
 
 
-add_action(approval_router, acts.publish_run, PublicationOut, _recorded)
+add_action(approval_router, release_acts.publish_run, PublicationOut, _recorded)
 
 
 @approval_router.get("/projects/{project}/publications")
@@ -155,9 +155,9 @@ def list_publications(project: Ident, studio: TheStudio) -> list[PublicationOut]
     return [_recorded(studio, one) for one in handing_out.publications(studio, project)]
 
 
-add_action(approval_router, acts.approve_release, DecisionOut, _decided)
-add_action(approval_router, acts.refuse_release, DecisionOut, _decided)
-add_action(approval_router, acts.publish_release, PublicationOut, _recorded)
+add_action(approval_router, release_acts.approve_release, DecisionOut, _decided)
+add_action(approval_router, release_acts.refuse_release, DecisionOut, _decided)
+add_action(approval_router, release_acts.publish_release, PublicationOut, _recorded)
 
 ledger_router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
@@ -168,9 +168,9 @@ def show_ledger(project: Ident, studio: TheStudio) -> dict[str, Any]:
     return handing_out.ledger_as_dict(studio, project)
 
 
-add_action(ledger_router, acts.make_ledger, dict[str, Any])
-add_action(ledger_router, acts.weigh_period, JobOut, said_job)
-add_action(ledger_router, acts.release_period, JobOut, said_job)
+add_action(ledger_router, release_acts.make_ledger, dict[str, Any])
+add_action(ledger_router, release_acts.weigh_period, JobOut, said_job)
+add_action(ledger_router, release_acts.release_period, JobOut, said_job)
 
 
 @ledger_router.get(

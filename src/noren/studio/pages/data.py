@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
@@ -76,12 +76,8 @@ class _Editor:
     schema: Schema
     fields: list[ColumnFields]
     kind: str
-    form: Mapping[str, Any]
-    guessed: bool = False
-    open: Sequence[str] = ()
-    questions: Sequence[Mapping[str, Any]] = ()
-    examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    problems: dict[str | None, list[str]] = field(default_factory=dict)
+    facts: Mapping[str, Any]
+    problems: dict[str | None, list[str]]
 
 
 @router.get("/projects/{project}/data")
@@ -127,7 +123,7 @@ def _page(
         title = _("{name} was not read") if job.state.is_over else _("{name} is being read")
         title = title.format(name=found.source.get("file") or found.name)
     if found.source:
-        form = found.facts.get("form") or (editor.form if editor else None)
+        form = found.facts.get("form") or (editor.facts["form"] if editor else None)
         columns = len(found.facts.get("file_columns", ())) or (len(editor.fields) if editor else 0)
         context["source"] = {
             "name": found.source.get("file"),
@@ -173,17 +169,8 @@ def _editor(visit: Visit) -> _Editor | None:
     schema = studio.schema(found.id) if draft is None else Schema.from_toml(draft["toml"])
     names, out = facts.get("file_columns", schema.names), facts.get("leave_out", facts.get("left_out", ()))
     wrong = {} if draft is None or job is None or job.error.get("column") not in names else job.error
-    return _Editor(
-        schema=schema,
-        fields=fields_of(schema, names, out),
-        kind=str(schema.kind),
-        form=facts["form"],
-        guessed=facts.get("guessed", False),
-        open=facts.get("open", ()),
-        questions=data_parts.questions(facts),
-        examples=facts.get("examples", {}),
-        problems={wrong["column"]: [wrong["message"]]} if wrong else {},
-    )
+    problems: dict[str | None, list[str]] = {wrong["column"]: [wrong["message"]]} if wrong else {}
+    return _Editor(schema, fields_of(schema, names, out), str(schema.kind), facts, problems)
 
 
 def _conversion(visit: Visit, fields: ColumnFields) -> dict[str, str] | None:
@@ -214,6 +201,8 @@ def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | 
     about = dict(zip(visit.project.facts["columns"], profile["columns"], strict=True)) if profile else {}
     rows = profile["rows"] if profile else 0
     numbered = {one.name: i for i, one in enumerate(editor.fields)}
+    questions, open_ = data_parts.questions(editor.facts), editor.facts.get("open", ())
+    asked = [one for one in questions if one["answered"] is None]
     return {
         "kind": editor.kind,
         "columns": [
@@ -223,10 +212,10 @@ def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | 
         "first": first,
         "step": _COLUMNS,
         "total": len(editor.fields),
-        "questions": editor.questions,
-        "asked": [one for one in editor.questions if one["answered"] is None],
-        "answered": [one for one in editor.questions if one["answered"] is not None],
-        "stopped": bool(editor.open) or any(one["stops"] and one["answered"] is None for one in editor.questions),
+        "questions": questions,
+        "asked": asked,
+        "answered": [one for one in questions if one["answered"] is not None],
+        "stopped": bool(open_) or any(one["stops"] for one in asked),
         "is_history": editor.kind == Kind.HISTORY,
         "open": [
             {
@@ -235,10 +224,10 @@ def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | 
                 "index": numbered[name],
                 "page": numbered[name] // _COLUMNS * _COLUMNS,
             }
-            for name in editor.open
+            for name in open_
             if name in numbered
         ],
-        "guessed": editor.guessed,
+        "guessed": editor.facts.get("guessed", False),
         "problems": editor.problems.get(None, []),
         "history_roles": [(str(role), _(words)) for role, words in HISTORY_ROLES.items()],
         "table_roles": [(str(role), _(words)) for role, words in TABLE_ROLES.items()],
@@ -275,7 +264,7 @@ def _column_context(
     visit: Visit, editor: _Editor, i: int, about: Mapping[str, Any] | None, rows: int
 ) -> dict[str, Any]:
     fields = editor.fields[i]
-    example, understood = editor.examples.get(fields.name), None
+    example, understood = editor.facts.get("examples", {}).get(fields.name), None
     if example and example[0] and not fields.out and fields.name in editor.schema.names:
         # how it was read: its spelling in words, a cell as it stands in the file, and the value it means
         cell, value = (printable(text, 60) for text in example)

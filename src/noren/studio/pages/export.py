@@ -398,7 +398,6 @@ def _ledger_page(visit: Visit, typed: Mapping[str, str], wrong: str, status: int
         rules=list(RULES),
         recipients=RECIPIENTS,
         rule_words=rule_sentence(Rule.model_validate(book["rule"])) if book else "",
-        verdict_word=lambda word: word_text(Word(word)),
         active=said_job(studio, last) if last and not last.state.is_over else None,
         failed=said_job(studio, last).error if last and last.state == State.FAILED else None,
         chart_spec=chart,
