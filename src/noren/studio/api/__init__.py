@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.studio.api import data, projects, releases, runs
+from noren.studio.api import data, projects, runs
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1")
 for part in (
     projects.session_router, projects.users_router, projects.router, data.router, projects.components_router,
-    runs.router, releases.router, releases.approval_router, releases.ledger_router,
+    runs.router, runs.exports_router, runs.approval_router, runs.ledger_router,
 ):  # fmt: skip
     router.include_router(part)

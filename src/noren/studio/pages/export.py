@@ -27,7 +27,7 @@ from noren.studio import exports, handing_out
 from noren.studio.acts import releases as acts
 from noren.studio.acts.runs import start_report as order_report
 from noren.studio.api.models import Ident, TheStudio, said_job
-from noren.studio.api.releases import sent
+from noren.studio.api.runs import sent
 from noren.studio.folders import StepData
 from noren.studio.handing_out import Handout, ledger_release, release_of_run
 from noren.studio.pages.frame import OfReady, OfRun, RunVisit, Typed, Visit, run_visit, status_of
