@@ -22,7 +22,6 @@ from urllib.parse import quote
 from noren.data.frames import History
 from noren.data.reading import write
 from noren.data.release import Release, Statement
-from noren.data.schema import Schema
 from noren.i18n import _
 from noren.judgement.sentences import public_sentence, rule_sentence
 from noren.papers.card import card_files
@@ -178,7 +177,6 @@ def script(studio: Studio, job: str, form: ScriptForm = "zip") -> Download:
 def _order(studio: Studio, run: Job) -> ScriptOrder:
     folder, project = studio.job_folder(run), studio.project(run.project)
     said, judged = read_json(folder / "release" / "statement.json"), read_json(folder / "outcome.json")
-    schema = Schema.from_toml(studio.folders.schema(run.project).read_text(encoding="utf-8"))
 
     def here(parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters whose files are those of the archive."""
@@ -190,7 +188,7 @@ def _order(studio: Studio, run: Job) -> ScriptOrder:
         parameters["steps"] = [here(step) for step in parameters["steps"]]
     return ScriptOrder(
         replace(statement, parameters=parameters),
-        schema,
+        studio.schema(run.project),
         attacks=list(judged["notes"]),
         measures=list(judged["scores"]),
         original=f"./{name}" if (name := project.source.get("file", _MADE_UP)).startswith("-") else name,

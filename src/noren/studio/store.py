@@ -106,6 +106,11 @@ class Job:
     ended: str | None = None
 
     @property
+    def address(self) -> str:
+        """Where the page of a run is: of its result, once it is done."""
+        return f"/projects/{self.project}/{'results' if self.state == State.DONE else 'runs'}/{self.id}"
+
+    @property
     def elapsed(self) -> float | None:
         """For how many seconds it has been running, or ran; None before it began."""
         if self.started is None:

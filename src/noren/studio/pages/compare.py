@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import cached_property, reduce
 from statistics import fmean
 from typing import Annotated, Any, Final
@@ -184,7 +184,7 @@ def _state(visit: Visit) -> dict[str, Any]:
     drawn = settings_map(settings, choices, rule)
     chart: dict[str, Any] | None = None
     if drawn is not None:
-        addresses = [_address(settings[i]) for i in drawn.drawn]
+        addresses = [settings[i].newest.address for i in drawn.drawn]
         chart = drawn.chart(_WIDE, addresses=addresses)
         chart = live(chart | {"narrow": drawn.chart(_NARROW, narrow=True, addresses=addresses)})
     return {
@@ -194,7 +194,7 @@ def _state(visit: Visit) -> dict[str, Any]:
         "taken": [
             {
                 "label": one.label,
-                "address": _address(one),
+                "address": one.newest.address,
                 "run": one.newest.id,
                 "once": len(one.runs) == 1,
                 "untried": untried_sentence(visit, studio.result(one.newest.id), studio.verdict(one.newest.id))
@@ -215,10 +215,6 @@ def _state(visit: Visit) -> dict[str, Any]:
     }
 
 
-def _address(one: TriedSetting) -> str:
-    return f"/projects/{one.newest.project}/results/{one.newest.id}"
-
-
 def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str, Any]:
     live = studio.jobs.live(job)
     return {
@@ -227,7 +223,7 @@ def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str,
         "state": str(live.state),
         "state_words": live.state.words,
         "done": live.done,
-        "address": f"/projects/{job.project}/{'results' if job.state == State.DONE else 'runs'}/{job.id}",
+        "address": job.address,
         "use": None if place is None else place.use,
         "risk": None if place is None else place.risk,
         "verdict": None if place is None else str(place.word),
@@ -238,56 +234,33 @@ def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str,
     }
 
 
-@dataclass(frozen=True)
 class TriedSetting:
-    """A setting and its finished runs, the oldest first, each with its place."""
+    """A setting with its finished runs, the oldest first, and their places (:class:`~noren.sweeps.words.Candidate`).
 
-    studio: Studio = field(repr=False)
-    runs: Sequence[tuple[Job, Place]]
+    ``newest`` is the run that a click opens.
+    """
 
-    @property
-    def label(self) -> str:
-        """The method and its parameters."""
-        return self.runs[0][0].label
-
-    @property
-    def method(self) -> str:
-        """The name of its method; ``chain`` where it has several."""
-        steps = self.runs[0][0].order["steps"]
-        return str(steps[0]["method"]) if len(steps) == 1 else "chain"
-
-    @property
-    def strength(self) -> str:
-        """How strong the protection is: ``k = 5``; empty where nothing tells."""
-        return strength_words(self.method, self.runs[0][0].order["steps"][0]["parameters"])
-
-    @cached_property
-    def place(self) -> Place:
-        """Where it stands."""
-        return over_runs([place for _job, place in self.runs]).model_copy(update={"label": self.label})
+    def __init__(self, studio: Studio, runs: Sequence[tuple[Job, Place]]) -> None:
+        first, steps = runs[0][0], runs[0][0].order["steps"]
+        self.runs, self.newest, self._studio = runs, runs[-1][0], studio
+        self.label = first.label
+        self.method = str(steps[0]["method"]) if len(steps) == 1 else "chain"
+        self.strength = strength_words(self.method, steps[0]["parameters"])
+        self.place = over_runs([place for _job, place in runs]).model_copy(update={"label": first.label})
+        self.uses = [place.use for _job, place in runs if place.use is not None]
 
     @cached_property
     def verdict(self) -> Verdict:
         """How safe the worst run is."""
         worst, _place = min(self.runs, key=lambda run: (run[1].word.order, -(run[1].risk or 0.0)))
-        return self.studio.verdict(worst.id)
+        return self._studio.verdict(worst.id)
 
     @cached_property
     def scores(self) -> dict[str, float]:
         """The mean of each measure over the runs that have it."""
         values: dict[str, list[float]] = {}
         for job, _place in self.runs:
-            for one in self.studio.result(job.id).measures:
+            for one in self._studio.result(job.id).measures:
                 if one.value is not None:
                     values.setdefault(one.name, []).append(one.value)
         return {name: fmean(some) for name, some in values.items()}
-
-    @property
-    def uses(self) -> list[float]:
-        """The use that each run keeps."""
-        return [place.use for _job, place in self.runs if place.use is not None]
-
-    @property
-    def newest(self) -> Job:
-        """The run that a click opens."""
-        return self.runs[-1][0]

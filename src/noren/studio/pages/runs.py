@@ -208,7 +208,7 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
     return {
         "job": said,
         "question": _question(job, "remove" if job.state.is_over else "cancel"),
-        "address": f"/projects/{job.project}/{'results' if job.state == State.DONE else 'runs'}/{job.id}",
+        "address": job.address,
         "state": _(_WORDS["states"][said.state]),
         "left": _short_time(said.left),
         "verdict": place.word,
