@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -26,11 +26,9 @@ from noren.studio.forms.columns import open_stops
 from noren.studio.forms.parameter_forms import (
     DIVERSE,
     Control,
-    FormColumn,
     check,
     columns_of,
     controls,
-    fresh,
     has_diversity,
     typed_of,
 )
@@ -159,37 +157,15 @@ _METHOD = re.compile(r"method\.(\d{1,2})")
 _SEED = "seed"
 
 
-@dataclass(frozen=True)
 class Surroundings:
-    """What forms need to know of a project."""
+    """What forms need to know of a project whose data were read."""
 
-    folder: Path
-    project: Project
-    schema: Schema
-    profile: Mapping[str, Any]
-    columns: Sequence[FormColumn]
-    methods: Sequence[type[Method]]
-    attacks: Sequence[str]
-    measures: Sequence[str]
-
-    @classmethod
-    def of(cls, project: Project, folder: Path, schema: Schema, profile: Mapping[str, Any]) -> Surroundings:
-        """Return what forms need to know of a project whose data were read."""
-        return cls(
-            folder=folder,
-            project=project,
-            schema=schema,
-            profile=profile,
-            columns=columns_of(schema, profile),
-            methods=[every_method[name] for name in every_method if every_method[name].fits(schema)],
-            attacks=fitting(every_attack, schema),
-            measures=fitting(every_measure, schema),
-        )
-
-    @property
-    def people(self) -> int:
-        """How many people the data are about."""
-        return int(self.project.facts["people"])
+    def __init__(self, project: Project, folder: Path, schema: Schema, profile: Mapping[str, Any]) -> None:
+        self.project, self.folder, self.schema, self.profile = project, folder, schema, profile
+        self.people = int(project.facts["people"])
+        self.columns = columns_of(schema, profile)
+        self.methods = [every_method[name] for name in every_method if every_method[name].fits(schema)]
+        self.attacks, self.measures = fitting(every_attack, schema), fitting(every_measure, schema)
 
     def method(self, name: str) -> type[Method] | None:
         """Return a method that can be chosen here."""
@@ -213,12 +189,6 @@ class Draft:
     attacks: tuple[str, ...] | None = None
     measures: tuple[str, ...] | None = None
     seed: str = ""
-
-
-def draft_of_methods(names: Sequence[str], around: Surroundings) -> Draft:
-    """Return a fresh draft of these methods; names that cannot be chosen here are left out."""
-    found = [method for name in names[:MOST_STEPS] if (method := around.method(name)) is not None]
-    return Draft(tuple((method.name, fresh(method, around.columns)) for method in found))
 
 
 def draft_of_job(job: Job, around: Surroundings, *, diverse: bool = False) -> Draft:
@@ -286,10 +256,9 @@ class CheckedForm:
     steps: Sequence[FormStep]
     ready: Sequence[StepData] | None
     """The steps as an order takes them, where nothing is wrong."""
-    seed: int | None = None
-    seed_error: str = ""
-    error: str = ""
-    errors: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None
+    error: str
+    errors: Mapping[str, str]
     """What is wrong, by the name of the form's field."""
 
 
@@ -323,11 +292,11 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
         errors |= {f"{number}.{place}": said for place, said in wrong.items()}
         if made is not None:
             ready.append({"method": name, "parameters": without_paths(made)})
-    seed, seed_error = None, ""
+    seed = None
     if draft.seed.isascii() and draft.seed.isdigit() and int(draft.seed) < 2**63:
         seed = int(draft.seed)
     elif draft.seed:
-        seed_error = errors[_SEED] = _("write a whole number from 0 on, of up to 18 digits")
+        errors[_SEED] = _("write a whole number from 0 on, of up to 18 digits")
     error = ""
     if len(ready) == len(draft.steps) and ready and not errors:
         try:
@@ -336,7 +305,7 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
         except NorenError as problem:
             error = str(problem)
     whole = ready if len(ready) == len(draft.steps) and ready else None
-    return CheckedForm(draft, steps, whole, seed, seed_error, error, errors)
+    return CheckedForm(draft, steps, whole, seed, error, errors)
 
 
 def meaning_of(method: Component, around: Surroundings) -> str:

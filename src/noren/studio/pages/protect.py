@@ -27,7 +27,6 @@ from noren.studio.forms.run_form import (
     checked,
     draft_of_form,
     draft_of_job,
-    draft_of_methods,
     quick_judges,
 )
 from noren.studio.pages.compare import said_searches
@@ -70,7 +69,8 @@ def show_protect(
         job = studio.job(run, kind="run")
         draft = draft_of_job(job, around, diverse=diverse) if job.project == found.id else Draft(())
     else:
-        draft = draft_of_methods(method, around)
+        chosen = [one for name in method[:MOST_STEPS] if (one := around.method(name)) is not None]
+        draft = Draft(tuple((one.name, fresh(one, around.columns)) for one in chosen))
     if draft.steps:
         return _form(visit, around, checked(draft, around))
     title = _("Choose what the release of {rows} rows about {people} people shall promise")
@@ -134,7 +134,7 @@ def check_order(visit: OfReady, sent: Sent) -> JSONResponse:
 
 def _around(visit: Visit) -> Surroundings:
     studio, found = visit.studio, visit.project
-    return Surroundings.of(found, *studio.columns(found.id), studio.profile(found.id))
+    return Surroundings(found, *studio.columns(found.id), studio.profile(found.id))
 
 
 # --- pages ---------------------------------------------------------------------------------------------------
