@@ -8,10 +8,10 @@ import io
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import polars as pl
 
@@ -39,8 +39,6 @@ from noren.work.queue import new_id
 
 say = Texts(__name__)
 FOLDER, FACTS = "hierarchies", "hierarchies.json"
-Made = Literal["default", "widths", "built", "uploaded"]
-
 MOST_VALUES: Final = 50_000
 _one_at_a_time = threading.Lock()
 
@@ -52,11 +50,6 @@ class Asked:
     by: str
     text: str = ""
     other: str = ""
-
-    def making(self, values: ColumnValues) -> _Making:
-        """Return the hierarchy that it makes of a column."""
-        builder = builder_of(self.by, self.text, self.other)
-        return _Making.by(builder, values, "widths" if self.by == "widths" else "built", self)
 
 
 # --- the first ones --------------------------------------------------------------------------------------------------
@@ -73,11 +66,14 @@ def make_hierarchies(table: Table, project: Path) -> list[str]:
     quasi = table.schema.with_role(Role.QUASI)
     facts, lost = [], [name for name, about in before.items() if about["made"] != "default"]
     for column in quasi:
-        values = ColumnValues(table, column)
-        own = _own(before.get(column.name), values, folder)
-        if own is not None:
-            lost.remove(column.name)
-        facts.append(_written(own or _by_default(values), values, table.schema, folder))
+        values, about = ColumnValues(table, column), before.get(column.name)
+        making = None
+        if about is not None and about["made"] != "default" and about["file"]:
+            with contextlib.suppress(NorenError):  # what a person gave, where it still fits
+                asked = Asked(**about["asked"]) if about["asked"] else None
+                making = _making(asked or read_hierarchy(folder / about["file"], column.name), values)
+                lost.remove(column.name)
+        facts.append(_written(making or _making(None, values, check=False), values, table.schema, folder))
     for file in folder.iterdir():
         if file.name not in {about["file"] for about in facts}:
             file.unlink()
@@ -112,13 +108,9 @@ def keep_hierarchy(
     keep
         Whether it is kept, and not only looked at.
     """
-    if isinstance(given, Hierarchy):
-        making = _Making(given, "uploaded")
-    else:
-        making = _by_default(values) if given is None else given.making(values)
-    stop_at_unlisted(making.hierarchy, values)
+    making = _making(given, values)
     if not keep:
-        return _about(making, values)
+        return making[1]
     with _one_at_a_time:
         (project / FOLDER).mkdir(exist_ok=True, mode=0o700)
         about = _written(making, values, schema, project / FOLDER)
@@ -132,80 +124,57 @@ def hierarchy_facts(project: Path) -> list[dict[str, Any]]:
     return read_json(project / FACTS) or []
 
 
-@dataclass(frozen=True)
-class _Making:
-    """A hierarchy and how it was made; without one, why there is none."""
-
-    hierarchy: Hierarchy | None
-    made: Made = "default"
-    asked: Asked | None = None
-    widths: Sequence[float] | None = None
-    reason: str | None = None
-
-    @classmethod
-    def by(cls, builder: Builder, values: ColumnValues, made: Made = "default", asked: Asked | None = None) -> _Making:
-        """Return what a builder makes of a column."""
-        widths = builder.parameters if isinstance(builder, Widths) else None
-        return cls(builder.build(values), made, asked, widths)
+_Making = tuple[Hierarchy | None, dict[str, Any]]
+"""A hierarchy, and what a page shows of it; without one, that tells the reason."""
 
 
-def _by_default(values: ColumnValues) -> _Making:
-    if max(len(values.counts), len(values.column.domain or ())) > MOST_VALUES:
-        return _Making(None, reason="too-many")
-    if not len(values.texts):
-        return _Making(None, reason="no-values")
-    return _Making.by(usual_builder(values), values)
+def _making(given: Hierarchy | Asked | None, values: ColumnValues, *, check: bool = True) -> _Making:
+    """Return the hierarchy of a column: what is given, what a builder makes of it, or the first one.
 
+    With ``check``, stop at values that it does not list, as the methods would.
+    """
+    name, made, reason = values.name, "default", None
+    hierarchy: Hierarchy | None = None
+    builder: Builder | None = None
+    if isinstance(given, Hierarchy):
+        made, hierarchy = "uploaded", given
+    elif given is not None:
+        made, builder = "widths" if given.by == "widths" else "built", builder_of(given.by, given.text, given.other)
+    elif max(len(values.counts), len(values.column.domain or ())) > MOST_VALUES:
+        reason = "too-many"
+    elif not len(values.texts):
+        reason = "no-values"
+    else:
+        builder = usual_builder(values)
+    if builder is not None:
+        hierarchy = builder.build(values)
+    if hierarchy is not None and check:
+        from noren.data.rungs import on_rungs  # here: the search's kernels come with it, and histories need none
 
-def _own(about: Mapping[str, Any] | None, values: ColumnValues, folder: Path) -> _Making | None:
-    """Return the hierarchy that a person gave, where it still fits."""
-    if about is None or about["made"] == "default" or not about["file"]:
-        return None
-    try:
-        file = folder / about["file"]
-        asked = about["asked"] and Asked(**about["asked"])
-        making = asked.making(values) if asked else _Making(read_hierarchy(file, values.name), "uploaded")
-        stop_at_unlisted(making.hierarchy, values)
-    except NorenError:
-        return None
-    return making
-
-
-def _about(making: _Making, values: ColumnValues) -> dict[str, Any]:
-    levels = [] if making.hierarchy is None else class_sizes(making.hierarchy, values.counts, values.column)
-    return {
-        "name": values.name,
-        "made": making.made,
-        "asked": None if making.asked is None else asdict(making.asked),
-        "widths": None if making.widths is None else list(making.widths),
+        schema = values.records.schema
+        alone = schema.without([other for other in schema.names if other != name])
+        on_rungs(Table(values.records.frame.select(name).unique(), alone), {name: hierarchy}, "category")
+    return hierarchy, {
+        "name": name,
+        "made": made,
+        "asked": asdict(given) if isinstance(given, Asked) else None,
+        "widths": list(builder.parameters) if isinstance(builder, Widths) else None,
         "file": None,
-        "reason": making.reason,
-        "levels": levels,
+        "reason": reason,
+        "levels": [] if hierarchy is None else class_sizes(hierarchy, values.counts, values.column),
     }
 
 
 def _written(making: _Making, values: ColumnValues, schema: Schema, folder: Path) -> dict[str, Any]:
     """Write a column's file and return what a page shows of it."""
+    hierarchy, about = making
     name = hierarchy_file_name(values.name, [other for other in schema.names if other != values.name])
-    about = _about(making, values)
-    if making.hierarchy is None:
+    if hierarchy is None:
         return about
     if name is None:
         return about | {"reason": "name-too-long", "levels": []}
-    write_hierarchy(making.hierarchy, folder / name)
+    write_hierarchy(hierarchy, folder / name)
     return about | {"file": name}
-
-
-def stop_at_unlisted(hierarchy: Hierarchy | None, values: ColumnValues) -> None:
-    """Stop at values of a column that its hierarchy does not list, as the methods would."""
-    if hierarchy is None:
-        return
-    from noren.data.rungs import on_rungs  # here: the search's kernels come with it, and histories need none
-
-    name, schema = values.name, values.records.schema
-    alone = schema.without([other for other in schema.names if other != name])
-    table = Table(values.records.frame.select(name).unique(), alone)
-    on_rungs(table, {name: hierarchy}, "category")
 
 
 LARGEST: Final = 2_000_000
