@@ -83,17 +83,10 @@ class _Draft:
         return tomli_w.dumps(content)
 
     def facts(self) -> dict[str, Any]:
-        return {
-            "form": self.form,
-            "file_columns": self.names,
-            "left_out": [name for name in self.names if name not in self.schema.names],
-            "unreadable": self.unreadable,
-            "open": self.open,
-            "questions": self.questions,
-            "answers": self.answers,
-            "guessed": self.guessed,
-            "examples": self.examples,
-        }
+        left_out = [name for name in self.names if name not in self.schema.names]
+        same = ("unreadable", "open", "questions", "answers", "guessed", "examples")
+        about = {"form": self.form, "file_columns": self.names, "left_out": left_out}
+        return about | {name: getattr(self, name) for name in same}
 
 
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
@@ -153,10 +146,10 @@ def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
     names = list(records.schema.names)
     draft = _Draft(records.schema, names, form)
     if "schema" in order:
-        draft = replace(draft, schema=Schema.from_toml(order["schema"]), leave_out=order["leave_out"])
+        schema, out = Schema.from_toml(order["schema"]), order["leave_out"]
+        draft = _Draft(schema, names, form, out)
         _keep(draft, folder)
-        schema = draft.schema
-        stop_at_other_columns(draft.form["name"], [n for n in draft.names if n not in draft.leave_out], schema)
+        stop_at_other_columns(form["name"], [name for name in names if name not in out], schema)
         if schema.kind == Kind.TABLE:
             return Table.of(records.frame, schema), draft
         made = History.of(records.frame, schema)
