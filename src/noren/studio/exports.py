@@ -46,6 +46,13 @@ _SAMPLES = {
     "history": f"noren sample --customers 400 --rows 12000 --items 900 --seed 1 --out {_MADE_UP}",
     "people": f"noren sample --kind people --rows 4000 --seed 1 --out {_MADE_UP}",
 }
+_MEDIA_TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".parquet": "application/vnd.apache.parquet",
+    ".sh": "text/x-shellscript; charset=utf-8",
+    ".py": "text/x-python; charset=utf-8",
+}
 _LONG_AGO: Final = (1980, 1, 1, 0, 0, 0)
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 _publishing = threading.Lock()
@@ -161,9 +168,8 @@ def script(studio: Studio, job: str, form: ScriptForm = "zip") -> Download:
     """Return a script, or an archive of both with the files that they read."""
     run, texts = studio.finished(job), script_texts(studio, job)
     if form != "zip":
-        kinds = {"sh": "text/x-shellscript; charset=utf-8", "py": "text/x-python; charset=utf-8"}
         content = texts[f"reproduce.{form}"].encode()
-        return Download(_named(studio, run, f"reproduce.{form}"), kinds[form], iter([content]))
+        return Download(_named(studio, run, f"reproduce.{form}"), _MEDIA_TYPES[f".{form}"], iter([content]))
     files: list[tuple[str, Path | bytes]] = [(name, text.encode()) for name, text in texts.items()]
     # the project's hierarchies and categories, as far as the methods of the run read them
     steps = _order(studio, run).statement.steps
@@ -209,45 +215,25 @@ def latest(studio: Studio, run: Job, kind: Written) -> Job | None:
     return about[-1] if about else None
 
 
-def written_for(studio: Studio, run: Job, kind: Written) -> Job:
-    """Return the last job of a kind about this run alone, or say that there is none."""
-    found = latest(studio, run, kind)
-    if found is None:
-        raise NotThereError(_("this file was not asked for yet"))
-    return found
-
-
-def report_file(studio: Studio, job: str) -> Download:
-    """Return a report that a job wrote."""
-    found, path = _written(studio, job, "report", "report.html")
-    words = [studio.project(found.project).name]
-    if len(found.order["runs"]) == 1:
-        words.append(found.order["runs"][0]["label"])
-    return Download(file_name(*words, ending="report.html"), "text/html; charset=utf-8", _read(path))
-
-
 def is_perturbed(run: Job) -> bool:
     """Tell whether the release was perturbed by retention alone, so that the original's table can be estimated."""
     return [step["method"] for step in run.order["steps"]] == ["retention"]
 
 
-def reconstructed_table(studio: Studio, job: str, form: TableForm = "csv") -> Download:
-    """Return the table that a job reconstructed from a public part."""
-    found, path = _written(studio, job, "reconstruct", f"reconstructed.{form}")
-    _must_be_approved(studio, found.order["runs"][0]["id"])  # it is for handing out, as what it is made of
-    words = [studio.project(found.project).name, found.order["runs"][0]["label"]]
-    kind = "text/csv; charset=utf-8" if form == "csv" else "application/vnd.apache.parquet"
-    return Download(file_name(*words, ending=f"reconstructed.{form}"), kind, _read(path))
-
-
-def _written(studio: Studio, job: str, kind: str, name: str) -> tuple[Job, Path]:
+def written_file(studio: Studio, job: str, kind: Written, form: TableForm = "csv") -> Download:
+    """Return what a job wrote: a report, or the table that it reconstructed from a public part."""
     found = studio.job(job, kind=kind)
     if found.state != State.DONE:
         raise NotNowError(_("this file is not written yet: the work is {state}").format(state=_(found.state)))
+    name = "report.html" if kind == "report" else f"reconstructed.{form}"
     path = studio.job_folder(found) / name
     if not path.is_file():
         raise NotThereError(_("there is no such file; it may have been removed"))
-    return found, path
+    runs = found.order["runs"]
+    if kind == "reconstruct":
+        _must_be_approved(studio, runs[0]["id"])  # it is for handing out, as what it is made of
+    words = [studio.project(found.project).name, *([runs[0]["label"]] if len(runs) == 1 else [])]
+    return Download(file_name(*words, ending=name), _MEDIA_TYPES[path.suffix], _read(path))
 
 
 # --- names and bytes -----------------------------------------------------------------------------------------

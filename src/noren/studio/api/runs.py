@@ -229,7 +229,7 @@ def download_script(
 @least(UserRole.REVIEWER)
 def download_report(job: Ident, studio: TheStudio) -> StreamingResponse:
     """Return the report that a job wrote (``POST /projects/{project}/reports`` starts one); it shows original rows."""
-    return sent(exports.report_file(studio, job))
+    return sent(exports.written_file(studio, job, "report"))
 
 
 add_action(exports_router, release_acts.start_reconstruction, JobOut, said_job)
@@ -244,7 +244,7 @@ def download_reconstruction(
     job: Ident, studio: TheStudio, form: Annotated[exports.TableForm, Query()] = "csv"
 ) -> StreamingResponse:
     """Return the table that a job reconstructed."""
-    return sent(exports.reconstructed_table(studio, job, form))
+    return sent(exports.written_file(studio, job, "reconstruct", form))
 
 
 approval_router = APIRouter(tags=["handing out"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))

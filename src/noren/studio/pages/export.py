@@ -37,6 +37,7 @@ from noren.studio.users import UserRole, least
 from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.web.actions import Action
+from noren.web.refusals import NotThereError
 
 router = APIRouter()
 
@@ -143,14 +144,20 @@ def _started(visit: RunVisit, kind: exports.Written, start: Callable[[], Job]) -
 @least(UserRole.REVIEWER)
 def report_file(visit: OfRun) -> Response:
     """Send the last report about this run alone."""
-    return sent(exports.report_file(visit.studio, exports.written_for(visit.studio, visit.run, "report").id))
+    return _written(visit, "report")
 
 
 @router.get(_HERE + "/reconstructed")
 def reconstructed_table(visit: OfRun, form: Annotated[exports.TableForm, Query()] = "csv") -> Response:
     """Send the reconstructed table."""
-    job = exports.written_for(visit.studio, visit.run, "reconstruct")
-    return sent(exports.reconstructed_table(visit.studio, job.id, form))
+    return _written(visit, "reconstruct", form)
+
+
+def _written(visit: RunVisit, kind: exports.Written, form: exports.TableForm = "csv") -> Response:
+    last = exports.latest(visit.studio, visit.run, kind)
+    if last is None:
+        raise NotThereError(_("this file was not asked for yet"))
+    return sent(exports.written_file(visit.studio, last.id, kind, form))
 
 
 @router.post(_HERE + "/secret")
