@@ -70,6 +70,10 @@ class _Judged:
         """How the release was judged on that day, in the language now spoken."""
         return str(self.judged["sentence"][active_language()])
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return self.__dict__ | {"judged": dict(self.judged) | {"sentence": self.sentence}}
+
 
 @dataclass(frozen=True)
 class Decision(_Judged):
@@ -119,7 +123,7 @@ class Publication(_Judged):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
-        return {**self.__dict__, "judged": dict(self.judged) | {"sentence": self.sentence}, "over": self.is_over}
+        return super().as_dict() | {"over": self.is_over}
 
 
 # --- what can be handed out ----------------------------------------------------------------------------------

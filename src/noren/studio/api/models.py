@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from noren.studio.acts import Step
 from noren.studio.service import Studio
-from noren.studio.store import Job, Project, State
+from noren.studio.store import Job, State
 from noren.studio.users import Who
 from noren.studio.work import stage_of, time_left
 from noren.web.actions import Action, add_route
@@ -67,7 +67,7 @@ class ProjectOut(BaseModel):
     name: str
     created: str
     source: dict[str, Any]
-    ready: bool
+    ready: bool = Field(validation_alias="is_ready")
     facts: dict[str, Any]
     rule: str = Field(description="what its releases are judged by: the name of a rule, or a tolerance")
     archived: bool
@@ -94,11 +94,6 @@ class JobOut(BaseModel):
     created: str
     started: str | None
     ended: str | None
-
-
-def said_project(_studio: Studio, project: Project) -> ProjectOut:
-    """Return a project as the interface tells it."""
-    return ProjectOut(**project.__dict__, ready=project.is_ready)
 
 
 def said_job(studio: Studio, job: Job) -> JobOut:

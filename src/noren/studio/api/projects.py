@@ -14,10 +14,11 @@ from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
 from noren.studio.acts import projects as acts
-from noren.studio.api.models import Ident, Part, ProjectOut, TheStudio, TheWho, add_action, said_project
+from noren.studio.api.models import Ident, Part, ProjectOut, TheStudio, TheWho, add_action
 from noren.studio.forms.run_form import USUAL_K, retention_plan
 from noren.studio.service import ProjectQuery, find_projects
-from noren.studio.users import UserRole, least
+from noren.studio.store import Project
+from noren.studio.users import User, UserRole, least
 from noren.web.refusals import errors
 
 router = APIRouter(tags=["projects"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
@@ -27,23 +28,23 @@ class _Projects(Part, ProjectQuery):
     sort: Literal["newest", "oldest", "name", "used"] = "oldest"
 
 
-@router.get("/projects")
-def list_projects(studio: TheStudio, asked: Annotated[_Projects, Query()], response: Response) -> list[ProjectOut]:
+@router.get("/projects", response_model=list[ProjectOut])
+def list_projects(studio: TheStudio, asked: Annotated[_Projects, Query()], response: Response) -> list[Project]:
     """Return projects, the oldest first unless another order is asked for; archived ones only where asked for."""
-    return [said_project(studio, one.project) for one in asked.part(find_projects(studio, asked), response)]
+    return [one.project for one in asked.part(find_projects(studio, asked), response)]
 
 
-add_action(router, acts.add_project, ProjectOut, said_project)
+add_action(router, acts.add_project, ProjectOut)
 
 
-@router.get("/projects/{project}")
-def show_project(project: Ident, studio: TheStudio) -> ProjectOut:
+@router.get("/projects/{project}", response_model=ProjectOut)
+def show_project(project: Ident, studio: TheStudio) -> Project:
     """Return a project."""
-    return said_project(studio, studio.project(project))
+    return studio.project(project)
 
 
-add_action(router, acts.change_project, ProjectOut, said_project)
-add_action(router, acts.copy_project, ProjectOut, said_project)
+add_action(router, acts.change_project, ProjectOut)
+add_action(router, acts.copy_project, ProjectOut)
 add_action(router, acts.remove_project)
 
 
@@ -161,11 +162,11 @@ class UserOut(BaseModel):
     revoked: str | None
 
 
-@users_router.get("/users")
+@users_router.get("/users", response_model=list[UserOut])
 @least(UserRole.STEWARD)
-def list_users(studio: TheStudio) -> list[UserOut]:
+def list_users(studio: TheStudio) -> list[User]:
     """Return everybody who may use the studio, or might."""
-    return [UserOut(**user.__dict__) for user in studio.store.users.all()]
+    return studio.store.users.all()
 
 
 add_action(users_router, acts.add_user, UserOut)

@@ -280,39 +280,34 @@ class PublicationOut(BaseModel):
     entry: str = Field(description="the digest of its entry of the trail")
 
 
-def _decided(_studio: Studio, decision: Decision) -> DecisionOut:
-    judged = dict(decision.judged) | {"sentence": decision.sentence}
-    return DecisionOut.model_validate(decision.__dict__ | {"judged": judged})
+def _told(_studio: Studio, record: Decision | Publication) -> dict[str, Any]:
+    return record.as_dict()
 
 
-def _recorded(_studio: Studio, publication: Publication) -> PublicationOut:
-    return PublicationOut.model_validate(publication.as_dict())
+add_action(approval_router, release_acts.approve_run, DecisionOut, _told)
+add_action(approval_router, release_acts.refuse_run, DecisionOut, _told)
 
 
-add_action(approval_router, release_acts.approve_run, DecisionOut, _decided)
-add_action(approval_router, release_acts.refuse_run, DecisionOut, _decided)
-
-
-@approval_router.get("/runs/{job}/decision")
-def show_decision(job: Ident, studio: TheStudio) -> DecisionOut | None:
+@approval_router.get("/runs/{job}/decision", response_model=DecisionOut | None)
+def show_decision(job: Ident, studio: TheStudio) -> dict[str, Any] | None:
     """Return the last approval or refusal of a run's release."""
     decision = handing_out.decision_on(studio, release_of_run(studio, job))
-    return None if decision is None else _decided(studio, decision)
+    return None if decision is None else decision.as_dict()
 
 
-add_action(approval_router, release_acts.publish_run, PublicationOut, _recorded)
+add_action(approval_router, release_acts.publish_run, PublicationOut, _told)
 
 
-@approval_router.get("/projects/{project}/publications")
-def list_publications(project: Ident, studio: TheStudio) -> list[PublicationOut]:
+@approval_router.get("/projects/{project}/publications", response_model=list[PublicationOut])
+def list_publications(project: Ident, studio: TheStudio) -> list[dict[str, Any]]:
     """Return what was handed out of a project, the newest first."""
     studio.project(project)
-    return [_recorded(studio, one) for one in handing_out.publications(studio, project)]
+    return [one.as_dict() for one in handing_out.publications(studio, project)]
 
 
-add_action(approval_router, release_acts.approve_release, DecisionOut, _decided)
-add_action(approval_router, release_acts.refuse_release, DecisionOut, _decided)
-add_action(approval_router, release_acts.publish_release, PublicationOut, _recorded)
+add_action(approval_router, release_acts.approve_release, DecisionOut, _told)
+add_action(approval_router, release_acts.refuse_release, DecisionOut, _told)
+add_action(approval_router, release_acts.publish_release, PublicationOut, _told)
 
 ledger_router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
