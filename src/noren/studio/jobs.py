@@ -165,39 +165,35 @@ class Jobs:
         job = self.store.job(claim.id)
         if job is None:  # removed at the last moment
             return Ending(State.CANCELLED)
+        folder = self.folders.job(job.project, job.id)
+        self._live.pop(job.id, None)
         try:
-            return self._worked(job, claim)
+            self._save(job.id, done=0.0)
+            for _try in range(_MOST_SET_ASIDE):
+                code, told = self._watch(job, folder, claim)
+                if claim.gone.is_set() or code >= 0:
+                    break
+                # the attack or the measure at which the worker was killed is set aside, and the others go on
+                if job.kind != "run" or not self._is_ours(job) or not set_aside(folder, spoken(GONE)):
+                    break
+            if claim.gone.is_set():
+                return Ending(State.WAITING, {"done": 0.0})
+            if code == 0 and "summary" in told:
+                if self._is_ours(job):
+                    self._after(job, told["summary"])
+                live = self._live.get(job.id)
+                done = {"done": 1.0, "summary": told["summary"], "best": job.best if live is None else live.best}
+                return Ending(State.DONE, as_columns(done))
+            remove_half_written(folder)
+            return self._failed(job, told.get("error") or {"message": spoken(GONE if code < 0 else UNEXPECTED)})
         except Exception as error:
             # whatever it was, the job must not look as if it went on; its error log tells what nobody expected
-            log = self.folders.job(job.project, job.id) / "error.log"
-            with contextlib.suppress(OSError), private_log(log) as file:
+            with contextlib.suppress(OSError), private_log(folder / "error.log") as file:
                 file.writelines(traceback.format_exception(error))
             return self._failed(job, told_error(error))
         finally:
             if claim.gone.is_set():  # another server may do it now
                 self._live.pop(claim.id, None)
-
-    def _worked(self, job: Job, claim: Claim) -> Ending:
-        self._live.pop(job.id, None)
-        folder = self.folders.job(job.project, job.id)
-        self._save(job.id, done=0.0)
-        for _try in range(_MOST_SET_ASIDE):
-            code, told = self._watch(job, folder, claim)
-            if claim.gone.is_set() or code >= 0:
-                break
-            # the attack or the measure at which the worker was killed is set aside, and the others go on
-            if job.kind != "run" or not self._is_ours(job) or not set_aside(folder, spoken(GONE)):
-                break
-        if claim.gone.is_set():
-            return Ending(State.WAITING, {"done": 0.0})
-        if code == 0 and "summary" in told:
-            if self._is_ours(job):
-                self._after(job, told["summary"])
-            live = self._live.get(job.id)
-            done = {"done": 1.0, "summary": told["summary"], "best": job.best if live is None else live.best}
-            return Ending(State.DONE, as_columns(done))
-        remove_half_written(folder)
-        return self._failed(job, told.get("error") or {"message": spoken(GONE if code < 0 else UNEXPECTED)})
 
     def _failed(self, job: Job, error: Mapping[str, Any]) -> Ending:
         """Return that a job failed; a run that had a result before it was taken up again keeps it."""

@@ -115,10 +115,13 @@ class Studio:
 
     def known(self, project: str) -> Mapping[str, Any]:
         """Return what is known of a project's file: by the last reading that went well, or as far as one came."""
-        found = self.project(project)
-        last = next(iter(reversed(self.store.jobs(project, kind="read"))), None)
+        found, last = self.project(project), self.last_read(project)
         draft = read_json(self.job_folder(last) / "draft.json") if last and last.state == State.FAILED else None
         return found.facts if draft is None else draft
+
+    def last_read(self, project: str) -> Job | None:
+        """Return the job that read a project's file last, or does so."""
+        return next(iter(reversed(self.store.jobs(project, kind="read"))), None)
 
     def read(self, project: Project, told: Mapping[str, Any] | None = None) -> Job:
         """Have a project's data read: by a schema, by answers, or by a guess where nothing is ``told``."""

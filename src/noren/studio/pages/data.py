@@ -23,7 +23,7 @@ from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
 from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
-from noren.studio.folders import DATA_FILE, read_json
+from noren.studio.folders import DATA_FILE
 from noren.studio.forms.columns import (
     HISTORY_ROLES,
     NAMES_IN_HISTORY,
@@ -42,8 +42,6 @@ from noren.studio.forms.columns import (
 from noren.studio.pages import data_parts
 from noren.studio.pages.data_parts import Tried, hierarchies_context, told_apart, try_hierarchy, unicity_context
 from noren.studio.pages.frame import OfProject, OfReady, Visit
-from noren.studio.service import Studio
-from noren.studio.store import Job, State
 from noren.studio.work.reading import ENDINGS
 
 router = APIRouter()
@@ -104,7 +102,7 @@ def _page(
     tried: Tried | None = None,
 ) -> HTMLResponse:
     studio, found = visit.studio, visit.project
-    job = _last_read(studio, found.id)
+    job = studio.last_read(found.id)
     profile = studio.profile(found.id) if found.is_ready else None
     context: dict[str, Any] = {
         "job": None if job is None else said_job(studio, job),
@@ -151,24 +149,19 @@ def _page(
     return visit.page("data.html.jinja", title=title, place="data", status=status, **context)
 
 
-def _last_read(studio: Studio, project: str) -> Job | None:
-    return next(iter(reversed(studio.store.jobs(project, kind="read"))), None)
-
-
 # --- the columns -----------------------------------------------------------------------------------------------------
 
 
 def _editor(visit: Visit) -> _Editor | None:
     """Return what is said of the columns: as typed where reading by it failed, else as saved."""
-    studio, found = visit.studio, visit.project
-    job = _last_read(studio, found.id)
-    draft = read_json(studio.job_folder(job) / "draft.json") if job is not None and job.state == State.FAILED else None
-    if draft is None and not found.is_ready:
+    studio, project = visit.studio, visit.project.id
+    facts, job = studio.known(project), studio.last_read(project)
+    if not facts:
         return None
-    facts = found.facts if draft is None else draft
-    schema = studio.schema(found.id) if draft is None else Schema.from_toml(draft["toml"])
+    is_draft = "toml" in facts
+    schema = Schema.from_toml(facts["toml"]) if is_draft else studio.schema(project)
     names, out = facts.get("file_columns", schema.names), facts.get("leave_out", facts.get("left_out", ()))
-    wrong = {} if draft is None or job is None or job.error.get("column") not in names else job.error
+    wrong = job.error if is_draft and job is not None and job.error.get("column") in names else {}
     problems: dict[str | None, list[str]] = {wrong["column"]: [wrong["message"]]} if wrong else {}
     return _Editor(schema, fields_of(schema, names, out), str(schema.kind), facts, problems)
 

@@ -191,12 +191,8 @@ def told_apart(visit: Visit, people: str) -> dict[str, Any]:
     try:
         found = identifiers(table, columns=names, largest=_LARGEST)
         said["rows"] = [
-            {
-                "columns": " + ".join(printable(name, _LONGEST_NAME) for name in one.columns),
-                "alone": percent(one.alone),
-                "separation": percent(one.separation),
-                "distinction": percent(one.distinction),
-            }
+            {"columns": " + ".join(printable(name, _LONGEST_NAME) for name in one.columns)}
+            | {name: percent(getattr(one, name)) for name in ("alone", "separation", "distinction")}
             for one in (*found.columns, *found.sets)
         ]
         if people.strip():
