@@ -199,7 +199,7 @@ def hierarchy_file(project: Path, schema: Schema, column: str) -> Path:
 
 def set_hierarchy(project: Path, schema: Schema, column: str, content: bytes, name: str) -> dict[str, Any]:
     """Keep an uploaded hierarchy for a column."""
-    values = _values(project, schema, column)
+    linking = _linking_column(schema, column)
     with _aside(project, content, name) as file:
         text = io.StringIO(content.decode("utf-8-sig", errors="replace"), newline="")
         with contextlib.suppress(csv.Error, StopIteration):
@@ -207,7 +207,7 @@ def set_hierarchy(project: Path, schema: Schema, column: str, content: bytes, na
             if levels > _MOST_LEVELS:
                 raise FormatError(*say.problem("many_levels", count=levels, most=_MOST_LEVELS), row=1)
         given = read_hierarchy(file, column)
-    return keep_hierarchy(values, schema, project, given)
+    return keep_hierarchy(ColumnValues(_table(project, schema, [linking.name]), linking), schema, project, given)
 
 
 def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, bytes]]) -> list[CheckedFile]:
@@ -237,7 +237,10 @@ def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, by
 
 def build_hierarchy(project: Path, schema: Schema, column: str, asked: Asked | None, *, keep: bool) -> dict[str, Any]:
     """Make a column's hierarchy by a builder, or without one the first again; only look at it unless ``keep``."""
-    values = _values(project, schema, column, asked)
+    linking = _linking_column(schema, column)
+    builder = None if asked is None else builder_of(asked.by, asked.text, asked.other)
+    others = builder.parameters if isinstance(builder, FromColumn) else ()  # columns that the builder reads, too
+    values = ColumnValues(_table(project, schema, [linking.name, *(schema[other].name for other in others)]), linking)
     if asked is not None and asked.by == Similar.by and len(values.counts) > _MOST_COMPARED:
         raise ParameterError(*say.problem("many_names", count=len(values.counts)), column=column)
     return keep_hierarchy(values, schema, project, asked, keep=keep or asked is None)
@@ -248,14 +251,6 @@ def _linking_column(schema: Schema, column: str) -> Column:
     if schema.kind != Kind.TABLE or found.role != Role.QUASI:
         raise ParameterError(*say.problem("not_linking"), column=column)
     return found
-
-
-def _values(project: Path, schema: Schema, column: str, asked: Asked | None = None) -> ColumnValues:
-    """Return a column's values, with the other columns that a builder asks for."""
-    found = _linking_column(schema, column)
-    builder = None if asked is None else builder_of(asked.by, asked.text, asked.other)
-    others = builder.parameters if isinstance(builder, FromColumn) else ()
-    return ColumnValues(_table(project, schema, [found.name, *(schema[other].name for other in others)]), found)
 
 
 def _table(project: Path, schema: Schema, columns: Sequence[str]) -> Table:

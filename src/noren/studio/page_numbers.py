@@ -106,21 +106,19 @@ def table_risk_facts(verdict: Verdict) -> list[Fact]:
     """Return what a released table leaks to those who look for one person, and to those who look for everybody."""
     found, table = verdict.facts, verdict.facts.table
     if found.proven_k is not None:
-        bound = 1 / max(found.proven_k, 1.0)
-        return [_fact("risk.bound", bound, percent(bound), "safer", "pk"), _real_k(found.proven_k)]
+        k = found.proven_k
+        bound = 1 / max(k, 1.0)
+        fact = _fact("risk.bound", bound, percent(bound), "safer", "pk")
+        return [fact, _fact("risk.k", k, number(k), "higher-safer", "k")]
     if table is None:
         return []
     shares = [("prosecutor", table.prosecutor), ("journalist", table.journalist), ("marketer", table.marketer)]
     facts = [_fact(f"risk.{who}", value, percent(value), "safer", who) for who, value in shares if value is not None]
     if table.least is not None:
-        facts.append(_real_k(table.least))
+        facts.append(_fact("risk.k", table.least, number(table.least), "higher-safer", "k"))
     if table.below is not None:
         facts.append(_fact("risk.below", table.below, percent(table.below), "safer", "k"))
     return [*facts, *_told(table)]
-
-
-def _real_k(k: float) -> Fact:
-    return _fact("risk.k", k, number(k), "higher-safer", "k")
 
 
 def _told(table: TableFacts) -> list[Fact]:

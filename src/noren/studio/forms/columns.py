@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -183,7 +184,10 @@ def _settled(content: Mapping[str, Any]) -> dict[str, Any]:
             about["type"] = ValueType.TEXT
         for edge in ("minimum", "maximum"):
             if isinstance(about.get(edge), str):
-                about[edge] = _bound(about[edge], about.get("type"))
+                text, read = about[edge].strip(), _READERS.get(about.get("type"))
+                about[edge] = text
+                with contextlib.suppress(ValueError):  # what is no bound stays a text, to be complained of
+                    about[edge] = float(text.replace(",", "")) if read is None else read(text.replace("/", "-"))
             elif isinstance(about.get(edge), bool):
                 about[edge] = str(about[edge])
     return settled | {"columns": columns}
@@ -203,20 +207,11 @@ def _stop_at_unreadable_bound(about: Mapping[str, Any]) -> None:
             )
 
 
-def _bound(text: str, kind: Any) -> Any:
-    """Return a bound as its column's type has it; the text itself where it is none, to be complained of."""
-    readers: dict[Any, Any] = {
-        ValueType.DATE: dt.date.fromisoformat,
-        ValueType.TIME: dt.time.fromisoformat,
-        ValueType.DATETIME: dt.datetime.fromisoformat,
-    }
-    text = text.strip()
-    try:
-        return readers[kind](text.replace("/", "-")) if kind in readers else float(text.replace(",", ""))
-    except ValueError:
-        return text
-
-
+_READERS: Final[Mapping[Any, Callable[[str], Any]]] = {
+    ValueType.DATE: dt.date.fromisoformat,
+    ValueType.TIME: dt.time.fromisoformat,
+    ValueType.DATETIME: dt.datetime.fromisoformat,
+}
 _TYPES_OF = {
     Scale.NOMINAL: {ValueType.TEXT},
     Scale.INTERVAL: {ValueType.DATE, ValueType.TIME, ValueType.DATETIME},
@@ -296,24 +291,20 @@ def typed(before: Sequence[ColumnFields], posted: Mapping[str, str]) -> list[Col
 def content_from(fields: Sequence[ColumnFields], kind: str, before: Schema) -> tuple[dict[str, Any], list[str]]:
     """Return the schema that the fields mean, as plain data, and the columns to leave out."""
     own = {column.name: column for column in before.columns}
+    # what was guessed of grids and lists stays a guess, which rejects no row, until somebody says otherwise
+    guessed = before.guessed
+    for one, guess in ((one, _fields(own[one.name])) for one in fields if one.name in own):
+        same = ("width", "minimum", "maximum", "optional") if one.type == guess.type else ()
+        guessed &= one.domain.strip() == guess.domain.strip()
+        guessed &= all(getattr(one, name) == getattr(guess, name) for name in same)
     content: dict[str, Any] = {
         "name": "custom",
         "kind": kind if kind in set(Kind) else str(before.kind),
         "text": before.text.model_dump(exclude_none=True),
-        # what was guessed of grids and lists stays a guess, which rejects no row, until somebody says otherwise
-        "guessed": before.guessed and all(_as_guessed(one, own[one.name]) for one in fields if one.name in own),
+        "guessed": guessed,
         "columns": [_about(one, own.get(one.name)) for one in fields if not one.out],
     }
     return content, [one.name for one in fields if one.out]
-
-
-def _as_guessed(fields: ColumnFields, before: Column) -> bool:
-    """Tell whether nobody changed what is said of the values a column may have."""
-    guess = _fields(before)
-    same = ("width", "minimum", "maximum", "optional")
-    return fields.domain.strip() == guess.domain.strip() and all(
-        getattr(fields, name) == getattr(guess, name) for name in same if fields.type == guess.type
-    )
 
 
 def _about(fields: ColumnFields, before: Column | None) -> dict[str, Any]:

@@ -218,16 +218,12 @@ def draft_of_form(sent: Mapping[str, Sequence[str]], around: Surroundings) -> Dr
             start = f"{number}."
             typed = {name.removeprefix(start): list(texts) for name, texts in sent.items() if name.startswith(start)}
             steps.append((method.name, typed))
-    attacks, measures = _chosen(sent, "attack", around.attacks), _chosen(sent, "measure", around.measures)
-    return Draft(tuple(steps), attacks, measures, "".join(sent.get(_SEED, ())).strip()[:30])
-
-
-def _chosen(sent: Mapping[str, Sequence[str]], name: str, every: Sequence[str]) -> tuple[str, ...] | None:
-    """Return which of those that fit were ticked; nothing where all were, or where nobody was asked."""
-    if "judges" not in sent:
-        return None
-    ticked = tuple(one for one in every if one in sent.get(name, ()))
-    return None if len(ticked) == len(every) else ticked
+    # which of those that fit were ticked; nothing where all were, or where nobody was asked
+    chosen = []
+    for name, every in (("attack", around.attacks), ("measure", around.measures)):
+        ticked = tuple(one for one in every if one in sent.get(name, ()))
+        chosen.append(None if "judges" not in sent or len(ticked) == len(every) else ticked)
+    return Draft(tuple(steps), *chosen, seed="".join(sent.get(_SEED, ())).strip()[:30])
 
 
 # --- what is wrong, and what it means ------------------------------------------------------------------------
