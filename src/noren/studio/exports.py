@@ -125,15 +125,6 @@ def _must_be_approved(studio: Studio, job: str) -> None:
         handing_out.must_be_approved(studio, handing_out.release_of_run(studio, job))
 
 
-def ledger_public_part(studio: Studio, project: str, number: int) -> Download:
-    """Return the public part and the statement of a release of the ledger, and nothing else."""
-    handout = handing_out.ledger_release(studio, project, number)
-    handing_out.must_be_approved(studio, handout)
-    files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
-    name = file_name(studio.project(project).name, handout.label, ending="public.zip")
-    return Download(name, "application/zip", packed(files))
-
-
 # --- what was done, as a script ------------------------------------------------------------------------------
 
 

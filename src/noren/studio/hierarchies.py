@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -81,12 +80,6 @@ def make_hierarchies(table: Table, project: Path) -> list[str]:
         folder.rmdir()  # methods take an empty folder for a mistake
     write_json(project / FACTS, facts)
     return lost
-
-
-def forget_hierarchies(project: Path) -> None:
-    """Remove the hierarchies of a project whose data have none."""
-    shutil.rmtree(project / FOLDER, ignore_errors=True)
-    (project / FACTS).unlink(missing_ok=True)
 
 
 def keep_hierarchy(

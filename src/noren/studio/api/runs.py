@@ -332,4 +332,8 @@ def download_release(
     project: Ident, number: Annotated[int, Path(ge=1, le=10**6)], studio: TheStudio
 ) -> StreamingResponse:
     """Return the public part of a release of the ledger, and nothing else."""
-    return sent(exports.ledger_public_part(studio, project, number))
+    handout = handing_out.ledger_release(studio, project, number)
+    handing_out.must_be_approved(studio, handout)
+    files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
+    name = exports.file_name(studio.project(project).name, handout.label, ending="public.zip")
+    return sent(exports.Download(name, "application/zip", exports.packed(files)))

@@ -14,8 +14,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from noren.data.guessing.column_types import guess_type, how_written
 from noren.data.schema import LONGEST_NAME, PRESETS, Kind, Role, Schema, ValueType
 from noren.data.value_formats import DATE_FORMATS, NUMBER, NUMBER_FORMATS, TIME_FORMATS
-from noren.drawing.bars import counts_bars
-from noren.drawing.ground import live
 from noren.errors import NorenError
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
@@ -135,7 +133,7 @@ def _page(
         title = data_parts.finding(found.facts, profile)
         is_table = profile["kind"] == Kind.TABLE
         context |= {
-            "history": None if profile["history"] is None else _history_context(profile["history"]),
+            "history": None if profile["history"] is None else data_parts.history_context(profile["history"]),
             "unicity": unicity_context(profile["history"]),
             "facts": found.facts,
             "hierarchies": hierarchies_context(visit, tried) if is_table else [],
@@ -361,20 +359,6 @@ def use_preset(visit: OfProject, posted: Posted) -> Response:
 
 
 # --- what there is once data were read -------------------------------------------------------------------------------
-
-
-def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
-    about = {"customers": history["customers"], "things": history["items"], "shape": history["shape"]}
-    for name, counts, label in (
-        ("rows", history["rows_per_customer"], _("purchases of a customer")),
-        ("months", history["months_active"], _("months in which a customer bought")),
-    ):
-        about[name] = counts and {
-            "caption": data_parts.half_finding(name, counts),
-            "spec": live(counts_bars(counts, label_title=label, value_title=_("customers"))),
-            "table": [[label, count(n)] for label, n in zip(counts["labels"], counts["counts"], strict=True)],
-        }
-    return about
 
 
 @router.post("/projects/{project}/data/hierarchy")

@@ -13,6 +13,7 @@ from noren.data.formats.text_layout import DELIMITERS, ENCODINGS
 from noren.data.frames import Table
 from noren.data.hierarchies.builders import builders_for
 from noren.data.schema import Column, Role, Scale
+from noren.drawing.bars import counts_bars
 from noren.drawing.ground import live
 from noren.drawing.unicity_lines import unicity_lines
 from noren.errors import NorenError, ParameterError, listing
@@ -110,12 +111,26 @@ def notices(facts: Facts) -> list[str]:
     ]
 
 
-def half_finding(name: str, counts: Facts) -> str:
-    """Return how much half of the customers buy (``rows``), or for how long (``months``)."""
-    if not counts["total"]:
-        return say("half.nobody")
-    median = f"{counts['median']:,.1f}".removesuffix(".0")
-    return say(f"half.{name}", math.ceil(counts["median"]), median=median, most=count(counts["maximum"]))
+def history_context(history: Facts) -> dict[str, Any]:
+    """Return how much customers buy (``rows``) and for how long (``months``), each with what half of them do."""
+    about = {"customers": history["customers"], "things": history["items"], "shape": history["shape"]}
+    for name, counts, label in (
+        ("rows", history["rows_per_customer"], _("purchases of a customer")),
+        ("months", history["months_active"], _("months in which a customer bought")),
+    ):
+        if counts is None:
+            about[name] = None
+            continue
+        caption = say("half.nobody")
+        if counts["total"]:
+            median = f"{counts['median']:,.1f}".removesuffix(".0")
+            caption = say(f"half.{name}", math.ceil(counts["median"]), median=median, most=count(counts["maximum"]))
+        about[name] = {
+            "caption": caption,
+            "spec": live(counts_bars(counts, label_title=label, value_title=_("customers"))),
+            "table": [[label, count(n)] for label, n in zip(counts["labels"], counts["counts"], strict=True)],
+        }
+    return about
 
 
 def values_sentence(about: Facts, rows: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +30,7 @@ from noren.progress import Progress
 from noren.reports.profile import profile
 from noren.studio.folders import DATA_FILE, Folders, write_json
 from noren.studio.forms.columns import LEAVE_OUT, OF_THE_FILE, Answers, content_of, left_out, schema_of
-from noren.studio.hierarchies import forget_categories, forget_hierarchies, make_hierarchies, refresh_categories
+from noren.studio.hierarchies import FACTS, FOLDER, forget_categories, make_hierarchies, refresh_categories
 
 MOST_COLUMNS: Final = 1_000
 """Columns of a file that a page can ask a person about."""
@@ -109,7 +110,8 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
         forget_categories(place)
         lost = make_hierarchies(records, place)
     else:
-        forget_hierarchies(place)
+        shutil.rmtree(place / FOLDER, ignore_errors=True)
+        (place / FACTS).unlink(missing_ok=True)
         if isinstance(records, History):
             lost = refresh_categories(records, place)
     progress(1.0)
