@@ -46,14 +46,7 @@ Typed = Annotated[dict[str, str], Depends(_typed)]
 
 
 def page(
-    request: Request,
-    template: str,
-    *,
-    title: str,
-    place: str,
-    project: Project | None = None,
-    status: int = 200,
-    **context: Any,
+    request: Request, template: str, *, place: str, project: Project | None = None, **context: Any
 ) -> HTMLResponse:
     """Render a page of the studio (:meth:`noren.web.frame.Frame.page`); without a project the rail is short."""
     rail = [
@@ -65,19 +58,9 @@ def page(
     if project is None and who is not None:
         rail += [entry.filled() for role, entry in _OF_PEOPLE if who.may(role)]
     handed_out = publications(request.app.state.studio, project.id) if project and place in _TELLING else []
-    return FRAME.page(
-        request,
-        template,
-        title=title,
-        place=place,
-        rail=rail,
-        status=status,
-        project=project,
-        who=who,
-        handed_out=handed_out,
-        can_leave=who is not None and request.app.state.login.needed,
-        **context,
-    )
+    can_leave = who is not None and request.app.state.login.needed
+    context |= {"project": project, "who": who, "handed_out": handed_out, "can_leave": can_leave}
+    return FRAME.page(request, template, place=place, rail=rail, **context)
 
 
 def status_of(error: NorenError | None) -> int:
@@ -99,10 +82,9 @@ class Visit:
         who: Who = self.request.state.who
         return who
 
-    def page(self, template: str, *, title: str, place: str, status: int = 200, **context: Any) -> HTMLResponse:
+    def page(self, template: str, **context: Any) -> HTMLResponse:
         """Render a page about the project (:func:`page`)."""
-        about = {"title": title, "place": place, "project": self.project, "status": status}
-        return page(self.request, template, **about, **context)
+        return page(self.request, template, project=self.project, **context)
 
     def to_page(self, name: str) -> RedirectResponse:
         """Send somebody to a page of the project."""
