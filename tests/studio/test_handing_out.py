@@ -144,7 +144,7 @@ def test_what_is_taken_up_again_is_resumed_on_the_trail(stage: Stage, monkeypatc
     made = stage.run()
     stage.ask("ben", made, "approval")
     job = stage.studio.job(made)
-    monkeypatch.setattr(stage.studio.jobs, "resume", lambda _job: None)
+    monkeypatch.setattr(stage.studio.jobs, "submit", lambda _job, **_values: None)
     failed = {"component": "rfm", "kind": "measure", "reason": {"en": "x", "ja": "x"}}
     stage.studio.store.change_job(made, summary=job.summary | {"failed": [failed]})
     act_on_job(stage.studio, job=made, act="again")
