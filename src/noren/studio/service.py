@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.data import catalog
@@ -143,8 +144,6 @@ class Studio:
 
     def preview(self, project: str, start: int, count: int) -> dict[str, Any]:
         """Return rows of the data, as they are read."""
-        import polars as pl
-
         found = self.ready_project(project)
         schema = self.schema(project)
         rows = pl.scan_parquet(self.folders.data(project)).select(schema.names).slice(start, count).collect()
@@ -203,8 +202,6 @@ class Studio:
 
     def row_pairs(self, job: str, start: int, count: int, *, only_changed: bool = False) -> dict[str, Any]:
         """Return original rows next to released ones; whose pseudonym is whose belongs to the secret part, not here."""
-        import polars as pl
-
         path = self.job_folder(self.finished(job)) / "rows.parquet"
         lazy = pl.scan_parquet(path)
         names = lazy.collect_schema().names()

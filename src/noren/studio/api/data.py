@@ -6,10 +6,12 @@ import asyncio
 import shutil
 from typing import Annotated, Any, Literal
 
+import polars as pl
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
+from noren.data.formats.render import value_text
 from noren.data.hierarchies.builders import builders_for
 from noren.data.schema import LONGEST_NAME
 from noren.errors import ParameterError
@@ -129,10 +131,6 @@ add_action(router, acts.check_schema, Checked)
 @router.get("/projects/{project}/values")
 def show_values(project: Ident, studio: TheStudio, column: ColumnName) -> Values:
     """Return the different values of a column, to declare them as its domain."""
-    import polars as pl
-
-    from noren.data.formats.render import value_text
-
     about = studio.schema(project)[column]
     own = pl.scan_parquet(studio.folders.data(project)).select(pl.col(about.name).drop_nulls().unique().sort())
     texts = own.select(value_text(pl.col(about.name), about)).collect().to_series()

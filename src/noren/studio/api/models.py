@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from noren.studio.acts import Step
@@ -30,6 +30,7 @@ def _who(request: Request) -> Who:
 TheWho = Annotated[Who, Depends(_who)]
 TheStudio = Annotated[Studio, Depends(_studio)]
 _One = TypeVar("_One")
+Name = Annotated[str, Query(min_length=1, max_length=200)]
 Ident = Annotated[str, Field(pattern=r"^[a-z0-9]{12}$", description="an identifier of a project or a run")]
 
 

@@ -14,7 +14,7 @@ from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
 from noren.studio.acts import projects as acts
-from noren.studio.api.models import Ident, Part, ProjectOut, TheStudio, TheWho, add_action
+from noren.studio.api.models import Ident, Name, Part, ProjectOut, TheStudio, TheWho, add_action
 from noren.studio.forms.run_form import USUAL_K, retention_plan
 from noren.studio.service import ProjectQuery, find_projects
 from noren.studio.store import Project
@@ -58,7 +58,6 @@ components_router = APIRouter(tags=["components"], responses=errors(401))
 
 Room = Literal["methods", "attacks", "measures"]
 _ROOMS: dict[str, Registry[Any]] = {"methods": methods, "attacks": attacks, "measures": measures}
-Name = Annotated[str, Query(min_length=1, max_length=200)]
 
 
 class AttributeOut(BaseModel):

@@ -16,7 +16,7 @@ from noren.studio import exports, handing_out
 from noren.studio.acts import releases as release_acts
 from noren.studio.acts import runs as acts
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, Part, TheStudio, add_action, said_job
+from noren.studio.api.models import Ident, JobOut, Name, Part, TheStudio, add_action, said_job
 from noren.studio.handing_out import Decision, Publication, release_of_run
 from noren.studio.service import RunQuery, Studio, find_runs, pair_of
 from noren.studio.store import Job, State
@@ -29,9 +29,6 @@ _LOOK_EVERY, _LOOK_AT_ALL_EVERY = 0.15, 0.5
 _MOVING = {"id", "sweep", "state", "done", "words", "best", "can_stop", "left", "stage"}
 """What changes while a run is under way."""
 _SIGN_OF_LIFE = 15.0
-
-
-Name = Annotated[str, Query(min_length=1, max_length=200)]
 
 
 def said_jobs(studio: Studio, jobs: Sequence[Job]) -> list[JobOut]:

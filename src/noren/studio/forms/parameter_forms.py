@@ -145,12 +145,7 @@ def word_of(component: type[Component] | None, name: str, value: str) -> str:
 
 def fresh(component: type[Component], columns: Sequence[FormColumn]) -> dict[str, list[str]]:
     """Return what a form holds before anybody typed: defaults, and a sensible start where there is none."""
-    given = {
-        name: about.get_default(call_default_factory=True)
-        for name, about in _fields(component).items()
-        if not about.is_required()
-    }
-    typed = typed_of(component, given, columns)
+    typed = typed_of(component, {}, columns)
     if "attributes" in typed:
         typed["attributes"] = [c.name for c in columns if c.begins] or typed["attributes"]
     starts = {name: told for name, about in _fields(component).items() if (told := _in_form(about).get("start"))}

@@ -30,6 +30,7 @@ from noren.methods import methods as every_method
 from noren.registry import flags
 from noren.reports.run_view import RowCounts, RunView, StepView
 from noren.studio.acts.projects import change_project
+from noren.studio.api.data import Start
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
 from noren.studio.page_numbers import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
@@ -43,7 +44,6 @@ from noren.work.run import fitting
 
 router = APIRouter()
 
-Start = Annotated[int, Query(ge=0, le=10**9)]
 Column = Annotated[str | None, Query(max_length=200)]
 _EXPLAINED = (
     "risk", "named", "right", "rate", "chance", "share", "best", "needed", "error", "shift", "unsaid", "deleted",
@@ -355,14 +355,9 @@ def row_pairs_of(
             {
                 "number": told["row"],
                 "state": told["state"],
-                "state_words": change_words(told["state"]),
                 "original": [was for was, _now, _change in cells],
                 "released": [
-                    {
-                        "text": change_words(change) if change in ("pseudonym", "dropped") else now,
-                        "change": change,
-                        "words": change_words(change) if change else "",
-                    }
+                    {"text": change_words(change) if change in ("pseudonym", "dropped") else now, "change": change}
                     for _was, now, change in cells
                 ],
             }
