@@ -13,7 +13,7 @@ from noren.data.schema import Kind
 from noren.drawing.ground import live
 from noren.drawing.ledger_chart import Curves, about_measure
 from noren.errors import NorenError, ParameterError
-from noren.i18n import _, active_language, ngettext, speaking
+from noren.i18n import _, active_language, speaking
 from noren.judgement.numbers import percent
 from noren.judgement.rule import RECIPIENTS, RULES, Rule, rule_named
 from noren.judgement.sentences import besides, cautions, headline_sentence, rule_sentence, word_text
@@ -36,10 +36,12 @@ from noren.studio.store import Job, State
 from noren.studio.users import UserRole, least
 from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
+from noren.tables import Texts
 from noren.web.actions import Action
 from noren.web.refusals import NotThereError
 
 router = APIRouter()
+say = Texts(__name__)
 
 _HERE = "/projects/{project}/results/{job}/publish"
 _EASY_TO_TRY = 2**40
@@ -275,25 +277,17 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
     records = [one for one in handing_out.publications(studio, run.project) if one.what == run.id][:1]
     known = {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
     keys, wording = dict.fromkeys(one.key for _document, one in pack.fields() if one.key), Wording()
-    title = ngettext(
-        "{count} paper goes with this release; {left} places in them are yours to fill in",
-        "{count} papers go with this release; {left} places in them are yours to fill in",
-        len(pack.documents),
-    )
+    papers = len(pack.documents)
     return visit.page(
         "papers.html.jinja",
-        title=title.format(count=len(pack.documents), left=len(pack.fields())),
+        title=say("papers", papers, count=papers, left=len(pack.fields())),
         place="results",
         run=run,
         verdict_of_run=case.verdict,
         rule=rule_sentence(rule_named(visit.project.rule)),
         law=law,
-        laws=[("appi", _("Japan: the personal information act")), ("gdpr", _("European Union: GDPR"))],
-        kinds=[
-            ("auto", _("by what the method does")),
-            ("anonymised", _("anonymously processed information")),
-            ("pseudonymised", _("pseudonymously processed information")),
-        ],
+        laws=[(name, say(f"law.{name}")) for name in ("appi", "gdpr")],
+        kinds=[(name, say(f"kind.{name}")) for name in ("auto", "anonymised", "pseudonymised")],
         documents=[(document.title, document.audience) for document in pack.documents],
         fields=[
             {"name": key, "label": wording.word(f"common.field_{key}"), "value": known.get(key, "")} for key in keys
@@ -420,19 +414,15 @@ def _ledger_page(visit: Visit, typed: Mapping[str, str], wrong: str, status: int
 
 def _ledger_title(book: Mapping[str, Any] | None, *, fits: bool) -> str:
     if not fits:
-        return _("A ledger is for purchase histories that are released again and again")
+        return say("ledger.unfit")
     if book is None:
-        return _("Releasing again and again adds up: a ledger tells the risk before the next release")
+        return say("ledger.none")
     if not book["entries"]:
-        return _("Nothing was released yet; see what the first period would risk")
+        return say("ledger.empty")
     risk, last, certificate = book["entries"][-1]["risk"], book["entries"][-1]["period"], book["certificate"]
     if certificate is not None:
-        return _("Until {period}, nobody can find more than {share} of customer months in the mean").format(
-            period=last, share=percent(certificate["rate"]["mm"])
-        )
-    return _("Until {period}, an attack found {share} of customer months when it did best").format(
-        period=last, share=percent(risk["emm"])
-    )
+        return say("ledger.certified", period=last, share=percent(certificate["rate"]["mm"]))
+    return say("ledger.found", period=last, share=percent(risk["emm"]))
 
 
 def _certified(kept: Mapping[str, Any] | None) -> str:
