@@ -10,12 +10,18 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from noren.tables import table_of
 from noren.web.actions import Asked
 
 
 def asked(*, model: Any = None, **rules: Any) -> Asked:
     """Say that a parameter is asked for, and by which rules (:class:`~noren.web.actions.Asked`)."""
     return Asked(rules=rules, model=model)
+
+
+def body(name: str) -> dict[str, Any]:
+    """Return what an action says of the body of its requests: its name, and what it is for (``acts.toml``)."""
+    return {"body": name, "body_text": table_of(__name__)[name]}
 
 
 IDENT: Final = {"pattern": r"^[a-z0-9]{12}$", "description": "an identifier of a project or a run"}

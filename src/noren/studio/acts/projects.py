@@ -17,7 +17,7 @@ from noren.data.schema import PRESETS, Kind, Role, Schema, stop_at_unclassified
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import N_, _
 from noren.judgement.rule import rule_named
-from noren.studio.acts import Ident, Strict, asked
+from noren.studio.acts import Ident, Strict, asked, body
 from noren.studio.folders import copy_files
 from noren.studio.forms.columns import (
     LEAVE_OUT,
@@ -42,13 +42,7 @@ SAMPLES: Final = ("history", "people")
 _LONGEST_NAME = 120
 
 
-@action(
-    UserRole.STEWARD,
-    "POST /projects",
-    status=201,
-    body="ProjectIn",
-    body_text="A new project: empty, with made-up data, or with a public data set found on this machine.",
-)
+@action(UserRole.STEWARD, "POST /projects", status=201, **body("ProjectIn"))
 def add_project(
     studio: Studio,
     *,
@@ -79,12 +73,7 @@ def add_samples(studio: Studio) -> None:
         add_project(studio, name=N_("A table of people (made up)"), sample="people")
 
 
-@action(
-    UserRole.STEWARD,
-    "PATCH /projects/{project}",
-    body="ProjectChange",
-    body_text="Another name, another rule, archived or not; what is left out stays.",
-)
+@action(UserRole.STEWARD, "PATCH /projects/{project}", **body("ProjectChange"))
 def change_project(
     studio: Studio,
     *,
@@ -157,11 +146,6 @@ Toml = Annotated[str | None, asked(max_length=2**20)]
 Content = Annotated[dict[str, Any] | None, asked()]
 Preset = Annotated[Literal[PRESETS] | None, asked()]  # type: ignore[valid-type]
 LeaveOut = Annotated[Sequence[str], asked(default_factory=list, max_length=1_000)]
-_SCHEMA = {
-    "body": "SchemaIn",
-    "body_text": "What the columns mean: as TOML, as plain data, or the name of a preset; "
-    "and which columns to leave out.",
-}
 
 
 def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> Job:
@@ -184,7 +168,7 @@ def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> 
     return studio.read(replace(found, source=source, facts={}))
 
 
-@action(UserRole.STEWARD, "PUT /projects/{project}/schema", status=202, **_SCHEMA)
+@action(UserRole.STEWARD, "PUT /projects/{project}/schema", status=202, **body("SchemaIn"))
 def set_schema(
     studio: Studio,
     *,
@@ -210,7 +194,7 @@ def set_schema(
     return studio.read(found, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | asked)
 
 
-@action(UserRole.STEWARD, "POST /projects/{project}/schema/check", **_SCHEMA)
+@action(UserRole.STEWARD, "POST /projects/{project}/schema/check", **body("SchemaIn"))
 def check_schema(
     studio: Studio,
     *,
@@ -290,12 +274,7 @@ class FileIn(Strict):
     content: Base64Bytes = Field(max_length=4 * LARGEST // 3 + 100)
 
 
-@action(
-    UserRole.STEWARD,
-    "POST /projects/{project}/hierarchies",
-    body="FilesIn",
-    body_text="Many hierarchies at once, each named after its column.",
-)
+@action(UserRole.STEWARD, "POST /projects/{project}/hierarchies", **body("FilesIn"))
 def upload_hierarchies(
     studio: Studio,
     *,
@@ -312,9 +291,7 @@ Login = Annotated[str, asked(min_length=2, max_length=64)]
 _PASSWORD = asked(min_length=10, max_length=1000)
 
 
-@action(
-    UserRole.STEWARD, "POST /users", status=201, body="UserIn", body_text="A new user; the first must be a steward."
-)
+@action(UserRole.STEWARD, "POST /users", status=201, **body("UserIn"))
 def add_user(
     studio: Studio,
     *,
@@ -327,12 +304,7 @@ def add_user(
     return studio.store.users.add(login, name, password, role)
 
 
-@action(
-    UserRole.STEWARD,
-    "PATCH /users/{login}",
-    body="UserChange",
-    body_text="Another role, another password, or both; the user logs in again.",
-)
+@action(UserRole.STEWARD, "PATCH /users/{login}", **body("UserChange"))
 def change_user(
     studio: Studio,
     *,

@@ -14,7 +14,7 @@ from noren.i18n import _
 from noren.judgement.rule import RULES
 from noren.ledger import Ledger
 from noren.studio import exports, handing_out
-from noren.studio.acts import Ident, Step, asked
+from noren.studio.acts import Ident, Step, asked, body
 from noren.studio.folders import StepData, method_of
 from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
 from noren.studio.service import Studio
@@ -26,12 +26,7 @@ from noren.web.refusals import NotNowError, NotThereError
 # --- what is made of a run -------------------------------------------------------------------------------------------
 
 
-@action(
-    UserRole.STEWARD,
-    "POST /runs/{job}/secret",
-    body="Confirmation",
-    body_text="That whoever asks knows what the secret part is.",
-)
+@action(UserRole.STEWARD, "POST /runs/{job}/secret", **body("Confirmation"))
 def download_secret_part(
     studio: Studio,
     *,
@@ -74,12 +69,6 @@ To = Annotated[
 Until = Annotated[str | None, asked(max_length=10, examples=["2027-03-31"])]
 Despite = Annotated[bool, asked(description="hand it out although the rule does not call it safe")]
 _RELEASE = "/projects/{project}/ledger/releases/{number}"
-_REFUSAL = {"status": 201, "body": "Refusal", "body_text": "Why a release is not to be handed out."}
-_PUBLICATION = {
-    "status": 201,
-    "body": "PublicationIn",
-    "body_text": "To whom a release is handed out, and until when it may be used.",
-}
 
 
 @action(UserRole.REVIEWER, "POST /runs/{job}/approval", status=201)
@@ -88,13 +77,13 @@ def approve_run(studio: Studio, *, who: Who, job: Ident) -> Decision:
     return handing_out.decide(studio, release_of_run(studio, job), who)
 
 
-@action(UserRole.REVIEWER, "POST /runs/{job}/refusal", **_REFUSAL)
+@action(UserRole.REVIEWER, "POST /runs/{job}/refusal", status=201, **body("Refusal"))
 def refuse_run(studio: Studio, *, who: Who, job: Ident, reason: Reason) -> Decision:
     """Refuse the release of a run, for a reason."""
     return handing_out.decide(studio, release_of_run(studio, job), who, reason)
 
 
-@action(UserRole.STEWARD, "POST /runs/{job}/publications", **_PUBLICATION)
+@action(UserRole.STEWARD, "POST /runs/{job}/publications", status=201, **body("PublicationIn"))
 def publish_run(
     studio: Studio, *, who: Who, job: Ident, to: To, until: Until = None, despite: Despite = False
 ) -> Publication:
@@ -108,13 +97,13 @@ def approve_release(studio: Studio, *, who: Who, project: Ident, number: Number)
     return handing_out.decide(studio, ledger_release(studio, project, number), who)
 
 
-@action(UserRole.REVIEWER, f"POST {_RELEASE}/refusal", **_REFUSAL)
+@action(UserRole.REVIEWER, f"POST {_RELEASE}/refusal", status=201, **body("Refusal"))
 def refuse_release(studio: Studio, *, who: Who, project: Ident, number: Number, reason: Reason) -> Decision:
     """Refuse a release of the ledger, for a reason."""
     return handing_out.decide(studio, ledger_release(studio, project, number), who, reason)
 
 
-@action(UserRole.STEWARD, f"POST {_RELEASE}/publications", **_PUBLICATION)
+@action(UserRole.STEWARD, f"POST {_RELEASE}/publications", status=201, **body("PublicationIn"))
 def publish_release(
     studio: Studio,
     *,
@@ -135,20 +124,9 @@ def publish_release(
 Limit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RuleWord = Annotated[str, Field(pattern=rf"^({'|'.join(RULES)}|[0-9.][0-9./]{{0,11}})$")]
 Period = Annotated[str | None, asked(max_length=20, examples=["2011/1"])]
-_PERIOD = {
-    "status": 202,
-    "body": "PeriodIn",
-    "body_text": "Which period; the first that was not released where left out.",
-}
 
 
-@action(
-    UserRole.STEWARD,
-    "POST /projects/{project}/ledger",
-    status=201,
-    body="LedgerIn",
-    body_text="How each period is protected, how long it is, and how much risk all releases together may carry.",
-)
+@action(UserRole.STEWARD, "POST /projects/{project}/ledger", status=201, **body("LedgerIn"))
 def make_ledger(
     studio: Studio,
     *,
@@ -191,13 +169,13 @@ def make_ledger(
     return handing_out.ledger_as_dict(studio, project)
 
 
-@action(UserRole.STEWARD, "POST /projects/{project}/ledger/weigh", **_PERIOD)
+@action(UserRole.STEWARD, "POST /projects/{project}/ledger/weigh", status=202, **body("PeriodIn"))
 def weigh_period(studio: Studio, *, project: Ident, period: Period = None) -> Job:
     """See what the release of a period would add to the risk; nothing is released."""
     return _start_period(studio, project, "weigh", period)
 
 
-@action(UserRole.STEWARD, "POST /projects/{project}/ledger/releases", **_PERIOD)
+@action(UserRole.STEWARD, "POST /projects/{project}/ledger/releases", status=202, **body("PeriodIn"))
 def release_period(studio: Studio, *, project: Ident, period: Period = None) -> Job:
     """Release a period, unless the budget would be broken."""
     return _start_period(studio, project, "add", period)

@@ -22,7 +22,7 @@ from noren.judgement.rule import rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method, Runtime
-from noren.studio.acts import IDENT, Ident, Step, asked
+from noren.studio.acts import IDENT, Ident, Step, asked, body
 from noren.studio.acts.projects import change_project
 from noren.studio.folders import StepData, with_project_files, without_paths
 from noren.studio.forms.run_form import checked_methods, quick_judges
@@ -57,13 +57,7 @@ Seed = Annotated[
 ]
 
 
-@action(
-    UserRole.STEWARD,
-    "POST /projects/{project}/runs",
-    status=202,
-    body="Order",
-    body_text="A run: methods one after another, then attacks and measures.",
-)
+@action(UserRole.STEWARD, "POST /projects/{project}/runs", status=202, **body("Order"))
 def start_run(
     studio: Studio,
     *,
@@ -90,14 +84,7 @@ def start_run(
     return studio.submit(project, "run", label, order, sweep)
 
 
-@action(
-    UserRole.STEWARD,
-    "POST /projects/{project}/sweeps",
-    status=202,
-    body="SweepOrder",
-    body_text="Many runs: every combination of the parameters' listed values; "
-    '``"2..20"`` means every whole number between.',
-)
+@action(UserRole.STEWARD, "POST /projects/{project}/sweeps", status=202, **body("SweepOrder"))
 def start_sweep(
     studio: Studio,
     *,
@@ -203,13 +190,7 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
     return Search(wanted, attacks, measures)
 
 
-@action(
-    UserRole.STEWARD,
-    "POST /projects/{project}/find",
-    status=202,
-    body="SearchOrder",
-    body_text="Whom a release is for.",
-)
+@action(UserRole.STEWARD, "POST /projects/{project}/find", status=202, **body("SearchOrder"))
 def start_search(studio: Studio, *, project: Ident, rule: Annotated[str, asked(model=Literal[FOR_WHOM])]) -> list[Job]:
     """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it.
 
@@ -285,13 +266,7 @@ def remove_job(studio: Studio, *, job: Ident) -> None:
     shutil.rmtree(studio.job_folder(found), ignore_errors=True)
 
 
-@action(
-    UserRole.REVIEWER,
-    "POST /projects/{project}/reports",
-    status=202,
-    body="ReportOrder",
-    body_text="Which runs a report is about, in the order to show.",
-)
+@action(UserRole.REVIEWER, "POST /projects/{project}/reports", status=202, **body("ReportOrder"))
 def start_report(
     studio: Studio,
     *,
