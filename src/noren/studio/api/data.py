@@ -19,7 +19,7 @@ from noren.i18n import _
 from noren.studio import hierarchies as groups
 from noren.studio.acts import Strict
 from noren.studio.acts import projects as acts
-from noren.studio.api.models import Ident, JobOut, TheStudio, add_action, said_job
+from noren.studio.api.models import BYTES, Ident, JobOut, TheStudio, add_action, said_job
 from noren.studio.forms.columns import content_of
 from noren.studio.hierarchies import Asked, hierarchy_facts
 from noren.web.refusals import DiskFullError, errors
@@ -32,12 +32,7 @@ Count = Annotated[int, Query(ge=1, le=500)]
 ColumnName = Annotated[str, Query(alias="column", min_length=1, max_length=LONGEST_NAME)]
 FileName = Annotated[str, Query(alias="name", min_length=1, max_length=300)]
 _MOST_VALUES = 5_000
-ANY_BYTES = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
+ANY_BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": BYTES}}}
 
 
 class SchemaOut(BaseModel):

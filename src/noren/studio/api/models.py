@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from noren.studio.acts import Step
@@ -47,6 +48,15 @@ def add_action(
         return answer(studio, act(studio, **asked, **({"who": who} if "who" in act.parameters else {})))
 
     add_route(router, act, run, {"studio": TheStudio, "who": TheWho}, model, **about)
+
+
+BYTES: Final = {"schema": {"type": "string", "format": "binary"}}
+
+
+def streamed(description: str, *kinds: str, schema: Mapping[str, Any] = BYTES) -> dict[str, Any]:
+    """Return what FastAPI is told of a route whose answer is a stream: a file, unless another schema is given."""
+    answer = {"description": description, "content": dict.fromkeys(kinds, schema)}
+    return {"response_class": StreamingResponse, "responses": {200: answer}}
 
 
 class Part(BaseModel):

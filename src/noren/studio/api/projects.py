@@ -14,7 +14,7 @@ from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
 from noren.studio.acts import projects as acts
-from noren.studio.api.models import Ident, Name, Part, ProjectOut, TheStudio, TheWho, add_action
+from noren.studio.api.models import Ident, Name, Part, ProjectOut, TheStudio, TheWho, add_action, streamed
 from noren.studio.forms.run_form import USUAL_K, retention_plan
 from noren.studio.service import ProjectQuery, find_projects
 from noren.studio.store import Project
@@ -173,11 +173,7 @@ add_action(users_router, acts.change_user, UserOut)
 add_action(users_router, acts.revoke_user)
 
 
-@users_router.get(
-    "/trail",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"application/x-ndjson": {}}, "description": "the trail, one entry a line"}},
-)
+@users_router.get("/trail", **streamed("the trail, one entry a line", "application/x-ndjson", schema={}))
 @least(UserRole.REVIEWER)
 def show_trail(studio: TheStudio) -> StreamingResponse:
     """Return every act in the studio, each with the digest of the one before; ``noren studio verify`` reads it."""

@@ -16,7 +16,7 @@ from noren.studio import exports, handing_out
 from noren.studio.acts import releases as release_acts
 from noren.studio.acts import runs as acts
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, Name, Part, TheStudio, add_action, said_job
+from noren.studio.api.models import Ident, JobOut, Name, Part, TheStudio, add_action, said_job, streamed
 from noren.studio.handing_out import Decision, Publication, release_of_run
 from noren.studio.service import RunQuery, Studio, find_runs, pair_of
 from noren.studio.store import Job, State
@@ -29,6 +29,7 @@ _LOOK_EVERY, _LOOK_AT_ALL_EVERY = 0.15, 0.5
 _MOVING = {"id", "sweep", "state", "done", "words", "best", "can_stop", "left", "stage"}
 """What changes while a run is under way."""
 _SIGN_OF_LIFE = 15.0
+_EVENTS, _ZIP = "text/event-stream", "application/zip"
 
 
 def said_jobs(studio: Studio, jobs: Sequence[Job]) -> list[JobOut]:
@@ -51,16 +52,12 @@ def list_runs(project: Ident, studio: TheStudio, asked: Annotated[_Runs, Query()
     return [said_job(studio, run.job) for run in asked.part(find_runs(studio, project, asked), response)]
 
 
-@router.get(
-    "/projects/{project}/events",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}, "description": "the runs, each time something changed"}},
-)
+@router.get("/projects/{project}/events", **streamed("the runs, each time something changed", _EVENTS, schema={}))
 async def watch_project(project: Ident, request: Request, studio: TheStudio) -> StreamingResponse:
     """Send how far each run of a project is, each time something changed (server-sent events)."""
     await asyncio.to_thread(studio.project, project)
     told = _events(request, lambda: _told_runs(project, studio), _LOOK_AT_ALL_EVERY)
-    return StreamingResponse(told, media_type="text/event-stream")
+    return StreamingResponse(told, media_type=_EVENTS)
 
 
 @router.get("/projects/{project}/map")
@@ -94,15 +91,11 @@ add_action(router, acts.remove_job)
 add_action(router, acts.act_on_job, JobOut, said_job)
 
 
-@router.get(
-    "/jobs/{job}/events",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}, "description": "the job, each time something changed"}},
-)
+@router.get("/jobs/{job}/events", **streamed("the job, each time something changed", _EVENTS, schema={}))
 async def watch_job(job: Ident, request: Request, studio: TheStudio) -> StreamingResponse:
     """Send the job each time something changed, until it is over (server-sent events)."""
     await asyncio.to_thread(studio.job, job)
-    return StreamingResponse(_events(request, lambda: _told_job(job, studio)), media_type="text/event-stream")
+    return StreamingResponse(_events(request, lambda: _told_job(job, studio)), media_type=_EVENTS)
 
 
 _Told = tuple[str, bool] | None
@@ -170,12 +163,6 @@ def show_row_pairs(
 
 exports_router = APIRouter(tags=["exports"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
-_BYTES = {"schema": {"type": "string", "format": "binary"}}
-
-
-def _file(description: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"description": description, "content": dict.fromkeys(kinds, _BYTES)}}
-
 
 def sent(download: exports.Download) -> StreamingResponse:
     """Return a download as an answer that browsers keep as a file and nobody else keeps."""
@@ -185,14 +172,9 @@ def sent(download: exports.Download) -> StreamingResponse:
 
 @exports_router.get(
     "/runs/{job}/public",
-    response_class=StreamingResponse,
-    responses=_file(
-        "a ZIP archive: public.parquet, statement.json and, where asked for, public.csv", "application/zip"
-    ),
+    **streamed("a ZIP archive: public.parquet, statement.json and, where asked for, public.csv", _ZIP),
 )
-def download_public_part(
-    job: Ident, studio: TheStudio, form: Annotated[exports.Form, Query()] = "parquet"
-) -> StreamingResponse:
+def download_public_part(job: Ident, studio: TheStudio, form: Annotated[exports.Form, Query()] = "parquet") -> Response:
     """Return the public part of a release and its statement, and nothing else: this can be handed out."""
     return sent(exports.public_part(studio, job, form))
 
@@ -201,30 +183,22 @@ add_action(
     exports_router,
     release_acts.download_secret_part,
     answer=lambda _studio, download: sent(download),
-    response_class=StreamingResponse,
-    responses=_file("a ZIP archive of the secret part", "application/zip"),
+    **streamed("a ZIP archive of the secret part", _ZIP),
 )
 
 
 @exports_router.get(
     "/runs/{job}/script",
-    response_class=StreamingResponse,
-    responses=_file("a script, or a ZIP archive of both", "application/zip", "text/x-shellscript", "text/x-python"),
+    **streamed("a script, or a ZIP archive of both", _ZIP, "text/x-shellscript", "text/x-python"),
 )
-def download_script(
-    job: Ident, studio: TheStudio, form: Annotated[exports.ScriptForm, Query()] = "zip"
-) -> StreamingResponse:
+def download_script(job: Ident, studio: TheStudio, form: Annotated[exports.ScriptForm, Query()] = "zip") -> Response:
     """Return what was done, as commands and as Python, with what they read; the seed is left out."""
     return sent(exports.script(studio, job, form))
 
 
-@exports_router.get(
-    "/jobs/{job}/report",
-    response_class=StreamingResponse,
-    responses=_file("the report: one HTML page that stands alone", "text/html"),
-)
+@exports_router.get("/jobs/{job}/report", **streamed("the report: one HTML page that stands alone", "text/html"))
 @least(UserRole.REVIEWER)
-def download_report(job: Ident, studio: TheStudio) -> StreamingResponse:
+def download_report(job: Ident, studio: TheStudio) -> Response:
     """Return the report that a job wrote (``POST /projects/{project}/reports`` starts one); it shows original rows."""
     return sent(exports.written_file(studio, job, "report"))
 
@@ -233,13 +207,11 @@ add_action(exports_router, release_acts.start_reconstruction, JobOut, said_job)
 
 
 @exports_router.get(
-    "/jobs/{job}/reconstruction",
-    response_class=StreamingResponse,
-    responses=_file("the reconstructed table", "text/csv", "application/vnd.apache.parquet"),
+    "/jobs/{job}/reconstruction", **streamed("the reconstructed table", "text/csv", "application/vnd.apache.parquet")
 )
 def download_reconstruction(
     job: Ident, studio: TheStudio, form: Annotated[exports.TableForm, Query()] = "csv"
-) -> StreamingResponse:
+) -> Response:
     """Return the table that a job reconstructed."""
     return sent(exports.written_file(studio, job, "reconstruct", form))
 
@@ -322,12 +294,9 @@ add_action(ledger_router, release_acts.release_period, JobOut, said_job)
 
 @ledger_router.get(
     "/projects/{project}/ledger/releases/{number}/public",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"application/zip": {}}, "description": "the public part and the statement"}},
+    **streamed("the public part and the statement", _ZIP, schema={}),
 )
-def download_release(
-    project: Ident, number: Annotated[int, Path(ge=1, le=10**6)], studio: TheStudio
-) -> StreamingResponse:
+def download_release(project: Ident, number: Annotated[int, Path(ge=1, le=10**6)], studio: TheStudio) -> Response:
     """Return the public part of a release of the ledger, and nothing else."""
     handout = handing_out.ledger_release(studio, project, number)
     handing_out.must_be_approved(studio, handout)
