@@ -6,6 +6,7 @@ that it can be kept, sent and read without scripts.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import unicodedata
 from collections import defaultdict
@@ -84,11 +85,9 @@ class Studio:
         """Return the public data sets found on this machine."""
         found = []
         for dataset in catalog.known():
-            try:
+            with contextlib.suppress(NorenError):
                 catalog.find(dataset.name)
-            except NorenError:
-                continue
-            found.append(dataset.name)
+                found.append(dataset.name)
         return found
 
     def is_fixed(self, project: str) -> bool:

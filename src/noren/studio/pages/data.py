@@ -7,21 +7,18 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-import polars as pl
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from noren.data.guessing.column_types import guess_type, how_written
-from noren.data.schema import LONGEST_NAME, PRESETS, Kind, Role, Schema, ValueType
-from noren.data.value_formats import DATE_FORMATS, NUMBER, NUMBER_FORMATS, TIME_FORMATS
+from noren.data.guessing.column_types import how_written
+from noren.data.schema import LONGEST_NAME, PRESETS, Kind, Role, Schema
+from noren.data.value_formats import DATE_FORMATS, NUMBER_FORMATS, TIME_FORMATS
 from noren.errors import NorenError
-from noren.i18n import _, ngettext
-from noren.judgement.numbers import count
+from noren.i18n import _
 from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
 from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
-from noren.studio.folders import DATA_FILE
 from noren.studio.forms.columns import (
     HISTORY_ROLES,
     NAMES_IN_HISTORY,
@@ -35,7 +32,6 @@ from noren.studio.forms.columns import (
     problems_of,
     schema_of,
     typed,
-    types_for,
 )
 from noren.studio.pages import data_parts
 from noren.studio.pages.data_parts import Tried, hierarchies_context, told_apart, try_hierarchy, unicity_context
@@ -164,29 +160,6 @@ def _editor(visit: Visit) -> _Editor | None:
     return _Editor(schema, fields_of(schema, names, out), str(schema.kind), facts, problems)
 
 
-def _conversion(visit: Visit, fields: ColumnFields) -> dict[str, str] | None:
-    """Return what the texts of a column can be read as where its role needs that, for a button that does so."""
-    wanted = types_for(fields.role)
-    if fields.out or not wanted or fields.type in wanted or not visit.project.is_ready:
-        return None
-    folder, schema = visit.studio.columns(visit.project.id)
-    if fields.name not in schema.names:
-        return None
-    values = pl.read_parquet(folder / DATA_FILE, columns=[fields.name]).to_series().drop_nulls().cast(pl.String)
-    kind = guess_type(values.alias(fields.name), []).type
-    if kind in wanted:
-        return {"type": str(kind), "said": _("Read them as {type}").format(type=_(TYPES[kind]))}
-    odd = values.filter(~values.str.contains(NUMBER)) if ValueType.DECIMAL in wanted else values
-    if not len(odd):
-        return None
-    said = ngettext(
-        "{count} value is not {type}, such as {example}",
-        "{count} values are not {type}, such as {example}",
-        len(odd),
-    ).format(count=count(len(odd)), type=_(TYPES[wanted[-1]]), example=printable(odd[0], 40))
-    return {"type": "", "said": said}
-
-
 def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | None, first: int) -> dict[str, Any]:
     first = first if first < len(editor.fields) else 0
     about = dict(zip(visit.project.facts["columns"], profile["columns"], strict=True)) if profile else {}
@@ -274,7 +247,7 @@ def _column_context(
         "meaning": _(ROLE_MEANINGS[Role(fields.role)]) if fields.role in set(Role) else "",
         "about": about,
         "scale": _SCALES[fields.scale](),
-        "convert": _conversion(visit, fields),
+        "convert": data_parts.conversion(visit, fields),
         "understood": understood,
     }
 

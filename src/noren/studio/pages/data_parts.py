@@ -11,13 +11,15 @@ import polars as pl
 
 from noren.data.formats.text_layout import DELIMITERS, ENCODINGS
 from noren.data.frames import Table
+from noren.data.guessing.column_types import guess_type
 from noren.data.hierarchies.builders import builders_for
-from noren.data.schema import Column, Role, Scale
+from noren.data.schema import Column, Role, Scale, ValueType
+from noren.data.value_formats import NUMBER
 from noren.drawing.bars import counts_bars
 from noren.drawing.ground import live
 from noren.drawing.unicity_lines import unicity_lines
 from noren.errors import NorenError, ParameterError, listing
-from noren.i18n import _, active_language, ngettext
+from noren.i18n import _, active_language
 from noren.inference.coarseness import EXACT
 from noren.inference.identifiers import identifiers
 from noren.inference.population import population
@@ -26,7 +28,7 @@ from noren.judgement.page_text import printable
 from noren.judgement.singled_out import estimates_differ
 from noren.reports.unicity_part import singled_out_caption, unicity_table
 from noren.studio.folders import DATA_FILE
-from noren.studio.forms.columns import answer_of
+from noren.studio.forms.columns import TYPES, ColumnFields, answer_of, types_for
 from noren.studio.hierarchies import Asked, build_hierarchy, hierarchy_facts
 from noren.studio.pages.frame import Visit
 from noren.tables import Texts
@@ -149,6 +151,25 @@ def values_sentence(about: Facts, rows: int) -> str:
     return say("values.mostly", values=", ".join(shares))
 
 
+def conversion(visit: Visit, fields: ColumnFields) -> dict[str, str] | None:
+    """Return what the texts of a column can be read as where its role needs that, for a button that does so."""
+    wanted = types_for(fields.role)
+    if fields.out or not wanted or fields.type in wanted or not visit.project.is_ready:
+        return None
+    folder, schema = visit.studio.columns(visit.project.id)
+    if fields.name not in schema.names:
+        return None
+    values = pl.read_parquet(folder / DATA_FILE, columns=[fields.name]).to_series().drop_nulls().cast(pl.String)
+    kind = guess_type(values.alias(fields.name), []).type
+    if kind in wanted:
+        return {"type": str(kind), "said": say("convert.read_as", type=_(TYPES[kind]))}
+    odd = values.filter(~values.str.contains(NUMBER)) if ValueType.DECIMAL in wanted else values
+    if not len(odd):
+        return None
+    words = {"count": count(len(odd)), "type": _(TYPES[wanted[-1]]), "example": printable(odd[0], 40)}
+    return {"type": "", "said": say("convert.odd", len(odd), **words)}
+
+
 def levels_sentence(about: Facts) -> str:
     """Return how a hierarchy grows wider, or why there is none."""
     if about["reason"]:
@@ -225,10 +246,8 @@ def _unique(table: Table, people: str) -> dict[str, Any]:
             _("{text!r} is no number of people").format(text=printable(people, 40)), _("write it like 300000000")
         ) from None
     found = population(table, number)
-    sentence = _(
-        "By the columns that could link a person, about {uniques} of {people} people are unique in the population "
-        "({share}), as {estimator} estimates it from {rows} people, {alone} of whom are alone here."
-    ).format(
+    sentence = say(
+        "unique",
         uniques=count(round(found.uniques)),
         people=count(found.population),
         share=percent(found.share),
@@ -252,9 +271,7 @@ def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None
     in_words = {EXACT: _("exact")}
     words = ", ".join(f"{printable(name, 40)} ({in_words.get(word, word)})" for name, word in found["columns"].items())
-    about = _(
-        "Known of a purchase: {known}. {sampled} of {customers} customers were asked about, drawn by lot."
-    ).format(known=words, sampled=count(found["sampled"]), customers=count(found["customers"]))
+    about = say("known", known=words, sampled=count(found["sampled"]), customers=count(found["customers"]))
     headings, rows = unicity_table(found["curve"])
     return {
         "caption": singled_out_caption(found),
@@ -356,9 +373,7 @@ def _levels(about: Mapping[str, Any]) -> list[dict[str, Any]]:
         level
         | {
             "examples": [(printable(label, 40), rows) for label, rows in level["shown"]],
-            "rest": ngettext("and {count} more", "and {count} more", level["more"]).format(count=count(level["more"]))
-            if level["more"]
-            else "",
+            "rest": say("more", level["more"], count=count(level["more"])) if level["more"] else "",
         }
         for level in about["levels"]
     ]
