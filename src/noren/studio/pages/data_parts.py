@@ -242,9 +242,7 @@ def _unique(table: Table, people: str) -> dict[str, Any]:
     try:
         number = float(people.replace(",", "").replace("_", "").strip())
     except ValueError:
-        raise ParameterError(
-            _("{text!r} is no number of people").format(text=printable(people, 40)), _("write it like 300000000")
-        ) from None
+        raise ParameterError(*say.problem("no_number", text=printable(people, 40))) from None
     found = population(table, number)
     sentence = say(
         "unique",

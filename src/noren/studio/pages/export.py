@@ -343,10 +343,7 @@ def begin(visit: OfReady, typed: Typed) -> Response:
             steps = job.order["steps"]
         budget = _budget(typed.get("budget", ""))
         if rule and rule not in RULES:  # never a file of the server's
-            raise ParameterError(
-                _("there is no rule {word!r}{hint}").format(word=rule, hint=""),
-                _("choose one of {names}").format(names=", ".join(RULES)),
-            )
+            raise ParameterError(*say.problem("no_rule", word=rule, hint="", names=", ".join(RULES)))
         period: Any = typed.get("period", "month")
         acts.make_ledger(studio, project=project, steps=steps, period=period, budget=budget, rule=rule or None)
     except NorenError as error:
@@ -438,5 +435,5 @@ def _budget(text: str) -> dict[str, float]:
     try:
         value = float(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise ParameterError(_("{text!r} is no share").format(text=text), _("write 0.3 or 30%")) from None
+        raise ParameterError(*say.problem("no_share", text=text)) from None
     return {"emm": value}

@@ -212,10 +212,8 @@ def histogram_of(bars: Mapping[str, Any]) -> dict[str, Any]:
     drawn, left_out = bars, ""
     if bars["others"] and dwarfing([bars[side] for side in sides]):
         drawn = dict(bars) | {name: bars[name][:-1] for name in ("labels", *sides)} | {"others": False}
-        left_out = _(
-            "Drawn are the {shown} most frequent of {all} values; the others have {before} rows, and {after} now."
-        )
-        left_out = left_out.format(
+        left_out = say(
+            "left_out",
             shown=len(drawn["labels"]),
             all=count(bars["values"]),
             before=_rows_text(bars["original"][-1]),
