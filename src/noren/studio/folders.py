@@ -141,27 +141,19 @@ def remove_leftovers(root: Path) -> int:
     for project in _folders(root / "projects"):
         if not _ID.fullmatch(project.name):
             continue
-        removed += sum(_removed(path) for path in _entries(project) if _HALF_WRITTEN.fullmatch(path.name))
-        for job in _folders(project / "jobs"):
-            removed += remove_half_written(job)
+        removed += sum(_removed(path) for path in list(project.glob("*")) if _HALF_WRITTEN.fullmatch(path.name))
+        removed += sum(map(remove_half_written, _folders(project / "jobs")))
     return removed
 
 
 def remove_half_written(job: Path) -> int:
     """Remove what a worker that is gone left half-written in the folder of its job; return how many it was."""
-    left = [p for p in _entries(job) if _HALF_WRITTEN.fullmatch(p.name) or _LINKED_SOURCE.fullmatch(p.name)]
+    left = [p for p in job.glob("*") if _HALF_WRITTEN.fullmatch(p.name) or _LINKED_SOURCE.fullmatch(p.name)]
     return sum(map(_removed, left))
 
 
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return [Path(entry.path) for entry in os.scandir(folder)]
-    except OSError:
-        return []
-
-
 def _folders(folder: Path) -> list[Path]:
-    return [path for path in _entries(folder) if path.is_dir() and not path.is_symlink()]
+    return [path for path in folder.glob("*") if path.is_dir() and not path.is_symlink()]
 
 
 def _removed(path: Path) -> bool:
