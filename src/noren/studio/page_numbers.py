@@ -19,8 +19,6 @@ from noren.measures.safety.table_classes import LIKELY
 from noren.reports.run_view import MeasureView, RunView
 from noren.tables import Texts
 
-__all__ = ["Fact", "Measured", "diversity_facts", "key_facts", "measured", "number", "table_risk_facts", "useful_facts"]
-
 say = Texts(__name__)
 
 

@@ -6,8 +6,6 @@ from fastapi import APIRouter
 
 from noren.studio.api import data, projects, runs
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api/v1")
 for part in (
     projects.session_router, projects.users_router, projects.router, data.router, projects.components_router,

@@ -6,8 +6,6 @@ from fastapi import APIRouter
 
 from noren.studio.pages import compare, data, export, home, protect, result, runs
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 for part in (home, data, protect, runs, result, compare, export):
     router.include_router(part.router)
