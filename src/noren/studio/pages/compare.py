@@ -40,20 +40,13 @@ _NARROW: Final = (250, 350)
 @router.get("/projects/{project}/compare")
 def show(visit: OfReady) -> Response:
     """Show the map, the table of runs and the form for more."""
-    return _page(visit, {}, "")
-
-
-def _page(visit: Visit, typed: dict[str, str], wrong: str, status: int = 200) -> Response:
     state = _state(visit)
     return visit.page(
         "compare.html.jinja",
         title=state["finding"],
         place="compare",
-        status=status,
         state=state,
         ways=_ways(visit),
-        typed=typed,
-        wrong=wrong,
         rule_name=visit.project.rule,
         more_seeds=acts.MORE_SEEDS,
         searches=said_searches(visit),
@@ -79,7 +72,7 @@ def sweep(visit: OfReady, typed: Typed) -> Response:
             raise ParameterError(_("no method is chosen"), _("tick one or more"))
         acts.start_sweep(visit.studio, project=visit.project.id, methods=wanted)
     except NorenError as error:
-        return _page(visit, typed, str(error), 422)
+        return show(visit.again(error, typed))
     return visit.to_page("compare")
 
 
@@ -91,7 +84,7 @@ def find_release(visit: OfReady, rule: Annotated[str, Form(max_length=40)] = "")
             raise ParameterError(_("nobody said whom the release is for"), _("choose one of those on the page"))
         acts.start_search(visit.studio, project=visit.project.id, rule=rule)
     except NorenError as error:
-        return _page(visit, {}, str(error), 422)
+        return show(visit.again(error))
     return visit.to_page("compare")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
@@ -91,8 +91,6 @@ def _page(
     start: int = 0,
     first: int = 0,
     people: str | None = None,
-    status: int = 200,
-    wrong: str = "",
     tried: Tried | None = None,
 ) -> HTMLResponse:
     studio, found = visit.studio, visit.project
@@ -107,7 +105,7 @@ def _page(
         "largest_words": data_parts.size(studio.settings.largest_upload),
         "source": None,
         "editor": None,
-        "wrong": {"preset": wrong},
+        "wrong": {"preset": visit.wrong},
         "ready": found.is_ready,
     }
     title = _("Bring your data: purchases of customers, or a table of people")
@@ -140,7 +138,7 @@ def _page(
             "largest_small": groups.LARGEST,
             "apart": told_apart(visit, people or "") if people is not None and is_table else None,
         }
-    return visit.page("data.html.jinja", title=title, place="data", status=status, **context)
+    return visit.page("data.html.jinja", title=title, place="data", **context)
 
 
 # --- the columns -----------------------------------------------------------------------------------------------------
@@ -289,7 +287,7 @@ def save_columns(visit: OfProject, posted: Posted) -> Response:
     except NorenError as error:
         editor.problems.setdefault(None, []).append(str(error))
     shown = int(posted["first"]) if posted.get("first", "").isdigit() else 0
-    return _page(visit, editor, first=shown, status=422)
+    return _page(replace(visit, status=422), editor, first=shown)
 
 
 @router.post("/projects/{project}/data/answer")
@@ -309,7 +307,7 @@ def answer(
         editor = _editor(visit)
         if editor is not None:
             editor.problems.setdefault(None, []).append(str(error))
-        return _page(visit, editor, status=422)
+        return _page(replace(visit, status=422), editor)
     return visit.to_page("data")
 
 
@@ -327,7 +325,7 @@ def use_preset(visit: OfProject, posted: Posted) -> Response:
     try:
         acts.set_schema(visit.studio, project=visit.project.id, preset=posted.get("preset", ""))
     except NorenError as error:
-        return _page(visit, _editor(visit), status=422, wrong=str(error))
+        return _page(visit.again(error), _editor(visit))
     return visit.to_page("data")
 
 
@@ -340,7 +338,7 @@ def build_hierarchy(visit: OfReady, posted: Posted) -> Response:
     tried = try_hierarchy(visit, posted)
     if tried.kept:
         return visit.to_page(f"data?open={tried.place}#hierarchy-{tried.place}")
-    return _page(visit, _editor(visit), status=422 if tried.said else 200, tried=tried)
+    return _page(replace(visit, status=422 if tried.said else 200), _editor(visit), tried=tried)
 
 
 @router.post("/projects/{project}/data/categories")

@@ -231,38 +231,29 @@ def _said(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
 @router.get(_RELEASE)
 def show_release(visit: OfReady, number: Number) -> Response:
     """Show what can be done with a release of the ledger."""
-    return _release_page(visit, ledger_release(visit.studio, visit.project.id, number), number, {}, None)
+    handout = ledger_release(visit.studio, visit.project.id, number)
+    address = _RELEASE.format(project=handout.project, number=number)
+    return visit.page(
+        "ledger_release.html.jinja",
+        title=_("The release of {period}: who may have it, and who has it").format(period=handout.label),
+        place="ledger",
+        verdict_of_run=handout.verdict,
+        rule=rule_sentence(handout.verdict.rule),
+        handing=handing_of(visit, handout, address),
+        public_address=f"/api/v1{address}/public",
+    )
 
 
 @router.post(_RELEASE + "/{act}")
 @least(UserRole.REVIEWER)
 def act_on_release(visit: OfReady, number: Number, act: Act, typed: Typed) -> Response:
     """Approve, refuse or hand out a release of the ledger."""
-    studio, project = visit.studio, visit.project.id
-    handout = ledger_release(studio, project, number)
+    about = {"who": visit.who, "project": visit.project.id, "number": number}
     try:
-        _ACTS[act][1](studio, who=visit.who, project=project, number=number, **_said(act, typed))
+        _ACTS[act][1](visit.studio, **about, **_said(act, typed))
     except NorenError as error:
-        return _release_page(visit, handout, number, typed, error)
+        return show_release(visit.again(error, typed, status_of(error)), number)
     return visit.to_page(f"ledger/releases/{number}")
-
-
-def _release_page(
-    visit: Visit, handout: Handout, number: int, typed: Mapping[str, str], wrong: NorenError | None
-) -> Response:
-    address = _RELEASE.format(project=handout.project, number=number)
-    return visit.page(
-        "ledger_release.html.jinja",
-        title=_("The release of {period}: who may have it, and who has it").format(period=handout.label),
-        place="ledger",
-        status=status_of(wrong),
-        verdict_of_run=handout.verdict,
-        rule=rule_sentence(handout.verdict.rule),
-        handing=handing_of(visit, handout, address),
-        public_address=f"/api/v1{address}/public",
-        typed=typed,
-        wrong="" if wrong is None else str(wrong),
-    )
 
 
 @router.get("/projects/{project}/results/{job}/papers")
@@ -327,42 +318,6 @@ def write(
 @router.get("/projects/{project}/ledger")
 def show_ledger(visit: OfReady) -> Response:
     """Show the ledger, or how to begin one."""
-    return _ledger_page(visit, {}, "")
-
-
-@router.post("/projects/{project}/ledger")
-def begin(visit: OfReady, typed: Typed) -> Response:
-    """Make the ledger."""
-    studio, project, way, rule = visit.studio, visit.project.id, typed.get("way", ""), typed.get("rule", "")
-    steps: Sequence[StepData] = ()
-    try:
-        if way not in ("", "usual"):  # as a run did it
-            job = studio.finished(way)
-            if job.project != project:
-                raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))
-            steps = job.order["steps"]
-        budget = _budget(typed.get("budget", ""))
-        if rule and rule not in RULES:  # never a file of the server's
-            raise ParameterError(*say.problem("no_rule", word=rule, hint="", names=", ".join(RULES)))
-        period: Any = typed.get("period", "month")
-        acts.make_ledger(studio, project=project, steps=steps, period=period, budget=budget, rule=rule or None)
-    except NorenError as error:
-        return _ledger_page(visit, typed, str(error), 422)
-    return visit.to_page("ledger")
-
-
-@router.post("/projects/{project}/ledger/{act}")
-def go_on(visit: OfReady, act: Literal["weigh", "add"], typed: Typed) -> Response:
-    """Weigh the next release, or make it."""
-    start = acts.weigh_period if act == "weigh" else acts.release_period
-    try:
-        start(visit.studio, project=visit.project.id, period=typed.get("period"))
-    except NorenError as error:
-        return _ledger_page(visit, {}, str(error), 409)
-    return visit.to_page("ledger")
-
-
-def _ledger_page(visit: Visit, typed: Mapping[str, str], wrong: str, status: int = 200) -> Response:
     studio, found = visit.studio, visit.project
     has_ledger = studio.folders.ledger(found.id).exists()
     book = handing_out.ledger_as_dict(studio, found.id) if has_ledger else None
@@ -385,7 +340,6 @@ def _ledger_page(visit: Visit, typed: Mapping[str, str], wrong: str, status: int
         "ledger.html.jinja",
         title=_ledger_title(book, fits=fits),
         place="ledger",
-        status=status,
         fits=fits,
         book=book,
         weighed=weighed,
@@ -403,10 +357,40 @@ def _ledger_page(visit: Visit, typed: Mapping[str, str], wrong: str, status: int
         curve_words=about_measure(curve["measure"]) if curve else "",
         curve_rows=rows,
         runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
-        typed=typed,
-        wrong=wrong,
         records=handing_out.publications(studio, found.id),
     )
+
+
+@router.post("/projects/{project}/ledger")
+def begin(visit: OfReady, typed: Typed) -> Response:
+    """Make the ledger."""
+    studio, project, way, rule = visit.studio, visit.project.id, typed.get("way", ""), typed.get("rule", "")
+    steps: Sequence[StepData] = ()
+    try:
+        if way not in ("", "usual"):  # as a run did it
+            job = studio.finished(way)
+            if job.project != project:
+                raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))
+            steps = job.order["steps"]
+        budget = _budget(typed.get("budget", ""))
+        if rule and rule not in RULES:  # never a file of the server's
+            raise ParameterError(*say.problem("no_rule", word=rule, hint="", names=", ".join(RULES)))
+        period: Any = typed.get("period", "month")
+        acts.make_ledger(studio, project=project, steps=steps, period=period, budget=budget, rule=rule or None)
+    except NorenError as error:
+        return show_ledger(visit.again(error, typed))
+    return visit.to_page("ledger")
+
+
+@router.post("/projects/{project}/ledger/{act}")
+def go_on(visit: OfReady, act: Literal["weigh", "add"], typed: Typed) -> Response:
+    """Weigh the next release, or make it."""
+    start = acts.weigh_period if act == "weigh" else acts.release_period
+    try:
+        start(visit.studio, project=visit.project.id, period=typed.get("period"))
+    except NorenError as error:
+        return show_ledger(visit.again(error, status=409))
+    return visit.to_page("ledger")
 
 
 def _ledger_title(book: Mapping[str, Any] | None, *, fits: bool) -> str:

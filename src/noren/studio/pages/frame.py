@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Self
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -70,11 +71,14 @@ def status_of(error: NorenError | None) -> int:
 
 @dataclass(frozen=True)
 class Visit:
-    """Somebody's request for a page about a project."""
+    """Somebody's request for a page about a project; after a form, what was typed and what was ``wrong`` with it."""
 
     request: Request
     studio: Studio
     project: Project
+    typed: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    wrong: str = field(default="", kw_only=True)
+    status: int = field(default=200, kw_only=True)
 
     @property
     def who(self) -> Who:
@@ -84,7 +88,12 @@ class Visit:
 
     def page(self, template: str, **context: Any) -> HTMLResponse:
         """Render a page about the project (:func:`page`)."""
-        return page(self.request, template, project=self.project, **context)
+        after = {"typed": self.typed, "wrong": self.wrong, "status": self.status}
+        return page(self.request, template, project=self.project, **after | context)
+
+    def again(self, wrong: NorenError, typed: Mapping[str, str] | None = None, status: int = 422) -> Self:
+        """Return the visit to a page that says what is wrong with its form, and keeps what was typed."""
+        return replace(self, wrong=str(wrong), typed=typed or {}, status=status)
 
     def to_page(self, name: str) -> RedirectResponse:
         """Send somebody to a page of the project."""

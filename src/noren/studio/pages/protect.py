@@ -108,7 +108,7 @@ def order_run(visit: OfReady, sent: Sent) -> Response:
     if act not in ("run", "quick"):
         return _form(visit, around, told, added=len(draft.steps) - 1 if act == "add" else None)
     if told.ready is None or told.errors or told.error:
-        return _form(visit, around, told, status=422)
+        return _form(replace(visit, status=422), around, told)
     attacks, measures = draft.attacks, draft.measures
     if act == "quick":
         chosen = (around.attacks if attacks is None else attacks, around.measures if measures is None else measures)
@@ -162,9 +162,7 @@ def _nothing_yet(visit: Visit) -> Response:
     )
 
 
-def _form(
-    visit: Visit, around: Surroundings, told: CheckedForm, *, status: int = 200, added: int | None = None
-) -> Response:
+def _form(visit: Visit, around: Surroundings, told: CheckedForm, added: int | None = None) -> Response:
     names = [step.method.name for step in told.steps]
     if len(names) == 1:
         title = _(told.steps[0].method.summary).rstrip(".。")
@@ -185,7 +183,6 @@ def _form(
         "protect_form.html.jinja",
         title=title,
         place="protect",
-        status=status,
         told=told,
         added=added,
         further=further,

@@ -54,20 +54,8 @@ _EXPLAINED = (
 @router.get("/projects/{project}/results/{job}")
 def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, only_changed: bool = False) -> Response:
     """Show a finished run; one that is under way has a page of its own."""
-    if visit.run.state != State.DONE:
+    if visit.run.state != State.DONE and not visit.wrong:
         return visit.to_page(f"runs/{visit.run.id}")
-    return _page(visit, a=a, b=b, start=start, only_changed=only_changed)
-
-
-def _page(
-    visit: RunVisit,
-    *,
-    a: str | None = None,
-    b: str | None = None,
-    start: int = 0,
-    only_changed: bool = False,
-    **more: Any,
-) -> Response:
     studio, run, rule = visit.studio, visit.run, visit.project.rule
     view, verdict = studio.result(run.id), studio.verdict(run.id)
     table = verdict.facts.table
@@ -117,7 +105,6 @@ def _page(
         crosstab=crosstab_of(visit, a, b),
         pairs=row_pairs_of(visit, view, start, only_changed=only_changed, kept={"a": a, "b": b}),
         here_address=visit.address,
-        **{"wrong": "", "typed": ""} | more,
     )
 
 
@@ -131,7 +118,7 @@ def set_rule(
     try:
         change_project(visit.studio, project=visit.project.id, rule=tolerance.strip() or rule)
     except NorenError as error:
-        return _page(visit, status=422, wrong=str(error), typed=tolerance)
+        return show(visit.again(error, {"tolerance": tolerance}))
     return RedirectResponse(f"{visit.address}#rule", 303)
 
 
