@@ -16,7 +16,7 @@ from noren.data.reading import read
 from noren.data.schema import Schema
 from noren.i18n import speaking
 from noren.studio.acts.projects import answer, set_schema
-from noren.studio.acts.runs import more_seeds, search_for, start_run, start_search
+from noren.studio.acts.runs import Search, more_seeds, search_for, start_run, start_search
 from noren.studio.forms.columns import open_stops
 from noren.studio.store import Job, State
 from noren.sweeps.sweep import ask, run
@@ -44,13 +44,21 @@ def shop(quiet: Quiet, customers: int) -> str:
     return project
 
 
+def names(search: Search) -> tuple[str, ...]:
+    return tuple(one["method"] for one in search.methods)
+
+
+def ks(search: Search) -> list[int]:
+    return list(search.methods[0]["parameters"]["k"])
+
+
 def test_what_is_tried_follows_the_rule(waiting: Quiet) -> None:
     project = shop(waiting, 30)
     asked = {rule: search_for(waiting.studio, project, rule) for rule in ("partner", "public", "inside")}
-    assert {tuple(one.methods) for one in asked.values()} == {("generalize", "generalize-by-count")}
+    assert {names(one) for one in asked.values()} == {("generalize", "generalize-by-count")}
     with speaking("ja"):
         assert search_for(waiting.studio, project, "partner") == asked["partner"]
-    assert {rule: one.ks for rule, one in asked.items()} == {
+    assert {rule: ks(one) for rule, one in asked.items()} == {
         "partner": [4, 5, 8],
         "public": [10, 11, 17],
         "inside": [2, 3, 5],
@@ -63,14 +71,14 @@ def test_where_only_quick_attacks_judge_nothing_unproved_is_tried(
     project = shop(waiting, 30)
     monkeypatch.setattr("noren.studio.acts.runs._MANY_ROWS", 59)
     asked = search_for(waiting.studio, project, "partner")
-    assert asked.ks == [5, 8]
+    assert ks(asked) == [5, 8]
     assert asked.attacks is not None
     assert "cell-error" in (asked.measures or ())
     assert "ensemble" not in asked.attacks
-    assert asked.methods == ["generalize", "generalize-by-count"]
+    assert names(asked) == ("generalize", "generalize-by-count")
     assert "Only quick attacks and measures judge." in waiting.client.get(f"/projects/{project}/protect").text
     monkeypatch.setattr("noren.studio.acts.runs._TOO_MANY_ROWS", 59)
-    assert search_for(waiting.studio, project, "partner").methods == ["generalize-by-count"]
+    assert names(search_for(waiting.studio, project, "partner")) == ("generalize-by-count",)
 
 
 def test_a_button_judges_by_its_rule_and_starts_the_runs_once(waiting: Quiet) -> None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -132,31 +131,15 @@ def start_sweep(
 # --- find a release --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Search:
-    """What is tried to find a release by a rule.
+class Search(NamedTuple):
+    """What is tried to find a release by a rule, as a sweep takes it: methods with values, and who judges.
 
-    Attributes
-    ----------
-    wanted
-        The methods with the values to try, as a sweep takes them.
-    attacks, measures
-        Who judges; None for everybody, else those who are quick.
+    Everybody judges where nobody is named, else those who are quick.
     """
 
-    wanted: Sequence[StepData]
+    methods: Sequence[StepData]
     attacks: Sequence[str] | None
     measures: Sequence[str] | None
-
-    @property
-    def methods(self) -> list[str]:
-        """The names of the methods."""
-        return [one["method"] for one in self.wanted]
-
-    @property
-    def ks(self) -> list[int]:
-        """The k that each of them is tried with."""
-        return list(self.wanted[0]["parameters"]["k"])
 
 
 def search_for(studio: Studio, project: str, rule: str) -> Search:
@@ -199,14 +182,7 @@ def start_search(studio: Studio, *, project: Ident, rule: Annotated[str, asked(m
     asked, before = search_for(studio, project, rule), studio.project(project).rule
     change_project(studio, project=project, rule=rule)
     try:
-        return start_sweep(
-            studio,
-            project=project,
-            methods=asked.wanted,
-            attacks=asked.attacks,
-            measures=asked.measures,
-            again=False,
-        )
+        return start_sweep(studio, project=project, again=False, **asked._asdict())
     except NorenError:
         change_project(studio, project=project, rule=before)
         raise

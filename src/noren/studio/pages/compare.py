@@ -100,7 +100,7 @@ def be_surer(
 
 def said_searches(visit: Visit) -> list[dict[str, str]]:
     """Return for each recipient what would be tried, or why nothing can be found."""
-    names = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
+    recipients = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
     searches: list[dict[str, str]] = []
     for rule in acts.FOR_WHOM:
         said, wrong = [_("For {whom}.").format(whom=_(RECIPIENTS[rule]))], ""
@@ -110,12 +110,13 @@ def said_searches(visit: Visit) -> list[dict[str, str]]:
             wrong = str(error)
             said.append(wrong)
         else:
-            tried = {"methods": ", ".join(asked.methods), "ks": ", ".join(map(str, asked.ks))}
-            said.append(_("Tries {methods} with k = {ks}.").format(**tried))
+            names = ", ".join(one["method"] for one in asked.methods)
+            ks = ", ".join(map(str, asked.methods[0]["parameters"]["k"]))
+            said.append(_("Tries {methods} with k = {ks}.").format(methods=names, ks=ks))
             if asked.measures is not None:
                 said.append(_("Only quick attacks and measures judge."))
         words = reduce(lambda one, more: _("{sentence} {more}").format(sentence=one, more=more), said)
-        searches.append({"rule": rule, "name": names[rule], "words": words, "wrong": wrong})
+        searches.append({"rule": rule, "name": recipients[rule], "words": words, "wrong": wrong})
     return searches
 
 
