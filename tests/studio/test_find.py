@@ -27,7 +27,7 @@ def waiting(quiet: Quiet) -> Quiet:
     """A studio whose runs wait; readings are done at once."""
     submit = quiet.studio.jobs.submit
 
-    def only_read(job: Job) -> None:
+    def only_read(job: Job, **_values: Any) -> None:
         if job.kind == "read":
             submit(job)
 

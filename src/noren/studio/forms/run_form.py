@@ -223,7 +223,7 @@ def draft_of_form(sent: Mapping[str, Sequence[str]], around: Surroundings) -> Dr
     for name, every in (("attack", around.attacks), ("measure", around.measures)):
         ticked = tuple(one for one in every if one in sent.get(name, ()))
         chosen.append(None if "judges" not in sent or len(ticked) == len(every) else ticked)
-    return Draft(tuple(steps), *chosen, seed="".join(sent.get(_SEED, ())).strip()[:30])
+    return Draft(tuple(steps), chosen[0], chosen[1], "".join(sent.get(_SEED, ())).strip()[:30])
 
 
 # --- what is wrong, and what it means ------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class Visit:
 
     def page(self, template: str, **context: Any) -> HTMLResponse:
         """Render a page about the project (:func:`page`)."""
-        after = {"typed": self.typed, "wrong": self.wrong, "status": self.status}
+        after: dict[str, Any] = {"typed": self.typed, "wrong": self.wrong, "status": self.status}
         return page(self.request, template, project=self.project, **after | context)
 
     def again(self, wrong: NorenError, typed: Mapping[str, str] | None = None, status: int = 422) -> Self:

@@ -83,8 +83,9 @@ def remove(visit: OfProject, sure: Text = "", back: Back = "/") -> Response:
     found = visit.project
     if sure != "yes":
         title = _question(found, len(visit.studio.store.jobs(found.id, kind="run")))
-        about = {"action": f"/projects/{found.id}/remove", "back": local_path(back), "yes": _("Remove the project")}
-        return page(visit.request, "sure.html.jinja", title=title, place="projects", **about)
+        about: dict[str, Any] = {"action": f"/projects/{found.id}/remove", "back": local_path(back)}
+        yes = _("Remove the project")
+        return page(visit.request, "sure.html.jinja", title=title, place="projects", yes=yes, **about)
     acts.remove_project(visit.studio, project=found.id)
     return RedirectResponse(local_path(back), 303)
 
