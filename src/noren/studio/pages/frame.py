@@ -70,12 +70,11 @@ def status_of(error: NorenError | None) -> int:
 
 
 @dataclass(frozen=True)
-class Visit:
-    """Somebody's request for a page about a project; after a form, what was typed and what was ``wrong`` with it."""
+class StudioVisit:
+    """Somebody's request for a page; after a form, what was typed and what was ``wrong`` with it."""
 
     request: Request
     studio: Studio
-    project: Project
     typed: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     wrong: str = field(default="", kw_only=True)
     status: int = field(default=200, kw_only=True)
@@ -87,13 +86,24 @@ class Visit:
         return who
 
     def page(self, template: str, **context: Any) -> HTMLResponse:
-        """Render a page about the project (:func:`page`)."""
+        """Render the page (:func:`page`)."""
         after: dict[str, Any] = {"typed": self.typed, "wrong": self.wrong, "status": self.status}
-        return page(self.request, template, project=self.project, **after | context)
+        return page(self.request, template, **after | context)
 
-    def again(self, wrong: NorenError, typed: Mapping[str, str] | None = None, status: int = 422) -> Self:
+    def again(self, wrong: NorenError | str, typed: Mapping[str, str] | None = None, status: int = 422) -> Self:
         """Return the visit to a page that says what is wrong with its form, and keeps what was typed."""
         return replace(self, wrong=str(wrong), typed=typed or {}, status=status)
+
+
+@dataclass(frozen=True)
+class Visit(StudioVisit):
+    """Somebody's request for a page about a project."""
+
+    project: Project
+
+    def page(self, template: str, **context: Any) -> HTMLResponse:
+        """Render the page, with the rail of its project."""
+        return super().page(template, project=self.project, **context)
 
     def to_page(self, name: str) -> RedirectResponse:
         """Send somebody to a page of the project."""
@@ -112,6 +122,10 @@ class RunVisit(Visit):
         return f"/projects/{self.project.id}/results/{self.run.id}"
 
 
+def _studio_visit(request: Request, studio: TheStudio) -> StudioVisit:
+    return StudioVisit(request, studio)
+
+
 def _visit(request: Request, project: Ident, studio: TheStudio) -> Visit:
     return Visit(request, studio, studio.project(project))
 
@@ -128,6 +142,7 @@ def run_visit(request: Request, project: Ident, job: Ident, studio: TheStudio) -
     return RunVisit(request, studio, found, run)
 
 
+OfStudio = Annotated[StudioVisit, Depends(_studio_visit)]
 OfProject = Annotated[Visit, Depends(_visit)]
 OfReady = Annotated[Visit, Depends(_ready_visit)]
 """Of a project whose data were read."""

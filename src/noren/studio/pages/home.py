@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Query, Request
@@ -15,11 +15,11 @@ from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import _
 from noren.studio.acts import projects as acts
-from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
-from noren.studio.pages.frame import OfProject, page, status_of
+from noren.studio.api.models import Ident, TheStudio, said_job
+from noren.studio.pages.frame import OfProject, OfStudio, StudioVisit, page, status_of
 from noren.studio.service import ProjectInList, ProjectQuery, Studio, find_projects
 from noren.studio.store import Project
-from noren.studio.users import Entrance, UserRole, Who, least, role_named
+from noren.studio.users import Entrance, UserRole, least, role_named
 from noren.tables import Texts, table_of
 from noren.web.frame import local_path
 from noren.web.guard import drop_session, redirect_in
@@ -33,6 +33,8 @@ _FEW = 2
 say = Texts(__name__)
 Text = Annotated[str, Form(max_length=_LONGEST)]
 Back = Annotated[str, Form(max_length=500)]
+Short = Annotated[str, Form(max_length=200)]
+Password = Annotated[str, Form(max_length=1000)]
 
 
 class _Asked(ProjectQuery):
@@ -42,30 +44,64 @@ class _Asked(ProjectQuery):
 
 
 @router.get("/")
-def show_home(request: Request, studio: TheStudio, asked: Annotated[_Asked, Query()]) -> Response:
+def show_home(visit: OfStudio, asked: Annotated[_Asked, Query()]) -> Response:
     """Show the projects that are asked for, a page of them, and the way to a new one."""
-    return _home(request, studio, asked)
+    studio, renamed = visit.studio, visit.typed.get("renamed", "")
+    found = find_projects(studio, asked)
+    every = studio.store.projects()
+    titles = {dataset.name: dataset.title for dataset in catalog.known()}
+    if renamed:  # what is wrong stands beside its project, on whichever page that is
+        found = [one for one in found if one.project.id == renamed]
+    return visit.page(
+        "home.html.jinja",
+        title=_title(found, asked, len(every)),
+        place="projects",
+        lines=[_line(one, studio) for one in found[asked.start :][:_PAGE]],
+        asked=asked,
+        choices={
+            "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
+            "kind": [("", _("any data")), ("history", _("purchase histories")), ("table", _("tables of people"))],
+            "release": [("", _("with or without")), ("with", _("with a release")), ("without", _("without a release"))],
+            "archived": [("", _("not archived")), ("only", _("archived only")), ("all", _("all"))],
+        },
+        searchable=asked.is_narrow or len(every) > _FEW or any(project.archived for project in every),
+        found=len(found),
+        page_size=_PAGE,
+        sources=[
+            ("", _("no data yet")),
+            *((f"sample:{name}", say(f"samples.{name}")) for name in acts.SAMPLES),
+            *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
+        ],
+        typed={"name": "", "source": ""} if renamed or not visit.typed else visit.typed,
+        wrong="" if renamed else visit.wrong,
+        renaming={"project": renamed, "name": visit.typed.get("name", ""), "wrong": visit.wrong},
+        home_words={
+            "chosen": _("{name} is chosen"),
+            "sending": _("The file is sent."),
+            "stopped": _("Sending was stopped; nothing was kept."),
+        },
+    )
 
 
 @router.post("/projects")
-def new_project(request: Request, studio: TheStudio, name: Text = "", source: Text = "") -> Response:
+def new_project(visit: OfStudio, name: Text = "", source: Text = "") -> Response:
     """Begin a project; what cannot be is said beside the form, which keeps what was typed."""
     kind, _colon, which = source.partition(":")
     try:
-        made = acts.add_project(studio, name=name, **({kind: which} if kind in ("sample", "dataset") else {}))
+        made = acts.add_project(visit.studio, name=name, **({kind: which} if kind in ("sample", "dataset") else {}))
     except NorenError as error:
-        return _home(request, studio, wrong=str(error), typed={"name": name, "source": source})
+        return show_home(visit.again(error, {"name": name, "source": source}), _Asked())
     return RedirectResponse(f"/projects/{made.id}/data", 303)
 
 
 @router.post("/projects/{project}/rename")
 def rename(visit: OfProject, name: Text = "", back: Back = "/") -> Response:
     """Give a project another name."""
-    project = visit.project.id
     try:
-        acts.change_project(visit.studio, project=project, name=name)
+        acts.change_project(visit.studio, project=visit.project.id, name=name)
     except NorenError as error:
-        return _home(visit.request, visit.studio, renaming={"project": project, "name": name, "wrong": str(error)})
+        typed = {"renamed": visit.project.id, "name": name}
+        return show_home(StudioVisit(visit.request, visit.studio).again(error, typed), _Asked(archived="all"))
     return RedirectResponse(local_path(back), 303)
 
 
@@ -88,54 +124,6 @@ def remove(visit: OfProject, sure: Text = "", back: Back = "/") -> Response:
         return page(visit.request, "sure.html.jinja", title=title, place="projects", yes=yes, **about)
     acts.remove_project(visit.studio, project=found.id)
     return RedirectResponse(local_path(back), 303)
-
-
-def _home(
-    request: Request,
-    studio: Studio,
-    asked: _Asked | None = None,
-    *,
-    wrong: str = "",
-    typed: Mapping[str, str] | None = None,
-    renaming: Mapping[str, str] | None = None,
-) -> Response:
-    asked = asked or _Asked(archived="all" if renaming else "")
-    found = find_projects(studio, asked)
-    every = studio.store.projects()
-    titles = {dataset.name: dataset.title for dataset in catalog.known()}
-    if renaming:  # what is wrong stands beside its project, on whichever page that is
-        found = [one for one in found if one.project.id == renaming["project"]]
-    return page(
-        request,
-        "home.html.jinja",
-        title=_title(found, asked, len(every)),
-        place="projects",
-        status=422 if wrong or renaming else 200,
-        lines=[_line(one, studio) for one in found[asked.start :][:_PAGE]],
-        asked=asked,
-        choices={
-            "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
-            "kind": [("", _("any data")), ("history", _("purchase histories")), ("table", _("tables of people"))],
-            "release": [("", _("with or without")), ("with", _("with a release")), ("without", _("without a release"))],
-            "archived": [("", _("not archived")), ("only", _("archived only")), ("all", _("all"))],
-        },
-        searchable=asked.is_narrow or len(every) > _FEW or any(project.archived for project in every),
-        found=len(found),
-        page_size=_PAGE,
-        sources=[
-            ("", _("no data yet")),
-            *((f"sample:{name}", say(f"samples.{name}")) for name in acts.SAMPLES),
-            *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
-        ],
-        typed=typed or {"name": "", "source": ""},
-        wrong=wrong,
-        renaming=renaming or {"project": ""},
-        home_words={
-            "chosen": _("{name} is chosen"),
-            "sending": _("The file is sent."),
-            "stopped": _("Sending was stopped; nothing was kept."),
-        },
-    )
 
 
 def _title(found: Sequence[ProjectInList], asked: _Asked, every: int) -> str:
@@ -182,43 +170,37 @@ def _question(project: Project, runs: int) -> str:
 
 
 @router.get("/login")
-def show_login(request: Request) -> Response:
+def show_login(visit: OfStudio) -> Response:
     """Ask for the password; who was logged out by somebody else is told why."""
-    return _asked(request, why=request.app.state.login.why_out(request.state.session))
+    entrance: Entrance = visit.request.app.state.login
+    about = {
+        "why": "" if visit.wrong else entrance.why_out(visit.request.state.session),
+        "has_users": (has_users := entrance.has_users),
+        "login": visit.typed.get("login", ""),
+    }
+    title = _("Log in to this studio") if has_users else _("This studio has a password")
+    answer = visit.page("login.html.jinja", title=title, place="", **about)
+    if visit.status == 429:
+        answer.headers["Retry-After"] = "60"
+    return answer
 
 
 @router.post("/login")
 @least(UserRole.READER)
-async def log_in(
-    request: Request,
-    password: Annotated[str, Form(max_length=1000)],
-    login: Annotated[str, Form(max_length=200)] = "",
-) -> Response:
+async def log_in(visit: OfStudio, password: Password, login: Short = "") -> Response:
     """Let in who knows the password; a new session, so that nobody can have prepared it."""
+    request, typed = visit.request, {"login": login}
     entrance: Entrance = request.app.state.login
     address: str = request.state.client
     if not entrance.tries.may_try(address):
         told = _("Too many wrong passwords came from your address; wait a minute and try again.")
-        return await run_in_threadpool(_asked, request, told, 429, login)
+        return await run_in_threadpool(show_login, visit.again(told, typed, 429))
     await asyncio.sleep(entrance.tries.delay())
     session = await run_in_threadpool(entrance.enter, login, password, address)
     if session is None:
         told = _("That is not the password; after ten tries wait a minute.")
-        return await run_in_threadpool(_asked, request, told, 403, login)
+        return await run_in_threadpool(show_login, visit.again(told, typed, 403))
     return redirect_in(request, session)
-
-
-def _asked(request: Request, wrong: str = "", status: int = 200, login: str = "", why: str = "") -> Response:
-    entrance: Entrance = request.app.state.login
-    has_users = entrance.has_users
-    title = _("Log in to this studio") if has_users else _("This studio has a password")
-    answer = page(
-        request, "login.html.jinja", title=title, place="", status=status,
-        wrong=wrong, why=why, has_users=has_users, login=login,
-    )  # fmt: skip
-    if status == 429:
-        answer.headers["Retry-After"] = "60"
-    return answer
 
 
 @router.post("/logout")
@@ -231,8 +213,6 @@ def log_out(request: Request) -> Response:
     return answer
 
 
-Short = Annotated[str, Form(max_length=200)]
-Password = Annotated[str, Form(max_length=1000)]
 _AT_ONCE: Final = 100
 _TOLD: Final = ("name", "label", "rule", "login", "role", "to", "until", "reason")
 
@@ -242,61 +222,50 @@ _TOLD: Final = ("name", "label", "rule", "login", "role", "to", "until", "reason
 
 @router.get("/users")
 @least(UserRole.STEWARD)
-def show_users(request: Request, studio: TheStudio) -> Response:
+def show_users(visit: OfStudio) -> Response:
     """Show who may use the studio."""
-    return _users(request, studio)
-
-
-def _users(
-    request: Request, studio: Studio, typed: Mapping[str, str] | None = None, error: NorenError | None = None
-) -> Response:
-    found = studio.store.users.all()
+    found = visit.studio.store.users.all()
     inside = sum(user.revoked is None for user in found)
     title = say("title.users", inside, count=inside)
-    return page(
-        request,
+    return visit.page(
         "users.html.jinja",
         title=title if found else _("This studio is one person’s: whoever opens it does everything"),
         place="users",
-        status=status_of(error),
         users=found,
         roles=[(str(role), role.words) for role in reversed(UserRole)],
-        four_eyes=studio.settings.four_eyes,
-        typed=typed or {},
-        wrong="" if error is None else str(error),
+        four_eyes=visit.studio.settings.four_eyes,
     )
 
 
 @router.post("/users")
 def add_user(
-    request: Request, studio: TheStudio, login: Short = "", name: Short = "", password: Password = "", role: Short = ""
+    visit: OfStudio, login: Short = "", name: Short = "", password: Password = "", role: Short = ""
 ) -> Response:
     """Add a user."""
     try:
-        acts.add_user(studio, login=login, name=name, password=password, role=role_named(role))
+        acts.add_user(visit.studio, login=login, name=name, password=password, role=role_named(role))
     except NorenError as error:
-        return _users(request, studio, {"login": login, "name": name, "role": role}, error)
+        return show_users(visit.again(error, {"login": login, "name": name, "role": role}, status_of(error)))
     return RedirectResponse("/users", 303)
 
 
 @router.post("/users/{login}/{act}")
 def change_user(
-    request: Request,
+    visit: OfStudio,
     login: str,
     act: Literal["role", "password", "revoke"],
-    studio: TheStudio,
     role: Short = "",
     password: Password = "",
 ) -> Response:
     """Give a user another role or password, or let her in no more."""
     try:
         if act == "revoke":
-            acts.revoke_user(studio, login=login)
+            acts.revoke_user(visit.studio, login=login)
         else:
             asked = {"role": role_named(role)} if act == "role" else {"password": password}
-            acts.change_user(studio, login=login, **asked)
+            acts.change_user(visit.studio, login=login, **asked)
     except NorenError as error:
-        return _users(request, studio, {}, error)
+        return show_users(visit.again(error, status=status_of(error)))
     return RedirectResponse("/users", 303)
 
 
@@ -304,35 +273,32 @@ def change_user(
 
 
 @router.get("/account")
-def show_account(request: Request, who: TheWho) -> Response:
+def show_account(visit: OfStudio) -> Response:
     """Show who one is here."""
-    return _account(request, who)
-
-
-def _account(request: Request, who: Who, wrong: str = "", status: int = 200) -> Response:
+    who = visit.who
     if not who.is_user:
         return RedirectResponse("/users", 303)
     title = _("You are {name}, a {role} of this studio").format(name=who.name, role=who.role.words)
-    return page(request, "account.html.jinja", title=title, place="", status=status, wrong=wrong)
+    return visit.page("account.html.jinja", title=title, place="")
 
 
 @router.post("/account")
 @least(UserRole.READER)
-def change_password(
-    request: Request, studio: TheStudio, who: TheWho, old: Password = "", password: Password = ""
-) -> Response:
+def change_password(visit: OfStudio, old: Password = "", password: Password = "") -> Response:
     """Set another password of one's own; every other session ends."""
+    request, users, login = visit.request, visit.studio.store.users, visit.who.login
     entrance: Entrance = request.app.state.login
     address: str = request.state.client
     if not entrance.tries.may_try(address):
-        return _account(request, who, _("Too many wrong passwords came from your address; wait a minute."), 429)
-    if studio.store.users.enter(who.login, old) is None:
-        return _account(request, who, _("That is not your password."), 403)
+        told = _("Too many wrong passwords came from your address; wait a minute.")
+        return show_account(visit.again(told, status=429))
+    if users.enter(login, old) is None:
+        return show_account(visit.again(_("That is not your password."), status=403))
     try:
-        studio.store.users.set_password(who.login, password)
+        users.set_password(login, password)
     except NorenError as error:
-        return _account(request, who, str(error), 422)
-    return redirect_in(request, entrance.opened(studio.store.users.one(who.login), address), "/account")
+        return show_account(visit.again(error))
+    return redirect_in(request, entrance.opened(users.one(login), address), "/account")
 
 
 # --- the trail -----------------------------------------------------------------------------------------------
