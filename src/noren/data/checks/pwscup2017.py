@@ -38,55 +38,6 @@ NAME = r"^[\w-]+$"
 """Pseudonyms and invoices: letters, digits, ``_`` and ``-``."""
 
 
-def guess_problems(sheet: Sheet, customers: pl.Series) -> Iterator[Finding]:
-    """Find the broken rules of a guess about ``customers``, whole numbers as text, each once."""
-    rows, cells, wanted = sheet.rows, pl.col("cells"), len(GUESS_COLUMNS)
-    # rows that are only short break no rule where the first row has thirteen cells
-    misshapen = cells > wanted if sheet.width == wanted else cells != wanted
-    count_line = sheet.width == 1 and str(rows["customer"][0]).isdecimal()
-    shape = SheetRule(
-        None,
-        misshapen & (cells <= max(sheet.width, wanted)),  # wider ones are told by the sheet
-        _("a row has {wanted} cells: a customer and twelve months").format(wanted=wanted),
-        _("remove the count line") if count_line else _("write a pseudonym or DEL for each of the twelve months"),
-    )
-    yield from sheet.findings(rows, shape)
-
-    named = rows.filter(~misshapen | (cells > 1)).select("row", "customer")
-    known = pl.col("customer").is_in(customers.implode())
-    order = (
-        named.with_columns(known=known, again=pl.col("row") != pl.col("row").min().over("customer"))
-        .with_columns(number=pl.when("known").then("customer").cast(pl.Int64))
-        .with_columns(behind=pl.col("number") < pl.col("number").forward_fill().cum_max().shift(1))
-    )
-    yield from sheet.findings(
-        order,
-        SheetRule("customer", ~pl.col("known"), *say.problem("customer_must_occur_original")),
-        SheetRule("customer", pl.col("known") & pl.col("again"), *say.problem("each_customer_one_row")),
-        SheetRule(
-            "customer",
-            pl.col("known") & ~pl.col("again") & pl.col("behind"),
-            *say.problem("customers_stand_ascending_order"),
-        ),
-    )
-    missing = customers.filter(~customers.is_in(named["customer"].implode())).cast(pl.Int64).sort()
-    if len(missing):
-        words = say.problem("each_customer_original_row", count=len(missing), customer=missing[0])
-        yield Finding.once(Problem(None, "customer", str(missing[0]), *words))
-
-
-def guess_warnings(sheet: Sheet) -> Iterator[Finding]:
-    """Find cells that the official checker does not look at and that can match nothing."""
-    wanted, cells = len(GUESS_COLUMNS), pl.col("cells")
-    if sheet.width != wanted:
-        return
-    rules = [SheetRule(None, cells < wanted, *say.problem("short_guess", wanted=wanted))]
-    for month in GUESS_COLUMNS[1:]:
-        nobody = (cells == wanted) & ~pl.col(month).str.contains(NAME)
-        rules.append(SheetRule(month, nobody, *say.problem("guess_of_nobody")))
-    yield from sheet.findings(sheet.rows, *rules)
-
-
 COLUMNS = ("customer", "invoice", "date", "time", "item", "price", "quantity")
 DELETED = "DEL"
 DELETED_ROW = "DEL,,,,,,"
@@ -130,11 +81,48 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     table = read_columns(original, COLUMNS, utf8=True)
     number = table["customer"].str.extract(r"^([0-9]{1,18})$")
     stop_at_null(original, table, "customer", number, _("a customer of the original is a whole number"))
-    sheet = read_sheet(guess, GUESS_COLUMNS)
+    customers, sheet = table["customer"].unique(), read_sheet(guess, GUESS_COLUMNS)
     problems, warnings = list(sheet.problems()), list(sheet.warnings())
-    if not sheet.rows.is_empty():
-        problems += guess_problems(sheet, table["customer"].unique())
-        warnings += guess_warnings(sheet)
+    if sheet.rows.is_empty():
+        return gather(problems, warnings, limit=limit)
+    rows, cells, wanted = sheet.rows, pl.col("cells"), len(GUESS_COLUMNS)
+    # rows that are only short break no rule where the first row has thirteen cells
+    misshapen = cells > wanted if sheet.width == wanted else cells != wanted
+    count_line = sheet.width == 1 and str(rows["customer"][0]).isdecimal()
+    shape = SheetRule(
+        None,
+        misshapen & (cells <= max(sheet.width, wanted)),  # wider ones are told by the sheet
+        _("a row has {wanted} cells: a customer and twelve months").format(wanted=wanted),
+        _("remove the count line") if count_line else _("write a pseudonym or DEL for each of the twelve months"),
+    )
+    problems += sheet.findings(rows, shape)
+
+    named = rows.filter(~misshapen | (cells > 1)).select("row", "customer")
+    order = (
+        named.with_columns(
+            known=pl.col("customer").is_in(customers.implode()),
+            again=pl.col("row") != pl.col("row").min().over("customer"),
+        )
+        .with_columns(number=pl.when("known").then("customer").cast(pl.Int64))
+        .with_columns(behind=pl.col("number") < pl.col("number").forward_fill().cum_max().shift(1))
+    )
+    known, again = pl.col("known"), pl.col("again")
+    problems += sheet.findings(
+        order,
+        SheetRule("customer", ~known, *say.problem("customer_must_occur_original")),
+        SheetRule("customer", known & again, *say.problem("each_customer_one_row")),
+        SheetRule("customer", known & ~again & pl.col("behind"), *say.problem("customers_stand_ascending_order")),
+    )
+    missing = customers.filter(~customers.is_in(named["customer"].implode())).cast(pl.Int64).sort()
+    if len(missing):
+        words = say.problem("each_customer_original_row", count=len(missing), customer=missing[0])
+        problems.append(Finding.once(Problem(None, "customer", str(missing[0]), *words)))
+    if sheet.width == wanted:  # cells that the official checker does not look at and that can match nothing
+        rules = [SheetRule(None, cells < wanted, *say.problem("short_guess", wanted=wanted))]
+        for month in GUESS_COLUMNS[1:]:
+            nobody = (cells == wanted) & ~pl.col(month).str.contains(NAME)
+            rules.append(SheetRule(month, nobody, *say.problem("guess_of_nobody")))
+        warnings += sheet.findings(rows, *rules)
     return gather(problems, warnings, limit=limit)
 
 
