@@ -143,22 +143,20 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
     twice = once.filter(pl.col("0").is_duplicated()).group_by("0", maintain_order=True).agg(pl.col("row").get(1))
     rule, cure = _("the value is listed twice, with other labels"), _("list each value once")
     problems = [Problem(row, None, value, rule, cure) for value, row in twice.head(MOST_PROBLEMS).iter_rows()]
-    return CheckedRows(once.drop("row"), (*problems, *_split_labels(once), *_circles(once)))
-
-
-def _split_labels(numbered: pl.DataFrame) -> Iterator[Problem]:
-    """Yield the first row of each label that has another label above it than in a row before."""
-    once = numbered.unique("0", keep="first", maintain_order=True)  # a value that is listed twice is told already
-    for level in range(1, numbered.width - 2):
+    # the first row of each label that has another label above it than in a row before; values listed twice are told
+    first_rows = once.unique("0", keep="first", maintain_order=True)
+    for level in range(1, once.width - 2):
         here, above = str(level), str(level + 1)
-        first = once.with_columns(
+        first = first_rows.with_columns(
             pl.col(above).first().over(here).alias("first"), pl.col("row").first().over(here).alias("at")
         )
         wrong = first.filter(pl.col(above) != pl.col("first")).unique(here, keep="first", maintain_order=True)
         chosen = wrong.select("row", "0", here=here, above=above, first="first", at="at").head(MOST_PROBLEMS)
         for row, value, label, one, other, at in chosen.iter_rows():
             rule = say("level_above_here_row", label=label, level=level, one=one, other=other, row=at)
-            yield Problem(row, None, value, rule, _("give all values of a label the same labels above it"))
+            cure = _("give all values of a label the same labels above it")
+            problems.append(Problem(row, None, value, rule, cure))
+    return CheckedRows(once.drop("row"), (*problems, *_circles(once)))
 
 
 def _circles(numbered: pl.DataFrame) -> Iterator[Problem]:
