@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.cells import is_generalised, is_interval, is_set, lift
@@ -147,11 +146,10 @@ def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> _Dra
     known = numbers(values.drop_nulls())
     # an original without any value leaves suppressed cells empty: there is nothing to draw from
     span = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
-    has_blanks = bool(values.null_count())
+    keeps_blanks = _keeps_blanks(values, cells)
 
     def draw(rows: slice, uniform: Real) -> pl.Series:
-        some = cells[rows]
-        suppressed = some.is_null().to_numpy() & ~_blank(some, has_blanks=has_blanks)
+        suppressed = cells[rows].is_null().to_numpy() & (not keeps_blanks)
         lo, hi = (np.where(suppressed, bound, numbers(end[rows])) for end, bound in zip(ends, span, strict=True))
         # the inverse of noren.data.arrays.numbers
         drawn = pl.Series(column.name, from_grid(lo, hi, column.grid, uniform), nan_to_null=True)
@@ -164,11 +162,9 @@ def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> _Dra
     return draw
 
 
-def _blank(cells: pl.Series, *, has_blanks: bool) -> NDArray[np.bool_]:
-    """Return which cells are blank as the original's are, if it has any, rather than suppressed."""
-    if is_generalised(cells.dtype) or not has_blanks:
-        return np.zeros(len(cells), dtype=np.bool_)
-    return cells.is_null().to_numpy()
+def _keeps_blanks(values: pl.Series, cells: pl.Series) -> bool:
+    """Tell whether empty cells are blank as the original's are, if it has any, rather than suppressed."""
+    return bool(values.null_count()) and not is_generalised(cells.dtype)
 
 
 def _from_choices(
@@ -185,7 +181,7 @@ def _from_choices(
     lengths = np.array([len(run) for run in runs], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     shelf = pl.concat([pl.Series([item for run in runs for item in run], dtype=pl.String), everything])
-    name, has_blanks = cells.name, bool(values.null_count())
+    name, keeps_blanks = cells.name, _keeps_blanks(values, cells)
 
     def draw(rows: slice, uniform: Real) -> pl.Series:
         some = numbered[rows]
@@ -201,8 +197,7 @@ def _from_choices(
         element, value = from_sets(start, stop, np.append(lengths[said], len(everything)), uniform)
         places = np.append(starts[said], len(shelf) - len(everything))
         chosen = shelf.gather(places[element] + value).alias(name)
-        blank = _blank(cells[rows], has_blanks=has_blanks)
-        return chosen.set(pl.Series(blank), None) if blank.any() else chosen
+        return chosen.set(cells[rows].is_null(), None) if keeps_blanks else chosen
 
     return draw
 
