@@ -125,11 +125,10 @@ def checked_rows(listed: Sequence[Sequence[str]]) -> CheckedRows:
         if len(row) == depth and "" not in row:
             whole.append((number, *row))
             continue
-        rule = _("this row has {count} levels, the first one {depth}").format(count=len(row), depth=depth)
+        words = say.problem("row_of_other_length", count=len(row), depth=depth)
         if len(row) == depth:
-            rule = _("level {level} is empty: the hierarchy has a hole").format(level=list(row).index(""))
-        cure = _("give every value a label on every level")
-        problems.append(Problem(number, None, DELIMITER.join(row), rule, cure))
+            words = say.problem("row_with_hole", level=list(row).index(""))
+        problems.append(Problem(number, None, DELIMITER.join(row), *words))
     types: dict[str, Any] = {"row": pl.UInt32} | {str(level): pl.String for level in range(depth)}
     found = checked_labels(pl.DataFrame(whole, schema=types, orient="row"))
     return CheckedRows(found.labels, (*problems[:MOST_PROBLEMS], *found.problems))
@@ -141,8 +140,8 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
     once = numbered.unique(numbered.columns[1:], keep="first", maintain_order=True)
     # the second row of each value that has rows with other labels
     twice = once.filter(pl.col("0").is_duplicated()).group_by("0", maintain_order=True).agg(pl.col("row").get(1))
-    rule, cure = _("the value is listed twice, with other labels"), _("list each value once")
-    problems = [Problem(row, None, value, rule, cure) for value, row in twice.head(MOST_PROBLEMS).iter_rows()]
+    words = say.problem("value_listed_twice")
+    problems = [Problem(row, None, value, *words) for value, row in twice.head(MOST_PROBLEMS).iter_rows()]
     # the first row of each label that has another label above it than in a row before; values listed twice are told
     first_rows = once.unique("0", keep="first", maintain_order=True)
     for level in range(1, once.width - 2):
@@ -153,9 +152,8 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
         wrong = first.filter(pl.col(above) != pl.col("first")).unique(here, keep="first", maintain_order=True)
         chosen = wrong.select("row", "0", here=here, above=above, first="first", at="at").head(MOST_PROBLEMS)
         for row, value, label, one, other, at in chosen.iter_rows():
-            rule = say("level_above_here_row", label=label, level=level, one=one, other=other, row=at)
-            cure = _("give all values of a label the same labels above it")
-            problems.append(Problem(row, None, value, rule, cure))
+            words = say.problem("level_above_here_row", label=label, level=level, one=one, other=other, row=at)
+            problems.append(Problem(row, None, value, *words))
     return CheckedRows(once.drop("row"), (*problems, *_circles(once)))
 
 
@@ -341,7 +339,7 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
     """Return the files that are meant: a folder means all CSV files in it."""
     found = [file for path in paths for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])]
     if not found:
-        raise FileError(_("there are no hierarchies"), _("name CSV files, or a folder that holds some"))
+        raise FileError(*say.problem("no_hierarchies"))
     return found
 
 
@@ -372,18 +370,16 @@ def check_files(
         except InputError as error:
             problems += error.problems
         if hierarchy is not None and most_levels is not None and hierarchy.depth > most_levels:
-            rule = _("this row has {count} levels, more than {most}").format(count=hierarchy.depth, most=most_levels)
-            problems.append(Problem(1, None, None, rule, _("leave some out: each multiplies what a method searches")))
+            words = say.problem("too_many_levels", count=hierarchy.depth, most=most_levels)
+            problems.append(Problem(1, None, None, *words))
         if records is not None:
             if own is None:
-                rule = _("the file name matches no column of the data")
-                cure = _("name each file after its column: {example}").format(example=f"{records.schema.names[0]}.csv")
-                problems.append(Problem(None, None, None, rule, cure))
+                words = say.problem("name_of_no_column", example=f"{records.schema.names[0]}.csv")
+                problems.append(Problem(None, None, None, *words))
             elif own not in records.schema.names:
-                rule, cure = _("the data have no such column"), _("name one that they have")
-                problems.append(Problem(None, own, None, rule, cure))
+                problems.append(Problem(None, own, None, *say.problem("no_such_column")))
             elif named.count(own) > 1:
-                problems.append(Problem(None, own, None, _("the column has two files"), _("keep one")))
+                problems.append(Problem(None, own, None, *say.problem("column_with_two_files")))
             if own in records.schema.names and hierarchy is not None:
                 problems += _unlisted(hierarchy, records, records.schema[own])
         notes: tuple[str, ...] = ()
@@ -404,10 +400,7 @@ def _unlisted(hierarchy: Hierarchy, records: Records, column: Column) -> Iterato
     texts = texts_of(records, column).alias("text").to_frame().with_row_index("row", offset=1)
     other = texts.filter(~pl.col("text").is_in([*known, MISSING_MARK])).group_by("text", maintain_order=True)
     for text, row, rows in other.agg(pl.col("row").first(), pl.len().alias("rows")).head(MOST_PROBLEMS).iter_rows():
-        rule = _(
-            "the data have this value (rows: {rows:,}, the first is row {row:,}), and the file does not list it"
-        ).format(rows=rows, row=row)
-        yield Problem(None, column.name, text, rule, _("add a row for it"))
+        yield Problem(None, column.name, text, *say.problem("value_not_listed", rows=rows, row=row))
 
 
 # --- what labels mean -------------------------------------------------------------------------------------------------
