@@ -27,7 +27,6 @@ import polars as pl
 
 from noren.data.formats.source import read_all_bytes
 from noren.errors import LONGEST_VALUE, FileError, FormatError, ParameterError, Problem, ValueInCellError, shown
-from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -114,9 +113,7 @@ def gather(problems: Iterable[Finding], warnings: Iterable[Finding] = (), *, lim
     (False, 3, [2, 4])
     """
     if limit < 0:
-        raise ParameterError(
-            _("a report cannot show fewer than 0 problems"), _("use limit >= 0"), column="limit", value=limit
-        )
+        raise ParameterError(*say.problem("limit_below_zero"), column="limit", value=limit)
     problems = list(problems)
     total = sum(len(finding.rows) for finding in problems)
     return Report(valid=total == 0, problems=_first(problems, limit), total=total, warnings=_first(warnings, limit))
@@ -246,25 +243,23 @@ class Sheet:
     def problems(self) -> Iterator[Finding]:
         """Find what stops the reader."""
         if self.lines.not_utf8 is not None:
-            rule = _("the file must be UTF-8 text; this row is not")
-            yield Finding.once(Problem(self.lines.not_utf8, None, None, rule, _("save the file as UTF-8")))
+            yield Finding.once(Problem(self.lines.not_utf8, None, None, *say.problem("not_utf8")))
         if self.rows.is_empty():
             yield Finding.once(Problem(None, None, None, *say.problem("file_no_rows")))
             return
         # The reader stops at a row with more cells than the first one; where that one is short, it is the one to blame.
         most = max(self.width, len(self.columns))
-        rule = say("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
-        yield from self.findings(self.rows, SheetRule(None, pl.col("cells") > most, rule, _("remove what is too many")))
+        words = say.problem("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
+        yield from self.findings(self.rows, SheetRule(None, pl.col("cells") > most, *words))
 
     def warnings(self) -> Iterator[Finding]:
         """Find what the reader passes over in silence."""
         if self.lines.byte_order_mark:
-            rule = _("the file starts with a byte order mark, which not every reader takes")
-            yield Finding.once(Problem(1, None, None, rule, _("save the file as UTF-8 without one")))
+            yield Finding.once(Problem(1, None, None, *say.problem("byte_order_mark")))
         blank = self.lines.text.str.strip_chars(" \t") == ""
         if blank.any():
-            rule = _("blank lines are passed over: there are {count:,}").format(count=blank.sum())
-            yield Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, rule, _("remove them")))
+            words = say.problem("blank_lines", count=blank.sum())
+            yield Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, *words))
 
 
 def read_sheet(path: Path, columns: tuple[str, ...]) -> Sheet:
@@ -307,7 +302,7 @@ def stop_at_null(path: Path, table: pl.DataFrame, column: str, values: pl.Series
     """Stop with the first row of ``table`` whose ``column`` could not be read into ``values``."""
     unread = values.is_null().arg_true()
     if len(unread):
-        cure, value = _("correct the original (it has no header line)"), table[column][unread[0]]
+        cure, value = say("correct_original"), table[column][unread[0]]
         raise ValueInCellError(rule, cure, file=path, row=unread[0] + 1, column=column, value=value)
 
 
