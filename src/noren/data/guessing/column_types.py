@@ -210,8 +210,8 @@ def _format_question(values: pl.Series, kind: str, formats: Sequence[str], *, sh
     if other is not None and other in formats:
         text = _("{column}: day first or month first? every value fits both; {format} was chosen")
         day, month = (chosen, other) if chosen.startswith("%d") else (other, chosen)
-        labels = {day: _("the day first"), month: _("the month first")}
-        return _question("format", name, text.format(column=name, format=chosen), chosen, labels)
+        answers = Answer(day, _("the day first")), Answer(month, _("the month first"))
+        return Question("format", text.format(column=name, format=chosen), chosen, answers, name)
     other = next((f for f in formats if f.startswith("%y") != chosen.startswith("%y")), None) if short else None
     if other is None:
         return None
@@ -281,15 +281,9 @@ def _which_question(about: Literal["format", "number"], column: str, cell: str, 
     chosen, other = meant
     asked = _("{column}: is {example} {one} or {other}? every value fits both; {one} was chosen")
     text = asked.format(column=column, example=cell, one=meant[chosen], other=meant[other])
-    told = {way: _("{example} is {value}").format(example=cell, value=value) for way, value in meant.items()}
-    return _question(about, column, text, chosen, told)
-
-
-def _question(
-    about: Literal["format", "number"], column: str, text: str, chosen: str, answers: Mapping[str, str]
-) -> Question:
-    told = tuple(Answer(value, label) for value, label in answers.items())
-    return Question(about, text, chosen=chosen, answers=told, column=column)
+    label = _("{example} is {value}")
+    answers = (Answer(way, label.format(example=cell, value=value)) for way, value in meant.items())
+    return Question(about, text, chosen, tuple(answers), column)
 
 
 def _number_type(values: pl.Series) -> dict[str, object]:
