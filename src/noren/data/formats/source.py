@@ -191,9 +191,9 @@ class Source:
         if self._counts.utf8:
             return "utf-8-sig" if self._counts.start.startswith(codecs.BOM_UTF8) else "utf-8"
         cp932, euc = _signs(self, "cp932"), _signs(self, "euc_jp")
-        if euc is not None and euc.in_runs * 2 >= euc.signs and (cp932 is None or cp932.half_width * 2 > cp932.signs):
+        if euc is not None and euc[0] and (cp932 is None or cp932[1]):
             return "euc_jp"
-        if cp932 is not None and cp932.in_runs * 2 >= cp932.signs:
+        if cp932 is not None and cp932[0]:
             return "cp932"
         with self.unpacked() as file:
             windows = any(re.search(rb"[\x80-\x9f]", chunk) for chunk in iter(lambda: file.read(_CHUNK), b""))
@@ -377,17 +377,11 @@ def _utf16_as_utf8(file: BinaryIO, path: Path) -> Iterator[bytes]:
         raise FormatError(*say.problem("not_utf16", encoding="UTF-16"), file=path, row=row) from None
 
 
-@dataclass(frozen=True)
-class _Signs:
-    """How many signs of a text are not ASCII, how many of them stand in runs, how many are half-width kana."""
+def _signs(source: Source, encoding: str) -> tuple[bool, bool] | None:
+    """Tell whether most signs of a file beyond ASCII stand in runs, and whether most of them are half-width kana.
 
-    signs: int
-    in_runs: int
-    half_width: int
-
-
-def _signs(source: Source, encoding: str) -> _Signs | None:
-    """Count the signs of a file in an encoding; nothing where it is not in it."""
+    None where it is not in the encoding.
+    """
     signs = in_runs = half_width = 0
     try:
         with source.unpacked() as file:
@@ -397,7 +391,7 @@ def _signs(source: Source, encoding: str) -> _Signs | None:
                 half_width += len(re.findall(r"[\uff61-\uff9f]", text))
     except UnicodeDecodeError:
         return None
-    return _Signs(signs, in_runs, half_width)
+    return in_runs * 2 >= signs, half_width * 2 > signs
 
 
 def _must_decode(source: Source, encoding: str) -> None:
