@@ -45,30 +45,22 @@ def check_release(schema_name: str, original: Path, release: Path, *, limit: int
 def check_guess(
     schema_name: str, original: Path, guess: Path, *, published: Path | None = None, limit: int = 20
 ) -> Report:
-    """Check an attacker's answer by the rules of ``schema_name``.
+    """Check an attacker's answer by the rules of ``schema_name``; the rest is as for :func:`check_release`.
 
     Parameters
     ----------
-    schema_name
-        One of :data:`CHECKERS`.
-    original
-        The original table T, plain or gzip-compressed.
     guess
         The answer (2018: F', a pseudonym and a customer a row; 2017: F̂, a customer and twelve pseudonyms a row).
     published
         What the attacker was given (2018: A'). The rules of 2017 do not look at it.
-    limit
-        How many problems, and how many warnings, to describe; all are counted.
     """
-    checker = _checker(schema_name)
-    report: Report
+    given = [original, guess]
     if schema_name == "pwscup2018":
         if published is None:
             rule = _("a guess in the format of {schema} names pseudonyms of the published table")
             raise ParameterError(rule.format(schema=schema_name), _("name the published table too"))
-        report = checker.check_guess(original, published, guess, limit=limit)
-    else:
-        report = checker.check_guess(original, guess, limit=limit)
+        given.insert(1, published)
+    report: Report = _checker(schema_name).check_guess(*given, limit=limit)
     return report
 
 
