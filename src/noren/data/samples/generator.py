@@ -336,14 +336,11 @@ def write_sample(
     """Write generated purchases to a file, block by block, and return their shape."""
     blocks = sample_blocks(schema, customers=customers, rows=rows, items=items, seed=seed)
     counter = ShapeCounter(schema.role(Role.CUSTOMER).name, schema.role(Role.ITEM).name)
-    done = 0
 
     def counted() -> Iterator[pl.DataFrame]:
-        nonlocal done
         for block in blocks:
             counter.add(block)
-            done += len(block)
-            progress(done / rows)
+            progress(counter.rows / rows)
             yield block
 
     write_blocks(counted(), schema, path)

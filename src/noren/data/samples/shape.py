@@ -62,12 +62,12 @@ class ShapeCounter:
     def __init__(self, customer: str = "customer", item: str = "item") -> None:
         self._columns = (customer, item)
         self._numbers: tuple[dict[object, int], dict[object, int]] = ({}, {})
-        self._rows = 0
+        self.rows = 0
         self._pairs: list[Whole] = []
 
     def add(self, block: pl.DataFrame) -> None:
         """Take in one block."""
-        self._rows += block.height
+        self.rows += block.height
         codes = []
         for column, known in zip(self._columns, self._numbers, strict=True):
             # values are 0, 1, 2 … in the order they are first seen, and stay so between blocks
@@ -89,14 +89,14 @@ class ShapeCounter:
         overlap = int((buyers * (buyers - 1) // 2).sum())
         mean_items = pairs.size / n if n else 0.0
         if every_pair == 0:
-            return HistoryShape(n, self._rows, mean_items, 0.0, 0.0)
+            return HistoryShape(n, self.rows, mean_items, 0.0, 0.0)
         h = overlap / every_pair
         if n <= EXACT_CUSTOMERS:
             return HistoryShape(
-                n, self._rows, mean_items, _mean_jaccard(customer, item, n, buyers), h, mu_pairs=every_pair
+                n, self.rows, mean_items, _mean_jaccard(customer, item, n, buyers), h, mu_pairs=every_pair
             )
         mu, error = _sampled_jaccard(pairs, n, np.random.Generator(np.random.PCG64(seed)))
-        return HistoryShape(n, self._rows, mean_items, mu, h, mu_is_exact=False, mu_error=error, mu_pairs=SAMPLED_PAIRS)
+        return HistoryShape(n, self.rows, mean_items, mu, h, mu_is_exact=False, mu_error=error, mu_pairs=SAMPLED_PAIRS)
 
 
 def _distinct(keys: Whole) -> Whole:
