@@ -7,12 +7,13 @@ import pytest
 from noren.api import sample
 from noren.data.frames import History
 from noren.drawing.ground import COLOURS
-from noren.reproduce.beyond import document, work
-from noren.reproduce.beyond.document import DOCUMENT
+from noren.reproduce import beyond as document
+from noren.reproduce import beyond_work as work
+from noren.reproduce import s4_adult as adult
+from noren.reproduce.beyond import DOCUMENT
 from noren.reproduce.frame import Comparison, Extent, Findings, Unit
-from noren.reproduce.s0.printed import TABLE_3
-from noren.reproduce.s4 import adult
-from noren.reproduce.s4.printed import KS, TABLE_5
+from noren.reproduce.s0_printed import TABLE_3
+from noren.reproduce.s4_printed import KS, TABLE_5
 
 QUICK, FULL = Extent(quick=True), Extent()
 

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from tests.conftest import Command
 
+from noren.reproduce import s0 as document
+from noren.reproduce import s0_work as work
 from noren.reproduce.frame import Comparison, Extent, Findings
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.reproduce.s0 import document, work
-from noren.reproduce.s0.document import DOCUMENT
-from noren.reproduce.s0.printed import BEYOND, COLUMNS, CORRELATIONS, TABLE_3, TABLE_4, TABLES
+from noren.reproduce.s0 import DOCUMENT
+from noren.reproduce.s0_printed import BEYOND, COLUMNS, CORRELATIONS, TABLE_3, TABLE_4, TABLES
 
 QUICK = Extent(quick=True)
 NOTHING = Findings(QUICK, {})

@@ -20,10 +20,11 @@ from noren.measures.utility.cell_error import CellError
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import Pseudonymize
 from noren.protocols import Evidence
+from noren.reproduce import s0_cup as cup
+from noren.reproduce import s0_cup_work as cup_work
 from noren.reproduce.frame import Comparison, Extent, Findings
-from noren.reproduce.s0 import cup, cup_work
-from noren.reproduce.s0.cup_work import ENTRIES, draw_lots, found_classes, left_alone
-from noren.reproduce.s0.printed import KINDS
+from noren.reproduce.s0_cup_work import ENTRIES, draw_lots, found_classes, left_alone
+from noren.reproduce.s0_printed import KINDS
 from noren.tables import table_of
 
 FULL = Extent(wanted_seeds=2)

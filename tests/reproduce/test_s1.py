@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from tests.conftest import Command
 
+from noren.reproduce import s1 as document
+from noren.reproduce import s1_work as work
 from noren.reproduce.frame import Extent, Findings, Unit
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.reproduce.s1 import document, work
-from noren.reproduce.s1.document import COUNTED, DOCUMENT, ITEMS, TABLE
+from noren.reproduce.s1 import COUNTED, DOCUMENT, ITEMS, TABLE
 
 QUICK = Extent(quick=True)
 

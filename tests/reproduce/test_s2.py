@@ -8,11 +8,12 @@ from tests.conftest import Command
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.methods.pseudonymize import Pseudonymize
+from noren.reproduce import s2 as document
+from noren.reproduce import s2_work as work
 from noren.reproduce.frame import Extent, Findings, Unit
 from noren.reproduce.inputs import without_times
 from noren.reproduce.run import reproduce
-from noren.reproduce.s2 import document, work
-from noren.reproduce.s2.document import CLUSTERS, DOCUMENT, TABLE_2
+from noren.reproduce.s2 import CLUSTERS, DOCUMENT, TABLE_2
 
 QUICK = Extent(quick=True)
 NOTHING = Findings(QUICK, {})

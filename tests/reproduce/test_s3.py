@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from tests.conftest import Command
 
+from noren.reproduce import s3 as document
+from noren.reproduce import s3_work as work
 from noren.reproduce.frame import Extent, Findings
 from noren.reproduce.run import reproduce
-from noren.reproduce.s3 import document, work
-from noren.reproduce.s3.document import DOCUMENT, TABLE_1
+from noren.reproduce.s3 import DOCUMENT, TABLE_1
 
 FULL, QUICK = Extent(), Extent(quick=True)
 

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from noren.reproduce import s4 as document
+from noren.reproduce import s4_adult as adult
+from noren.reproduce import s4_synthetic as synthetic
+from noren.reproduce import s4_work as work
 from noren.reproduce.frame import Comparison, Datum, Document, Extent, Findings, Section, Unit
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.reproduce.s4 import adult, document, synthetic, work
-from noren.reproduce.s4.document import DOCUMENT, errata
-from noren.reproduce.s4.printed import KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9
+from noren.reproduce.s4 import DOCUMENT, errata
+from noren.reproduce.s4_printed import KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9
 
 NOTHING = Findings(Extent(), {})
 

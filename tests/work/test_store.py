@@ -50,13 +50,13 @@ def test_no_number_is_kept_that_is_none(tmp_path: Path) -> None:
 
 
 def test_code_is_followed_through_imports_and_registers() -> None:
-    used = modules_used("noren.reproduce.s4.work")
+    used = modules_used("noren.reproduce.s4_work")
     assert {
         "noren.kernels.reconstruction.held_out",
         "noren.methods.retention",
         "noren.retention.reconstruction",
     } <= used
-    assert not used & {"noren.reproduce.s4.printed", "noren.reproduce.frame", "noren.i18n", "noren.drawing.ground"}
+    assert not used & {"noren.reproduce.s4_printed", "noren.reproduce.frame", "noren.i18n", "noren.drawing.ground"}
     assert "noren.methods.generalize" in modules_used("noren.methods")
 
 

@@ -1,24 +1,25 @@
-"""The papers: their tables and figures next to ours, one file or folder for each document.
+"""The papers: their tables and figures next to ours, one module for each document.
 
-**To add a document**, write ``reproduce/s2.py`` (a folder ``s2/`` where it grows) with a constant ``DOCUMENT`` of
+**To add a document**, write ``reproduce/s2.py`` with a constant ``DOCUMENT`` of
 :class:`~noren.reproduce.frame.Document`, and name it in :data:`PLACES` below. Nothing else changes: the command
-``noren reproduce``, the page, the Markdown, the JSON and the tests of the room find it there. ``s4/`` is the example.
+``noren reproduce``, the page, the Markdown, the JSON and the tests of the room find it there. ``s4.py`` is the example.
 
-- A document is made of **parts**: ``Part("table", "5", N_("title"), units, compare)``. Its key is ``table-5``; figures
-  are ``figure-2``, and what is neither has a kind of its own: ``Part("check", "rho", …)``.
+- A document is made of **parts**: ``Section("table", "5", N_("title"), units, compare)``. Its key is ``table-5``;
+  figures are ``figure-2``, and what is neither has a kind of its own: ``Section("check", "rho", …)``.
 - ``units(asked)`` returns the **units of work** that the part needs: ``Unit(work, (argument, …), data=("adult",))``.
   The function stands at the top of a module, takes these arguments alone (texts and numbers) and returns plain JSON.
   A unit runs in any process, in any order, and is stored once done, under an address made of the function, the
   arguments, the code it uses and the data it reads: asked for again, by another part or after a kill, it is not
-  computed again. So the numbers and words of the paper stand in another module than the functions, else editing a
-  word would throw away results. One unit should take a second to a minute: usually one cell for one seed.
-  ``Unit(…, needs=(other,))`` gets the results of other units after its own arguments. ``wide=True`` is for a unit that
-  uses all cores by itself. A large intermediate result (a release) is kept by :func:`~noren.work.store.kept`.
+  computed again. So the numbers and words of the paper stand in another module than the functions (``s2_work.py``),
+  else editing a word would throw away results. One unit should take a second to a minute: usually one cell for one
+  seed. ``Unit(…, needs=(other,))`` gets the results of other units after its own arguments. ``wide=True`` is for a
+  unit that uses all cores by itself. A large intermediate result (a release) is kept by
+  :func:`~noren.work.store.kept`.
 - ``asked.seeds(full=5, quick=1)`` are the seeds to run, ``asked.quick`` says whether to leave out cells. All of quick,
   five documents together, has three minutes on two cores.
 - ``compare(found)`` returns a ``Comparison`` of **cells**, sentences and charts. ``found[unit]`` is a unit's result,
   ``unit in found`` says whether it was run. A cell that was left out is there all the same, with ``ours=None``, so that
-  the reader sees it. ``Cell.over(row, column, values, …)`` makes one of the values of several seeds.
+  the reader sees it. ``Datum.over(row, column, values, …)`` makes one of the values of several seeds.
 - A cell is *exact* (a difference beyond ``tolerance`` fails the run, exit code 1, unless it names an ``erratum``) or
   *statistical* (it is told, never fatal). Without a tolerance nothing is claimed.
 - ``errata`` returns what the document gets wrong, with the derivation and the numbers recomputed by code. One that
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
 __all__ = ["PLACES", "document", "documents_named"]
 
 PLACES = {
-    "S0": "noren.reproduce.s0.document:DOCUMENT",
-    "S1": "noren.reproduce.s1.document:DOCUMENT",
-    "S2": "noren.reproduce.s2.document:DOCUMENT",
-    "S3": "noren.reproduce.s3.document:DOCUMENT",
-    "S4": "noren.reproduce.s4.document:DOCUMENT",
-    "beyond": "noren.reproduce.beyond.document:DOCUMENT",
+    "S0": "noren.reproduce.s0:DOCUMENT",
+    "S1": "noren.reproduce.s1:DOCUMENT",
+    "S2": "noren.reproduce.s2:DOCUMENT",
+    "S3": "noren.reproduce.s3:DOCUMENT",
+    "S4": "noren.reproduce.s4:DOCUMENT",
+    "beyond": "noren.reproduce.beyond:DOCUMENT",
 }
 
 

@@ -241,8 +241,8 @@ class Erratum:
 
     @classmethod
     def of(cls, document: str, key: str, cells: Sequence[Datum] = (), **values: float) -> Erratum:
-        """Return an erratum whose texts and formulas are in a document's ``errata.toml``, with ``values`` put in."""
-        said = table_of(f"noren.reproduce.{document.lower()}.errata")[key]
+        """Return an erratum whose texts and formulas are in a document's ``…_errata.toml``, with ``values`` put in."""
+        said = table_of(f"noren.reproduce.{document.lower()}_errata")[key]
         texts = []
         for name in ("where", "printed", "derived", "derivation"):
             part = said.get(name, "")

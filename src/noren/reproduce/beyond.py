@@ -10,14 +10,14 @@ from noren.drawing.ground import layer, picture, scaled
 from noren.i18n import N_, _
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.kernels.judging.threshold import thresholds
-from noren.reproduce.beyond import work
+from noren.reproduce import beyond_work as work
+from noren.reproduce import s4_adult as adult
 from noren.reproduce.charts import ChartLine, Look, lines
 from noren.reproduce.frame import Chart, Comparison, Datum, Document, Extent, Findings, Section, Unit, always
-from noren.reproduce.s0.document import BEST
-from noren.reproduce.s0.printed import KINDS, TABLE_3
-from noren.reproduce.s4 import adult
-from noren.reproduce.s4.printed import KS as S4_KS
-from noren.reproduce.s4.printed import TABLE_5
+from noren.reproduce.s0 import BEST
+from noren.reproduce.s0_printed import KINDS, TABLE_3
+from noren.reproduce.s4_printed import KS as S4_KS
+from noren.reproduce.s4_printed import TABLE_5
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -1,4 +1,4 @@
-"""The numbers that S4 prints, from ``printed.toml``."""
+"""The numbers that the paper prints, from the TOML file beside this module."""
 
 from __future__ import annotations
 

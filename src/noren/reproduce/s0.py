@@ -13,9 +13,10 @@ from noren.i18n import N_, _
 from noren.kernels.judging.statistics import pearson, rejection_limit
 from noren.kernels.judging.survival import satisfies_h0
 from noren.kernels.judging.threshold import threshold, thresholds, union_probability
+from noren.reproduce import s0_cup as cup
+from noren.reproduce import s0_work as work
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
-from noren.reproduce.s0 import cup, work
-from noren.reproduce.s0.printed import BEYOND, COLUMNS, CORRELATIONS, KINDS, LIMIT, TABLE_3, TABLE_4, TABLES
+from noren.reproduce.s0_printed import BEYOND, COLUMNS, CORRELATIONS, KINDS, LIMIT, TABLE_3, TABLE_4, TABLES
 from noren.tables import Texts, table_of
 
 say = Texts(__name__)

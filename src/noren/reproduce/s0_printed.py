@@ -1,10 +1,10 @@
-"""The numbers that S0 prints, from ``printed.toml``."""
+"""The numbers that the paper prints, from the TOML file beside this module."""
 
 from __future__ import annotations
 
 from noren.tables import table_of
 
-_SAID = table_of("noren.reproduce.s0.printed")
+_SAID = table_of("noren.reproduce.s0_printed")
 TABLE_3: dict[str, tuple[float, bool]] = {team: tuple(said) for team, said in _SAID["table_3"].items()}
 TABLE_4: dict[int, int | None] = dict.fromkeys(range(7)) | {
     first + at: needed for first, all_needed in _SAID["table_4"] for at, needed in enumerate(all_needed)

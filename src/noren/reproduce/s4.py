@@ -10,9 +10,10 @@ import numpy as np
 from noren.i18n import N_, _
 from noren.kernels.reconstruction.estimates import em_step, expectation_maximisation
 from noren.kernels.reconstruction.retention import k_of, keep_probabilities, mixed
+from noren.reproduce import s4_adult as adult
+from noren.reproduce import s4_synthetic as synthetic
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Findings, Section, always
-from noren.reproduce.s4 import adult, synthetic
-from noren.reproduce.s4.printed import (
+from noren.reproduce.s4_printed import (
     DOMAINS,
     KS,
     MEANS,
@@ -24,7 +25,7 @@ from noren.reproduce.s4.printed import (
     TABLE_8,
     TABLE_9,
 )
-from noren.reproduce.s4.work import AGES, ATTRIBUTES, BLOOD, MONTH, SIZES
+from noren.reproduce.s4_work import AGES, ATTRIBUTES, BLOOD, MONTH, SIZES
 from noren.retention.attributes import class_ends
 from noren.retention.reconstruction import EPSILON
 from noren.tables import Texts

@@ -14,11 +14,11 @@ from noren.contest.standings import ranks
 from noren.i18n import _
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.threshold import Bound
+from noren.reproduce import s0_cup_work as cup_work
 from noren.reproduce.charts import ChartLine, lines
 from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
-from noren.reproduce.s0 import cup_work
-from noren.reproduce.s0.cup_work import DATA, ENTRIES
-from noren.reproduce.s0.printed import KINDS
+from noren.reproduce.s0_cup_work import DATA, ENTRIES
+from noren.reproduce.s0_printed import KINDS
 from noren.tables import Texts
 
 say = Texts(__name__)

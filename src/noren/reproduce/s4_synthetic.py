@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from noren.i18n import _
+from noren.reproduce import s4_work as work
 from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
-from noren.reproduce.s4 import work
-from noren.reproduce.s4.adult import by_chance
-from noren.reproduce.s4.printed import KS, PATTERNS, TABLE_8, TABLE_9
+from noren.reproduce.s4_adult import by_chance
+from noren.reproduce.s4_printed import KS, PATTERNS, TABLE_8, TABLE_9
 
 SEEDS = 5
 QUICK_PATTERNS = ("A-1", "C-3", "E-5")

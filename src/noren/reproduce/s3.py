@@ -7,13 +7,13 @@ from statistics import fmean
 from typing import Any, Literal
 
 from noren.i18n import N_, _
+from noren.reproduce import s3_work as work
 from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit
-from noren.reproduce.s3 import work
 from noren.tables import Texts, table_of
 
 say = Texts(__name__)
 TABLE_1: dict[str, tuple[float, float, float, float]] = {
-    data: tuple(said) for data, said in table_of("noren.reproduce.s3.printed")["table_1"].items()
+    data: tuple(said) for data, said in table_of("noren.reproduce.s3_printed")["table_1"].items()
 }
 """The largest of S1 to S8: UM, MM, EMM, and EMM/MM."""
 

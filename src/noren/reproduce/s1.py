@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from noren.i18n import N_, _
+from noren.reproduce import s1_work as work
 from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
-from noren.reproduce.s1 import work
 from noren.tables import Texts, table_of
 
 say = Texts(__name__)
-_SAID = table_of("noren.reproduce.s1.printed")
+_SAID = table_of("noren.reproduce.s1_printed")
 CUSTOMERS: int = _SAID["customers"]
 ITEMS: int = _SAID["items"]
 KINDS: int = _SAID["kinds"]

@@ -19,6 +19,7 @@ from noren.kernels.items.pseudo_records import (
     printed_best_clusters,
     printed_overlap,
 )
+from noren.reproduce import s2_work as work
 from noren.reproduce.frame import (
     Chart,
     Comparison,
@@ -31,11 +32,10 @@ from noren.reproduce.frame import (
     Unit,
     always,
 )
-from noren.reproduce.s2 import work
 from noren.tables import Texts, table_of
 
 say = Texts(__name__)
-_SAID = table_of("noren.reproduce.s2.printed")
+_SAID = table_of("noren.reproduce.s2_printed")
 FOUND: dict[str, float] = _SAID["found"]
 TABLE_1: dict[str, tuple[float, float]] = {data: tuple(shares) for data, shares in _SAID["table_1"].items()}
 """The best team's share of customers found, and that of Algorithm 1."""

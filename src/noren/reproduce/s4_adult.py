@@ -12,9 +12,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from noren.i18n import _
+from noren.reproduce import s4_work as work
 from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
-from noren.reproduce.s4 import work
-from noren.reproduce.s4.printed import DOMAINS, KS, TABLE_5, TRIALS
+from noren.reproduce.s4_printed import DOMAINS, KS, TABLE_5, TRIALS
 
 if TYPE_CHECKING:
     from noren.drawing.table_charts import View

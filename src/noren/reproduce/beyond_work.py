@@ -29,7 +29,7 @@ from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of, dataset, the_history
-from noren.reproduce.s3.work import SIMPLE
+from noren.reproduce.s3_work import SIMPLE
 
 HISTORIES = "pwscup2018-final"
 MONTHS = "pwscup2017"

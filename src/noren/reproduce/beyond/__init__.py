@@ -1,1 +1,0 @@
-"""Past the documents: what was left open in them, or was left to luck, and what came of it."""

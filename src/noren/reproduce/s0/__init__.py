@@ -1,1 +1,0 @@
-"""S0: the report of PWS Cup 2018, on generalised purchase histories."""

@@ -1,1 +1,0 @@
-"""S1: k-anonymising purchase histories, with product categories."""

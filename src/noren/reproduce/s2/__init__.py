@@ -1,1 +1,0 @@
-"""S2: re-identification by Jaccard similarity, and pseudo records against it."""

@@ -1,1 +1,0 @@
-"""S4: an anonymisation system on probabilistic k-anonymity."""
