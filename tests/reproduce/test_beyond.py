@@ -11,9 +11,10 @@ from noren.reproduce import beyond as document
 from noren.reproduce import beyond_work as work
 from noren.reproduce import s4_adult as adult
 from noren.reproduce.beyond import DOCUMENT
-from noren.reproduce.frame import Comparison, Extent, Findings, Unit
+from noren.reproduce.frame import Comparison, Extent, Findings
 from noren.reproduce.s0_printed import TABLE_3
 from noren.reproduce.s4_printed import KS, TABLE_5
+from noren.work.store import Unit
 
 QUICK, FULL = Extent(quick=True), Extent()
 

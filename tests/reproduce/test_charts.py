@@ -2,7 +2,7 @@
 
 import re
 
-from noren.reproduce.charts import ChartLine, lines
+from noren.reproduce.frame import ChartLine, lines
 
 
 def test_lines_over_categories_with_a_gap() -> None:

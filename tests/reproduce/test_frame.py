@@ -2,7 +2,8 @@
 
 import pytest
 
-from noren.reproduce.frame import Datum, Extent, Unit
+from noren.reproduce.frame import Datum, Extent
+from noren.work.store import Unit
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ import pytest
 from tests.reproduce import toy
 
 from noren.errors import NorenError, UnknownNameError
-from noren.reproduce.frame import Comparison, Document, Extent, Section, Unit
+from noren.reproduce.frame import Comparison, Document, Extent, Section
 from noren.reproduce.run import DocumentChoice, reproduce
+from noren.work.store import Unit
 
 ROOT = Path(__file__).resolve().parents[2]
 SQUARES = DocumentChoice(tables=("1",))

@@ -21,10 +21,10 @@ from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import Pseudonymize
 from noren.protocols import Evidence
 from noren.reproduce import s0_cup as cup
-from noren.reproduce import s0_cup_work as cup_work
+from noren.reproduce import s0_work as work
 from noren.reproduce.frame import Comparison, Extent, Findings
-from noren.reproduce.s0_cup_work import ENTRIES, draw_lots, found_classes, left_alone
 from noren.reproduce.s0_printed import KINDS
+from noren.reproduce.s0_work import ENTRIES, draw_lots, found_classes, left_alone
 from noren.tables import table_of
 
 FULL = Extent(wanted_seeds=2)
@@ -165,13 +165,13 @@ def made_up(effective: dict[str, dict[str, int]]) -> Findings:
     results: dict[Any, Any] = {}
     for unit in cup.units(FULL):
         team = str(unit.arguments[0])
-        if unit.work is cup_work.entered:
-            plans = {bound: {"chance": float(effective[bound].get(team, 0) > 0)} for bound in cup_work.BOUNDS}
+        if unit.work is work.entered:
+            plans = {bound: {"chance": float(effective[bound].get(team, 0) > 0)} for bound in work.BOUNDS}
             u = (list(ENTRIES).index(team) + 1) / 100
             results[unit] = {"values": {"cell-error": u}, "deleted": 7, "classes": {"2": 500}, "plans": plans}
-        elif unit.work is cup_work.played:
-            results[unit] = [effective[str(unit.arguments[1])].get(team, 0)] * cup_work.CUPS
-        elif unit.work is cup_work.registered:
+        elif unit.work is work.played:
+            results[unit] = [effective[str(unit.arguments[1])].get(team, 0)] * work.CUPS
+        elif unit.work is work.registered:
             results[unit] = {"named": 9.0, "right": 9.0, "effective": {"paper": False, "sharp": True}}
     return Findings(FULL, results)
 

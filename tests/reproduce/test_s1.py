@@ -8,9 +8,10 @@ from tests.conftest import Command
 
 from noren.reproduce import s1 as document
 from noren.reproduce import s1_work as work
-from noren.reproduce.frame import Extent, Findings, Unit
+from noren.reproduce.frame import Extent, Findings
 from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s1 import COUNTED, DOCUMENT, ITEMS, TABLE
+from noren.work.store import Unit
 
 QUICK = Extent(quick=True)
 

@@ -10,10 +10,11 @@ from noren.data.schema import Schema
 from noren.methods.pseudonymize import Pseudonymize
 from noren.reproduce import s2 as document
 from noren.reproduce import s2_work as work
-from noren.reproduce.frame import Extent, Findings, Unit
+from noren.reproduce.frame import Extent, Findings
 from noren.reproduce.inputs import without_times
 from noren.reproduce.run import reproduce
 from noren.reproduce.s2 import CLUSTERS, DOCUMENT, TABLE_2
+from noren.work.store import Unit
 
 QUICK = Extent(quick=True)
 NOTHING = Findings(QUICK, {})

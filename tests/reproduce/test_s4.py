@@ -9,10 +9,11 @@ from noren.reproduce import s4 as document
 from noren.reproduce import s4_adult as adult
 from noren.reproduce import s4_synthetic as synthetic
 from noren.reproduce import s4_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Extent, Findings, Section, Unit
+from noren.reproduce.frame import Comparison, Datum, Document, Extent, Findings, Section
 from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s4 import DOCUMENT, errata
 from noren.reproduce.s4_printed import KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9
+from noren.work.store import Unit
 
 NOTHING = Findings(Extent(), {})
 

@@ -13,9 +13,8 @@ from noren.reproduce.frame import (
     Extent,
     Findings,
     Section,
-    Unit,
 )
-from noren.work.store import kept
+from noren.work.store import Unit, kept
 
 HOSTILE = "<script>alert('|')</script>"
 

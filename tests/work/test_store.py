@@ -6,9 +6,9 @@ import pytest
 from tests.reproduce import toy
 
 from noren.errors import FileError
-from noren.reproduce.frame import Unit
 from noren.work.store import (
     PieceStore,
+    Unit,
     _imported,
     _text,
     address,

@@ -24,7 +24,7 @@
   *statistical* (it is told, never fatal). Without a tolerance nothing is claimed.
 - ``errata`` returns what the document gets wrong, with the derivation and the numbers recomputed by code. One that
   derives nothing is *unexplained*, and so are the cells that name it. What a document may have meant is no erratum.
-- Charts: ``Chart(title, draw)`` where ``draw()`` returns SVG text; see :mod:`noren.reproduce.charts`.
+- Charts: ``Chart(title, draw)`` where ``draw()`` returns SVG text; see :func:`~noren.reproduce.frame.lines`.
 - Titles in constants are marked with ``N_``, and what ``compare`` says with ``_``.
 """
 

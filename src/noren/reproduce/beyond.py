@@ -12,13 +12,25 @@ from noren.kernels.judging.shares import mean_high, mean_low
 from noren.kernels.judging.threshold import thresholds
 from noren.reproduce import beyond_work as work
 from noren.reproduce import s4_adult as adult
-from noren.reproduce.charts import ChartLine, Look, lines
-from noren.reproduce.frame import Chart, Comparison, Datum, Document, Extent, Findings, Section, Unit, always
+from noren.reproduce.frame import (
+    Chart,
+    ChartLine,
+    Comparison,
+    Datum,
+    Document,
+    Extent,
+    Findings,
+    Look,
+    Section,
+    always,
+    lines,
+)
 from noren.reproduce.s0 import BEST
 from noren.reproduce.s0_printed import KINDS, TABLE_3
 from noren.reproduce.s4_printed import KS as S4_KS
 from noren.reproduce.s4_printed import TABLE_5
 from noren.tables import Texts
+from noren.work.store import Unit
 
 say = Texts(__name__)
 NAMED = (7, 10, 17, 18, 24, 49, 60, 99, 126, 200, 300, 500, 999)

@@ -15,9 +15,10 @@ from noren.kernels.judging.survival import satisfies_h0
 from noren.kernels.judging.threshold import threshold, thresholds, union_probability
 from noren.reproduce import s0_cup as cup
 from noren.reproduce import s0_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, always
 from noren.reproduce.s0_printed import BEYOND, COLUMNS, CORRELATIONS, KINDS, LIMIT, TABLE_3, TABLE_4, TABLES
 from noren.tables import Texts, table_of
+from noren.work.store import Unit
 
 say = Texts(__name__)
 PAIRS, TRIPLES, TWO_ALONE, UNIQUE = (0, 2), (0, 3), (2, 2), (100, 2)

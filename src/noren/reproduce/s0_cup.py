@@ -14,12 +14,12 @@ from noren.contest.standings import ranks
 from noren.i18n import _
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.threshold import Bound
-from noren.reproduce import s0_cup_work as cup_work
-from noren.reproduce.charts import ChartLine, lines
-from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
-from noren.reproduce.s0_cup_work import DATA, ENTRIES
+from noren.reproduce import s0_work as work
+from noren.reproduce.frame import Chart, ChartLine, Comparison, Datum, Extent, Findings, lines
 from noren.reproduce.s0_printed import KINDS
+from noren.reproduce.s0_work import DATA, ENTRIES
 from noren.tables import Texts
+from noren.work.store import Unit
 
 say = Texts(__name__)
 QUICK = ("A", "J", "M")
@@ -45,13 +45,13 @@ def units(asked: Extent) -> list[Unit]:
     return [
         *(_made(recipe) for recipe in recipes),
         *(_entered(team) for team in teams),
-        *(_played(*one) for one in product(teams, cup_work.BOUNDS, asked.seeds(full=5))),
+        *(_played(*one) for one in product(teams, work.BOUNDS, asked.seeds(full=5))),
         *(_registered(*one) for one in product(different, tried, asked.seeds(full=2))),
     ]
 
 
 def _made(recipe: str) -> Unit:
-    return Unit(cup_work.made, (recipe,), data=(DATA,))
+    return Unit(work.made, (recipe,), data=(DATA,))
 
 
 def _same(team: str) -> str:
@@ -60,15 +60,15 @@ def _same(team: str) -> str:
 
 
 def _entered(team: str) -> Unit:
-    return Unit(cup_work.entered, (team,), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
+    return Unit(work.entered, (team,), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
 
 
 def _played(team: str, bound: Bound, seed: int) -> Unit:
-    return Unit(cup_work.played, (team, bound, seed), data=(DATA,), needs=(_entered(team),))
+    return Unit(work.played, (team, bound, seed), data=(DATA,), needs=(_entered(team),))
 
 
 def _registered(team: str, attack: str, seed: int) -> Unit:
-    return Unit(cup_work.registered, (team, attack, seed), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
+    return Unit(work.registered, (team, attack, seed), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
 
 
 # --- who wins --------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def win_chances(scores: Sequence[float], survival: Sequence[float]) -> list[floa
 
 def _winners(bound: Bound, values: Mapping[str, Mapping[str, float]], effective: Mapping[str, int]) -> list[str]:
     """Return who is first in one cup, by the rulebook, given how many attackers were effective against each team."""
-    book = cup_work.rules(bound)
+    book = work.rules(bound)
     keys: list[tuple[bool, float] | None] = []
     for team, own in values.items():
         found = dict(own) | {key: float(effective[team] > 0) for key in book.of_guess()}
@@ -107,7 +107,7 @@ def _winners(bound: Bound, values: Mapping[str, Mapping[str, float]], effective:
 def contest(found: Findings) -> Comparison:
     """Say who survives and who wins, exactly and as played, by S0's bound and by the sharp one."""
     entries = {team: found[_entered(team)] for team in ENTRIES if _entered(team) in found}
-    outcomes = {bound: _Outcome(found, entries, bound) for bound in cup_work.BOUNDS}
+    outcomes = {bound: _Outcome(found, entries, bound) for bound in work.BOUNDS}
     cells = [cell for team in ENTRIES for cell in _of_team(team, found, entries, outcomes)]
     cells += [cell for kind in KINDS for cell in _of_kind(kind, outcomes)]
     charts = [_chart(entries, outcomes)] if len(entries) == len(ENTRIES) else []
@@ -127,10 +127,10 @@ class _Outcome:
 
     def survival(self, guesses: int = 1) -> dict[str, float]:
         """How likely each team is to outlive all others, who hand in so many guesses each."""
-        return {team: (1 - one) ** (cup_work.ATTACKERS * guesses) for team, one in self.chance.items()}
+        return {team: (1 - one) ** (work.OTHERS * guesses) for team, one in self.chance.items()}
 
     def scores(self) -> list[float]:
-        book = cup_work.rules(self.bound)
+        book = work.rules(self.bound)
         none = dict.fromkeys(book.of_guess(), 0.0)
         return [book.score(entry["values"] | none) or 0.0 for entry in self.entries.values()]
 
@@ -208,7 +208,7 @@ def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
 
 
 def _says(found: Findings, entries: Mapping[str, Any], outcomes: Mapping[Bound, _Outcome]) -> list[str]:
-    says = [say("cup"), say("chances", cups=cup_work.CUPS)]
+    says = [say("cup"), say("chances", cups=work.CUPS)]
     if "D" in entries:
         u, rows = _u(entries["D"]), entries["D"]["deleted"]
         says.append(say("team_10", u=u, rows=rows, said=TEAM_10[0], printed=TEAM_10[1]))
@@ -231,7 +231,7 @@ def _verdicts(bound: Bound, outcome: _Outcome) -> list[str]:
         won = int(outcome.first[:, :, [teams.index(team) for team in members]].any(axis=2).sum())
         low, high = share_interval(won, cups)
         rows.append(say("winner", words=words, chance=chance, won=won / cups, low=low, high=high))
-    quota = cup_work.rules(bound).quota.guesses
+    quota = work.rules(bound).quota.guesses
     more = "; ".join(f"{words} {chance:.1%}" for words, _who, chance in _likeliest(outcome, quota))
     return [say(f"title.{bound}", rows="; ".join(rows)), say("quota", guesses=quota, rows=more)]
 

@@ -1,20 +1,33 @@
-"""S0's experiment as units of work: a release, its U, and what analyses lose on data sets drawn from it."""
+"""S0's experiments as units of work: what analyses lose on data sets drawn from a release; the final played again."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from noren.attacks import attacks
+from noren.attacks.consistency import Consistency
+from noren.contest.rulebook import Rulebook, preset
+from noren.data.arrays import exact_values, numbers
 from noren.data.catalog import find
 from noren.data.draws import Draws
+from noren.data.fits import class_sizes, history_classes
 from noren.data.frames import History
-from noren.kernels.judging.survival import best_plan
+from noren.data.release import Release
+from noren.data.schema import Role, Scale
+from noren.data.statement import Statement
+from noren.kernels.judging.cell_error import population_sd
+from noren.kernels.judging.survival import Plan, best_plan
 from noren.kernels.judging.threshold import Bound
-from noren.measures.utility.cell_error import CellError
+from noren.measures.utility.cell_error import CellError, cell_errors
 from noren.measures.utility.frequent_itemsets import FrequentItemsets
 from noren.measures.utility.item_similarity import ItemSimilarity
 from noren.measures.utility.on_draws import Compare
@@ -22,8 +35,9 @@ from noren.measures.utility.purchases import Purchases, purchases
 from noren.measures.utility.rfm import Rfm
 from noren.measures.utility.statistics import Statistics
 from noren.methods import methods
-from noren.protocols import Evidence
+from noren.protocols import Evidence, Guess
 from noren.reproduce.inputs import customers_of, the_history
+from noren.work.store import kept
 
 DATA = "pwscup2018-final"
 SEED = 1
@@ -109,3 +123,252 @@ def _comparing() -> tuple[Purchases, Compare]:
         }
 
     return known, compare
+
+
+# --- The final of 2018 played again: what is handed in ----------------------------------------------------------------
+
+
+RECIPES: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "names alone": ("pseudonymize", {}),
+    "thin 20 %": ("thin", {"share": 0.2}),
+    "pairs": ("generalize", {"k": 2}),
+    "pairs in blocks": ("generalize", {"k": 2, "block": 50}),
+    "pairs by count, suppressed": ("generalize-by-count", {"k": 2, "suppress_cells": True}),
+    "pairs by count": ("generalize-by-count", {"k": 2}),
+    "triples": ("generalize", {"k": 3, "effort": "quick"}),
+    "triples by count, suppressed": ("generalize-by-count", {"k": 3, "suppress_cells": True}),
+}
+"""Releases that the entries are, or are made of."""
+
+
+@dataclass(frozen=True)
+class CupEntry:
+    """What a team hands in: its kind in Table 5, the recipe, and how many customers are then left as they were."""
+
+    kind: str
+    recipe: str
+    alone: int = 0
+
+
+ENTRIES: dict[str, CupEntry] = {
+    "A": CupEntry("unique", "names alone"),
+    "B": CupEntry("unique", "thin 20 %"),
+    "C": CupEntry("unique", "pairs", alone=100),
+    "D": CupEntry("two alone", "pairs", alone=2),
+    "E": CupEntry("two alone", "pairs by count, suppressed", alone=2),
+    "F": CupEntry("pairs", "pairs"),
+    "G": CupEntry("pairs", "pairs"),
+    "H": CupEntry("pairs", "pairs"),
+    "I": CupEntry("pairs", "pairs in blocks"),
+    "J": CupEntry("pairs", "pairs by count, suppressed"),
+    "K": CupEntry("pairs", "pairs by count"),
+    "L": CupEntry("triples", "triples"),
+    "M": CupEntry("based on triples", "triples by count, suppressed"),
+}
+"""The 13 teams. Three have the best pairs, as three had in 2018; what was *based on triples* S0 does not say."""
+
+
+def release_of(entry: CupEntry) -> Release:
+    """Return the release that a team hands in."""
+    release = Release.load(kept(make_release, entry.recipe, data=(DATA,)))
+    return left_alone(customers_of(DATA), release, entry.alone) if entry.alone else release
+
+
+def make_release(folder: Path, recipe: str) -> None:
+    """Write the release of a recipe into a folder there is."""
+    method, parameters = RECIPES[recipe]
+    methods.create(method, **parameters).protect(customers_of(DATA), seed=SEED).write_into(folder)
+
+
+def left_alone(original: History, release: Release, count: int) -> Release:
+    """Return a release in which at least so many customers have their rows as they were, under their pseudonyms.
+
+    Whole classes are given up, those first that lose most, so nobody else is left without company.
+    """
+    column = original.schema.role(Role.CUSTOMER).name
+    lost = pl.DataFrame({"customer": original[Role.CUSTOMER].cast(pl.String), "loss": _losses(original, release)})
+    known = release.secret.pseudonyms.cast(pl.String).join(history_classes(the_history(release.public)), on="pseudonym")
+    classes = (
+        lost.group_by("customer")
+        .agg(pl.col("loss").sum())
+        .join(known, on="customer")
+        .group_by("class")
+        .agg(pl.col("loss").mean(), pl.len().alias("members"))
+        .sort("loss", "class", descending=[True, False])
+    )
+    given_up = classes.filter(pl.col("members").cum_sum().shift(1, fill_value=0) < count)["class"]
+    theirs = known.filter(pl.col("class").is_in(given_up.implode())).select("customer", name="pseudonym")
+    names = lost.join(theirs, on="customer", how="left", maintain_order="left")["name"]
+    both = release.aligned().texts().with_columns(names.alias("name")), original.texts()
+    plain = [
+        pl.when(pl.col("name").is_null()).then(pl.col(c)).otherwise(both[1][c] if c != column else pl.col("name"))
+        for c in original.schema.names
+    ]
+    statement = Statement("by hand", {"alone": count, "of": release.statement.method})
+    aligned = History.of_release(both[0].select(plain), original.schema)
+    return Release.of_aligned(original, aligned, statement, seed=SEED)
+
+
+def _losses(original: History, release: Release) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return what each original row costs: its cells' errors, or all its cells where it was deleted."""
+    columns = original.measured()
+    cost = np.full(len(original), float(len(columns)))
+    origin = release.secret.origin
+    cost[origin.to_numpy()] = 0.0
+    for column in columns:
+        values = exact_values(original, column)
+        sd = 0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(values))
+        cost[origin.to_numpy()] += cell_errors(values.gather(origin), release.public.frame[column.name], column, sd)
+    return cost
+
+
+# --- The best attacker of a release made of classes: he knows who is in a class, and draws lots inside it -------------
+
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FoundClasses:
+    """Pseudonyms class by class, the smallest and surest classes first, with the customers found behind each class.
+
+    Attributes
+    ----------
+    pseudonym, customer
+        Row by row; inside a class nothing says which customer is which pseudonym.
+    number, place
+        Which class a row is of, counted among the classes of its size; and which member of it.
+    start
+        The first row of its class.
+    """
+
+    pseudonym: pl.Series
+    customer: pl.Series
+    size: Whole
+    number: Whole
+    place: Whole
+    start: Whole
+
+
+def found_classes(original: History, public: History) -> FoundClasses:
+    """Find who is behind each class of equal public histories; a class with an unknown member is left out."""
+    named = Consistency().attack(original, public, seed=0).pairs
+    rows = (
+        history_classes(public)
+        .with_columns(size=pl.len().over("class"))
+        .join(named, on="pseudonym", how="inner")
+        .with_columns(sure=pl.col("score").min().over("class"), found=pl.len().over("class"))
+        .filter(pl.col("found") == pl.col("size"))
+        .sort("size", "sure", "class", "pseudonym", descending=[False, True, False, False])
+    )
+    size = rows["size"].cast(pl.Int64).to_numpy()
+    first = np.flatnonzero(np.diff(rows["class"].cast(pl.Int64).to_numpy(), prepend=-1))
+    start = np.repeat(first, size[first])
+    of_size = np.searchsorted(size, size)  # the first row of this size
+    return FoundClasses(
+        rows["pseudonym"],
+        rows["customer"],
+        size,
+        (start - of_size) // np.maximum(size, 1),
+        np.arange(len(size)) - start,
+        start,
+    )
+
+
+def draw_lots(found: FoundClasses, plan: Plan, draws: np.random.Generator) -> pl.DataFrame:
+    """Return a guess by a plan: so many members of so many classes of each size, who is who drawn by lot.
+
+    A sure plan gives every pseudonym of a class one customer of it.
+    """
+    order = np.lexsort((draws.random(len(found.size)), found.start))
+    given = order[found.start] if plan.sure else order
+    named = np.zeros(len(found.size), dtype=np.bool_)
+    used: dict[int, int] = {}
+    for size, members, classes in sorted(plan.depths, reverse=True):
+        first = used.get(size, 0)
+        turn = (found.number >= first) & (found.number < first + classes)
+        named |= (found.size == size) & turn & (found.place < members)
+        used[size] = first + classes
+    rows = np.flatnonzero(named)
+    return pl.DataFrame({"pseudonym": found.pseudonym.gather(rows), "customer": found.customer.gather(given[rows])})
+
+
+# --- The final of 2018 played again, as units of work: what is handed in, and what each attacker finds ----------------
+
+
+BOUNDS: tuple[Bound, ...] = ("paper", "sharp")
+OTHERS = len(ENTRIES) - 1
+"""So many attack each team: all others, by one guess each."""
+CUPS = 100
+"""Cups that are played with each seed."""
+
+
+@cache
+def rules(bound: Bound) -> Rulebook:
+    """Return the rulebook of 2018 with one of the two bounds."""
+    return preset("pwscup2018", bound=bound)
+
+
+def made(recipe: str) -> dict[str, Any]:
+    """Make the release of a recipe, for all units that look at it."""
+    return {"folder": kept(make_release, recipe, data=(DATA,)).name}
+
+
+def entered(team: str, _made: Any) -> dict[str, Any]:
+    """Return what the rulebook measures of a release, the sizes of its classes, and the best plan against it."""
+    release = _release(team)
+    evidence = Evidence(customers_of(DATA), release)
+    values = {
+        key: round(measure.measure(evidence).value, 10) for key, (measure, _part) in rules("paper").of_release().items()
+    }
+    sizes = class_sizes(the_history(release.public))
+    return {
+        "values": values,
+        "deleted": release.deleted_rows,
+        "classes": {str(size): count for size, count in sorted(Counter(sizes).items())},
+        "plans": {bound: asdict(best_plan(sizes, bound)) for bound in BOUNDS},
+    }
+
+
+def registered(team: str, attack: str, seed: int, _made: Any) -> dict[str, Any]:
+    """Return what one of our attacks finds, all its names handed in, and whether either rulebook calls it effective."""
+    release = _release(team)
+    guess = attacks.create(attack).attack(customers_of(DATA), the_history(release.public), seed=seed)
+    evidence = Evidence(customers_of(DATA), release, {attack: guess})
+    scores = {bound: _effective(bound).measure(evidence) for bound in BOUNDS}
+    parts = scores["paper"].parts
+    return {
+        "named": parts[f"{attack}.named"],
+        "right": parts[f"{attack}.right"],
+        "effective": {bound: score.value > 0 for bound, score in scores.items()},
+    }
+
+
+def played(team: str, bound: Bound, seed: int, entry: Any) -> list[int]:
+    """Return how many attackers were effective against a team, cup by cup, each drawing lots by the best plan."""
+    release, found = _release(team), _found(team)
+    said = entry["plans"][bound]
+    plan = Plan(**said | {"depths": tuple(map(tuple, said["depths"]))})
+    draws = np.random.Generator(np.random.Philox([seed, list(ENTRIES).index(team), BOUNDS.index(bound)]))
+    counts = []
+    for _cup in range(CUPS):
+        guesses = {str(i): Guess("lots", draw_lots(found, plan, draws)) for i in range(OTHERS)}
+        score = _effective(bound).measure(Evidence(customers_of(DATA), release, guesses))
+        counts.append(len(score.notes["effective"]))
+    return counts
+
+
+def _effective(bound: Bound) -> Any:
+    """Return the one measure of the rulebook that judges attacks."""
+    ((measure, _part),) = rules(bound).of_guess().values()
+    return measure
+
+
+@cache
+def _release(team: str) -> Release:
+    return release_of(ENTRIES[team])
+
+
+@cache
+def _found(team: str) -> FoundClasses:
+    return found_classes(customers_of(DATA), the_history(_release(team).public))

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from noren.i18n import N_, _
 from noren.reproduce import s1_work as work
-from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
+from noren.reproduce.frame import (
+    Chart,
+    ChartLine,
+    Comparison,
+    Datum,
+    Document,
+    Erratum,
+    Extent,
+    Findings,
+    Section,
+    always,
+    lines,
+)
 from noren.tables import Texts, table_of
+from noren.work.store import Unit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s1_printed")
@@ -189,8 +202,6 @@ def figure(found: Findings) -> Comparison:
     """Draw U and U + 1/k over k."""
 
     def draw() -> str:
-        from noren.reproduce.charts import ChartLine, lines
-
         def panel(at: int, words: work.Words, add: float) -> list[ChartLine]:
             ours = [found.get(unit(k, words)) for k in KS]
             both = [None if u is None else round(u + add / k, 4) for k, u in zip(KS, ours, strict=True)]

@@ -22,6 +22,7 @@ from noren.kernels.items.pseudo_records import (
 from noren.reproduce import s2_work as work
 from noren.reproduce.frame import (
     Chart,
+    ChartLine,
     Comparison,
     Datum,
     Document,
@@ -29,10 +30,11 @@ from noren.reproduce.frame import (
     Extent,
     Findings,
     Section,
-    Unit,
     always,
+    lines,
 )
 from noren.tables import Texts, table_of
+from noren.work.store import Unit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s2_printed")
@@ -150,8 +152,6 @@ def figure_2(_found: Findings) -> Comparison:
     least = {name: int(c[int(np.argmin(values))]) for name, values in curves.items()}
 
     def draw() -> str:
-        from noren.reproduce.charts import ChartLine, lines
-
         step = 8
         panels = {
             "": [

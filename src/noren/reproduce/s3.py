@@ -8,8 +8,20 @@ from typing import Any, Literal
 
 from noren.i18n import N_, _
 from noren.reproduce import s3_work as work
-from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit
+from noren.reproduce.frame import (
+    Chart,
+    ChartLine,
+    Comparison,
+    Datum,
+    Document,
+    Erratum,
+    Extent,
+    Findings,
+    Section,
+    lines,
+)
 from noren.tables import Texts, table_of
+from noren.work.store import Unit
 
 say = Texts(__name__)
 TABLE_1: dict[str, tuple[float, float, float, float]] = {
@@ -144,8 +156,6 @@ def figure(number: int) -> Callable[[Findings], Comparison]:
             says.append(words.format(attack=titles[number], over=sum(over), count=len(over)))
 
         def draw() -> str:
-            from noren.reproduce.charts import ChartLine, lines
-
             def line(title: str, curve: list[float], look: Literal["ours", "better"]) -> ChartLine:
                 return ChartLine(title, [round(at, 4) for at in curve], look)
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from noren.i18n import _
 from noren.reproduce import s4_work as work
-from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
+from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings
 from noren.reproduce.s4_printed import DOMAINS, KS, TABLE_5, TRIALS
+from noren.work.store import Unit
 
 if TYPE_CHECKING:
     from noren.drawing.table_charts import View

@@ -7,9 +7,10 @@ from statistics import fmean
 
 from noren.i18n import _
 from noren.reproduce import s4_work as work
-from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
+from noren.reproduce.frame import Chart, ChartLine, Comparison, Datum, Extent, Findings, lines
 from noren.reproduce.s4_adult import by_chance
 from noren.reproduce.s4_printed import KS, PATTERNS, TABLE_8, TABLE_9
+from noren.work.store import Unit
 
 SEEDS = 5
 QUICK_PATTERNS = ("A-1", "C-3", "E-5")
@@ -106,8 +107,6 @@ def figure_5(found: Findings) -> Comparison:
 
     def chart(rows: int) -> Chart:
         def draw() -> str:
-            from noren.reproduce.charts import ChartLine, lines
-
             panels = {
                 f"k = {k}": [
                     ChartLine(_("paper"), [TABLES[rows][p][1][at] for p in PATTERNS], "paper"),
