@@ -9,11 +9,11 @@ from noren.data.frames import History
 from noren.drawing.ground import COLOURS
 from noren.reproduce import beyond as document
 from noren.reproduce import beyond_work as work
-from noren.reproduce import s4_adult as adult
+from noren.reproduce import s4
 from noren.reproduce.beyond import DOCUMENT
 from noren.reproduce.frame import Comparison, Extent, Findings
 from noren.reproduce.s0_printed import TABLE_3
-from noren.reproduce.s4_printed import KS, TABLE_5
+from noren.reproduce.s4 import KS, TABLE_5
 from noren.work.store import Unit
 
 QUICK, FULL = Extent(quick=True), Extent()
@@ -77,10 +77,10 @@ def test_quick_searches_pairs_alone() -> None:
 
 def test_what_auto_gains() -> None:
     results = {
-        adult.unit(table, k, seed, "auto"): {"perturbed": 30.0, "reconstructed": TABLE_5[table][2][at] + 1 + at}
+        s4.adult_unit(table, k, seed, "auto"): {"perturbed": 30.0, "reconstructed": TABLE_5[table][2][at] + 1 + at}
         for table in TABLE_5
         for at, k in enumerate(KS)
-        for seed in FULL.seeds(full=adult.SEEDS)
+        for seed in FULL.seeds(full=s4.SEEDS)
     }
     compared = document.gains(Findings(FULL, results))
     assert by_place(compared)["t1, k = 10", "gain"] == pytest.approx(3.0)

@@ -6,13 +6,10 @@ from pathlib import Path
 import pytest
 
 from noren.reproduce import s4 as document
-from noren.reproduce import s4_adult as adult
-from noren.reproduce import s4_synthetic as synthetic
 from noren.reproduce import s4_work as work
 from noren.reproduce.frame import Comparison, Datum, Document, Extent, Findings, Section
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.reproduce.s4 import DOCUMENT, errata
-from noren.reproduce.s4_printed import KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9
+from noren.reproduce.s4 import DOCUMENT, KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9, errata
 from noren.work.store import Unit
 
 NOTHING = Findings(Extent(), {})
@@ -91,8 +88,8 @@ def all_alike(units: list[Unit], asked: Extent) -> Findings:
 
 
 def test_table_8_beside_the_paper() -> None:
-    found = all_alike(synthetic.units(1_000)(Extent()), Extent())
-    compared = synthetic.table(1_000)(found)
+    found = all_alike(document.synthetic_units(1_000)(Extent()), Extent())
+    compared = document.synthetic_table(1_000)(found)
     assert len(compared.cells) == 225
     cells = {(cell.row, cell.column): cell for cell in compared.cells}
     auto = cells["E-5, k = 2", "auto"]
@@ -108,8 +105,8 @@ def test_table_8_beside_the_paper() -> None:
 
 
 def test_table_5_beside_the_paper() -> None:
-    found = all_alike(adult.units(Extent()), Extent())
-    compared = adult.compare(found)
+    found = all_alike(document.adult_units(Extent()), Extent())
+    compared = document.table_5(found)
     assert len(compared.cells) == 36
     assert "auto is at or above the paper in 9 of 12 cells" in compared.says[1]
     assert sum(cell.ok is True for cell in compared.cells if cell.column == "auto") == 9
@@ -117,7 +114,7 @@ def test_table_5_beside_the_paper() -> None:
 
 def test_quick_says_what_it_left_out() -> None:
     quick = Extent(quick=True)
-    cells = adult.compare(all_alike(adult.units(quick), quick)).cells
+    cells = document.table_5(all_alike(document.adult_units(quick), quick)).cells
     assert sum(cell.ours is None for cell in cells) == 8
     assert {cell.row[-2:].strip() for cell in cells if cell.ours is None} == {str(k) for k in KS[1:]}
 
@@ -133,7 +130,7 @@ def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
-    units = [synthetic.unit(1_000, pattern, 10, 1, "em") for pattern in PATTERNS[:4]]
+    units = [document.synthetic_unit(1_000, pattern, 10, 1, "em") for pattern in PATTERNS[:4]]
 
     def compare(found: Findings) -> Comparison:
         return Comparison([Datum(unit.name, ours=found[unit]["reconstructed"]) for unit in units])
@@ -151,8 +148,8 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_adult_has_the_domains_of_table_3(shared: Path) -> None:
-    found = Findings(Extent(), {adult.DOMAIN_SIZES: work.adult_domains()})
-    assert all(cell.ok for cell in adult.domains(found).cells)
+    found = Findings(Extent(), {document.DOMAIN_SIZES: work.adult_domains()})
+    assert all(cell.ok for cell in document.table_3(found).cells)
 
 
 def test_a_known_run_on_adult(shared: Path) -> None:
@@ -165,7 +162,7 @@ def test_a_known_run_on_adult(shared: Path) -> None:
 
 
 def test_figures_on_adult(shared: Path, tmp_path: Path) -> None:
-    shown = adult.Shown("t1", ("race", "sex"))
+    shown = document.Shown("t1", ("race", "sex"))
     after = work.adult("t1", 2, 1, "em")
     results = dict.fromkeys(shown.units(Extent()), after) | {shown.before: work.adult_tables("t1", 2, 1)}
     compared = shown.compare(Findings(Extent(), results))

@@ -11,7 +11,7 @@ from noren.i18n import N_, _
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.kernels.judging.threshold import thresholds
 from noren.reproduce import beyond_work as work
-from noren.reproduce import s4_adult as adult
+from noren.reproduce import s4
 from noren.reproduce.frame import (
     Chart,
     ChartLine,
@@ -27,8 +27,8 @@ from noren.reproduce.frame import (
 )
 from noren.reproduce.s0 import BEST
 from noren.reproduce.s0_printed import KINDS, TABLE_3
-from noren.reproduce.s4_printed import KS as S4_KS
-from noren.reproduce.s4_printed import TABLE_5
+from noren.reproduce.s4 import KS as S4_KS
+from noren.reproduce.s4 import TABLE_5
 from noren.tables import Texts
 from noren.work.store import Unit
 
@@ -188,8 +188,8 @@ def gains(found: Findings) -> Comparison:
     gained = []
     for table, (_rho, _perturbed, reconstructed) in TABLE_5.items():
         for at, k in enumerate(S4_KS):
-            seeds = found.asked.seeds(full=adult.SEEDS)
-            runs = found.of([adult.unit(table, k, seed, "auto") for seed in seeds])
+            seeds = found.asked.seeds(full=s4.SEEDS)
+            runs = found.of([s4.adult_unit(table, k, seed, "auto") for seed in seeds])
             auto = fmean(run["reconstructed"] for run in runs) if runs else None
             said = reconstructed[at]
             row = f"{table}, k = {k}"
@@ -414,7 +414,7 @@ DOCUMENT = Document(
         Section("check", "bound", N_("How many right answers prove a release unsafe"), always(), bound),
         Section("check", "classes", N_("What the best attacker does to classes of k"), always(*OF_CLASSES), classes),
         Section("check", "frontier", N_("The best groups of k beside the 13 teams"), frontier_units, frontier),
-        Section("check", "reconstruction", N_("What auto gains on S4's tables"), adult.units, gains),
+        Section("check", "reconstruction", N_("What auto gains on S4's tables"), s4.adult_units, gains),
         Section("check", "ledger", N_("What a year of monthly releases adds up to"), year_units, year),
         Section("check", "inference", N_("What releases reveal about who is in the data"), inference_units, inferences),
         Section("check", "monthly", N_("Which way to publish every month"), monthly_units, monthly),
