@@ -12,7 +12,7 @@ from noren.reproduce import beyond_work as work
 from noren.reproduce import s4
 from noren.reproduce.beyond import DOCUMENT
 from noren.reproduce.frame import Comparison, Extent, Findings
-from noren.reproduce.s0_printed import TABLE_3
+from noren.reproduce.s0 import TABLE_3
 from noren.reproduce.s4 import KS, TABLE_5
 from noren.work.store import Unit
 

@@ -10,8 +10,7 @@ from noren.reproduce import s0 as document
 from noren.reproduce import s0_work as work
 from noren.reproduce.frame import Comparison, Extent, Findings
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.reproduce.s0 import DOCUMENT
-from noren.reproduce.s0_printed import BEYOND, COLUMNS, CORRELATIONS, TABLE_3, TABLE_4, TABLES
+from noren.reproduce.s0 import BEYOND, COLUMNS, CORRELATIONS, DOCUMENT, TABLE_3, TABLE_4, TABLES
 
 QUICK = Extent(quick=True)
 NOTHING = Findings(QUICK, {})

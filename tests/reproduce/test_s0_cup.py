@@ -23,7 +23,7 @@ from noren.protocols import Evidence
 from noren.reproduce import s0_cup as cup
 from noren.reproduce import s0_work as work
 from noren.reproduce.frame import Comparison, Extent, Findings
-from noren.reproduce.s0_printed import KINDS
+from noren.reproduce.s0_cup import KINDS
 from noren.reproduce.s0_work import ENTRIES, draw_lots, found_classes, left_alone
 from noren.tables import table_of
 

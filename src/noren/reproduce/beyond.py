@@ -25,8 +25,8 @@ from noren.reproduce.frame import (
     always,
     lines,
 )
-from noren.reproduce.s0 import BEST
-from noren.reproduce.s0_printed import KINDS, TABLE_3
+from noren.reproduce.s0 import BEST, TABLE_3
+from noren.reproduce.s0_cup import KINDS
 from noren.reproduce.s4 import KS as S4_KS
 from noren.reproduce.s4 import TABLE_5
 from noren.tables import Texts

@@ -16,11 +16,35 @@ from noren.kernels.judging.threshold import threshold, thresholds, union_probabi
 from noren.reproduce import s0_cup as cup
 from noren.reproduce import s0_work as work
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, always
-from noren.reproduce.s0_printed import BEYOND, COLUMNS, CORRELATIONS, KINDS, LIMIT, TABLE_3, TABLE_4, TABLES
+from noren.reproduce.s0_cup import KINDS
 from noren.tables import Texts, table_of
 from noren.work.store import Unit
 
 say = Texts(__name__)
+_SAID = table_of("noren.reproduce.s0_printed")
+TABLE_3: dict[str, tuple[float, bool]] = {team: tuple(said) for team, said in _SAID["table_3"].items()}
+TABLE_4: dict[int, int | None] = dict.fromkeys(range(7)) | {
+    first + at: needed for first, all_needed in _SAID["table_4"] for at, needed in enumerate(all_needed)
+}
+"""How many of so many named customers must be right; ``None`` where no number is enough."""
+LIMIT: float = _SAID["limit"]
+BEYOND: tuple[str, ...] = tuple(_SAID["beyond"])
+COLUMNS: dict[int, tuple[str, ...]] = {int(number): tuple(names) for number, names in _SAID["columns"].items()}
+
+
+def _read(text: str) -> dict[str, tuple[float | None, ...]]:
+    """Return the numbers of each line; a dash is none."""
+    lines = [line.split() for line in text.splitlines()]
+    return {name: tuple(None if said == "-" else float(said) for said in numbers) for name, *numbers in lines}
+
+
+_PRINTED = {int(number): _read(text) for number, text in _SAID["tables"].items()}
+TABLES = {number: {team: said for team, said in lines.items() if team != "r"} for number, lines in _PRINTED.items()}
+"""Tables 6 to 10, by team."""
+CORRELATIONS = {
+    column: said for number, lines in _PRINTED.items() for column, said in zip(COLUMNS[number], lines["r"], strict=True)
+}
+"""The last line of each: Pearson's correlation with U."""
 PAIRS, TRIPLES, TWO_ALONE, UNIQUE = (0, 2), (0, 3), (2, 2), (100, 2)
 """Customers whom nobody is like, and the size of the classes that the others are in."""
 BEST = Unit(work.useful, ("generalize, k = 2", 2), data=(work.DATA,))

@@ -16,12 +16,15 @@ from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.threshold import Bound
 from noren.reproduce import s0_work as work
 from noren.reproduce.frame import Chart, ChartLine, Comparison, Datum, Extent, Findings, lines
-from noren.reproduce.s0_printed import KINDS
 from noren.reproduce.s0_work import DATA, ENTRIES
-from noren.tables import Texts
+from noren.tables import Texts, table_of
 from noren.work.store import Unit
 
 say = Texts(__name__)
+KINDS: dict[str, tuple[int, int]] = {
+    kind: tuple(said) for kind, said in table_of("noren.reproduce.s0_printed")["kinds"].items()
+}
+"""Table 5: releases of a kind, and those never re-identified effectively."""
 QUICK = ("A", "J", "M")
 """One team each without a group, of pairs and of triples, whose releases take a second to make."""
 REGISTERED = ("consistency", "item-candidates", "jaccard", "nearest")
