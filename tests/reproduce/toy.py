@@ -4,16 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from noren.reproduce.frame import (
-    Chart,
-    Comparison,
-    Datum,
-    Document,
-    Erratum,
-    Extent,
-    Findings,
-    Section,
-)
+from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section
 from noren.work.store import Unit, kept
 
 HOSTILE = "<script>alert('|')</script>"

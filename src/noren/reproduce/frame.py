@@ -10,7 +10,7 @@ from typing import Any, Literal
 from noren.drawing.ground import picture
 from noren.i18n import _
 from noren.tables import table_of
-from noren.work.store import Unit
+from noren.work.store import Scalar, Unit
 
 Value = float | str | None
 
@@ -51,6 +51,10 @@ class Findings:
     def of(self, units: Sequence[Unit]) -> list[Any]:
         """Return the results of those of ``units`` that were run."""
         return [self.results[unit] for unit in units if unit in self.results]
+
+    def over_seeds(self, unit: Callable[..., Unit], *arguments: Scalar, full: int) -> list[Any]:
+        """Return the results of those seeds that were run, of units whose last argument is the seed."""
+        return self.of([unit(*arguments, seed) for seed in self.asked.seeds(full=full)])
 
 
 @dataclass(frozen=True)
@@ -180,9 +184,9 @@ class Comparison:
     charts: Sequence[Chart] = ()
 
 
-def always(*units: Unit) -> Callable[[Extent], Sequence[Unit]]:
-    """Return the ``units`` of a part that needs the same work whatever is asked; none where its numbers need none."""
-    return lambda _asked: units
+def unit_of(work: Callable[..., Any], *data: str) -> Callable[..., Unit]:
+    """Return what makes a unit of arguments, for work that reads these data sets."""
+    return lambda *arguments: Unit(work, arguments, data)
 
 
 @dataclass(frozen=True)
@@ -195,8 +199,8 @@ class Section:
         ``table``, ``figure`` or ``check``, and its number or word.
     title
         What it shows, marked with ``N_``.
-    units
-        The work that it needs for what is asked.
+    work
+        The units of work that it needs, or what returns those for what is asked; none where its numbers need none.
     compare
         The cells, from the results of that work.
     """
@@ -204,13 +208,17 @@ class Section:
     kind: Literal["table", "figure", "check"]
     name: str
     title: str
-    units: Callable[[Extent], Sequence[Unit]]
+    work: tuple[Unit, ...] | Callable[[Extent], Sequence[Unit]]
     compare: Callable[[Findings], Comparison]
 
     @property
     def key(self) -> str:
         """``table-5``, ``figure-2``; the word alone for a check."""
         return self.name if self.kind == "check" else f"{self.kind}-{self.name}"
+
+    def units(self, asked: Extent) -> Sequence[Unit]:
+        """Return the work for what is asked."""
+        return self.work if isinstance(self.work, tuple) else self.work(asked)
 
 
 @dataclass(frozen=True)
@@ -279,20 +287,14 @@ _LOOKS: dict[Look, tuple[str, str, list[int]]] = {
     "better": ("$teal", "triangle-up", [1, 0]),
     "chance": ("$ochre", "diamond", [1, 3]),
 }
-
-
-@dataclass(frozen=True)
-class ChartLine:
-    """A line of a chart: its name, its values (``None`` leaves a gap), and whose it is."""
-
-    name: str
-    values: Sequence[float | None]
-    look: Look = "ours"
+Line = tuple[str, Sequence[float | None], Look]
+"""A line of a chart: its name, its values (``None`` leaves a gap), and whose it is."""
 
 
 def lines(
+    title: str,
     across: Sequence[str] | Sequence[float],
-    panels: Mapping[str, Sequence[ChartLine]],
+    panels: Mapping[str, Sequence[Line]],
     *,
     across_title: str,
     up_title: str,
@@ -300,16 +302,14 @@ def lines(
     columns: int = 1,
     width: int = 560,
     height: int = 180,
-) -> str:
-    """Return lines over categories (texts) or numbers, one panel for each name, all on one scale.
+) -> Chart:
+    """Return a chart of lines over categories (texts) or numbers, one panel for each name, all on one scale.
 
     Lines of one name have one look in every panel; at most one line for each :data:`Look` can be told apart.
     """
-    names = {line.name: line.look for shown in panels.values() for line in shown}
-    looks = [_LOOKS[look] for look in names.values()]
+    looks = {name: _LOOKS[look] for shown in panels.values() for name, _values, look in shown}
     numeric = not isinstance(across[0], str)
     said = {"title": None, "orient": "top", "symbolSize": 70, "labelLimit": 400}
-    order = list(names)
     x = {
         "field": "across",
         "type": "quantitative" if numeric else "ordinal",
@@ -326,20 +326,20 @@ def lines(
         {
             "field": "line",
             "type": "nominal",
-            "scale": {"domain": order, "range": [look[at] for look in looks]},
+            "scale": {"domain": list(looks), "range": [look[at] for look in looks.values()]},
             "legend": said if at < 2 else None,
         }
         for at in range(3)
     )
     drawn = []
-    for title, shown in panels.items():
+    for panel, shown in panels.items():
         rows = [
-            {"across": at, "up": value, "line": line.name}
-            for line in shown
-            for at, value in zip(across, line.values, strict=True)
+            {"across": at, "up": value, "line": name}
+            for name, values, _look in shown
+            for at, value in zip(across, values, strict=True)
         ]
         mark = {"type": "point", "filled": True, "size": 36, "opacity": 1}
-        words = f"{title}: {up_title}" if title else up_title  # an axis title would be longer than the axis
+        words = f"{panel}: {up_title}" if panel else up_title  # an axis title would be longer than the axis
         drawn.append(
             {
                 "data": {"values": rows},
@@ -353,4 +353,4 @@ def lines(
                 "title": {"text": words, "fontSize": 12, "fontWeight": "normal"},
             }
         )
-    return picture({"concat": drawn, "columns": columns, "spacing": 24})
+    return Chart(title, lambda: picture({"concat": drawn, "columns": columns, "spacing": 24}))

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from noren.i18n import N_, _
 from noren.reproduce import s1_work as work
-from noren.reproduce.frame import (
-    Chart,
-    ChartLine,
-    Comparison,
-    Datum,
-    Document,
-    Erratum,
-    Extent,
-    Findings,
-    Section,
-    always,
-    lines,
-)
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Line, Section, lines, unit_of
 from noren.tables import Texts, table_of
 from noren.work.store import Unit
 
@@ -26,8 +14,8 @@ CUSTOMERS: int = _SAID["customers"]
 ITEMS: int = _SAID["items"]
 KINDS: int = _SAID["kinds"]
 COUNTED: dict[str, int] = _SAID["counted"]
-GAINS: tuple[float, float] = tuple(_SAID["gains"])
-TABLE: dict[int, tuple[float, float, float, float, float]] = {int(k): tuple(row) for k, row in _SAID["table"].items()}
+GAINS: tuple[float, float] = _SAID["gains"]
+TABLE: dict[int, tuple[float, float, float, float, float]] = {int(k): row for k, row in _SAID["table"].items()}
 """By k: U of items, U of categories, 1/k, and the two sums."""
 SPREADS: dict[str, float] = _SAID["spreads"]
 SUMS: dict[str, float] = _SAID["sums"]
@@ -152,16 +140,14 @@ NEAR = 0.015
 """How far U may be from S1's where items are in other categories than S1's own."""
 
 
+deleted_unit = unit_of(work.deleting_the_rest, work.DATA)
+
+
 def unit(k: int, words: work.Words) -> Unit:
     """Return the work for one U of the table."""
     if words == "items":
         return Unit(work.leaving_the_rest, (k, words), data=(work.DATA,))
     return Unit(work.leaving_the_rest, (k, words), data=(work.DATA, work.NAMES), needs=(LISTED,))
-
-
-def deleted_unit(k: int) -> Unit:
-    """Return the work for U of items without the customers that are left over."""
-    return Unit(work.deleting_the_rest, (k,), data=(work.DATA,))
 
 
 def table_units(asked: Extent) -> list[Unit]:
@@ -200,36 +186,27 @@ def table(found: Findings) -> Comparison:
 
 def figure(found: Findings) -> Comparison:
     """Draw U and U + 1/k over k."""
-
-    def draw() -> str:
-        def panel(at: int, words: work.Words, add: float) -> list[ChartLine]:
-            ours = [found.get(unit(k, words)) for k in KS]
-            both = [None if u is None else round(u + add / k, 4) for k, u in zip(KS, ours, strict=True)]
-            return [
-                ChartLine(_("paper"), [said[at] for said in TABLE.values()], "paper"),
-                ChartLine(_("ours"), both, "ours"),
-            ]
-
-        panels = {
-            _("items: U"): panel(0, "items", 0),
-            _("categories: U"): panel(1, "categories", 0),
-            _("items: U + 1/k"): panel(3, "items", 1),
-            _("categories: U + 1/k"): panel(4, "categories", 1),
-        }
-        return lines(KS, panels, across_title="k", up_title=_("less is better"), up=(0.3, 0.9), columns=2, width=300)
-
+    titles: dict[tuple[int, work.Words, int], str] = {  # by the paper's column, what is counted, and how often 1/k is
+        (0, "items", 0): _("items: U"),
+        (1, "categories", 0): _("categories: U"),
+        (3, "items", 1): _("items: U + 1/k"),
+        (4, "categories", 1): _("categories: U + 1/k"),
+    }
+    panels: dict[str, list[Line]] = {}
+    for (at, words, add), title in titles.items():
+        ours = [None if (u := found.get(unit(k, words))) is None else round(u + add / k, 4) for k in KS]
+        panels[title] = [(_("paper"), [said[at] for said in TABLE.values()], "paper"), (_("ours"), ours, "ours")]
+    title, less = _("U, and its sum with 1/k, over k"), _("less is better")
     return Comparison(
         says=[_("U grows with k and 1/k falls; their sum is least at k = 6, with categories and without.")],
-        charts=[Chart(_("U, and its sum with 1/k, over k"), draw)],
+        charts=[lines(title, KS, panels, across_title="k", up_title=less, up=(0.3, 0.9), columns=2, width=300)],
     )
 
 
 # --- past the table --------------------------------------------------------------------------------------------------
 
 
-def count_unit(k: int, suppress_cells: bool) -> Unit:
-    """Return the work for generalize-by-count."""
-    return Unit(work.by_count, (k, suppress_cells), data=(work.DATA,))
+count_unit = unit_of(work.by_count, work.DATA)
 
 
 def best_unit(k: int) -> Unit:
@@ -276,11 +253,11 @@ def errata() -> list[Erratum]:
     ceiling = Datum.exactly(
         _("the first date's error"), "", 1.0, first, tolerance=0.0, aim="at-most", digits=2, erratum="ceiling"
     )
-    sums = [
-        Datum.exactly(row, _("items, sum"), said, items + safety, tolerance=2 * HALF_UP, erratum=erratum)
-        for k, (items, _categories, safety, said, _other) in TABLE.items()
-        for row, erratum in ((f"k = {k}", "sum" if k == 20 else ""),)
-    ]
+    sums = []
+    for k, (items, _categories, safety, said, _other) in TABLE.items():
+        erratum = "sum" if k == 20 else ""
+        row, ours = f"k = {k}", items + safety
+        sums.append(Datum.exactly(row, _("items, sum"), said, ours, tolerance=2 * HALF_UP, erratum=erratum))
     return [
         Erratum.of("S1", "date", [date], dates=dates),
         Erratum.of("S1", "price", [price], prices=prices),
@@ -297,9 +274,9 @@ DOCUMENT = Document(
     title=N_("k-anonymising purchase histories, with product categories"),
     citation="Nakamura. Slides of the Kikuchi laboratory on the data of PWS Cup 2018 (in Japanese).",
     parts=(
-        Section("check", "alike", N_("Histories made alike, row by row"), always(EXAMPLES), made_alike),
-        Section("check", "error", N_("The error of three rows"), always(*ERRORS), rows_error),
-        Section("check", "categories", N_("Items and categories"), always(LISTED), listed),
+        Section("check", "alike", N_("Histories made alike, row by row"), (EXAMPLES,), made_alike),
+        Section("check", "error", N_("The error of three rows"), ERRORS, rows_error),
+        Section("check", "categories", N_("Items and categories"), (LISTED,), listed),
         Section("table", "1", N_("U, 1/k and their sum, for k = 2 to 20"), table_units, table),
         Section("figure", "1", N_("U and its sum with 1/k"), table_units, figure),
         Section("check", "beyond", N_("The same k with a lower U"), beyond_units, beyond),

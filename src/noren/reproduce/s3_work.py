@@ -18,27 +18,26 @@ BY_KEY = tuple(f"s{number}" for number in range(1, 7))
 SIMPLE = (*BY_KEY, "s7", "s8")
 
 
-def _thin(share: float, rarest: bool = False) -> dict[str, Any]:
-    return {"method": "thin", "share": share, "rarest": rarest}
-
-
-def _perturb(days: int, price: float, packs: int) -> dict[str, Any]:
-    return {"method": "perturb", "days": days, "price": price, "packs": packs}
-
-
-def _swap(share: float) -> dict[str, Any]:
-    return {"method": "swap", "share": share}
-
-
+_LIGHT = {"method": "perturb", "days": 3, "price": 0.05, "packs": 1}
 RELEASES: dict[str, list[dict[str, Any]]] = {
     "pseudonyms alone": [],
-    "thin 30 %, light noise": [_thin(0.3), _perturb(3, 0.05, 1)],
-    "swap 30 %, light noise": [_swap(0.3), _perturb(3, 0.05, 1)],
-    "dates and quantities moved": [_perturb(7, 0.0, 2)],
-    "swap 50 %": [_swap(0.5)],
-    "thin 50 % of the rarest, noise": [_thin(0.5, rarest=True), _perturb(7, 0.1, 2)],
-    "thin 80 %, strong noise": [_thin(0.8), _perturb(31, 0.5, 5)],
-    "swap 60 %, thin 30 %, strong noise": [_swap(0.6), _thin(0.3), _perturb(31, 0.3, 3)],
+    "thin 30 %, light noise": [{"method": "thin", "share": 0.3}, _LIGHT],
+    "swap 30 %, light noise": [{"method": "swap", "share": 0.3}, _LIGHT],
+    "dates and quantities moved": [{"method": "perturb", "days": 7, "price": 0.0, "packs": 2}],
+    "swap 50 %": [{"method": "swap", "share": 0.5}],
+    "thin 50 % of the rarest, noise": [
+        {"method": "thin", "share": 0.5, "rarest": True},
+        {"method": "perturb", "days": 7, "price": 0.1, "packs": 2},
+    ],
+    "thin 80 %, strong noise": [
+        {"method": "thin", "share": 0.8},
+        {"method": "perturb", "days": 31, "price": 0.5, "packs": 5},
+    ],
+    "swap 60 %, thin 30 %, strong noise": [
+        {"method": "swap", "share": 0.6},
+        {"method": "thin", "share": 0.3},
+        {"method": "perturb", "days": 31, "price": 0.3, "packs": 3},
+    ],
 }
 """What stands in for the teams' releases: steps before a pseudonym for each month."""
 
