@@ -20,37 +20,25 @@ from noren.kernels.items.pseudo_records import (
     printed_overlap,
 )
 from noren.reproduce import s2_work as work
-from noren.reproduce.frame import (
-    Chart,
-    ChartLine,
-    Comparison,
-    Datum,
-    Document,
-    Erratum,
-    Extent,
-    Findings,
-    Section,
-    always,
-    lines,
-)
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, lines, unit_of
 from noren.tables import Texts, table_of
 from noren.work.store import Unit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s2_printed")
 FOUND: dict[str, float] = _SAID["found"]
-TABLE_1: dict[str, tuple[float, float]] = {data: tuple(shares) for data, shares in _SAID["table_1"].items()}
+TABLE_1: dict[str, tuple[float, float]] = _SAID["table_1"]
 """The best team's share of customers found, and that of Algorithm 1."""
-CLUSTERS: tuple[int, ...] = tuple(_SAID["clusters"])
+CLUSTERS: list[int] = _SAID["clusters"]
 TABLE_2: dict[tuple[int, int], tuple[int, float, float]] = {
-    (clusters, least): tuple(said) for clusters, least, *said in _SAID["table_2"]
+    (clusters, least): (added, similar, found) for clusters, least, added, similar, found in _SAID["table_2"]
 }
 """By clusters and least size: rows added, mean similarity, share found by Algorithm 1."""
 SAVED: float = _SAID["saved"]
 STEADY: float = _SAID["steady"]
 FEWEST: int = _SAID["fewest"]
 BEST_400: int = _SAID["best_400"]
-BEST_4000: tuple[int, float, int] = tuple(_SAID["best_4000"])
+BEST_4000: tuple[int, float, int] = _SAID["best_4000"]
 """Clusters, share found and rows added for 4,000 customers."""
 
 
@@ -91,14 +79,9 @@ def data(found: Findings) -> Comparison:
 def example(found: Findings) -> Comparison:
     """Compare figure 1: three customers who show five items each in the end."""
     ours = found[EXAMPLE]
+    items, shown = _("items of {customer}"), "g1, g2, g3, g4, g5"
     cells = [
-        Datum(
-            _("items of {customer}").format(customer=name),
-            paper="g1, g2, g3, g4, g5",
-            ours=ours["items"][name],
-            exact=True,
-        )
-        for name in ("u1", "u2", "u3")
+        Datum(items.format(customer=name), "", shown, ours["items"][name], exact=True) for name in ("u1", "u2", "u3")
     ]
     # 3 for u1, 2 for u2, 3 for u3
     cells.append(Datum.exactly(_("rows added"), paper=8, ours=ours["added"], digits=0))
@@ -151,17 +134,6 @@ def figure_2(_found: Findings) -> Comparison:
     }
     least = {name: int(c[int(np.argmin(values))]) for name, values in curves.items()}
 
-    def draw() -> str:
-        step = 8
-        panels = {
-            "": [
-                ChartLine(_("rows by (1), as printed"), [round(v, 4) for v in curves["printed"][::step]], "paper"),
-                ChartLine(_("rows as derived"), [round(v, 4) for v in curves["derived"][::step]], "ours"),
-            ]
-        }
-        title = _("(α E(Δm) + E(Reid)) / 2, less is better")
-        return lines([float(at) for at in c[::step]], panels, across_title="c", up_title=title, height=240)
-
     at_least = _("clusters where it is least")
     cells = [
         Datum.exactly(at_least, _("as derived"), BEST_400, least["derived"], digits=0),
@@ -171,7 +143,20 @@ def figure_2(_found: Findings) -> Comparison:
             _("largest value of αE(Δm)"), _("as derived"), 1.0, curves["derived"][0] * 2 - FEWEST / 400, tolerance=1e-9
         ),
     ]
-    chart = Chart(_("What S2 minimises, over the number of clusters, n = 400"), draw)
+    shown = {name: [round(value, 4) for value in values[::8]] for name, values in curves.items()}
+    chart = lines(
+        _("What S2 minimises, over the number of clusters, n = 400"),
+        [float(at) for at in c[::8]],
+        {
+            "": [
+                (_("rows by (1), as printed"), shown["printed"], "paper"),
+                (_("rows as derived"), shown["derived"], "ours"),
+            ]
+        },
+        across_title="c",
+        up_title=_("(α E(Δm) + E(Reid)) / 2, less is better"),
+        height=240,
+    )
     return Comparison(cells, [say("least_value")], [chart])
 
 
@@ -189,9 +174,7 @@ SIMILAR = 0.008
 # --- who is found ----------------------------------------------------------------------------------------------------
 
 
-def found_unit(name: str, seed: int) -> Unit:
-    """Return the work for one release that stands in for a submission."""
-    return Unit(work.found, (name, seed), data=(work.DATA,))
+found_unit = unit_of(work.found, work.DATA)
 
 
 def units_1(asked: Extent) -> list[Unit]:
@@ -209,7 +192,7 @@ def table_1(found: Findings) -> Comparison:
         cells += [Datum(name, best, a, digits=4, note=unseen), Datum(name, jaccard, b, digits=4)]
     leads, run = 0, 0
     for name in work.RELEASES:
-        runs = found.of([found_unit(name, seed) for seed in found.asked.seeds(full=3)])
+        runs = found.over_seeds(found_unit, name, full=3)
         shares = {attack: fmean(one[attack] for one in runs) for attack in work.ATTACKS} if runs else {}
         names = sorted(shares, key=lambda attack: -shares[attack])
         cells += [
@@ -230,51 +213,41 @@ def table_1(found: Findings) -> Comparison:
 # --- what pseudo records cost ----------------------------------------------------------------------------------------
 
 
-def padded_unit(clusters: int, least: int, variant: str, effort: str, seed: int) -> Unit:
-    """Return the work for one release with pseudo records."""
-    return Unit(work.padded, (clusters, least, variant, effort, seed), data=(work.DATA,))
-
-
-def _of_paper(clusters: int, least: int, seed: int) -> Unit:
-    return padded_unit(clusters, least, "repaired" if least else "clusters", "normal", seed)
-
-
 LEAST_SIZES = {
     c: min((cell for cell in TABLE_2 if cell[0] == c), key=lambda cell: TABLE_2[cell][0])[1] for c in CLUSTERS
 }
 """The least size with which Table 2 has the fewest rows."""
+CELLS = list(dict.fromkeys((*TABLE_2, *LARGEST.items())))
+"""Clusters and least sizes: those of Table 2, and the largest least size where it leaves that out."""
+_padded = unit_of(work.padded, work.DATA)
 
 
-def _balanced(clusters: int, asked: Extent, seed: int) -> Unit:
+def _of_paper(clusters: int, least: int, seed: int) -> Unit:
+    return _padded(clusters, least, "repaired" if least else "clusters", "normal", seed)
+
+
+def _balanced(clusters: int, effort: str, seed: int) -> Unit:
     """Return the work for the variant balanced with the least size of Table 2's fewest rows: nobody has an edge."""
-    return padded_unit(clusters, LEAST_SIZES[clusters], "balanced", "quick" if asked.quick else "normal", seed)
-
-
-def _cells_of_paper() -> list[tuple[int, int]]:
-    """Return clusters and least sizes: those of Table 2, and the largest least size where it leaves that out."""
-    missing = [(c, least) for c, least in LARGEST.items() if (c, least) not in TABLE_2]
-    return [*TABLE_2, *missing]
+    return _padded(clusters, LEAST_SIZES[clusters], "balanced", effort, seed)
 
 
 def units_2(asked: Extent) -> list[Unit]:
     """Return the work for Table 2; quick searches for clusters of fewest rows a tenth as long."""
     seeds = asked.seeds(full=SEEDS)
-    units = [_of_paper(c, least, seed) for c, least in _cells_of_paper() for seed in seeds]
-    quick = [_balanced(c, Extent(quick=True), seed) for c in CLUSTERS for seed in asked.seeds(full=SEEDS)]
-    if asked.quick:
-        return units + quick
-    return units + quick + [_balanced(c, asked, seed) for c in CLUSTERS for seed in seeds]
+    efforts = ["quick"] if asked.quick else ["quick", "normal"]
+    units = [_of_paper(c, least, seed) for c, least in CELLS for seed in seeds]
+    return units + [_balanced(c, effort, seed) for effort in efforts for c in CLUSTERS for seed in seeds]
 
 
 def table_2(found: Findings) -> Comparison:
     """Set rows added, mean similarity and the share found beside the paper's; and those of the variant balanced."""
-    seeds = found.asked.seeds(full=SEEDS)
-    wider = math.sqrt(SEEDS / len(seeds))
+    wider = math.sqrt(SEEDS / len(found.asked.seeds(full=SEEDS)))
     rows, similar, share = _("rows added"), _("mean similarity"), _("share found")
-    cells, spreads = [], []
+    cells, spreads, saved = [], [], []
     for c in CLUSTERS:
-        for least in sorted(least for clusters, least in _cells_of_paper() if clusters == c):
-            runs = found.of([_of_paper(c, least, seed) for seed in seeds])
+        added: dict[int, list[float]] = {}
+        for least in sorted(least for clusters, least in CELLS if clusters == c):
+            runs = found.over_seeds(_of_paper, c, least, full=SEEDS)
             name = _("method 1") if not least else _("at least {size}").format(size=least)
             row = f"c = {c}, {name}"
             paper: tuple[Any, Any, Any] = TABLE_2.get((c, least), (None, None, None))
@@ -282,48 +255,28 @@ def table_2(found: Findings) -> Comparison:
             # how k-means starts decides the sizes of clusters, the less so the larger the least size is
             luck = 0.05 + 0.25 * (1 - max(least - 1, 0) / max(LARGEST[c] - 1, 1))
             near = luck * wider * paper[0] if paper[0] else None
-            values = {key: [run[key] for run in runs] for key in ("added", "jaccard", "reid")}
+            added[least], jaccard, reid = ([run[key] for run in runs] for key in ("added", "jaccard", "reid"))
             cells += [
-                Datum.over(row, rows, values["added"], paper=paper[0], tolerance=near, digits=0, note=note),
-                Datum.over(row, similar, values["jaccard"], paper=paper[1], tolerance=SIMILAR, digits=4),
-                Datum.over(row, share, values["reid"], paper=paper[2], tolerance=SIMILAR, digits=4),
+                Datum.over(row, rows, added[least], paper=paper[0], tolerance=near, digits=0, note=note),
+                Datum.over(row, similar, jaccard, paper=paper[1], tolerance=SIMILAR, digits=4),
+                Datum.over(row, share, reid, paper=paper[2], tolerance=SIMILAR, digits=4),
             ]
             if least and len(runs) > 1:
-                spreads.append(stdev(values["jaccard"]))
-        runs = found.of([_balanced(c, found.asked, seed) for seed in seeds])
+                spreads.append(stdev(jaccard))
+        if added[LARGEST[c]] and added[0]:
+            saved.append((c, 1 - fmean(added[LARGEST[c]]) / fmean(added[0])))
+        runs = found.over_seeds(_balanced, c, "quick" if found.asked.quick else "normal", full=SEEDS)
         row = _("c = {c}, balanced, at least {size}").format(c=c, size=LEAST_SIZES[c])
+        fewest, note = TABLE_2[c, LEAST_SIZES[c]][0], _("the paper's with the same least size, its fewest")
+        most: dict[str, Any] = {"tolerance": 0, "aim": "at-most"}
         cells += [
-            Datum.over(
-                row,
-                rows,
-                [run["added"] for run in runs],
-                paper=TABLE_2[c, LEAST_SIZES[c]][0],
-                tolerance=0,
-                aim="at-most",
-                digits=0,
-                note=_("the paper's with the same least size, its fewest"),
-            ),
+            Datum.over(row, rows, [run["added"] for run in runs], paper=fewest, digits=0, note=note, **most),
             Datum.over(row, similar, [run["jaccard"] for run in runs], digits=4),
-            Datum.over(row, share, [run["reid"] for run in runs], paper=c / 400, tolerance=0, aim="at-most", digits=4),
+            Datum.over(row, share, [run["reid"] for run in runs], paper=c / 400, digits=4, **most),
         ]
     if spreads:
-        cells.append(
-            Datum(
-                _("largest standard deviation, method 2"),
-                similar,
-                STEADY,
-                max(spreads),
-                tolerance=0.0,
-                aim="at-most",
-                digits=4,
-            )
-        )
-    saved = [
-        (c, 1 - fmean(run["added"] for run in repaired) / fmean(run["added"] for run in plain))
-        for c in CLUSTERS
-        if (repaired := found.of([_of_paper(c, LARGEST[c], seed) for seed in seeds]))
-        and (plain := found.of([_of_paper(c, 0, seed) for seed in seeds]))
-    ]
+        row = _("largest standard deviation, method 2")
+        cells.append(Datum(row, similar, STEADY, max(spreads), tolerance=0.0, aim="at-most", digits=4))
     shares = ", ".join(f"{share:.0%} (c = {c})" for c, share in saved)
     of_table = ", ".join(f"{1 - TABLE_2[c, LEAST_SIZES[c]][0] / TABLE_2[c, 0][0]:.0%}" for c in CLUSTERS)
     return Comparison(cells, [say("saved", said=shares, table=of_table, told=SAVED)] if saved else [])
@@ -334,17 +287,12 @@ def table_2(found: Findings) -> Comparison:
 
 def errata() -> Iterator[Erratum]:
     """Yield the errata."""
-    yield Erratum.of(
-        "S2",
-        "overlap",
-        [
-            Datum.exactly(
-                "2bµ/(b+µ)", "h", FOUND["h"], printed_overlap(B, MU), tolerance=0.5, digits=2, erratum="overlap"
-            ),
-            Datum.exactly("2bµ/(1+µ)", "h", FOUND["h"], OVERLAP, tolerance=0.5, digits=2),
-        ],
-        printed=printed_overlap(B, MU),
-    )
+    printed = printed_overlap(B, MU)
+    cells = [
+        Datum.exactly("2bµ/(b+µ)", "h", FOUND["h"], printed, tolerance=0.5, digits=2, erratum="overlap"),
+        Datum.exactly("2bµ/(1+µ)", "h", FOUND["h"], OVERLAP, tolerance=0.5, digits=2),
+    ]
+    yield Erratum.of("S2", "overlap", cells, printed=printed)
     # everybody alone
     cells = [
         Datum.exactly("c = 400", name, 0, of_rows(400, 400, B, OVERLAP), tolerance=0.5, digits=0, erratum=erratum)
@@ -364,21 +312,13 @@ def errata() -> Iterator[Erratum]:
     derived, had = expected_added(4000, c, B, OVERLAP), 4000 * B
     # h = 2bµ lacks the denominator of µ = h/(2b - h)
     whole = printed_added(4000, c, B, 2 * B * MU)
+    rows = _("rows added")
+    by_1 = printed_added(4000, c, B, OVERLAP)
     cells = [
-        Datum.exactly(
-            _("by (1)"),
-            _("rows added"),
-            said,
-            printed_added(4000, c, B, OVERLAP),
-            tolerance=0.5,
-            digits=0,
-            erratum="rows",
-        ),
-        Datum.exactly(_("as derived"), _("rows added"), said, derived, tolerance=0.5, digits=0, erratum="rows"),
+        Datum.exactly(_("by (1)"), rows, said, by_1, tolerance=0.5, digits=0, erratum="rows"),
+        Datum.exactly(_("as derived"), rows, said, derived, tolerance=0.5, digits=0, erratum="rows"),
         # c is printed as a whole number: half a cluster more or less is this many rows
-        Datum.exactly(
-            _("by (1) with h = 2bµ, less nb"), _("rows added"), said, whole - had, tolerance=whole / c / 2, digits=0
-        ),
+        Datum.exactly(_("by (1) with h = 2bµ, less nb"), rows, said, whole - had, tolerance=whole / c / 2, digits=0),
     ]
     yield Erratum.of("S2", "rows", cells, added=derived, less=whole - had, c=c * whole / (said + had))
     yield Erratum.of("S2", "floor")
@@ -391,10 +331,10 @@ DOCUMENT = Document(
     title=N_("Re-identification by Jaccard similarity, and pseudo records against it"),
     citation="On PWS Cup 2016: re-identification by sets of items, and clusters of a least size (in Japanese).",
     parts=(
-        Section("check", "data", N_("What the data are like"), always(FACTS), data),
-        Section("check", "formulas", N_("What follows from b, µ and n"), always(), formulas),
-        Section("figure", "1", N_("Pseudo records for three customers"), always(EXAMPLE), example),
-        Section("figure", "2", N_("The best number of clusters"), always(), figure_2),
+        Section("check", "data", N_("What the data are like"), (FACTS,), data),
+        Section("check", "formulas", N_("What follows from b, µ and n"), (), formulas),
+        Section("figure", "1", N_("Pseudo records for three customers"), (EXAMPLE,), example),
+        Section("figure", "2", N_("The best number of clusters"), (), figure_2),
         Section("table", "1", N_("Customers found by their items"), units_1, table_1),
         Section("table", "2", N_("Rows added, similarity and customers found"), units_2, table_2),
     ),
