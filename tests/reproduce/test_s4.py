@@ -88,8 +88,8 @@ def all_alike(units: list[Unit], asked: Extent) -> Findings:
 
 
 def test_table_8_beside_the_paper() -> None:
-    found = all_alike(document.synthetic_units(1_000)(Extent()), Extent())
-    compared = document.synthetic_table(1_000)(found)
+    found = all_alike(document.synthetic_units([1_000], Extent()), Extent())
+    compared = document.synthetic_table(1_000, found)
     assert len(compared.cells) == 225
     cells = {(cell.row, cell.column): cell for cell in compared.cells}
     auto = cells["E-5, k = 2", "auto"]
@@ -162,10 +162,9 @@ def test_a_known_run_on_adult(shared: Path) -> None:
 
 
 def test_figures_on_adult(shared: Path, tmp_path: Path) -> None:
-    shown = document.Shown("t1", ("race", "sex"))
-    after = work.adult("t1", 2, 1, "em")
-    results = dict.fromkeys(shown.units(Extent()), after) | {shown.before: work.adult_tables("t1", 2, 1)}
-    compared = shown.compare(Findings(Extent(), results))
+    before, *models = document.figure_units("t1")
+    results = dict.fromkeys(models, work.adult("t1", 2, 1, "em")) | {before: work.adult_tables("t1", 2, 1)}
+    compared = document.figure("t1", ("race", "sex"), Findings(Extent(), results))
     em = next(cell for cell in compared.cells if cell.column == "em")
     assert em.ours == pytest.approx(98, abs=2)
     assert compared.charts[0].draw().startswith("<svg")

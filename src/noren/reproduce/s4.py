@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import zip_longest
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from noren.drawing.table_charts import View
+from noren.drawing.ground import picture
+from noren.drawing.table_charts import View, crosstab, histogram
 from noren.i18n import N_, _
 from noren.kernels.reconstruction.estimates import em_step, expectation_maximisation
 from noren.kernels.reconstruction.retention import k_of, keep_probabilities, mixed
 from noren.reproduce import s4_work as work
 from noren.reproduce.frame import (
     Chart,
-    ChartLine,
     Comparison,
     Datum,
     Document,
     Erratum,
     Extent,
     Findings,
+    Line,
     Section,
-    always,
     lines,
+    unit_of,
 )
 from noren.reproduce.s4_work import AGES, ATTRIBUTES, BLOOD, MONTH, SIZES
 from noren.retention.attributes import class_ends
@@ -36,27 +38,21 @@ from noren.work.store import Unit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s4_printed")
-_Shares = tuple[float, ...]
+_Shares = list[float]
 """For k = 2, 5, 10."""
 
-KS: tuple[int, ...] = tuple(_SAID["ks"])
+KS: list[int] = _SAID["ks"]
 ROWS: int = _SAID["rows"]
 DOMAINS: dict[str, int] = _SAID["domains"]
 TABLE_4: dict[str, int] = _SAID["table_4"]
-TABLE_5: dict[str, tuple[_Shares, ...]] = {t: tuple(map(tuple, said)) for t, said in _SAID["table_5"].items()}
+TABLE_5: dict[str, tuple[_Shares, _Shares, _Shares]] = _SAID["table_5"]
 """Rho, perturbed and reconstructed."""
-RHO_SYNTHETIC: dict[int, _Shares] = {int(rows): tuple(said) for rows, said in _SAID["rho_synthetic"].items()}
-MONTH_SHARES: dict[str, tuple[float, float]] = {name: tuple(said) for name, said in _SAID["month_shares"].items()}
-
-
-def _table(text: str) -> dict[str, tuple[_Shares, _Shares]]:
-    """Return perturbed and reconstructed, by pattern."""
-    lines = [line.split() for line in text.splitlines()]
-    return {name: (tuple(map(float, said[:3])), tuple(map(float, said[3:]))) for name, *said in lines}
-
-
-TABLE_8, TABLE_9 = _table(_SAID["table_8"]), _table(_SAID["table_9"])
-MEANS: dict[int, tuple[_Shares, ...]] = {int(n): tuple(map(tuple, said)) for n, said in _SAID["means"].items()}
+RHO_SYNTHETIC: dict[int, _Shares] = {int(rows): said for rows, said in _SAID["rho_synthetic"].items()}
+MONTH_SHARES: dict[str, tuple[float, float]] = _SAID["month_shares"]
+TABLE_8: dict[str, tuple[_Shares, _Shares]] = _SAID["table_8"]
+"""Perturbed and reconstructed, by pattern."""
+TABLE_9: dict[str, tuple[_Shares, _Shares]] = _SAID["table_9"]
+MEANS: dict[int, tuple[_Shares, _Shares]] = {int(n): said for n, said in _SAID["means"].items()}
 """The last line of Tables 8 and 9."""
 PATTERNS = tuple(TABLE_8)
 TRIALS: int = _SAID["trials"]
@@ -77,22 +73,16 @@ def sizes_of(table: str) -> list[int]:
 
 def rho(_found: Findings) -> Comparison:
     """Compare every ρ that the paper prints with its own formula."""
+    printed = [(table, sizes_of(table), ROWS, said[0]) for table, said in TABLE_5.items()]
+    synthetic = _("{rows:,} rows")
+    printed += [(synthetic.format(rows=rows), list(SIZES), rows, said) for rows, said in RHO_SYNTHETIC.items()]
     cells = [
-        _rho_cell(table, k, keep_probabilities(k, sizes_of(table), ROWS)[0], said)
-        for table, (printed, _perturbed, _reconstructed) in TABLE_5.items()
-        for k, said in zip(KS, printed, strict=True)
-    ]
-    cells += [
-        _rho_cell(_("{rows:,} rows").format(rows=rows), k, keep_probabilities(k, SIZES, rows)[0], said)
-        for rows, printed in RHO_SYNTHETIC.items()
-        for k, said in zip(KS, printed, strict=True)
+        Datum.exactly(row, f"k = {k}", said, keep_probabilities(k, sizes, rows)[0], tolerance=COARSE, digits=4)
+        for row, sizes, rows, all_said in printed
+        for k, said in zip(KS, all_said, strict=True)
     ]
     worst = max(abs(cell.difference or 0.0) for cell in cells)
     return Comparison(cells, [say("rho", worst=worst)])
-
-
-def _rho_cell(row: str, k: int, ours: float, paper: float) -> Datum:
-    return Datum.exactly(row, f"k = {k}", paper, ours, tolerance=COARSE, digits=4)
 
 
 def table_4(_found: Findings) -> Comparison:
@@ -111,24 +101,19 @@ def table_4(_found: Findings) -> Comparison:
     )
 
 
+def _share(pattern: str, column: str, paper: float | None, ours: float, erratum: str = "") -> Datum:
+    """Return a cell of Table 6 or 7, in per cent; nothing is claimed where the words mean no number."""
+    claim: dict[str, Any] = {} if paper is None else {"exact": True, "tolerance": 0.05}
+    return Datum(pattern, column, paper, 100 * ours, digits=1, erratum=erratum, **claim)
+
+
 def table_6(_found: Findings) -> Comparison:
     """Write out the shares that the words of Table 6 mean."""
     said = {"A": (80,), "B": (40, 40, 10, 10), "C": (40, 30, 20, 10), "D": (None, None, None, 10), "E": (25,) * 4}
     cells = [
-        Datum(
-            pattern,
-            blood,
-            paper=paper,
-            ours=100 * share,
-            exact=paper is not None,
-            tolerance=None if paper is None else 0.05,
-            digits=1,
-            erratum="blood" if pattern == "B" and blood in ("O", "AB") else "",
-        )
+        _share(pattern, blood, paper, share, "blood" if pattern == "B" and blood in ("O", "AB") else "")
         for pattern, shares in BLOOD.items()
-        for blood, share, paper in zip(
-            ("A", "B", "O", "AB"), shares, (*said[pattern], *(None,) * (4 - len(said[pattern]))), strict=True
-        )
+        for blood, share, paper in zip_longest(("A", "B", "O", "AB"), shares, said[pattern])
     ]
     return Comparison(cells, [say("left_to_the_reader")])
 
@@ -138,16 +123,13 @@ def table_7(_found: Findings) -> Comparison:
     cells = []
     stated = {"1": (45.0, 5.0), "4": (9.0, 1.0)} | MONTH_SHARES
     for pattern, shares in MONTH.items():
-        for column, ours, at in ((_("January"), shares[0], 0), (_("December"), shares[-1], 1)):
-            paper = stated[pattern][at] if pattern in stated else None
-            cells.append(_share(pattern, column, paper, ours))
-        cells.append(_share(pattern, _("January to June"), 80.0 if pattern == "2" else None, sum(shares[:6])))
+        first, last = stated.get(pattern, (None, None))
+        cells += [
+            _share(pattern, _("January"), first, shares[0]),
+            _share(pattern, _("December"), last, shares[-1]),
+            _share(pattern, _("January to June"), 80.0 if pattern == "2" else None, sum(shares[:6])),
+        ]
     return Comparison(cells, [say("pattern_3")])
-
-
-def _share(pattern: str, column: str, paper: float | None, ours: float) -> Datum:
-    claim = None if paper is None else 0.05
-    return Datum(pattern, column, paper, 100 * ours, exact=paper is not None, tolerance=claim, digits=1)
 
 
 def mean_of_patterns(number: int, at: int, k_at: int, first: str = "A-1", last: str = "E-5") -> float:
@@ -162,23 +144,27 @@ def mean_of_patterns(number: int, at: int, k_at: int, first: str = "A-1", last: 
     return math.fsum(table[name][at][k_at] for name in kept) / len(kept)
 
 
-def worked(_found: Findings) -> Comparison:
-    """Recompute what the text and the last lines of Tables 8 and 9 say."""
-    kinds = (_("perturbed"), _("reconstructed"))
-    cells = [
+def _means(row: str, erratum: str = "", **patterns: str) -> list[Datum]:
+    """Compare the last lines of Tables 8 and 9 with the means of some of their patterns."""
+    return [
         Datum.exactly(
-            _("Table {number}, mean, {kind}").format(number=number, kind=kind),
+            row.format(number=number, kind=kind),
             f"k = {k}",
             MEANS[number][at][k_at],
-            mean_of_patterns(number, at, k_at),
+            mean_of_patterns(number, at, k_at, **patterns),
             tolerance=NEARLY,
             digits=2,
-            erratum="means",
+            erratum=erratum,
         )
         for number in MEANS
-        for at, kind in enumerate(kinds)
+        for at, kind in enumerate((_("perturbed"), _("reconstructed")))
         for k_at, k in enumerate(KS)
     ]
+
+
+def worked(_found: Findings) -> Comparison:
+    """Recompute what the text and the last lines of Tables 8 and 9 say."""
+    cells = _means(_("Table {number}, mean, {kind}"), "means")
     t3, t4 = (keep_probabilities(2, sizes_of(table), ROWS)[0] for table in ("t3", "t4"))
     cells.append(
         Datum.exactly(_("ρ of t4 less ρ of t3"), "k = 2", 0.0, t4 - t3, tolerance=1e-9, note=_("as many cells each"))
@@ -188,14 +174,14 @@ def worked(_found: Findings) -> Comparison:
 
 # --- The experiment on Adult: Tables 3 and 5, figures 2 to 4 ----------------------------------------------------------
 
-# The paper prints no number with its figures and does not say for which attributes and k it made them; ours are those
-# of Table 5 that hold the attributes shown, for k = 2.
 
 SEEDS = 5
 # for five seeds; wider for fewer
 PERTURBED_TOLERANCE = 0.5
 EM_TOLERANCE = 2.0
 DOMAIN_SIZES = Unit(work.adult_domains, data=("adult",))
+adult_unit = unit_of(work.adult, "adult")
+synthetic_unit = unit_of(work.synthetic)
 
 
 def by_chance(tolerance: float, seeds: int) -> float:
@@ -207,9 +193,10 @@ def by_chance(tolerance: float, seeds: int) -> float:
     return tolerance * math.sqrt((1 / TRIALS + 1 / max(seeds, 1)) / (2 / TRIALS))
 
 
-def adult_unit(table: str, k: int, seed: int, model: str) -> Unit:
-    """Return the work for a cell of Table 5 and one seed."""
-    return Unit(work.adult, (table, k, seed, model), data=("adult",))
+def _runs(found: Findings, unit: Callable[..., Unit], *arguments: Any, model: str) -> tuple[list[float], list[float]]:
+    """Return the precision of what was perturbed and of what was reconstructed, seed by seed."""
+    runs = found.of([unit(*arguments, seed, model) for seed in found.asked.seeds(full=SEEDS)])
+    return [run["perturbed"] for run in runs], [run["reconstructed"] for run in runs]
 
 
 def table_3(found: Findings) -> Comparison:
@@ -233,35 +220,24 @@ def table_5(found: Findings) -> Comparison:
     """Set the paper's twelve cells beside ours: perturbed, ``em`` (the paper's way) and ``auto``."""
     cells, gains, off = [], [], []
     for table, (_rho, perturbed, reconstructed) in TABLE_5.items():
-        for at, k in enumerate(KS):
+        for k, before, after in zip(KS, perturbed, reconstructed, strict=True):
             row = f"{table}, k = {k}"
-            runs = {
-                model: found.of([adult_unit(table, k, seed, model) for seed in found.asked.seeds(full=SEEDS)])
-                for model in ("em", "auto")
-            }
-            near, near_em = (by_chance(within, len(runs["em"])) for within in (PERTURBED_TOLERANCE, EM_TOLERANCE))
-            before, after = ([run[what] for run in runs["em"]] for what in ("perturbed", "reconstructed"))
-            better = [run["reconstructed"] for run in runs["auto"]]
-            printed: dict[str, Any] = {"paper": reconstructed[at], "digits": 1}
-            first = Datum.over(row, _("perturbed"), before, paper=perturbed[at], tolerance=near, digits=1)
-            em = Datum.over(row, "em", after, tolerance=near_em, **printed)
-            auto = Datum.over(row, "auto", better, tolerance=0.0, aim="at-least", **printed)
-            cells += [first, em, auto]
+            noisy, by_em = _runs(found, adult_unit, table, k, model="em")
+            _noisy, by_auto = _runs(found, adult_unit, table, k, model="auto")
+            near, near_em = (by_chance(within, len(noisy)) for within in (PERTURBED_TOLERANCE, EM_TOLERANCE))
+            em = Datum.over(row, "em", by_em, paper=after, tolerance=near_em, digits=1)
+            auto = Datum.over(row, "auto", by_auto, paper=after, tolerance=0.0, aim="at-least", digits=1)
+            cells += [Datum.over(row, _("perturbed"), noisy, paper=before, tolerance=near, digits=1), em, auto]
             gains += [auto.difference] if auto.difference is not None else []
             off += [abs(em.difference)] if em.difference is not None else []
     says = []
     if off:
-        says.append(
-            _("em (ε = 0.002) is within {off:.1f} points of the paper in {cells} cells.").format(
-                off=max(off), cells=len(off)
-            )
-        )
+        words = _("em (ε = 0.002) is within {off:.1f} points of the paper in {cells} cells.")
+        says.append(words.format(off=max(off), cells=len(off)))
     if gains:
-        says.append(
-            _("auto is at or above the paper in {above} of {cells} cells; mean gain {gain:+.1f} points.").format(
-                above=sum(gain >= 0 for gain in gains), cells=len(gains), gain=fmean(gains)
-            )
-        )
+        words = _("auto is at or above the paper in {above} of {cells} cells; mean gain {gain:+.1f} points.")
+        above = sum(gain >= 0 for gain in gains)
+        says.append(words.format(above=above, cells=len(gains), gain=fmean(gains)))
     return Comparison(cells, says)
 
 
@@ -269,68 +245,39 @@ def table_5(found: Findings) -> Comparison:
 
 
 K, SEED = 2, 1
-MODELS = ("em", "auto")
+FIGURES = {2: ("t3", ("age",)), 3: ("t3", ("workclass", "education")), 4: ("t4", ("occupation",))}
+"""The table that each figure is of, and the attributes shown.
+
+The paper prints no number with its figures and does not say for which attributes and k it made them; ours are those of
+Table 5 that hold the attributes shown, for k = 2.
+"""
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a figure shows: one or two attributes of a table."""
-
-    table: str
-    names: tuple[str, ...]
-
-    @property
-    def before(self) -> Unit:
-        """The work for the original and the perturbed table."""
-        return Unit(work.adult_tables, (self.table, K, SEED), data=("adult",))
-
-    def units(self, _asked: Extent) -> list[Unit]:
-        """Return all work for the figure; what was reconstructed is Table 5's."""
-        return [self.before, *(adult_unit(self.table, K, SEED, model) for model in MODELS)]
-
-    def view(self, found: Findings, model: str) -> View:
-        """Return the tables of the attributes shown."""
-        said = found[self.before]
-        places = [work.ATTRIBUTES[self.table].index(name) for name in self.names]
-        away = tuple(axis for axis in range(len(said["labels"])) if axis not in places)
-        after = found[adult_unit(self.table, K, SEED, model)]["table"]
-        whole = {"original": said["original"], "perturbed": said["perturbed"], "reconstructed": after}
-        tables = {panel: np.asarray(table, dtype=np.float64).sum(axis=away) for panel, table in whole.items()}
-        return View(self.names, tuple(tuple(said["labels"][place]) for place in places), tables)
-
-    def compare(self, found: Findings) -> Comparison:
-        """Return the precision of the attributes shown, and a chart for each way to reconstruct."""
-        views = {model: self.view(found, model) for model in MODELS}
-        row = " × ".join(self.names)
-        before = views["em"].precision("perturbed") or 0.0
-        cells = [Datum(row, _("perturbed"), ours=100 * before, digits=1, seeds=1)]
-        for model, view in views.items():
-            share = view.precision("reconstructed") or 0.0
-            cells.append(Datum(row, model, ours=100 * share, digits=1, seeds=1))
-        note = _("{table}, k = {k}, seed {seed}: L1 precision of what is shown, per cent; the paper prints none.")
-        return Comparison(
-            cells,
-            [note.format(table=self.table, k=K, seed=SEED)],
-            [_chart(view, model) for model, view in views.items()],
-        )
+def figure_units(table: str) -> tuple[Unit, ...]:
+    """Return the work for a figure: the tables before and after perturbation; what was reconstructed is Table 5's."""
+    before = Unit(work.adult_tables, (table, K, SEED), data=("adult",))
+    return (before, *(adult_unit(table, K, SEED, model) for model in ("em", "auto")))
 
 
-def _chart(view: View, model: str) -> Chart:
-    def draw() -> str:
-        from noren.drawing.ground import picture
-        from noren.drawing.table_charts import crosstab, histogram
-
-        return picture(histogram(view) if len(view.names) == 1 else crosstab(view))
-
-    words = {"em": _("Reconstructed as in the paper (em)"), "auto": _("Reconstructed by auto")}
-    return Chart(words[model], draw)
-
-
-FIGURES = {
-    2: Shown("t3", ("age",)),
-    3: Shown("t3", ("workclass", "education")),
-    4: Shown("t4", ("occupation",)),
-}
+def figure(table: str, names: tuple[str, ...], found: Findings) -> Comparison:
+    """Return the precision of the attributes shown, and a chart for each way to reconstruct."""
+    said, *reconstructed = (found[unit] for unit in figure_units(table))
+    places = [work.ATTRIBUTES[table].index(name) for name in names]
+    away = tuple(axis for axis in range(len(said["labels"])) if axis not in places)
+    labels = tuple(tuple(said["labels"][place]) for place in places)
+    row, charts = " × ".join(names), []
+    cells: dict[str, Datum] = {}
+    ways = {"em": _("Reconstructed as in the paper (em)"), "auto": _("Reconstructed by auto")}
+    for (model, title), after in zip(ways.items(), reconstructed, strict=True):
+        whole = {"original": said["original"], "perturbed": said["perturbed"], "reconstructed": after["table"]}
+        tables = {panel: np.asarray(counts, dtype=np.float64).sum(axis=away) for panel, counts in whole.items()}
+        view = View(names, labels, tables)
+        for column, panel in ((_("perturbed"), "perturbed"), (model, "reconstructed")):
+            cells[column] = Datum(row, column, ours=100 * (view.precision(panel) or 0.0), digits=1, seeds=1)
+        spec = histogram(view) if len(names) == 1 else crosstab(view)
+        charts.append(Chart(title, partial(picture, spec)))
+    note = _("{table}, k = {k}, seed {seed}: L1 precision of what is shown, per cent; the paper prints none.")
+    return Comparison(list(cells.values()), [note.format(table=table, k=K, seed=SEED)], charts)
 
 
 # --- The experiment on synthetic data: Tables 8 and 9, figure 5 -------------------------------------------------------
@@ -346,14 +293,9 @@ SLACK = 0.5
 """How far ``auto`` may be below the better of the paper's two numbers."""
 
 
-def synthetic_unit(rows: int, pattern: str, k: int, seed: int, model: str) -> Unit:
-    """Return the work for a cell of Table 8 or 9 and one seed."""
-    return Unit(work.synthetic, (rows, pattern, k, seed, model))
-
-
-def synthetic_units(*tables: int) -> Callable[[Extent], list[Unit]]:
+def synthetic_units(tables: Iterable[int], asked: Extent) -> list[Unit]:
     """Return the work for the tables of so many rows each; quick runs ``auto`` on three patterns alone."""
-    return lambda asked: [
+    return [
         synthetic_unit(rows, pattern, k, seed, model)
         for rows in tables
         for model in ("em", "auto")
@@ -363,103 +305,74 @@ def synthetic_units(*tables: int) -> Callable[[Extent], list[Unit]]:
     ]
 
 
-def _values(found: Findings, rows: int, pattern: str, k: int, model: str, what: str) -> list[float]:
-    seeds = found.asked.seeds(full=SEEDS)
-    return [run[what] for run in found.of([synthetic_unit(rows, pattern, k, seed, model) for seed in seeds])]
-
-
-def synthetic_table(rows: int) -> Callable[[Findings], Comparison]:
-    """Return what compares the table of so many rows."""
-
-    def compare(found: Findings) -> Comparison:
-        cells = [
-            cell
-            for pattern, (perturbed, reconstructed) in TABLES[rows].items()
-            for k, before, after in zip(KS, perturbed, reconstructed, strict=True)
-            for cell in _line(found, rows, pattern, k, before, after)
-        ]
-        return Comparison(cells, _says(cells, rows))
-
-    return compare
-
-
-def _line(found: Findings, rows: int, pattern: str, k: int, perturbed: float, reconstructed: float) -> list[Datum]:
-    """Return the three cells of one pattern and k."""
-    row, said = f"{pattern}, k = {k}", {"digits": 1}
-    near_perturbed, near_em = TOLERANCES[rows]
-    before = _values(found, rows, pattern, k, "em", "perturbed")
-    em = _values(found, rows, pattern, k, "em", "reconstructed")
-    auto = _values(found, rows, pattern, k, "auto", "reconstructed")
-    near = by_chance(near_perturbed, len(before)), by_chance(near_em, len(em))
-    odd = _("more than at k = 5, though ρ is less; perhaps 64.52 was meant") if (rows, row) == ODD else ""
-    best = max(perturbed, reconstructed)
-    return [
-        Datum.over(row, _("perturbed"), before, paper=perturbed, tolerance=near[0], **said),
-        Datum.over(row, "em", em, paper=reconstructed, tolerance=near[1], note=odd, **said),
-        Datum.over(row, "auto", auto, paper=best, tolerance=SLACK, aim="at-least", **said),
-    ]
-
-
-def _says(cells: Sequence[Datum], rows: int) -> list[str]:
+def synthetic_table(rows: int, found: Findings) -> Comparison:
+    """Compare the table of so many rows."""
+    cells, from_em, near_em, gains, short = [], [], 0, [], []
+    for pattern, (perturbed, reconstructed) in TABLES[rows].items():
+        for k, before, after in zip(KS, perturbed, reconstructed, strict=True):
+            row = f"{pattern}, k = {k}"
+            noisy, by_em = _runs(found, synthetic_unit, rows, pattern, k, model="em")
+            _noisy, by_auto = _runs(found, synthetic_unit, rows, pattern, k, model="auto")
+            near, near_paper = (by_chance(within, len(noisy)) for within in TOLERANCES[rows])
+            odd = _("more than at k = 5, though ρ is less; perhaps 64.52 was meant") if (rows, row) == ODD else ""
+            best = max(before, after)
+            em = Datum.over(row, "em", by_em, paper=after, tolerance=near_paper, note=odd, digits=1)
+            auto = Datum.over(row, "auto", by_auto, paper=best, tolerance=SLACK, aim="at-least", digits=1)
+            cells += [Datum.over(row, _("perturbed"), noisy, paper=before, tolerance=near, digits=1), em, auto]
+            if em.difference is not None:
+                from_em.append(em.difference)
+                near_em += em.ok is True
+            if auto.difference is not None:
+                gains.append(fmean(by_auto) - after)
+                short += [f"{row} ({auto.difference:+.1f})"] if auto.ok is False else []
     says = [_("auto stands beside the better of the paper's two numbers, perturbed and reconstructed.")]
-    em = [cell.difference for cell in cells if cell.column == "em" and cell.difference is not None]
-    if em:
-        near = sum(cell.ok is True for cell in cells if cell.column == "em")
+    if from_em:
         words = _(
             "em is {mean:+.1f} points from the paper in the mean; {near} of {cells} cells as near as chance allows."
         )
-        says.append(words.format(mean=fmean(em), near=near, cells=len(em)))
-    printed = {f"{p}, k = {k}": after for p, said in TABLES[rows].items() for k, after in zip(KS, said[1], strict=True)}
-    run = [cell for cell in cells if cell.column == "auto" and isinstance(cell.ours, float)]
-    if run:
-        gain = fmean(float(cell.ours or 0.0) - printed[cell.row] for cell in run)
+        says.append(words.format(mean=fmean(from_em), near=near_em, cells=len(from_em)))
+    if gains:
         words = _("auto gains {gain:.1f} points over the paper's reconstruction, mean of {cells} cells.")
-        says.append(words.format(gain=gain, cells=len(run)))
-        short = [f"{cell.row} ({cell.difference:+.1f})" for cell in run if cell.ok is False]
+        says.append(words.format(gain=fmean(gains), cells=len(gains)))
         words = _("More than {slack} below the better of the paper's two: {short}.")
         says.append(words.format(slack=SLACK, short=", ".join(short) or _("none")))
-    return says
+    return Comparison(cells, says)
 
 
 def figure_5(found: Findings) -> Comparison:
     """Draw what was reconstructed, by pattern: the paper's, ``em`` and ``auto``."""
-
-    def mean(rows: int, pattern: str, k: int, model: str) -> float | None:
-        values = _values(found, rows, pattern, k, model, "reconstructed")
-        return round(fmean(values), 2) if values else None
-
-    def chart(rows: int) -> Chart:
-        def draw() -> str:
-            panels = {
-                f"k = {k}": [
-                    ChartLine(_("paper"), [TABLES[rows][p][1][at] for p in PATTERNS], "paper"),
-                    ChartLine("em", [mean(rows, p, k, "em") for p in PATTERNS], "ours"),
-                    ChartLine("auto", [mean(rows, p, k, "auto") for p in PATTERNS], "better"),
-                ]
-                for at, k in enumerate(KS)
-            }
-            low = 50 if rows == 1_000 else 85
-            title = _("L1 precision, per cent (up is better)")
-            return lines(
-                PATTERNS, panels, across_title=_("pattern"), up_title=title, up=(low, 100), width=900, height=130
-            )
-
-        return Chart(_("What was reconstructed from {rows:,} rows, by pattern").format(rows=rows), draw)
-
-    spans = []
-    for rows in TABLES:
-        for k in KS:
-            means = [value for p in PATTERNS if (value := mean(rows, p, k, "em")) is not None]
-            said = [TABLES[rows][p][1][KS.index(k)] for p in PATTERNS]
-            row, span = _("{rows:,} rows, k = {k}").format(rows=rows, k=k), max(means) - min(means) if means else None
-            seeds = len(found.asked.seeds(full=SEEDS))
-            column = _("best less worst pattern, em")
+    spans, charts = [], []
+    column = _("best less worst pattern, em")
+    for rows, table in TABLES.items():
+        panels: dict[str, list[Line]] = {}
+        for at, k in enumerate(KS):
+            said = [reconstructed[at] for _perturbed, reconstructed in table.values()]
+            means: dict[str, list[float | None]] = {}
+            for model in ("em", "auto"):
+                values = [_runs(found, synthetic_unit, rows, pattern, k, model=model)[1] for pattern in PATTERNS]
+                means[model] = [round(fmean(some), 2) if some else None for some in values]
+            panels[f"k = {k}"] = [
+                (_("paper"), said, "paper"),
+                ("em", means["em"], "ours"),
+                ("auto", means["auto"], "better"),
+            ]
+            row, run = _("{rows:,} rows, k = {k}").format(rows=rows, k=k), [m for m in means["em"] if m is not None]
+            span, seeds = max(run) - min(run) if run else None, len(found.asked.seeds(full=SEEDS))
             spans.append(Datum(row, column, max(said) - min(said), span, seeds=seeds, digits=1))
-    return Comparison(
-        spans,
-        [_("With 1,000 rows the pattern decides how well reconstruction does; with 10,000 it hardly matters.")],
-        [chart(rows) for rows in TABLES],
-    )
+        charts.append(
+            lines(
+                _("What was reconstructed from {rows:,} rows, by pattern").format(rows=rows),
+                PATTERNS,
+                panels,
+                across_title=_("pattern"),
+                up_title=_("L1 precision, per cent (up is better)"),
+                up=(50 if rows == 1_000 else 85, 100),
+                width=900,
+                height=130,
+            )
+        )
+    says = [_("With 1,000 rows the pattern decides how well reconstruction does; with 10,000 it hardly matters.")]
+    return Comparison(spans, says, charts)
 
 
 # --- What S4 gets wrong, with what follows from its own formulas and tables -------------------------------------------
@@ -476,26 +389,9 @@ def errata() -> Iterator[Erratum]:
     y = mixed(x, rhos)
     first = float(np.abs(em_step(y, y, rhos) - y).sum()) / 1_000
     steps = expectation_maximisation(y, rhos, EPSILON)[1]
-    yield Erratum.of(
-        "S4",
-        "loop",
-        [Datum.exactly(_("steps until the loop ends"), paper=0, ours=steps, digits=0, erratum="loop")],
-        first=first,
-        epsilon=EPSILON,
-    )
-    cells = [
-        Datum.exactly(
-            _("Table {number}, {kind}").format(number=number, kind=kind),
-            f"k = {k}",
-            MEANS[number][at][k_at],
-            mean_of_patterns(number, at, k_at, "B-2", "D-4"),
-            tolerance=NEARLY,
-            digits=2,
-        )
-        for number in MEANS
-        for at, kind in enumerate((_("perturbed"), _("reconstructed")))
-        for k_at, k in enumerate(KS)
-    ]
+    cells = [Datum.exactly(_("steps until the loop ends"), paper=0, ours=steps, digits=0, erratum="loop")]
+    yield Erratum.of("S4", "loop", cells, first=first, epsilon=EPSILON)
+    cells = _means(_("Table {number}, {kind}"), first="B-2", last="D-4")
     yield Erratum.of("S4", "means", cells, perturbed=mean_of_patterns(8, 0, 0), reconstructed=mean_of_patterns(8, 1, 0))
     cells = [
         Datum.exactly(
@@ -528,27 +424,15 @@ def errata() -> Iterator[Erratum]:
     yield Erratum.of("S4", "k-kept", cells, below=below)
     ends = class_ends(AGES)[1]
     as_printed = sum(end <= 65 for end in ends) + 1
-    yield Erratum.of(
-        "S4",
-        "ages",
-        [
-            Datum.exactly(_("classes up to 86–90"), paper=15, ours=len(ends), digits=0),
-            Datum.exactly(_("classes as printed"), paper=15, ours=as_printed, digits=0, erratum="ages"),
-        ],
-        as_printed=as_printed,
-    )
-    columns = [[reconstructed[at] for _perturbed, reconstructed in TABLE_9.values()] for at in range(len(KS))]
     cells = [
-        Datum.exactly(
-            _("lowest of the 25 patterns"),
-            f"k = {k}",
-            93.0,
-            min(column),
-            tolerance=0.5,
-            aim="at-least",
-            digits=1,
-            erratum="span",
-        )
+        Datum.exactly(_("classes up to 86–90"), paper=15, ours=len(ends), digits=0),
+        Datum.exactly(_("classes as printed"), paper=15, ours=as_printed, digits=0, erratum="ages"),
+    ]
+    yield Erratum.of("S4", "ages", cells, as_printed=as_printed)
+    columns = [[reconstructed[at] for _perturbed, reconstructed in TABLE_9.values()] for at in range(len(KS))]
+    lowest: dict[str, Any] = {"tolerance": 0.5, "aim": "at-least", "digits": 1, "erratum": "span"}
+    cells = [
+        Datum.exactly(_("lowest of the 25 patterns"), f"k = {k}", 93.0, min(column), **lowest)
         for k, column in zip(KS, columns, strict=True)
     ]
     yield Erratum.of("S4", "span", cells, low=min(columns[2]))
@@ -563,47 +447,33 @@ DOCUMENT = Document(
     title=N_("An anonymisation system on probabilistic k-anonymity"),
     citation="Hirota, Masaki, Saito, Kikuchi, Igarashi, Fuji (2014). IPSJ SIG Technical Report 2014-SPT-9, No. 3.",
     parts=(
-        Section("check", "rho", N_("Retention probability ρ from k, by formula (1)"), always(), rho),
-        Section("check", "examples", N_("What the text works out"), always(), worked),
-        Section(
-            "table",
-            "3",
-            N_("The nine attributes of Adult and their domains"),
-            always(DOMAIN_SIZES),
-            table_3,
-        ),
-        Section("table", "4", N_("Four sets of three attributes, and their cells"), always(), table_4),
+        Section("check", "rho", N_("Retention probability ρ from k, by formula (1)"), (), rho),
+        Section("check", "examples", N_("What the text works out"), (), worked),
+        Section("table", "3", N_("The nine attributes of Adult and their domains"), (DOMAIN_SIZES,), table_3),
+        Section("table", "4", N_("Four sets of three attributes, and their cells"), (), table_4),
         Section("table", "5", N_("L1 precision on Adult, per cent"), adult_units, table_5),
-        Section("table", "6", N_("Patterns of blood types"), always(), table_6),
-        Section("table", "7", N_("Patterns of months of birth"), always(), table_7),
-        Section(
-            "table",
-            "8",
-            N_("L1 precision of 1,000 synthetic rows, per cent"),
-            synthetic_units(1_000),
-            synthetic_table(1_000),
+        Section("table", "6", N_("Patterns of blood types"), (), table_6),
+        Section("table", "7", N_("Patterns of months of birth"), (), table_7),
+        *(
+            Section("table", number, title, partial(synthetic_units, [rows]), partial(synthetic_table, rows))
+            for number, title, rows in (
+                ("8", N_("L1 precision of 1,000 synthetic rows, per cent"), 1_000),
+                ("9", N_("L1 precision of 10,000 synthetic rows, per cent"), 10_000),
+            )
         ),
-        Section(
-            "table",
-            "9",
-            N_("L1 precision of 10,000 synthetic rows, per cent"),
-            synthetic_units(10_000),
-            synthetic_table(10_000),
+        *(
+            Section("figure", str(number), title, figure_units(FIGURES[number][0]), partial(figure, *FIGURES[number]))
+            for number, title in (
+                (2, N_("Ages before and after")),
+                (3, N_("Work class by education, before and after")),
+                (4, N_("Occupations before and after")),
+            )
         ),
-        Section("figure", "2", N_("Ages before and after"), FIGURES[2].units, FIGURES[2].compare),
-        Section(
-            "figure",
-            "3",
-            N_("Work class by education, before and after"),
-            FIGURES[3].units,
-            FIGURES[3].compare,
-        ),
-        Section("figure", "4", N_("Occupations before and after"), FIGURES[4].units, FIGURES[4].compare),
         Section(
             "figure",
             "5",
             N_("L1 precision of what was reconstructed, by pattern"),
-            synthetic_units(1_000, 10_000),
+            partial(synthetic_units, TABLES),
             figure_5,
         ),
     ),
