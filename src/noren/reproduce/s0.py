@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from math import factorial
 from typing import Any
 
@@ -15,44 +16,31 @@ from noren.kernels.judging.survival import satisfies_h0
 from noren.kernels.judging.threshold import threshold, thresholds, union_probability
 from noren.reproduce import s0_cup as cup
 from noren.reproduce import s0_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, always
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, unit_of
 from noren.reproduce.s0_cup import KINDS
 from noren.tables import Texts, table_of
 from noren.work.store import Unit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s0_printed")
-TABLE_3: dict[str, tuple[float, bool]] = {team: tuple(said) for team, said in _SAID["table_3"].items()}
+TABLE_3: dict[str, tuple[float, bool]] = _SAID["table_3"]
 TABLE_4: dict[int, int | None] = dict.fromkeys(range(7)) | {
     first + at: needed for first, all_needed in _SAID["table_4"] for at, needed in enumerate(all_needed)
 }
 """How many of so many named customers must be right; ``None`` where no number is enough."""
 LIMIT: float = _SAID["limit"]
-BEYOND: tuple[str, ...] = tuple(_SAID["beyond"])
-COLUMNS: dict[int, tuple[str, ...]] = {int(number): tuple(names) for number, names in _SAID["columns"].items()}
-
-
-def _read(text: str) -> dict[str, tuple[float | None, ...]]:
-    """Return the numbers of each line; a dash is none."""
-    lines = [line.split() for line in text.splitlines()]
-    return {name: tuple(None if said == "-" else float(said) for said in numbers) for name, *numbers in lines}
-
-
-_PRINTED = {int(number): _read(text) for number, text in _SAID["tables"].items()}
-TABLES = {number: {team: said for team, said in lines.items() if team != "r"} for number, lines in _PRINTED.items()}
+BEYOND: list[str] = _SAID["beyond"]
+COLUMNS: dict[int, list[str]] = {int(number): names for number, names in _SAID["columns"].items()}
+TABLES: dict[int, dict[str, list[float]]] = {int(number): lines for number, lines in _SAID["tables"].items()}
 """Tables 6 to 10, by team."""
-CORRELATIONS = {
-    column: said for number, lines in _PRINTED.items() for column, said in zip(COLUMNS[number], lines["r"], strict=True)
-}
+CORRELATIONS: dict[str, float] = _SAID["correlations"]
 """The last line of each: Pearson's correlation with U."""
 PAIRS, TRIPLES, TWO_ALONE, UNIQUE = (0, 2), (0, 3), (2, 2), (100, 2)
 """Customers whom nobody is like, and the size of the classes that the others are in."""
-BEST = Unit(work.useful, ("generalize, k = 2", 2), data=(work.DATA,))
+_useful, _surviving = unit_of(work.useful, work.DATA), unit_of(work.surviving)
+WINNER = "generalize, k = 2"
+BEST = _useful(WINNER, 2)
 """The best pairs; two draws of them, for Table 3 asks for none."""
-
-
-def _surviving(alone: int, size: int, bound: str) -> Unit:
-    return Unit(work.surviving, (alone, size, bound))
 
 
 # --- Table 3 ---------------------------------------------------------------------------------------------------------
@@ -63,19 +51,12 @@ def results(found: Findings) -> Comparison:
     ours = found.get(BEST)
     cells = []
     for team, (u, hit) in TABLE_3.items():
-        same = u == 0.206
+        row, same = _("team {team}").format(team=team), u == 0.206
         words = _("ours: the best groups of two") if same else _("the release is not public")
+        best = ours["U"] if ours and same else None
         cells += [
-            Datum(
-                _("team {team}").format(team=team),
-                "U",
-                u,
-                ours["U"] if ours and same else None,
-                exact=same,
-                tolerance=0.0005,
-                note=words,
-            ),
-            Datum(_("team {team}").format(team=team), _("effective"), _("yes") if hit else _("no")),
+            Datum(row, "U", u, best, exact=same, tolerance=0.0005, note=words),
+            Datum(row, _("effective"), _("yes") if hit else _("no")),
         ]
     says = [say("three_teams")]
     if ours:
@@ -103,7 +84,7 @@ def table_4(_found: Findings) -> Comparison:
 # --- what the text works out -----------------------------------------------------------------------------------------
 
 
-SURVIVING = [_surviving(0, k, bound) for k in (2, 3, 4, 6, 7) for bound in ("paper", "sharp")]
+SURVIVING = tuple(_surviving(0, k, bound) for k in (2, 3, 4, 6, 7) for bound in ("paper", "sharp"))
 
 
 def examples(found: Findings) -> Comparison:
@@ -132,14 +113,14 @@ def examples(found: Findings) -> Comparison:
 
 _CLASSES = {"unique": UNIQUE, "two alone": TWO_ALONE, "pairs": PAIRS, "triples": TRIPLES}
 
-OF_KINDS = [_surviving(*classes, bound) for classes in _CLASSES.values() for bound in ("paper", "sharp")]
+OF_KINDS = tuple(_surviving(*classes, bound) for classes in _CLASSES.values() for bound in ("paper", "sharp"))
 
 
 def kinds(found: Findings) -> Comparison:
     """Set the number of releases that survived beside the number to expect against the best attackers."""
     cells = []
     for kind, (count, survived) in KINDS.items():
-        row = cup.kind_title(kind)
+        row = cup.say(f"kinds.{kind}")
         cells.append(Datum(row, _("releases"), ours=count, digits=0))
         for column, bound in ((_("survived"), "paper"), (_("survived, sharp bound"), "sharp")):
             ours = count * found[_surviving(*_CLASSES[kind], bound)]["survival"] if kind in _CLASSES else None
@@ -150,8 +131,6 @@ def kinds(found: Findings) -> Comparison:
 # --- Tables 6 to 10 and their correlations with U: the published draws of team 01, and releases of ours ---------------
 
 
-DRAWS = {"quick": 2, "full": 20}
-WINNER = "generalize, k = 2"
 QUICK = (*(f"by count, k = {k}{more}" for k in (2, 3, 6) for more in ("", ", cells suppressed")), WINNER)
 TEAM_01 = Unit(work.team_01, data=(work.DATA,))
 FROM_DIGITS = 0.004
@@ -167,7 +146,7 @@ UNEXPLAINED = {
 
 def release_unit(name: str, asked: Extent) -> Unit:
     """Return the work for one release of ours."""
-    return Unit(work.useful, (name, DRAWS["quick" if asked.quick else "full"]), data=(work.DATA,))
+    return _useful(name, 2 if asked.quick else 20)
 
 
 def units(asked: Extent) -> list[Unit]:
@@ -180,12 +159,8 @@ def units(asked: Extent) -> list[Unit]:
 
 def _ours(found: Findings) -> dict[str, dict[str, Any]]:
     """Return what was run of our releases, by U."""
-    done = {
-        name: found[release_unit(name, found.asked)]
-        for name in work.RELEASES
-        if release_unit(name, found.asked) in found
-    }
-    return dict(sorted(done.items(), key=lambda pair: float(pair[1]["U"])))
+    done = {name: found.get(release_unit(name, found.asked)) for name in work.RELEASES}
+    return dict(sorted(((name, one) for name, one in done.items() if one), key=lambda pair: float(pair[1]["U"])))
 
 
 def _words() -> dict[str, str]:
@@ -198,61 +173,51 @@ def _words() -> dict[str, str]:
     return titles
 
 
-def table(number: int) -> Callable[[Findings], Comparison]:
-    """Return what compares one of Tables 6 to 10."""
-
-    def compare(found: Findings) -> Comparison:
-        words, ours = _words(), _ours(found)
-        team_01 = found[TEAM_01]
-        cells = []
-        for team, printed in TABLES[number].items():
-            for part, value in zip(COLUMNS[number], printed, strict=True):
-                cells.append(_of_team(team, part, value, team_01, ours.get(WINNER), words[part]))
-        for name, result in ours.items():
-            row = f"{name} (U {result['U']:.3f})"
-            for part in COLUMNS[number]:
-                error, spread = result["errors"][part], result["spread"][part]
-                cells.append(Datum(row, words[part], ours=error, spread=spread, seeds=result["draws"]))
-        printed_r, our_r = _("correlation with U, printed lines"), _("correlation with U, our releases")
+def table(number: int, found: Findings) -> Comparison:
+    """Compare one of Tables 6 to 10."""
+    words, ours = _words(), _ours(found)
+    team_01, best = found[TEAM_01], ours.get(WINNER)
+    cells = []
+    for team, printed in TABLES[number].items():
+        row = _("team {team} (U {u:.3f})").format(team=team, u=TABLE_3[team][0])
+        own = team_01 if team == "01" else best if team == "14" else None
+        for part, value in zip(COLUMNS[number], printed, strict=True):
+            facts: dict[str, Any] = {"paper": value, "digits": 0 if part == "rows" else 3}
+            if own is not None:
+                facts |= {"ours": own["errors"][part], "spread": own["spread"][part], "seeds": own["draws"]}
+                facts["note"] = _("published draws") if team == "01" else _("ours: the best groups of two")
+            if team == "01":
+                # four standard errors of the difference between a mean of five and one of a hundred
+                facts["tolerance"] = 4 * team_01["spread"][part] * math.sqrt(1 / team_01["draws"] + 1 / 100) + 0.0005
+                facts |= {"erratum": UNEXPLAINED.get(part, ""), "unexplained": part in UNEXPLAINED}
+            cells.append(Datum(row, words[part], **facts))
+    for name, result in ours.items():
+        row = f"{name} (U {result['U']:.3f})"
         for part in COLUMNS[number]:
-            said, column, r = CORRELATIONS[part], words[part], _of_lines(part, number)
-            cells.append(Datum.exactly(printed_r, column, said, r, tolerance=FROM_DIGITS))
-            cells.append(Datum(our_r, column, said, _of_ours(part, ours)))
-        says = [say("team_01"), say("others"), *([say("team_14")] if WINNER in ours else [])]
-        says += [say("teams_07_and_08")] if number == 7 else []
-        return Comparison(cells, says)
-
-    return compare
-
-
-def _of_team(
-    team: str, part: str, said: float | None, drawn: dict[str, Any], best: dict[str, Any] | None, column: str
-) -> Datum:
-    row = _("team {team} (U {u:.3f})").format(team=team, u=TABLE_3[team][0])
-    own = drawn if team == "01" else best if team == "14" else None
-    facts: dict[str, Any] = {"paper": said, "digits": 0 if part == "rows" else 3}
-    if own is not None:
-        facts |= {"ours": own["errors"][part], "spread": own["spread"][part], "seeds": own["draws"]}
-        facts["note"] = _("published draws") if team == "01" else _("ours: the best groups of two")
-    if team == "01":
-        # four standard errors of the difference between a mean of five and one of a hundred
-        facts["tolerance"] = 4 * drawn["spread"][part] * math.sqrt(1 / drawn["draws"] + 1 / 100) + 0.0005
-        facts |= {"erratum": UNEXPLAINED.get(part, ""), "unexplained": part in UNEXPLAINED}
-    return Datum(row, column, **facts)
+            error, spread = result["errors"][part], result["spread"][part]
+            cells.append(Datum(row, words[part], ours=error, spread=spread, seeds=result["draws"]))
+    printed_r, our_r = _("correlation with U, printed lines"), _("correlation with U, our releases")
+    for part in COLUMNS[number]:
+        said, column, r = CORRELATIONS.get(part), words[part], _of_lines(part, number)
+        cells.append(Datum.exactly(printed_r, column, said, r, tolerance=FROM_DIGITS))
+        cells.append(Datum(our_r, column, said, _of_ours(part, ours)))
+    says = [say("team_01"), say("others"), *([say("team_14")] if WINNER in ours else [])]
+    says += [say("teams_07_and_08")] if number == 7 else []
+    return Comparison(cells, says)
 
 
 def _of_lines(part: str, number: int, without: Sequence[str] = ()) -> float | None:
     """Return the correlation with U of a table's printed numbers."""
     teams = [team for team in TABLES[number] if team not in without]
     at = COLUMNS[number].index(part)
-    values = np.array([TABLES[number][team][at] for team in teams], dtype=float)
+    values = np.array([TABLES[number][team][at] for team in teams])
     return pearson(np.array([TABLE_3[team][0] for team in teams]), values)
 
 
 def _of_ours(part: str, ours: dict[str, dict[str, Any]]) -> float | None:
     if len(ours) < 3:
         return None
-    u, values = ([float(one["U"]) for one in ours.values()], [one["errors"][part] for one in ours.values()])
+    u, values = zip(*((float(one["U"]), one["errors"][part]) for one in ours.values()), strict=True)
     return pearson(np.array(u), np.array(values))
 
 
@@ -268,19 +233,17 @@ def correlations(found: Findings) -> Comparison:
     agree, shaky = [], []
     for number, columns in COLUMNS.items():
         for part in columns:
-            said = CORRELATIONS[part]
-            if said is None:
+            if part not in CORRELATIONS:
                 continue
-            lines, r = _of_lines(part, number) or 0.0, _of_ours(part, ours)
+            row, lines, r = words[part], _of_lines(part, number) or 0.0, _of_ours(part, ours)
             told = yes if part in BEYOND else no
             mine = None if r is None or limit is None else yes if abs(r) > limit else no
             fewer = _of_lines(part, number, without=("12",)) or 0.0
             if part in BEYOND and abs(fewer) <= rejection_limit(12):
-                shaky.append(words[part])
+                shaky.append(row)
             agree += [] if mine is None else [mine == told]
-            row = words[part]
             cells += [
-                Datum.exactly(row, _("correlation"), said, lines, tolerance=FROM_DIGITS),
+                Datum.exactly(row, _("correlation"), CORRELATIONS[part], lines, tolerance=FROM_DIGITS),
                 Datum(row, _("beyond chance"), told, yes if abs(lines) > LIMIT else no, exact=True),
                 Datum(row, _("correlation, ours"), ours=r),
                 Datum(row, _("beyond chance, ours"), ours=mine),
@@ -303,19 +266,14 @@ MEAN_DAY = 541.973_23
 def errata() -> Iterator[Erratum]:
     """Yield the errata."""
     yield Erratum.of("S0", "caption")
-    numbers = [float(TABLES[6][team][0] or 0) for team in sorted(TABLE_3, key=lambda team: TABLE_3[team][0])]
+    numbers = [TABLES[6][team][0] for team in sorted(TABLE_3, key=lambda team: TABLE_3[team][0])]
     yield Erratum.of("S0", "itemsets", least=numbers[0], most=numbers[-1])
-    sums = [
-        Datum.exactly(
-            _("team {team}, sum of dates").format(team=team),
-            "",
-            TABLES[8][team][0],
-            (TABLES[7][team][0] or 0) * MEAN_DAY - (ROWS - (TABLES[7][team][0] or 0)) * (TABLES[8][team][1] or 0),
-            tolerance=60.0,
-            digits=0,
-        )
-        for team in ("01", "11", "14")
-    ]
+    sums = []
+    for team in ("01", "11", "14"):
+        row, deleted = _("team {team}, sum of dates").format(team=team), TABLES[7][team][0]
+        printed, mean, *_rest = TABLES[8][team]
+        ours = deleted * MEAN_DAY - (ROWS - deleted) * mean
+        sums.append(Datum.exactly(row, "", printed, ours, tolerance=60.0, digits=0))
     yield Erratum.of("S0", "dates", sums)
     yield Erratum.of("S0", "medians")
 
@@ -327,15 +285,15 @@ DOCUMENT = Document(
     title=N_("Report of PWS Cup 2018: safety and usefulness of generalised purchase histories"),
     citation="Hamada et al. Report of PWS Cup 2018, the contest of anonymisation and re-identification (in Japanese).",
     parts=(
-        Section("check", "examples", N_("What the text works out"), always(*SURVIVING), examples),
-        Section("table", "3", N_("U of the 13 releases, and who was re-identified"), always(BEST), results),
-        Section("table", "4", N_("Right answers that prove a release unsafe"), always(), table_4),
-        Section("table", "5", N_("Kinds of releases, and how many survived"), always(*OF_KINDS), kinds),
-        Section("table", "6", N_("Errors of use cases"), units, table(6)),
-        Section("table", "7", N_("Errors of rows and top items"), units, table(7)),
-        Section("table", "8", N_("Errors of dates, in days"), units, table(8)),
-        Section("table", "9", N_("Errors of prices, in pence"), units, table(9)),
-        Section("table", "10", N_("Errors of quantities"), units, table(10)),
+        Section("check", "examples", N_("What the text works out"), SURVIVING, examples),
+        Section("table", "3", N_("U of the 13 releases, and who was re-identified"), (BEST,), results),
+        Section("table", "4", N_("Right answers that prove a release unsafe"), (), table_4),
+        Section("table", "5", N_("Kinds of releases, and how many survived"), OF_KINDS, kinds),
+        Section("table", "6", N_("Errors of use cases"), units, partial(table, 6)),
+        Section("table", "7", N_("Errors of rows and top items"), units, partial(table, 7)),
+        Section("table", "8", N_("Errors of dates, in days"), units, partial(table, 8)),
+        Section("table", "9", N_("Errors of prices, in pence"), units, partial(table, 9)),
+        Section("table", "10", N_("Errors of quantities"), units, partial(table, 10)),
         Section("check", "correlations", N_("What goes with U beyond chance"), units, correlations),
         Section("check", "contest", N_("The final played again: who would have won"), cup.units, cup.contest),
     ),
