@@ -168,8 +168,10 @@ ENTRIES: dict[str, CupEntry] = {
 """The 13 teams. Three have the best pairs, as three had in 2018; what was *based on triples* S0 does not say."""
 
 
-def release_of(entry: CupEntry) -> Release:
+@cache
+def _release(team: str) -> Release:
     """Return the release that a team hands in."""
+    entry = ENTRIES[team]
     release = Release.load(kept(make_release, entry.recipe, data=(DATA,)))
     return left_alone(customers_of(DATA), release, entry.alone) if entry.alone else release
 
@@ -185,8 +187,15 @@ def left_alone(original: History, release: Release, count: int) -> Release:
 
     Whole classes are given up, those first that lose most, so nobody else is left without company.
     """
-    column = original.schema.role(Role.CUSTOMER).name
-    lost = pl.DataFrame({"customer": original[Role.CUSTOMER].cast(pl.String), "loss": _losses(original, release)})
+    columns, origin = original.measured(), release.secret.origin
+    # what each original row costs: its cells' errors, or all its cells where it was deleted
+    cost = np.full(len(original), float(len(columns)))
+    cost[origin.to_numpy()] = 0.0
+    for column in columns:
+        values = exact_values(original, column)
+        sd = 0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(values))
+        cost[origin.to_numpy()] += cell_errors(values.gather(origin), release.public.frame[column.name], column, sd)
+    lost = pl.DataFrame({"customer": original[Role.CUSTOMER].cast(pl.String), "loss": cost})
     known = release.secret.pseudonyms.cast(pl.String).join(history_classes(the_history(release.public)), on="pseudonym")
     classes = (
         lost.group_by("customer")
@@ -199,27 +208,11 @@ def left_alone(original: History, release: Release, count: int) -> Release:
     given_up = classes.filter(pl.col("members").cum_sum().shift(1, fill_value=0) < count)["class"]
     theirs = known.filter(pl.col("class").is_in(given_up.implode())).select("customer", name="pseudonym")
     names = lost.join(theirs, on="customer", how="left", maintain_order="left")["name"]
-    both = release.aligned().texts().with_columns(names.alias("name")), original.texts()
-    plain = [
-        pl.when(pl.col("name").is_null()).then(pl.col(c)).otherwise(both[1][c] if c != column else pl.col("name"))
-        for c in original.schema.names
-    ]
+    texts = original.texts().with_columns(names.alias(original.schema.role(Role.CUSTOMER).name))
+    plain = [pl.when(names.is_null()).then(pl.col(c)).otherwise(texts[c]) for c in original.schema.names]
     statement = Statement("by hand", {"alone": count, "of": release.statement.method})
-    aligned = History.of_release(both[0].select(plain), original.schema)
+    aligned = History.of_release(release.aligned().texts().select(plain), original.schema)
     return Release.of_aligned(original, aligned, statement, seed=SEED)
-
-
-def _losses(original: History, release: Release) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return what each original row costs: its cells' errors, or all its cells where it was deleted."""
-    columns = original.measured()
-    cost = np.full(len(original), float(len(columns)))
-    origin = release.secret.origin
-    cost[origin.to_numpy()] = 0.0
-    for column in columns:
-        values = exact_values(original, column)
-        sd = 0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(values))
-        cost[origin.to_numpy()] += cell_errors(values.gather(origin), release.public.frame[column.name], column, sd)
-    return cost
 
 
 # --- The best attacker of a release made of classes: he knows who is in a class, and draws lots inside it -------------
@@ -362,11 +355,6 @@ def _effective(bound: Bound) -> Any:
     """Return the one measure of the rulebook that judges attacks."""
     ((measure, _part),) = rules(bound).of_guess().values()
     return measure
-
-
-@cache
-def _release(team: str) -> Release:
-    return release_of(ENTRIES[team])
 
 
 @cache
