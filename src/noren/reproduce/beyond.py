@@ -14,16 +14,16 @@ from noren.reproduce import beyond_work as work
 from noren.reproduce import s4
 from noren.reproduce.frame import (
     Chart,
-    ChartLine,
     Comparison,
     Datum,
     Document,
     Extent,
     Findings,
+    Line,
     Look,
     Section,
-    always,
     lines,
+    unit_of,
 )
 from noren.reproduce.s0 import BEST, TABLE_3
 from noren.reproduce.s0_cup import KINDS
@@ -53,31 +53,28 @@ def bound(_found: Findings) -> Comparison:
             Datum(row, _("fewer"), ours=paper[n] - sharp[n], digits=0),
         ]
 
-    def draw() -> str:
-        asked = (7, 10, 13, 17, 20, 24, 30, 38, 49, 70, 99, 126, 160, *range(200, 1_000, 100), 999)
-        curves = [
-            ChartLine(_("S0's bound"), [paper[n] / n for n in asked], "paper"),
-            ChartLine(_("sharp bound"), [sharp[n] / n for n in asked], "ours"),
-        ]
-        return lines(
-            asked,
-            {"": curves},
-            across_title=_("customers named"),
-            up_title=_("share that must be right to prove a release unsafe"),
-            up=(0.3, 1.0),
-            height=220,
-        )
-
+    asked = (7, 10, 13, 17, 20, 24, 30, 38, 49, 70, 99, 126, 160, *range(200, 1_000, 100), 999)
+    chart = lines(
+        _("How many right answers are proof"),
+        asked,
+        {
+            "": [
+                (_("S0's bound"), [paper[n] / n for n in asked], "paper"),
+                (_("sharp bound"), [sharp[n] / n for n in asked], "ours"),
+            ]
+        },
+        across_title=_("customers named"),
+        up_title=_("share that must be right to prove a release unsafe"),
+        up=(0.3, 1.0),
+        height=220,
+    )
     first = next(n for n in range(7, 1_000) if paper[n] != sharp[n])
     says = [say("bounds_agree", n=first - 1, sharp=sharp[999], paper=paper[999])]
-    return Comparison(cells, says, [Chart(_("How many right answers are proof"), draw)])
+    return Comparison(cells, says, [chart])
 
 
-def _plan(size: int, bound: str) -> Unit:
-    return Unit(work.plan, (size, bound))
-
-
-OF_CLASSES = [_plan(size, bound) for size in SIZES for bound in ("paper", "sharp")]
+_plan = unit_of(work.plan)
+OF_CLASSES = tuple(_plan(size, bound) for size in SIZES for bound in ("paper", "sharp"))
 
 
 def classes(found: Findings) -> Comparison:
@@ -101,8 +98,7 @@ def classes(found: Findings) -> Comparison:
 # --- groups ----------------------------------------------------------------------------------------------------------
 
 
-def _by_count(k: int, suppress: bool) -> Unit:
-    return Unit(work.by_count, (k, suppress), data=(work.HISTORIES,))
+_by_count = unit_of(work.by_count, work.HISTORIES)
 
 
 def _grouped(k: int) -> Unit:
@@ -135,13 +131,12 @@ def frontier(found: Findings) -> Comparison:
         kinds = ((_("S1's groups"), plain), (_("generalize"), best))
         points += [{"kind": kind, "U": one["U"], "safe": survival, "name": row} for kind, one in kinds if one]
     for team, (u, hit) in TABLE_3.items():
-        points.append({"kind": _("team, found out") if hit else _("team, never found out"), "U": u,
-                       "safe": 0.0 if hit else 1.0, "name": team})  # fmt: skip
-    chart = Chart(_("Error and survival on the final data of 2018"), lambda: _map(points))
-    return Comparison(cells, [say("teams_stand"), say("ours_stand")], [chart])
+        kind = _("team, found out") if hit else _("team, never found out")
+        points.append({"kind": kind, "U": u, "safe": 0.0 if hit else 1.0, "name": team})
+    return Comparison(cells, [say("teams_stand"), say("ours_stand")], [_map(points)])
 
 
-def _map(points: list[dict[str, Any]]) -> str:
+def _map(points: list[dict[str, Any]]) -> Chart:
     """Return the map of error and survival: ours with their k, the teams with their number."""
     looks = {
         _("S1's groups"): ("$muted", "square"),
@@ -174,7 +169,8 @@ def _map(points: list[dict[str, Any]]) -> str:
         layer(points, marks, encoding | {"shape": shape}),
         layer(ours, words, encoding | {"text": {"field": "name"}}),
     ]
-    return picture({"layer": layers, "width": 620, "height": 300})
+    spec = {"layer": layers, "width": 620, "height": 300}
+    return Chart(_("Error and survival on the final data of 2018"), lambda: picture(spec))
 
 
 # --- What ``auto`` gains on S4's own tables; the work is S4's ---------------------------------------------------------
@@ -183,36 +179,33 @@ def _map(points: list[dict[str, Any]]) -> str:
 def gains(found: Findings) -> Comparison:
     """Set the paper's reconstruction and ``auto`` beside each other, and what is left to the truth."""
     cells: list[Datum] = []
-    paper: list[float | None] = []
-    ours: list[float | None] = []
-    gained = []
+    paper: dict[str, float] = {}
+    ours: dict[str, float | None] = {}
     for table, (_rho, _perturbed, reconstructed) in TABLE_5.items():
-        for at, k in enumerate(S4_KS):
-            seeds = found.asked.seeds(full=s4.SEEDS)
-            runs = found.of([s4.adult_unit(table, k, seed, "auto") for seed in seeds])
-            auto = fmean(run["reconstructed"] for run in runs) if runs else None
-            said = reconstructed[at]
+        for k, said in zip(S4_KS, reconstructed, strict=True):
             row = f"{table}, k = {k}"
+            runs = found.of([s4.adult_unit(table, k, seed, "auto") for seed in found.asked.seeds(full=s4.SEEDS)])
+            auto = fmean(run["reconstructed"] for run in runs) if runs else None
+            paper[row], ours[row] = said, auto
             cells += [
                 Datum(row, _("the paper"), ours=said, digits=1),
                 Datum(row, "auto", ours=auto, digits=1),
                 Datum(row, _("gain"), ours=None if auto is None else auto - said, digits=1),
             ]
-            paper.append(said)
-            ours.append(auto)
-            gained += [] if auto is None else [auto - said]
-
-    def draw() -> str:
-        names = [f"{table}, k = {k}" for table in TABLE_5 for k in S4_KS]
-        curves = [ChartLine(_("the paper"), paper, "paper"), ChartLine("auto", ours, "better")]
-        return lines(
-            names, {"": curves}, across_title="", up_title=_("L1 precision, per cent"), up=(60, 95), height=220
-        )
-
+    gained = [auto - paper[row] for row, auto in ours.items() if auto is not None]
     says = []
     if gained:
         says.append(say("gained", gain=fmean(gained), cells=len(gained), best=max(gained), worst=min(gained)))
-    return Comparison(cells, says, [Chart(_("What is left of the truth, by table and k"), draw)])
+    chart = lines(
+        _("What is left of the truth, by table and k"),
+        list(paper),
+        {"": [(_("the paper"), list(paper.values()), "paper"), ("auto", list(ours.values()), "better")]},
+        across_title="",
+        up_title=_("L1 precision, per cent"),
+        up=(60, 95),
+        height=220,
+    )
+    return Comparison(cells, says, [chart])
 
 
 # --- A year of a ledger: what each month adds to what can be found; and which way to publish every month --------------
@@ -241,83 +234,84 @@ K = 3
 # --- a year of a ledger ----------------------------------------------------------------------------------------------
 
 
-def _unit(name: str, attack: str) -> Unit:
-    return Unit(work.kept_books, (name, attack), data=(work.MONTHS,))
+_kept = unit_of(work.kept_books, work.MONTHS)
 
 
 def year_units(asked: Extent) -> list[Unit]:
     """Return the work for a year; quick looks at one way to protect it, by S1 to S8 alone."""
     if asked.quick:
-        return [_unit(STORY, "s1-s8")]
-    return [_unit(name, attack) for name in CHAINS for attack in ATTACKS]
+        return [_kept(STORY, "s1-s8")]
+    return [_kept(name, attack) for name in CHAINS for attack in ATTACKS]
 
 
 def year(found: Findings) -> Comparison:
     """Say MM after months for each way to protect one, what is certified, and when a budget would be spent."""
     cells, says = [], []
+    after = [_("after {count} months").format(count=at + 1) if at else _("after a month") for at in SHOWN]
     for name, (words, _look) in CHAINS.items():
         certified = None
         for attack in ATTACKS:
-            book = found.get(_unit(name, attack))
+            book = found.get(_kept(name, attack))
             row = _("{chain}, by {attack}").format(chain=_(words), attack="S1–S8" if attack == "s1-s8" else attack)
-            cells += [Datum(row, _after(at + 1), ours=book["mm"][at] if book else None) for at in SHOWN]
+            cells += _after(row, after, book, "mm")
             if book and name in CERTIFIED:
                 certified = book
             elif book:
                 low, high = book["interval"][-1]
-                says += [_refusal(row, book, book["emm"])]
+                says += [_refusal(row, book, "emm")]
                 says += [say("after_the_year", case=row, mean=book["mm"][-1], low=low, high=high)]
         if name in CERTIFIED:
             row = _("{chain}, certified").format(chain=_(words))
-            cells += [
-                Datum(row, _after(at + 1), ours=certified["certified"][at] if certified else None) for at in SHOWN
-            ]
-            says += [_refusal(row, certified, certified["certified"])] if certified else []
-    return Comparison(cells, says, [Chart(_("MM after each month"), lambda: _curves(found))])
+            cells += _after(row, after, certified, "certified")
+            says += [_refusal(row, certified, "certified")] if certified else []
+    # a panel for each attacker, a line for each way to protect the months, and the budget
+    panels: dict[str, list[Line]] = {}
+    months: list[str] = []
+    for attack, title in zip(ATTACKS, (_("S1 to S8"), "linkage"), strict=True):
+        books = {name: book for name in CHAINS if (book := found.get(_kept(name, attack)))}
+        if books:
+            months = next(iter(books.values()))["months"]
+            looks = {name: (_(words), look) for name, (words, look) in CHAINS.items() if look and name in books}
+            panels[title] = [(words, books[name]["mm"], look) for name, (words, look) in looks.items()]
+            panels[title].append((_("the budget of the story"), [BUDGET] * len(months), "chance"))
+    title = _("MM after each month")
+    chart = lines(
+        title, months, panels, across_title="", up_title="MM", up=(0.0, 1.0), columns=2, width=340, height=240
+    )
+    return Comparison(cells, says, [chart])
 
 
-def _refusal(case: str, book: dict[str, Any], values: list[float]) -> str:
-    over = [month for month, value in zip(book["months"], values, strict=True) if value > BUDGET]
+def _after(row: str, columns: Sequence[str], book: dict[str, Any] | None, what: str) -> list[Datum]:
+    """Return what a book says after the months that are shown."""
+    return [
+        Datum(row, column, ours=book[what][at] if book else None) for at, column in zip(SHOWN, columns, strict=True)
+    ]
+
+
+def _refusal(case: str, book: dict[str, Any], what: str) -> str:
+    over = [month for month, value in zip(book["months"], book[what], strict=True) if value > BUDGET]
     if over:
         return say("over_budget", case=case, budget=BUDGET, month=over[0])
     return say("within_budget", case=case, budget=BUDGET)
 
 
-def _after(months: int) -> str:
-    return _("after {count} months").format(count=months) if months > 1 else _("after a month")
-
-
-def _curves(found: Findings) -> str:
-    """Return MM over the months, a panel for each attacker, a line for each way to protect them, and the budget."""
-    panels = {}
-    for attack, title in (("s1-s8", _("S1 to S8")), ("linkage", "linkage")):
-        books = {name: book for name in CHAINS if (book := found.get(_unit(name, attack)))}
-        if books:
-            months = next(iter(books.values()))["months"]
-            looks = {name: look for name, (_words, look) in CHAINS.items() if look}
-            drawn = [ChartLine(_(CHAINS[name][0]), books[name]["mm"], looks[name]) for name in looks if name in books]
-            panels[title] = [*drawn, ChartLine(_("the budget of the story"), [BUDGET] * len(months), "chance")]
-    return lines(months, panels, across_title="", up_title="MM", up=(0.0, 1.0), columns=2, width=340, height=240)
-
-
 # --- which way to publish every month --------------------------------------------------------------------------------
 
 
-def _published(way: str, seed: int) -> Unit:
-    return Unit(work.published, (way, K, "quick", seed), data=(work.MONTHS,))
+_published = unit_of(work.published, work.MONTHS)
 
 
 def monthly_units(asked: Extent) -> list[Unit]:
     """Return the work for three ways to publish a year; quick leaves the searches over the whole year out."""
     ways = ["months"] if asked.quick else list(WAYS)
-    return [_published(way, seed) for way in ways for seed in asked.seeds(full=SEEDS)]
+    return [_published(way, K, "quick", seed) for way in ways for seed in asked.seeds(full=SEEDS)]
 
 
 def monthly(found: Findings) -> Comparison:
     """Set U of monthly groups beside that of groups of the whole year, whole and cut by month."""
     cells = []
     for way, words in WAYS.items():
-        books = found.of([_published(way, seed) for seed in found.asked.seeds(full=SEEDS)])
+        books = found.over_seeds(_published, way, K, "quick", full=SEEDS)
         cells += [
             Datum.over(_(words), "U", [book["U"] for book in books], digits=4),
             Datum.over(_(words), _("rows deleted"), [book["deleted"] for book in books], digits=0),
@@ -342,12 +336,8 @@ COLUMNS = {
 }
 
 
-def _histories(k: int, seed: int) -> Unit:
-    return Unit(work.held_out_histories, (k, seed), data=(work.HISTORIES,))
-
-
-def _people(rho: float, seed: int) -> Unit:
-    return Unit(work.held_out_people, (rho, seed), data=(work.TABLE,))
+_histories = unit_of(work.held_out_histories, work.HISTORIES)
+_people = unit_of(work.held_out_people, work.TABLE)
 
 
 def _rows(seeds: Sequence[int]) -> dict[str, list[Unit]]:
@@ -359,19 +349,17 @@ def _rows(seeds: Sequence[int]) -> dict[str, list[Unit]]:
 
 def inference_units(asked: Extent) -> list[Unit]:
     """Return the work: people held out of histories and of Adult; quick looks at one k and one ρ."""
+    seeds = asked.seeds(full=INFERENCE_SEEDS)
     if asked.quick:
-        return [
-            unit for seed in asked.seeds(full=INFERENCE_SEEDS) for unit in (_histories(5, seed), _people(0.6, seed))
-        ]
-    return [unit for units in _rows(asked.seeds(full=INFERENCE_SEEDS)).values() for unit in units]
+        return [unit for seed in seeds for unit in (_histories(5, seed), _people(0.6, seed))]
+    return [unit for units in _rows(seeds).values() for unit in units]
 
 
 def inferences(found: Findings) -> Comparison:
     """Say for each release how well members are told from people outside, and what is guessed of both."""
-    seeds = found.asked.seeds(full=INFERENCE_SEEDS)
     cells = []
-    for row, units in _rows(seeds).items():
-        runs = found.of([unit for unit in units if unit in found])
+    for row, units in _rows(found.asked.seeds(full=INFERENCE_SEEDS)).items():
+        runs = found.of(units)
         for key, column in COLUMNS.items():
             values = [run[key] for run in runs if key in run]
             note = ""
@@ -379,29 +367,31 @@ def inferences(found: Findings) -> Comparison:
                 low, high = mean_low(values, 0.025), min(mean_high(values, 0.025), 1.0)
                 note = _("95 %: {low:.3f} to {high:.3f}").format(low=low, high=high)
             cells.append(Datum.over(row, _(column), values, note=note))
-    everybody = _means(found, seeds, "tpr at 0.1")
+    everybody, rarest = _means(found, "tpr at 0.1"), _means(found, "rare tpr at 0.1")
     known = [(k, mean) for k, mean in zip(INFERRED_KS, everybody, strict=True) if mean]
-
-    def draw() -> str:
-        drawn = [
-            ChartLine(_("everybody"), everybody, "ours"),
-            ChartLine(_("rarest tenth"), _means(found, seeds, "rare tpr at 0.1"), "better"),
-            ChartLine(_("chance"), [0.1] * len(INFERRED_KS), "chance"),
-        ]
-        names = [str(k) for k in INFERRED_KS]
-        return lines(names, {"": drawn}, across_title="k", up_title=_("TPR at FPR 0.1"), up=(0.0, 1.0), height=220)
-
     says = [say("members_found", k=k, rate=mean) for k, mean in known[-1:]]
-    return Comparison(cells, says, [Chart(_("TPR at FPR 0.1, by k"), draw)])
+    chart = lines(
+        _("TPR at FPR 0.1, by k"),
+        [str(k) for k in INFERRED_KS],
+        {
+            "": [
+                (_("everybody"), everybody, "ours"),
+                (_("rarest tenth"), rarest, "better"),
+                (_("chance"), [0.1] * len(INFERRED_KS), "chance"),
+            ]
+        },
+        across_title="k",
+        up_title=_("TPR at FPR 0.1"),
+        up=(0.0, 1.0),
+        height=220,
+    )
+    return Comparison(cells, says, [chart])
 
 
-def _means(found: Findings, seeds: Sequence[int], key: str) -> list[float | None]:
-    means: list[float | None] = []
-    for k in INFERRED_KS:
-        units = [_histories(k, seed) for seed in seeds]
-        values = [run[key] for run in found.of([unit for unit in units if unit in found])]
-        means.append(sum(values) / len(values) if values else None)
-    return means
+def _means(found: Findings, key: str) -> list[float | None]:
+    """Return the mean of a number over seeds, for each k."""
+    runs = [found.over_seeds(_histories, k, full=INFERENCE_SEEDS) for k in INFERRED_KS]
+    return [sum(run[key] for run in some) / len(some) if some else None for some in runs]
 
 
 # --- the document -----------------------------------------------------------------------------------------------------
@@ -411,8 +401,8 @@ DOCUMENT = Document(
     title=N_("Past the documents: the sharp bound, the best groups, reconstruction, the ledger"),
     citation="What S0, S1, S3 and S4 leave open.",
     parts=(
-        Section("check", "bound", N_("How many right answers prove a release unsafe"), always(), bound),
-        Section("check", "classes", N_("What the best attacker does to classes of k"), always(*OF_CLASSES), classes),
+        Section("check", "bound", N_("How many right answers prove a release unsafe"), (), bound),
+        Section("check", "classes", N_("What the best attacker does to classes of k"), OF_CLASSES, classes),
         Section("check", "frontier", N_("The best groups of k beside the 13 teams"), frontier_units, frontier),
         Section("check", "reconstruction", N_("What auto gains on S4's tables"), s4.adult_units, gains),
         Section("check", "ledger", N_("What a year of monthly releases adds up to"), year_units, year),
