@@ -95,7 +95,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     (tmp_path / "gate-3").unlink()
     report = reproduce([toy.document(tmp_path)], None, SQUARES, folder=folder, workers=1)
     assert (report.computed, report.kept) == (1, 5)
-    assert [cell.ours for cell in report.documents[0].cells] == [0.0, 1.0, 4.0, 9.0, 16.0, 25.0]
+    assert [cell.ours for _part, cell in report.documents[0].cells] == [0.0, 1.0, 4.0, 9.0, 16.0, 25.0]
     assert sorted(toy.runs(tmp_path)) == sorted([*(f"square {n}" for n in range(6)), "square 3"])
 
 

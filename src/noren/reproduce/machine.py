@@ -6,6 +6,7 @@ import datetime as dt
 import importlib.metadata
 import os
 import platform
+import re
 from pathlib import Path
 
 from noren.engines.blocks import cores
@@ -13,24 +14,15 @@ from noren.engines.blocks import cores
 
 def facts(*packages: str) -> str:
     """Return the line that goes under every table: date, processor, memory, system, versions."""
-    versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in packages)
-    return (
-        f"{dt.datetime.now(dt.UTC):%Y-%m-%d}: {_processor()}, {cores()} cores, {_memory()}"
-        f"{platform.system()}, Python {platform.python_version()}" + (f", {versions}" if versions else "")
-    )
-
-
-def _processor() -> str:
     about = Path("/proc/cpuinfo")
-    if about.exists():
-        for line in about.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return " ".join(line.split(":", 1)[1].split())
-    return platform.machine()
-
-
-def _memory() -> str:
+    model = (
+        re.search(r"^model name.*?:(.*)", about.read_text(encoding="utf-8"), re.MULTILINE) if about.exists() else None
+    )
+    processor = " ".join(model[1].split()) if model else platform.machine()
     try:
-        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB memory, "
+        memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB memory, "
     except (AttributeError, ValueError, OSError):
-        return ""
+        memory = ""
+    versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
+    run_by = ", ".join((platform.system(), f"Python {platform.python_version()}", *versions))
+    return f"{dt.datetime.now(dt.UTC):%Y-%m-%d}: {processor}, {cores()} cores, {memory}{run_by}"

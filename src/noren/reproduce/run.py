@@ -95,15 +95,15 @@ class DocumentResult:
     errata: Sequence[Erratum] = ()
 
     @property
-    def cells(self) -> list[Datum]:
-        """The cells of all parts, and those of the errata."""
-        own = [cell for part in self.parts for cell in part.comparison.cells]
-        return own + [cell for erratum in self.errata for cell in erratum.cells]
+    def cells(self) -> list[tuple[str, Datum]]:
+        """The cells of all parts, and those of the errata, each with the key of its part or erratum."""
+        own = [(result.part.key, cell) for result in self.parts for cell in result.comparison.cells]
+        return own + [(erratum.key, cell) for erratum in self.errata for cell in erratum.cells]
 
     @property
     def counts(self) -> dict[str, int]:
         """How many cells there are, how many are exact and how many of these are the paper's, what is claimed, …"""
-        cells = self.cells
+        cells = [cell for _key, cell in self.cells]
         return {
             "cells": len(cells),
             "exact": sum(cell.exact for cell in cells),
@@ -118,19 +118,7 @@ class DocumentResult:
     @property
     def differing(self) -> list[tuple[str, Datum]]:
         """Cells of which something is claimed that does not hold, each with the key of its part or erratum."""
-        told = [(p.part.key, cell) for p in self.parts for cell in p.comparison.cells]
-        told += [(erratum.key, cell) for erratum in self.errata for cell in erratum.cells]
-        return [(key, cell) for key, cell in told if cell.ok is False]
-
-    @property
-    def told(self) -> set[tuple[str, bool]]:
-        """The errata that cells which differ name, each once, and whether it is unexplained."""
-        return {(cell.erratum, cell.unexplained) for _key, cell in self.differing if cell.erratum}
-
-    @property
-    def failed(self) -> list[tuple[str, Datum]]:
-        """Exact cells that differ without an erratum, each with the key of its part."""
-        return [(key, cell) for key, cell in self.differing if cell.fails]
+        return [(key, cell) for key, cell in self.cells if cell.ok is False]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the document as plain data."""
@@ -163,7 +151,7 @@ class Reproduction:
     @property
     def failed(self) -> list[tuple[str, str, Datum]]:
         """Exact cells that differ without an erratum: document, part, cell."""
-        return [(d.document.key, key, cell) for d in self.documents for key, cell in d.failed]
+        return [(d.document.key, key, cell) for d in self.documents for key, cell in d.cells if cell.fails]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -204,7 +192,13 @@ def reproduce(
     store = PieceStore(folder or default_folder())
     chosen = [(document, choice.of(document)) for document in documents]
     needed = {part: list(part.units(asked)) for _document, parts in chosen for part in parts}
-    missing = {part: _missing(units) for part, units in needed.items()}
+    missing = dict.fromkeys(needed, "")
+    for part, units in needed.items():
+        try:
+            for name in dict.fromkeys(name for unit in units for name in unit.all_data()):
+                data_digest(name)
+        except FileError as error:  # a data set is not here, or is not what it should be
+            missing[part] = str(error)
     runnable = [unit for part, units in needed.items() if not missing[part] for unit in units]
     done: dict[Unit, Any] = {}
     left = not_kept(runnable, store, done, fresh=fresh)
@@ -212,25 +206,11 @@ def reproduce(
     for count, unit in enumerate(run_units(left, done, store, workers or cores()), start=1):
         progress(count / len(left), unit.name)
     found = Findings(asked, done)
-
-    def result(part: Section) -> PartResult:
-        if missing[part]:
-            return PartResult(part, Comparison(), missing[part])
-        return PartResult(part, part.compare(found))
-
-    results = [
-        DocumentResult(document, [result(part) for part in parts], tuple(document.errata()) if not choice else ())
-        for document, parts in chosen
-        if parts
-    ]
+    results = []
+    for document, parts in chosen:
+        compared = [
+            PartResult(part, Comparison() if missing[part] else part.compare(found), missing[part]) for part in parts
+        ]
+        if compared:
+            results.append(DocumentResult(document, compared, tuple(document.errata()) if not choice else ()))
     return Reproduction(asked, results, computed=len(left), kept=kept)
-
-
-def _missing(units: Sequence[Unit]) -> str:
-    """Return why units cannot be run: a data set that is not here, or is not what it should be."""
-    for name in dict.fromkeys(name for unit in units for name in unit.all_data()):
-        try:
-            data_digest(name)
-        except FileError as error:
-            return str(error)
-    return ""

@@ -61,14 +61,10 @@ def grid(cells: Sequence[Datum]) -> PageGrid:
         errata = [_("erratum {key}").format(key=c.erratum) for c in inside.values() if c.erratum and c.ok is False]
         notes[row] = "; ".join(dict.fromkeys((*(c.note for c in inside.values() if c.note), *errata)))
     noted = any(notes.values())
-    lines = [
-        (
-            row,
-            *(text for column in columns for text in _texts(inside.get(column), asked[column])),
-            *((notes[row],) if noted else ()),
-        )
-        for row, inside in rows.items()
-    ]
+    lines = []
+    for row, inside in rows.items():
+        texts = [text for column in columns for text in _texts(inside.get(column), asked[column])]
+        lines.append((row, *texts, *((notes[row],) if noted else ())))
     return PageGrid((*headings, *((("", _("note")),) if noted else ())), tuple(lines), noted)
 
 
@@ -82,28 +78,25 @@ def long_grid(cells: Sequence[Datum]) -> PageGrid:
 
 
 def _texts(cell: Datum | None, fields: Sequence[str]) -> list[str]:
+    """Return some of paper, ours and difference, with what a mark says of it."""
     if cell is None:
         return [""] * len(fields)
-    ours = value(cell.ours, cell.digits)
-    if cell.spread is not None:
-        ours += f" ± {cell.spread:.{cell.digits}f}"
     # the paper's silence is no gap of ours
-    said = {"paper": "" if cell.paper is None else value(cell.paper, cell.digits), "ours": ours}
-    said["difference"] = _difference(cell)
-    return [said[name] for name in fields]
-
-
-def _difference(cell: Datum) -> str:
-    if cell.ours is None or cell.paper is None:
-        return ""
+    said = {
+        "paper": "" if cell.paper is None else value(cell.paper, cell.digits),
+        "ours": value(cell.ours, cell.digits),
+    }
+    if cell.spread is not None:
+        said["ours"] += f" ± {cell.spread:.{cell.digits}f}"
+    away = ""
+    if cell.difference is not None:
+        away = f"{cell.difference:+,.{cell.digits}f}"
+        if float(away.replace(",", "")) == 0:
+            away = f"{0:.{cell.digits}f}"
     told = (UNEXPLAINED if cell.unexplained else DERIVED) if cell.erratum else DIFFERS
     mark = {None: "", True: EQUAL, False: told}[cell.ok]
-    if cell.difference is None:
-        return mark
-    away = f"{cell.difference:+,.{cell.digits}f}"
-    if float(away.replace(",", "")) == 0:
-        away = f"{0:.{cell.digits}f}"
-    return f"{away} {mark}".rstrip()
+    said["difference"] = f"{away} {mark}".strip()
+    return [said[name] for name in fields]
 
 
 def before_table(result: PartResult) -> list[str]:
@@ -149,12 +142,8 @@ def markdown_table(shown: PageGrid) -> str:
     last = len(shown.headings) - 1
     rule = ["---", *("---" if shown.noted and i == last else "---:" for i in range(1, last + 1))]
     headings = [f"{column}: {whose}" if column else whose for column, whose in shown.headings]
-    lines = ["| " + " | ".join(map(_cell, headings)) + " |", "|" + "|".join(rule) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(map(_cell, row)) + " |" for row in shown.rows])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    first, *lines = (" | ".join(text.replace("|", "\\|") for text in row) for row in (headings, *shown.rows))
+    return "\n".join([f"| {first} |", "|" + "|".join(rule) + "|", *(f"| {line} |" for line in lines)])
 
 
 # --- A reproduction as files: one page, a Markdown file and a JSON file for each document, pictures as SVG ------------
@@ -178,20 +167,18 @@ def write(report: Reproduction, folder: str | Path, *, replace: bool = False) ->
     """Write everything into ``folder``, whole or not at all, and return it."""
     pictures = draw(report)
     measured = facts("noren", "numpy", "polars")
+    files = {"index.html": page(report, measured, pictures), "index.md": overview(report, measured)}
+    contents = {"reproduce": report.as_dict()}
+    for result in report.documents:
+        files[f"{result.document.key}.md"] = markdown(result, measured)
+        contents[result.document.key] = result.as_dict()
+    for name, content in contents.items():
+        text = json.dumps(content | {"measured": measured}, ensure_ascii=False, indent=1, allow_nan=False)
+        files[f"{name}.json"] = text + "\n"
+    files |= {_picture_name(*place): picture for place, picture in pictures.items()}
     with writing_folder(folder, replace=replace and REPRODUCTION) as aside:
-
-        def put(name: str, text: str) -> None:
+        for name, text in files.items():
             (aside / name).write_text(text, encoding="utf-8", newline="\n")
-
-        put("index.html", page(report, measured, pictures))
-        put("index.md", overview(report, measured))
-        put("reproduce.json", _json(report.as_dict() | {"measured": measured}))
-        for result in report.documents:
-            key = result.document.key
-            put(f"{key}.md", markdown(result, measured))
-            put(f"{key}.json", _json(result.as_dict() | {"measured": measured}))
-        for place, picture in pictures.items():
-            put(_picture_name(*place), picture)
     return Path(folder)
 
 
@@ -207,10 +194,6 @@ def draw(report: Reproduction) -> Pictures:
 
 def _picture_name(document: str, part: str, number: int) -> str:
     return f"{document}-{part}-{number}.svg"
-
-
-def _json(content: Any) -> str:
-    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 # --- Markdown --------------------------------------------------------------------------------------------------------
@@ -257,28 +240,32 @@ def overview(report: Reproduction, measured: str) -> str:
         open_ = counts["exact_unexplained"]
         derived = sum(bool(cell.erratum) for _part, cell in result.differing if cell.exact) - open_
         claims, held = counts["claims"] - exact, counts["claims_held"] - equal
-        numbers = (f"[{key}]({key}.md)", exact, equal, derived, open_, claims, held, counts["not_run"])
-        lines.append("| " + " | ".join(map(str, numbers)) + " |")
+        numbers = (exact, equal, derived, open_, claims, held, counts["not_run"])
+        lines.append((f"[{key}]({key}.md)", *map(str, numbers)))
         for part, cell in result.differing:
             kind = ("unexplained" if cell.unexplained else "derived") if cell.erratum else "random"
             differing.append((kind, replace(cell, row=f"{key}, {part}: {cell.row}")))
     blocks = [
         f"# {_('The papers, reproduced')}",
         f"**{headline(report)}.**",
-        "\n".join(["| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|", *lines]),
+        markdown_table(PageGrid(tuple(("", head) for head in heads), tuple(lines), noted=False)),
         _legend(),
         f"## {_('Every number that is not the paper’s')}",
     ]
     words = {"derived": _("An erratum derives what it must be"), "unexplained": _("Nobody has explained it")}
     words["random"] = _("A claim about a random number does not hold")
-    told = [(erratum, result) for result in report.documents for erratum in result.told]
+    told = [
+        unexplained
+        for result in report.documents
+        for _key, unexplained in {(cell.erratum, cell.unexplained) for _part, cell in result.differing if cell.erratum}
+    ]
     for kind, title in words.items():
         cells = [cell for of, cell in differing if of == kind]
         if not cells:
             continue
         blocks.append(f"### {title}")
         if kind != "random":
-            count = sum(unexplained is (kind == "unexplained") for (_key, unexplained), _result in told)
+            count = told.count(kind == "unexplained")
             # one erratum may show in several numbers
             in_numbers = ngettext("{count} number", "{count} numbers", len(cells)).format(count=len(cells))
             errata = ngettext("{lines}, of {count} erratum.", "{lines}, of {count} errata.", count)
@@ -313,6 +300,33 @@ def _legend() -> str:
 def page(report: Reproduction, measured: str, pictures: Pictures | None = None) -> str:
     """Return one HTML page that loads and runs nothing."""
     drawn = draw(report) if pictures is None else pictures
+    documents = []
+    for result in report.documents:
+        key = result.document.key
+        parts = [
+            {
+                "anchor": f"{key}-{part.part.key}",
+                "title": part_title(part),
+                "says": before_table(part),
+                "table": _table(part.comparison.cells),
+                "long": len(part.comparison.cells) > 60,
+                "charts": [
+                    {
+                        "title": chart.title,
+                        # our own drawing; every text in it was escaped as it was drawn
+                        "svg": Markup(drawn[key, part.part.key, number]),  # noqa: S704
+                    }
+                    for number, chart in enumerate(part.comparison.charts, start=1)
+                ],
+            }
+            for part in result.parts
+        ]
+        errata = [
+            {"anchor": f"{key}-erratum-{erratum.key}", "erratum": erratum, "table": _table(erratum.cells)}
+            for erratum in result.errata
+        ]
+        said = {"title": _(result.document.title), "citation": result.document.citation}
+        documents.append({"key": key, "parts": parts, "errata": errata, **said})
     return template("noren.reproduce", "reproduce.html.jinja").render(
         language=active_language(),
         headline=headline(report),
@@ -327,47 +341,16 @@ def page(report: Reproduction, measured: str, pictures: Pictures | None = None) 
             "quick": _("This was a quick run: fewer seeds, and some numbers left out.") if report.asked.quick else "",
             "measured": _("Run on {measured}.").format(measured=measured),
         },
-        documents=[_document(result, drawn) for result in report.documents],
+        documents=documents,
         css=house_styles("noren.reproduce", "reproduce.css"),
     )
 
 
-def _document(result: DocumentResult, drawn: Pictures) -> dict[str, Any]:
-    key = result.document.key
-    return {
-        "key": key,
-        "title": _(result.document.title),
-        "citation": result.document.citation,
-        "parts": [
-            {
-                "anchor": f"{key}-{part.part.key}",
-                "title": part_title(part),
-                "says": before_table(part),
-                "table": _table(grid(part.comparison.cells)) if part.comparison.cells else None,
-                "long": len(part.comparison.cells) > 60,
-                "charts": [
-                    {
-                        "title": chart.title,
-                        # our own drawing; every text in it was escaped as it was drawn
-                        "svg": Markup(drawn[key, part.part.key, number]),  # noqa: S704
-                    }
-                    for number, chart in enumerate(part.comparison.charts, start=1)
-                ],
-            }
-            for part in result.parts
-        ],
-        "errata": [
-            {
-                "anchor": f"{key}-erratum-{erratum.key}",
-                "erratum": erratum,
-                "table": _table(grid(erratum.cells)) if erratum.cells else None,
-            }
-            for erratum in result.errata
-        ],
-    }
-
-
-def _table(shown: PageGrid) -> dict[str, Any]:
+def _table(cells: Sequence[Datum]) -> dict[str, Any] | None:
+    """Return what the page shows of cells; nothing where there are none."""
+    if not cells:
+        return None
+    shown = grid(cells)
     last = len(shown.headings) - 1
     figures = ["" if i == 0 or (shown.noted and i == last) else "figure" for i in range(last + 1)]
     groups = [(name, len(list(inside))) for name, inside in groupby(shown.headings[1:], key=lambda pair: pair[0])]
