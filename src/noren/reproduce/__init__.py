@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 __all__ = ["PLACES", "document", "documents_named"]
 
 PLACES = {
-    "S0": "noren.reproduce.s0:DOCUMENT",
-    "S1": "noren.reproduce.s1:DOCUMENT",
-    "S2": "noren.reproduce.s2:DOCUMENT",
-    "S3": "noren.reproduce.s3:DOCUMENT",
-    "S4": "noren.reproduce.s4:DOCUMENT",
-    "beyond": "noren.reproduce.beyond:DOCUMENT",
+    "S0": "noren.reproduce.s0",
+    "S1": "noren.reproduce.s1",
+    "S2": "noren.reproduce.s2",
+    "S3": "noren.reproduce.s3",
+    "S4": "noren.reproduce.s4",
+    "beyond": "noren.reproduce.beyond",
 }
 
 
@@ -61,8 +61,7 @@ def document(name: str) -> Document:
                 name=name[:200], hint=suggestion(name, names), names=", ".join(names)
             )
         )
-    module, _colon, constant = place.partition(":")
-    found: Document = getattr(importlib.import_module(module), constant)
+    found: Document = importlib.import_module(place).DOCUMENT
     return found
 
 

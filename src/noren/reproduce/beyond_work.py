@@ -117,38 +117,31 @@ def published(way: str, k: int, effort: Literal["quick", "normal"], seed: int) -
     ``cut``: the groups of the whole year, each month made alike inside them, under fresh names; where a member bought
     nothing in a month, there is nobody to be alike with, and the rows of the others are deleted.
     """
-    release = {"months": _by_months, "year": _at_once, "cut": _cut}[way](k, effort, seed)
-    history = _shop()
+    history, pieces = _shop(), []
+    if way == "months":
+        method = Generalize(k=k, effort=effort)
+        months = [(rows, part) for rows, part in _monthly_rows(history) if len(part.customers) >= k]
+        release = _pieced([(rows, method.protect(part, seed=seed)) for rows, part in months])
+    else:
+        release = Generalize(k=k, effort=effort, lower_bound="exact").protect(history, seed=seed)
+    if way == "cut":
+        classes = history_classes(the_history(release.public))
+        group_of = release.secret.pseudonyms.join(classes, on="pseudonym").select("customer", "class")
+        sizes = group_of.group_by("class").agg(size=pl.len())
+        who = pl.DataFrame({"customer": history[Role.CUSTOMER].cast(pl.String)})
+        group_of = group_of.cast({"customer": pl.String})
+        group = who.join(group_of, on="customer", how="left", maintain_order="left")["class"]
+        for rows, part in _monthly_rows(history):
+            there = pl.DataFrame({"row": rows, "class": group.gather(rows), "customer": part[Role.CUSTOMER]})
+            full = there.group_by("class").agg(pl.col("customer").n_unique(), "row").join(sizes, on="class")
+            whole = full.filter(pl.col("customer") == pl.col("size")).sort("class")
+            for members, own in whole["size", "row"].iter_rows():
+                place = pl.Series(own, dtype=pl.UInt32).sort()
+                method = Generalize(k=members, effort=effort)
+                pieces.append((place, method.protect(history.take(place), seed=seed)))
+        release = _pieced(pieces)
     u = CellError().measure(Evidence(history, release)).value
     return {"U": u, "deleted": len(history) - len(release.public)}
-
-
-def _at_once(k: int, effort: Any, seed: int) -> Release:
-    return Generalize(k=k, effort=effort, lower_bound="exact").protect(_shop(), seed=seed)
-
-
-def _by_months(k: int, effort: Any, seed: int) -> Release:
-    method = Generalize(k=k, effort=effort)
-    months = [(rows, part) for rows, part in _monthly_rows(_shop()) if len(part.customers) >= k]
-    return _pieced([(rows, method.protect(part, seed=seed)) for rows, part in months])
-
-
-def _cut(k: int, effort: Any, seed: int) -> Release:
-    history, whole = _shop(), _at_once(k, effort, seed)
-    classes = history_classes(the_history(whole.public))
-    group_of = whole.secret.pseudonyms.join(classes, on="pseudonym").select("customer", "class")
-    sizes = group_of.group_by("class").agg(size=pl.len())
-    who = pl.DataFrame({"customer": history[Role.CUSTOMER].cast(pl.String)})
-    group = who.join(group_of.cast({"customer": pl.String}), on="customer", how="left", maintain_order="left")["class"]
-    pieces = []
-    for rows, part in _monthly_rows(history):
-        there = pl.DataFrame({"row": rows, "class": group.gather(rows), "customer": part[Role.CUSTOMER]})
-        full = there.group_by("class").agg(pl.col("customer").n_unique(), "row").join(sizes, on="class")
-        for members, own in full.filter(pl.col("customer") == pl.col("size")).sort("class")["size", "row"].iter_rows():
-            place = pl.Series(own, dtype=pl.UInt32).sort()
-            method = Generalize(k=members, effort=effort)
-            pieces.append((place, method.protect(history.take(place), seed=seed)))
-    return _pieced(pieces)
 
 
 def _monthly_rows(history: History) -> list[tuple[pl.Series, History]]:
@@ -191,8 +184,7 @@ def held_out_histories(k: int, seed: int) -> dict[str, float]:
         HISTORIES, seed, **({"method": "pseudonymize"} if k == 1 else {"method": _BY_COUNT, "k": k})
     )
     guesses = unseen_item(pool, the_history(release.public), seed)
-    secret = told_attribute("", "item", guesses.right, guesses.asked, pool.member, pool.rare)
-    return _numbers(_membership(release, pool)) | _numbers(secret)
+    return _inferred(release, pool, told_attribute("", "item", guesses.right, guesses.asked, pool.member, pool.rare))
 
 
 def held_out_people(rho: float, seed: int) -> dict[str, float]:
@@ -202,8 +194,7 @@ def held_out_people(rho: float, seed: int) -> dict[str, float]:
     if not isinstance(release.public, Table):
         raise TypeError(TABLE)
     guesses = vote(pool, release.public, release.statement, _GUESSED)
-    secret = told_attribute("", _GUESSED, guesses.right, guesses.asked, pool.member, pool.rare)
-    return _numbers(_membership(release, pool)) | _numbers(secret)
+    return _inferred(release, pool, told_attribute("", _GUESSED, guesses.right, guesses.asked, pool.member, pool.rare))
 
 
 def _released(data: str, seed: int, **asked: Any) -> tuple[Release, Pool]:
@@ -211,9 +202,8 @@ def _released(data: str, seed: int, **asked: Any) -> tuple[Release, Pool]:
     return protect(members, seed=seed, audit=False, **asked), pool_of(members, controls, _TARGETS, seed)
 
 
-def _membership(release: Release, pool: Pool) -> Inferred:
-    return told_membership("", by_likelihood(pool, release.public, release.statement), pool.member, pool.rare)
-
-
-def _numbers(one: Inferred) -> dict[str, float]:
-    return {name: said.value for name, said in one.numbers.items()}
+def _inferred(release: Release, pool: Pool, secret: Inferred) -> dict[str, float]:
+    """Return the numbers of who is in the data, and of the secret guessed."""
+    likelihoods = by_likelihood(pool, release.public, release.statement)
+    members = told_membership("", likelihoods, pool.member, pool.rare)
+    return {name: said.value for one in (members, secret) for name, said in one.numbers.items()}
