@@ -159,11 +159,6 @@ class ReleasedColumn:
     suppressed: int
     extent: float | None = None
 
-    @property
-    def cells(self) -> int:
-        """How many cells there are."""
-        return self.exact + self.interval + self.set + self.suppressed
-
 
 def released_columns(public: Records) -> tuple[ReleasedColumn, ...]:
     """Return what became of each column of a public part."""
@@ -206,17 +201,18 @@ def treatment(column: ReleasedColumn, wording: Wording) -> str:
     """Return in words what the cells of a column say."""
     if column.role == Role.CUSTOMER:
         return wording.word("common.done_pseudonym")
-    if not column.cells:
+    counts = {name: getattr(column, name) for name in ("interval", "set", "suppressed", "exact")}
+    cells = sum(counts.values())
+    if not cells:
         return wording.word("common.done_nothing")
     size = width = number(column.extent or 0)
     if column.type in (ValueType.DATE, ValueType.DATETIME):
         width = wording.word("common.days", days=width)
     elif column.type == ValueType.TIME:
         width = wording.word("common.minutes", minutes=width)
-    said = []
-    for name in ("interval", "set", "suppressed", "exact"):
-        count = getattr(column, name)
-        if count:
-            share = percent(count / column.cells)
-            said.append(wording.word(f"common.done_{name}", share=share, width=width, size=size))
+    said = [
+        wording.word(f"common.done_{name}", share=percent(count / cells), width=width, size=size)
+        for name, count in counts.items()
+        if count
+    ]
     return ("、" if wording.language == "ja" else "; ").join(said)

@@ -31,21 +31,42 @@ _PAGE: Final = (
     '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
 )
 """The number of the page."""
+_PAGE_SETUP: Final = (
+    '<w:sectPr><w:headerReference w:type="default" r:id="rId2"/><w:footerReference w:type="default" r:id="rId3"/>'
+    '<w:pgSz w:w="11906" w:h="16838"/>'
+    '<w:pgMar w:top="1418" w:right="1134" w:bottom="1134" w:left="1134" w:header="567" w:footer="567" '
+    'w:gutter="0"/></w:sectPr>'
+)
 
 
 def as_docx(document: Document, language: str) -> bytes:
     """Return the document as the bytes of a DOCX file."""
-    audience = Wording(language).word("common.page_of", audience=document.audience)
+    wording = Wording(language)
+    audience = wording.word("common.page_of", audience=document.audience)
+    stamp = _paragraph((document.stamp,), "Stamp") if document.stamp else ""
+    body = [_paragraph((document.title,), "Title"), _paragraph((audience,), "Small")]
+    if document.basis:
+        body.append(_paragraph((f"{wording.word('common.basis')}: {document.basis}",), "Small"))
+    for section in document.sections:
+        body += [stamp, _paragraph((section.title,), "Heading1")]
+        for block in section.blocks:
+            if isinstance(block, Points):
+                body += [_paragraph(("• ", *item), "Point") for item in block.items]
+            elif isinstance(block, Code):
+                body.append(_paragraph((block.lines,), "Code"))
+            else:
+                body.append(_table(block) if isinstance(block, Grid) else _paragraph(block))
+    if document.note:
+        body.append(_paragraph((document.note,), "Small"))
+    names = f'xmlns:w="{_WORD}" xmlns:r="{_OFFICE}"'
+    small = '<w:pPr><w:pStyle w:val="Small"/></w:pPr>'
     parts = {
         "[Content_Types].xml": _fixed("content_types.xml"),
         "_rels/.rels": _fixed("package_rels.xml"),
-        "word/document.xml": _document(document, language),
+        "word/document.xml": f"{_XML}<w:document {names}><w:body>{''.join(body)}{_PAGE_SETUP}</w:body></w:document>",
         "word/styles.xml": _fixed("styles.xml").replace("EAST_ASIAN", "ja-JP" if language == "ja" else "en-GB"),
-        "word/header1.xml": _frame("hdr", _paragraph((document.stamp,), "Stamp") if document.stamp else "<w:p/>"),
-        "word/footer1.xml": _frame(
-            "ftr",
-            f'<w:p><w:pPr><w:pStyle w:val="Small"/></w:pPr>{_run(f"{document.title} · {audience} · ")}{_PAGE}</w:p>',
-        ),
+        "word/header1.xml": _frame("hdr", stamp or "<w:p/>"),
+        "word/footer1.xml": _frame("ftr", f"<w:p>{small}{_run(f'{document.title} · {audience} · ')}{_PAGE}</w:p>"),
         "word/_rels/document.xml.rels": _fixed("document_rels.xml"),
     }
     sink = io.BytesIO()
@@ -62,36 +83,6 @@ def _fixed(name: str) -> str:
     """Return a part of the archive that is the same for every document; its file has a line for each tag."""
     head, *tags = (files("noren.papers") / "templates" / "docx" / name).read_text(encoding="utf-8").splitlines()
     return f"{head}\n{''.join(tag.strip() for tag in tags)}"
-
-
-def _document(document: Document, language: str) -> str:
-    wording = Wording(language)
-    body = [_paragraph((document.title,), "Title")]
-    body.append(_paragraph((wording.word("common.page_of", audience=document.audience),), "Small"))
-    if document.basis:
-        body.append(_paragraph((f"{wording.word('common.basis')}: {document.basis}",), "Small"))
-    for section in document.sections:
-        if document.stamp:
-            body.append(_paragraph((document.stamp,), "Stamp"))
-        body.append(_paragraph((section.title,), "Heading1"))
-        for block in section.blocks:
-            if isinstance(block, Points):
-                body += [_paragraph(("• ", *item), "Point") for item in block.items]
-            elif isinstance(block, Code):
-                body.append(_paragraph((block.lines,), "Code"))
-            else:
-                body.append(_table(block) if isinstance(block, Grid) else _paragraph(block))
-    if document.note:
-        body.append(_paragraph((document.note,), "Small"))
-    page = (
-        '<w:sectPr><w:headerReference w:type="default" r:id="rId2"/><w:footerReference w:type="default" r:id="rId3"/>'
-        '<w:pgSz w:w="11906" w:h="16838"/>'
-        '<w:pgMar w:top="1418" w:right="1134" w:bottom="1134" w:left="1134" w:header="567" w:footer="567" '
-        'w:gutter="0"/></w:sectPr>'
-    )
-    return (
-        f'{_XML}<w:document xmlns:w="{_WORD}" xmlns:r="{_OFFICE}"><w:body>{"".join(body)}{page}</w:body></w:document>'
-    )
 
 
 def _frame(kind: str, content: str) -> str:
@@ -198,25 +189,20 @@ def as_markdown(document: Document, language: str) -> bytes:
     for section in document.sections:
         lines += [f"## {_safe(section.title)}", "", *stamp]
         for block in section.blocks:
-            lines += [*_markdown_block(block), ""]
+            if isinstance(block, Points):
+                lines += [f"- {_markdown_text(item)}" for item in block.items]
+            elif isinstance(block, Code):
+                lines += [f"```{block.language}", *block.lines.splitlines(), "```"]
+            elif isinstance(block, Grid):
+                head = [" | ".join(map(_safe, block.headings)), " | ".join(["---"] * len(block.headings))]
+                rows = [" | ".join(map(_markdown_text, row)) for row in block.rows]
+                lines += [f"| {row} |" for row in (*head, *rows)]
+            else:
+                lines.append(_markdown_text(block))
+            lines.append("")
     if document.note:
         lines += ["---", "", _safe(document.note), ""]
     return ("\n".join(lines).rstrip() + "\n").encode()
-
-
-def _markdown_block(block: Block) -> list[str]:
-    if isinstance(block, Points):
-        return [f"- {_markdown_text(item)}" for item in block.items]
-    if isinstance(block, Code):
-        return [f"```{block.language}", *block.lines.splitlines(), "```"]
-    if isinstance(block, Grid):
-        rows = [
-            map(_safe, block.headings),
-            ["---"] * len(block.headings),
-            *(map(_markdown_text, r) for r in block.rows),
-        ]
-        return [f"| {' | '.join(row)} |" for row in rows]
-    return [_markdown_text(block)]
 
 
 def _markdown_text(text: Text) -> str:
