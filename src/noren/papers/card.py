@@ -8,7 +8,7 @@ over.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -30,9 +30,9 @@ from noren.judgement.sentences import public_sentence, rule_sentence, word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.measures import measures
 from noren.methods import methods
-from noren.papers.case import ReleasedColumn, case_in_ledger, case_of, column_text, released_columns, treatment
+from noren.papers.case import case_in_ledger, case_of, column_text, released_columns, treatment
 from noren.papers.document import Block, Code, Document, Grid
-from noren.papers.parts import statement_steps
+from noren.papers.parts import steps
 from noren.papers.wording import Wording
 from noren.papers.writers import as_html, as_markdown
 from noren.progress import Progress, silent
@@ -40,6 +40,11 @@ from noren.protocols import ALIKE, MONTHS, NAMES, Evidence
 from noren.tables import table_of
 
 LOADER = "load_public.py"
+_NAMED: Final[Mapping[str, Callable[[str], str]]] = {
+    "python": repr,
+    "sql": lambda name: '"' + name.replace('"', '""') + '"',
+    "r": lambda name: json.dumps(name, ensure_ascii=False),
+}
 
 
 def card_files(
@@ -67,7 +72,7 @@ def data_card(
     wording = Wording()
     columns = released_columns(public)
     rows, width = count(len(public)), count(len(public.schema.columns))
-    what: list[Block] = [wording.said("card.what", rows=rows, columns=width), statement_steps(statement, wording)]
+    what: list[Block] = [wording.said("card.what", rows=rows, columns=width), steps(statement, wording)]
     if statement.promise:
         what.append(wording.said("card.promise", promise=_(statement.promise)))
     # cells say what is so where every step only makes rows alike by widening cells, or replaces names
@@ -95,31 +100,28 @@ def data_card(
     about: list[Block] = [Grid.of(heads, cells), *(wording.said("card.pseudonym", column=name) for name in people)]
     if any(column.suppressed for column in columns):
         about.append(wording.said("card.empty"))
+    told, scores = statement.steps[-1].notes.get("U"), []
+    if isinstance(told, int | float) and len(statement.steps) == 1:
+        scores.append(("U", number(told), wording.word("card.lower"), wording.word("card.u_means")))
+    for name, value in kept.items():
+        goal = wording.word(f"card.{measures[name].goal}")
+        scores.append((name, number(value), goal, _(measures[name].summary)))
+    analyses: list[Block] = [wording.said("card.kept_intro" if scores else "card.kept_none")]
+    if scores:
+        analyses.append(Grid.of(wording.words("card.", "measure", "value", "direction", "means"), scores))
+    # how to read the first column of ranges and the first of sets
+    first = [(form, c.name) for form in ("range", "set") for c in [c for c in columns if c.form == form][:1]]
+    use: list[Block] = [wording.said("card.use_intro" if first else "card.use_plain"), wording.said("card.loader")]
+    for language, lines in table_of(__name__).items():
+        shown = [lines[f"{form}s"].replace("NAME", _NAMED[language](name)) for form, name in first]
+        use.append(Code(language, "\n".join([lines["first"], *shown])))
     sections += [
         wording.section("card.columns_title", *about),
-        wording.section("card.kept_title", *_kept(statement, kept, wording)),
-        wording.section("card.use_title", *_use(columns, wording)),
+        wording.section("card.kept_title", *analyses),
+        wording.section("card.use_title", *use),
     ]
     title, audience = wording.word("card.card_name"), wording.word("card.audience")
     return Document(name="card", title=title, audience=audience, basis="", sections=tuple(sections))
-
-
-# --- what analyses keep ----------------------------------------------------------------------------------------------
-
-
-def _kept(statement: Statement, kept: Mapping[str, float], wording: Wording) -> Iterator[Block]:
-    told = statement.steps[-1].notes.get("U")
-    rows = []
-    if isinstance(told, int | float) and len(statement.steps) == 1:
-        rows.append(("U", number(told), wording.word("card.lower"), wording.word("card.u_means")))
-    for name, value in kept.items():
-        about = measures[name]
-        rows.append((name, number(value), wording.word(f"card.{about.goal}"), _(about.summary)))
-    if not rows:
-        yield wording.said("card.kept_none")
-        return
-    yield wording.said("card.kept_intro")
-    yield Grid.of(wording.words("card.", "measure", "value", "direction", "means"), rows)
 
 
 def read_scores(path: str | Path) -> dict[str, float]:
@@ -133,27 +135,6 @@ def read_scores(path: str | Path) -> dict[str, float]:
             _("these are no scores"), _("give the file that noren measure --json printed"), file=path
         ) from None
     return {name: value for name, value in found.items() if name in measures and measures[name].side == "utility"}
-
-
-# --- how to use it ---------------------------------------------------------------------------------------------------
-
-
-def _use(columns: tuple[ReleasedColumn, ...], wording: Wording) -> Iterator[Block]:
-    ranges = [c.name for c in columns if c.form == "range"]
-    sets = [c.name for c in columns if c.form == "set"]
-    yield wording.said("card.use_intro" if ranges or sets else "card.use_plain")
-    yield wording.said("card.loader")
-    for language, lines in table_of(__name__).items():
-        shown = [(lines["ranges"], name) for name in ranges[:1]] + [(lines["sets"], name) for name in sets[:1]]
-        code = [lines["first"], *(line.replace("NAME", _NAMED[language](name)) for line, name in shown)]
-        yield Code(language, "\n".join(code))
-
-
-_NAMED: Final[Mapping[str, Callable[[str], str]]] = {
-    "python": repr,
-    "sql": lambda name: '"' + name.replace('"', '""') + '"',
-    "r": lambda name: json.dumps(name, ensure_ascii=False),
-}
 
 
 # --- publishing -------------------------------------------------------------------------------------------------------

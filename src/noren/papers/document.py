@@ -103,10 +103,6 @@ class Document:
             elif not isinstance(block, Code):
                 yield block
 
-    def fields(self) -> list[Field]:
-        """Return the fields to fill in, each once, in order."""
-        return list(dict.fromkeys(part for text in self.texts() for part in text if isinstance(part, Field)))
-
 
 @dataclass(frozen=True)
 class Pack:
@@ -119,7 +115,7 @@ class Pack:
         """Return every field to fill in, with the first document that asks for it."""
         first: dict[Field, Document] = {}
         for document in self.documents:
-            for one in document.fields():
+            for one in (part for text in document.texts() for part in text if isinstance(part, Field)):
                 first.setdefault(one, document)
         return [(document, one) for one, document in first.items()]
 

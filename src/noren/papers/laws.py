@@ -15,11 +15,10 @@ from noren.judgement.numbers import count
 from noren.judgement.sentences import guessed_sentences, inferred_sentences, told_sentences
 from noren.judgement.singled_out import left_in_release
 from noren.papers.case import Case, column_text, is_pseudonymised_only, treatment
-from noren.papers.document import Block, Document, Grid, Points
+from noren.papers.document import Block, Document, Grid
 from noren.papers.parts import (
     categories,
     columns_grid,
-    counsel,
     document,
     evidence_blocks,
     evidence_grid,
@@ -37,22 +36,20 @@ def anonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for anonymously processed information."""
     section, said = wording.section, wording.said
     what, rows, columns = categories(case, wording), count(len(case.release.public)), count(len(case.columns))
-    duties = counsel(("appi.recipient_duty_44", "appi.recipient_duty_45", "appi.recipient_duty_46"), wording)
+    duties = wording.points(f"appi.recipient_duty_{article}" for article in (44, 45, 46))
     file = said("appi.recipient_file", rows=rows, columns=columns)
     making = section("appi.categories_title", said("appi.making_text"), what, said("appi.making_more"))
     providing = [
         section("appi.categories_title", said("appi.providing_text"), what),
         section("appi.provision_title", said("appi.provision_text")),
     ]
-    # the standard of Rules Art. 34
-    items = [item(case, wording) for item in (item_one, item_two, _item_three, _item_four, _item_five)]
-    keys = [f"appi.item_{number}" for number in range(1, 6)]
-    table = _table([(key, key, told) for key, told in zip(keys, items, strict=True)], wording)
+    items = enumerate(_items(case, wording), start=1)
+    table = _table([(f"appi.item_{number}", f"appi.item_{number}", told) for number, told in items], wording)
     deleted = ((line,) for line in rows_text(case, wording))
     standard = [
         section("appi.standard_name", said("appi.standard_intro"), said("appi.law"), said("appi.rules"), table),
         section("appi.columns_title", columns_grid(case, wording)),
-        section("appi.steps_title", steps(case, wording), *deleted, said("appi.steps_secret")),
+        section("appi.steps_title", steps(case.release.statement, wording), *deleted, said("appi.steps_secret")),
         section("common.evidence_title", *evidence_blocks(case, wording), said("appi.self_matching")),
     ]
     recipient = [
@@ -89,55 +86,54 @@ def _table(items: Sequence[tuple[str, str, Told]], wording: Wording) -> Grid:
     return Grid.of(wording.words("appi.", "item", "columns", "risk", "measure", "evidence", "decide"), rows)
 
 
-def item_one(case: Case, wording: Wording) -> Told:
-    """Return what is told of descriptions that identify: names, identifiers, free texts."""
+def _items(case: Case, wording: Wording) -> list[Told]:
+    """Return what is told of each item of the standard of Rules Art. 34.
+
+    They are descriptions that identify (names, identifiers, free texts), individual identification codes (that nobody
+    looks for them in values), codes that link, what is rare, and the nature of the data base.
+    """
+    none, deleted = wording.word("common.none"), case.deleted or ()
+    text = {c.name: column_text(c.name) for c in (*case.columns, *deleted)}
+    done = {c.name: f"{text[c.name]}: {treatment(c, wording)}" for c in case.columns}
+    done |= {c.name: f"{text[c.name]}: {wording.word('common.done_deleted')}" for c in deleted}
     naming = (Role.CUSTOMER, Role.IDENTIFIER, Role.OTHER, Role.DESCRIPTION)
-    shown = [c for c in case.columns if c.role in naming]
-    gone = [c for c in case.deleted or () if c.role in naming]
-    done = [f"{column_text(c.name)}: {treatment(c, wording)}" for c in shown]
-    done += [f"{column_text(c.name)}: {wording.word('common.done_deleted')}" for c in gone]
-    names = ", ".join(map(column_text, [*(c.name for c in shown), *(c.name for c in gone)]))
-    left = count(sum(c.role == Role.IDENTIFIER for c in shown))
-    return names, "; ".join(done) or wording.word("common.none"), wording.word("appi.item_1_evidence", count=left)
-
-
-def item_two(case: Case, wording: Wording) -> Told:
-    """Return what is told of individual identification codes: that nobody looks for them in values."""
-    gone = ", ".join(column_text(c.name) for c in case.deleted or () if c.role == Role.IDENTIFIER)
-    kept = ", ".join(column_text(c.name) for c in case.columns if c.role == Role.IDENTIFIER)
-    done = wording.word("appi.item_2_done", columns=gone or wording.word("common.none"))
-    return kept, done, wording.word("appi.item_2_evidence")
-
-
-def _item_three(case: Case, wording: Wording) -> Told:
+    own = [c.name for c in (*case.columns, *deleted) if c.role in naming]
+    kept = [text[c.name] for c in case.columns if c.role == Role.IDENTIFIER]
+    gone = [text[c.name] for c in deleted if c.role == Role.IDENTIFIER]
     linking = [c for c in case.columns if c.role in (Role.CUSTOMER, Role.INVOICE)]
-    done = [
-        f"{column_text(c.name)}: {treatment(c, wording)}"
-        if c.role == Role.CUSTOMER
-        else wording.word("appi.item_3_invoice", column=column_text(c.name))
+    linked = [
+        done[c.name] if c.role == Role.CUSTOMER else wording.word("appi.item_3_invoice", column=text[c.name])
         for c in linking
     ]
-    said = wording.word("appi.item_3_done", done="; ".join(done) or wording.word("appi.item_3_no_code"))
-    return ", ".join(column_text(c.name) for c in linking), said, wording.word("appi.item_3_evidence")
-
-
-def _item_four(case: Case, wording: Wording) -> Told:
-    hidden = [c for c in case.columns if c.interval or c.set or c.suppressed]
-    done = [f"{column_text(c.name)}: {treatment(c, wording)}" for c in hidden] + rows_text(case, wording)
-    evidence = [smallest_class(case, wording)]
-    evidence += [
+    codes = "; ".join(linked) or wording.word("appi.item_3_no_code")
+    rare = [done[c.name] for c in case.columns if c.interval or c.set or c.suppressed] + rows_text(case, wording)
+    alike = [smallest_class(case, wording)]
+    alike += [
         wording.word("appi.item_4_evidence_attack", named=count(one.named), right=count(one.right))
         for one in case.verdict.evidence
         if one.attack == "unique-rows"
     ]
-    names = ", ".join(column_text(c.name) for c in case.columns if c.role != Role.CUSTOMER)
-    return names, "; ".join(done) or wording.word("common.none"), "\n".join(evidence)
-
-
-def _item_five(case: Case, wording: Wording) -> Told:
-    names = ", ".join(column_text(c.name) for c in case.columns)
-    done = "\n".join(str(part) for item in steps(case, wording).items for part in item)
-    return names, done, case.verdict.sentence
+    measured = ", ".join(text[c.name] for c in case.columns if c.role != Role.CUSTOMER)
+    told = "\n".join(str(part) for item in steps(case.release.statement, wording).items for part in item)
+    return [
+        (
+            ", ".join(text[name] for name in own),
+            "; ".join(done[name] for name in own) or none,
+            wording.word("appi.item_1_evidence", count=count(len(kept))),
+        ),
+        (
+            ", ".join(kept),
+            wording.word("appi.item_2_done", columns=", ".join(gone) or none),
+            wording.word("appi.item_2_evidence"),
+        ),
+        (
+            ", ".join(text[c.name] for c in linking),
+            wording.word("appi.item_3_done", done=codes),
+            wording.word("appi.item_3_evidence"),
+        ),
+        (measured, "; ".join(rare) or none, "\n".join(alike)),
+        (", ".join(text[c.name] for c in case.columns), told, case.verdict.sentence),
+    ]
 
 
 # --- pseudonymously processed information ----------------------------------------------------------------------------
@@ -148,19 +144,20 @@ def pseudonymised(case: Case, wording: Wording) -> list[Document]:
     section, said = wording.section, wording.said
     kind = "pseudonymised.not_anonymous" if is_pseudonymised_only(case.release) else "pseudonymised.chosen"
     what = section("pseudonymised.what_it_is", said(kind))
-    duties = Points(tuple(said(f"pseudonymised.notice_{number}") for number in "35678"))
+    duties = wording.points(f"pseudonymised.notice_{number}" for number in "35678")
     none = wording.word("common.none")
+    one, two, *_rest = _items(case, wording)
     table = _table(
         [
-            ("pseudonymised.item_1", "appi.item_1", item_one(case, wording)),
-            ("pseudonymised.item_2", "appi.item_2", item_two(case, wording)),
+            ("pseudonymised.item_1", "appi.item_1", one),
+            ("pseudonymised.item_2", "appi.item_2", two),
             ("pseudonymised.item_3", "pseudonymised.item_3", (none, none, wording.word("appi.item_2_evidence"))),
         ],
         wording,
     )
     standard = [
         section("pseudonymised.standard_name", said("appi.law"), said("appi.rules"), table),
-        section("appi.columns_title", columns_grid(case, wording), steps(case, wording)),
+        section("appi.columns_title", columns_grid(case, wording), steps(case.release.statement, wording)),
         section("common.evidence_title", *evidence_blocks(case, wording)),
     ]
     purpose = section("pseudonymised.publication_name", said("pseudonymised.publication_text"))
@@ -207,9 +204,10 @@ def impact_assessment(case: Case, wording: Wording) -> list[Document]:
         told = told_sentences(table) or [wording.word("gdpr.nothing_told")]
         inference += [(line,) for line in (*told, *guessed_sentences(table))]
 
-    unsaid = Points(tuple(said(f"gdpr.{key}") for key in ("open_outside", "open_means", "open_attacks")))
+    unsaid = wording.points(("gdpr.open_outside", "gdpr.open_means", "gdpr.open_attacks"))
+    done = steps(case.release.statement, wording)
     sections = [
-        section("gdpr.processing_title", *processing, steps(case, wording), columns_grid(case, wording)),
+        section("gdpr.processing_title", *processing, done, columns_grid(case, wording)),
         section("gdpr.singling_title", *singling),
         section("gdpr.linking_title", *linking),
         section("gdpr.inference_title", *inference),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from noren.judgement.page_text import printable
 from noren.papers.case import Case, is_pseudonymised_only
 from noren.papers.document import Document, Grid, Pack
 from noren.papers.laws import anonymised, impact_assessment, pseudonymised
-from noren.papers.parts import counsel, stamp
+from noren.papers.parts import document
 from noren.papers.wording import Wording, drafts
 from noren.papers.writers import as_docx, as_html, as_markdown
 from noren.version import __version__
@@ -43,33 +43,21 @@ def pack_of(case: Case, law: Law, *, known: Mapping[str, str] | None = None, abo
         documents, texts_of = pseudonymised(case, wording), "pseudonymised"
     else:
         documents = anonymised(case, wording)
-    pack = Pack(wording.language, tuple(documents))
-    keys = [key for key in drafts() if key.startswith(f"{texts_of}.counsel_")]
-    return Pack(wording.language, (*documents, _open(pack, keys, case, wording)))
-
-
-def _open(pack: Pack, keys: Sequence[str], case: Case, wording: Wording) -> Document:
-    """Return the document that ends a pack: every field to fill in, every decision, and what counsel must confirm."""
-    asked = pack.fields()
-    fields = [(document.title, one.what, one.key) for document, one in asked if one.key]
-    decisions = [(document.title, one.what) for document, one in asked if not one.key]
+    # the document that ends a pack: every field to fill in, every decision, and what counsel must confirm
+    asked = Pack(wording.language, tuple(documents)).fields()
+    fields = [(asking.title, one.what, one.key) for asking, one in asked if one.key]
+    decisions = [(asking.title, one.what) for asking, one in asked if not one.key]
     heads, filled = wording.words("common.open_", "document", "what", "key"), wording.said("common.open_all_filled")
     to_fill_in = Grid.of(heads, fields) if fields else filled
     to_decide = Grid.of(heads[:2], decisions) if decisions else filled
+    counsel = wording.points(key for key in drafts() if key.startswith(f"{texts_of}.counsel_"))
     sections = [
         wording.section("common.open_fields", wording.said("common.open_intro"), to_fill_in),
         wording.section("common.open_decisions", to_decide),
-        wording.section("common.open_counsel", counsel(keys, wording)),
+        wording.section("common.open_counsel", counsel),
     ]
-    return Document(
-        name=f"{len(pack.documents) + 1}-open",
-        title=wording.word("common.open_name"),
-        audience=wording.word("common.audience_inside"),
-        basis="",
-        sections=tuple(sections),
-        stamp=stamp(case.verdict, wording),
-        note=wording.word("common.draft", version=__version__),
-    )
+    last = document(f"{len(documents) + 1}-open", "common.open", "inside", sections, case, wording)
+    return Pack(wording.language, (*documents, last))
 
 
 # --- on disk ---------------------------------------------------------------------------------------------------------
@@ -79,9 +67,9 @@ _WRITERS: Mapping[str, Callable[[Document, str], bytes]] = {"html": as_html, "do
 
 def pack_files(pack: Pack, case: Case) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a pack: each document in three forms, and what the pack says as data."""
-    for document in pack.documents:
+    for one in pack.documents:
         for ending, write in _WRITERS.items():
-            yield f"{document.name}.{ending}", write(document, pack.language)
+            yield f"{one.name}.{ending}", write(one, pack.language)
     yield _KEPT, (json.dumps(said_of(pack, case), ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 
 
@@ -90,9 +78,9 @@ def said_of(pack: Pack, case: Case) -> dict[str, Any]:
     return {
         "noren": __version__,
         "language": pack.language,
-        "documents": {document.name: document.title for document in pack.documents},
+        "documents": {one.name: one.title for one in pack.documents},
         "to_fill_in": [
-            {"document": document.name, "key": one.key or None, "what": one.what} for document, one in pack.fields()
+            {"document": asking.name, "key": one.key or None, "what": one.what} for asking, one in pack.fields()
         ],
         "stamped": bool(pack.documents[0].stamp),
         "verdict": case.verdict.as_dict(),

@@ -12,32 +12,30 @@ from noren.judgement.numbers import count, percent
 from noren.judgement.outcome import telling
 from noren.judgement.page_text import printable
 from noren.judgement.sentences import cautions, rule_sentence, word_meaning, word_text
-from noren.judgement.verdict import Exhibit, Verdict
+from noren.judgement.verdict import Exhibit
 from noren.methods import methods
 from noren.papers.case import Case, column_text, treatment
 from noren.papers.document import Block, Document, Grid, Points, Section, Text
-from noren.papers.wording import Wording
+from noren.papers.wording import Wording, drafts
 from noren.version import __version__
 
 _LONGEST = 200
 
 
-def stamp(verdict: Verdict, wording: Wording) -> str:
-    """Return what stands on every page of papers about a release that is not safe by the rule; else nothing."""
-    if verdict.word.is_safe:
-        return ""
-    return wording.word("common.stamp", word=word_text(verdict.word), meaning=word_meaning(verdict.word))
-
-
 def document(name: str, key: str, audience: str, sections: Sequence[Section], case: Case, wording: Wording) -> Document:
-    """Return a document whose title and basis are the texts ``key_name`` and ``key_basis``."""
+    """Return a document whose title and basis are the texts ``key_name`` and, if there is one, ``key_basis``.
+
+    Every page of papers about a release that is not safe by the rule bears a stamp.
+    """
+    word, basis = case.verdict.word, f"{key}_basis"
+    stamp = {"word": word_text(word), "meaning": word_meaning(word)}
     return Document(
         name=name,
         title=wording.word(f"{key}_name"),
         audience=wording.word(f"common.audience_{audience}"),
-        basis=wording.word(f"{key}_basis"),
+        basis=wording.word(basis) if basis in drafts() else "",
         sections=tuple(sections),
-        stamp=stamp(case.verdict, wording),
+        stamp="" if word.is_safe else wording.word("common.stamp", **stamp),
         note=wording.word("common.draft", version=__version__),
     )
 
@@ -65,12 +63,7 @@ def columns_grid(case: Case, wording: Wording) -> Grid:
     return Grid.of(wording.words("common.", "column", "role", "done"), rows)
 
 
-def steps(case: Case, wording: Wording) -> Points:
-    """Return what was done to a release, step by step."""
-    return statement_steps(case.release.statement, wording)
-
-
-def statement_steps(statement: Statement, wording: Wording) -> Points:
+def steps(statement: Statement, wording: Wording) -> Points:
     """Return what a statement says of each step: method, parameters, what the method does."""
     items = []
     for step in statement.steps:
@@ -164,8 +157,3 @@ def register(law: str, case: Case, wording: Wording) -> list[Section]:
         wording.section(f"{law}.register_name", wording.said(f"{law}.register_intro"), what),
         wording.section("appi.register_keeping", held),
     ]
-
-
-def counsel(keys: Sequence[str], wording: Wording) -> Points:
-    """Return what counsel must confirm."""
-    return Points(tuple(wording.said(key) for key in keys))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -18,7 +18,7 @@ from pathlib import Path
 from noren.data.formats.source import readable
 from noren.errors import FileError, suggestion
 from noren.i18n import _, active_language
-from noren.papers.document import Block, Field, Section, Text, filled, plain
+from noren.papers.document import Block, Field, Points, Section, Text, filled, plain
 
 _FILES = ("common", "appi", "pseudonymised", "gdpr", "card")
 
@@ -57,6 +57,10 @@ class Wording:
     def section(self, key: str, *blocks: Block) -> Section:
         """Return a section under the heading ``key``."""
         return Section(self.word(key), blocks)
+
+    def points(self, keys: Iterable[str]) -> Points:
+        """Return several texts as a list."""
+        return Points(tuple(self.said(key) for key in keys))
 
     def words(self, prefix: str, *names: str) -> list[str]:
         """Return several texts whose names begin alike."""
