@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.drawing.label_places import LETTER, Label, place_labels
+from noren.drawing.ground import LETTER
+from noren.drawing.risk_map import Label, place_labels
 
 SIZE = (640.0, 340.0)
 Box = tuple[float, float, float, float]

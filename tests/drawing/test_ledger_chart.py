@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.ledger.books import history, ledger
 
 from noren import i18n
-from noren.drawing.ground import COLOURS
-from noren.drawing.label_places import heading_lines
+from noren.drawing.ground import COLOURS, heading_lines
 from noren.drawing.ledger_chart import ENDINGS, Curves, _spread, write_ledger_chart
 from noren.errors import ParameterError
 

@@ -1,7 +1,7 @@
 """The chart of unicity: its numbers are those of the steps, and nothing is said by colour alone."""
 
 from noren.drawing.ground import picture
-from noren.drawing.unicity_lines import unicity_lines
+from noren.reports.unicity import unicity_lines
 
 ORIGINAL = [
     {"known": 1, "tried": 10, "unique": 0.3, "low": 0.1, "high": 0.6},

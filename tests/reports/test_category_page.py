@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from noren.data.categories import Categories
-from noren.reports.category_page import EXAMPLES, category_page, write_category_page
+from noren.reports.profile import EXAMPLES, category_page, write_category_page
 
 
 def test_the_page_shows_sizes_shares_and_examples(tmp_path: Path) -> None:

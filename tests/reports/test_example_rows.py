@@ -10,7 +10,7 @@ from noren.data.schema import Schema
 from noren.judgement.outcome import Outcome
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import Pseudonymize
-from noren.reports.row_pairs import Cell, example_columns, example_rows
+from noren.reports.run_view import Cell, example_columns, example_rows
 
 SCHEMA = Schema.preset("pwscup2018")
 FOUR = History.of(

@@ -13,7 +13,7 @@ from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
 from noren.judgement.outcome import Outcome
 from noren.methods.generalize_by_count import GeneralizeByCount
-from noren.reports.row_pairs import example_rows, row_columns, row_pairs
+from noren.reports.run_view import example_rows, row_columns, row_pairs
 
 SCHEMA = Schema.preset("pwscup2018")
 FOUR = History.of(

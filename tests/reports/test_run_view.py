@@ -292,4 +292,4 @@ def test_no_drawing_library_is_loaded() -> None:
     script = "import sys; " + "; ".join(f"import noren.{room}" for room in rooms) + "; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert {"vl_convert", "jinja2"} & set(done.stdout.split()) == set()
-    assert "noren.reports.row_pairs" in done.stdout.split()
+    assert "noren.reports.run_view" in done.stdout.split()

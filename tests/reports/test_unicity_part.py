@@ -2,7 +2,7 @@
 
 import noren
 from noren.data.samples.people import sample_people
-from noren.reports.unicity_part import unicity_facts, unicity_part
+from noren.reports.unicity import unicity_facts, unicity_part
 
 
 def test_a_report_has_both_curves_and_never_says_safe() -> None:

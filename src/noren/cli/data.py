@@ -118,7 +118,7 @@ def categorize(
     )
     from noren.data.frames import History
     from noren.data.schema import Role
-    from noren.reports.category_page import write_category_page
+    from noren.reports.profile import write_category_page
 
     data = reading.load(original)
     if not isinstance(data, History):

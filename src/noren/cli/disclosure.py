@@ -99,12 +99,11 @@ def unicity(
 ) -> Output:
     """Count who is singled out."""
     from noren.data.reading import read_any_release
-    from noren.drawing.ground import chart_ending, write_picture
-    from noren.drawing.label_places import heading_lines
-    from noren.drawing.unicity_lines import unicity_lines
+    from noren.drawing.ground import chart_ending, heading_lines, write_picture
     from noren.inference.unicity import numbers_of
     from noren.inference.unicity import unicity as run
     from noren.judgement.singled_out import left_in_release, singled_out
+    from noren.reports.unicity import unicity_lines
 
     numbers_of(known)
     if chart is not None:
@@ -130,7 +129,7 @@ def unicity(
 
 
 def _unicity_parts(found: Unicity, sentences: list[str], chart: Path | None) -> Iterator[Part]:
-    from noren.reports.unicity_part import release_table, unicity_table
+    from noren.reports.unicity import release_table, unicity_table
 
     title = "" if found.release is None else _("original")
     yield Table(*unicity_table(found.original.as_list()), title)

@@ -1,4 +1,4 @@
-"""What all charts share: one Vega-Lite dict for each, the house's look, and two ways out.
+"""What all charts and pages share: one Vega-Lite dict for each chart, the house's look and templates, and two ways out.
 
 Colours are named by what they mean (``"$indigo"``, the original; ``"$persimmon"``, risk). :func:`picture` writes the
 light ones plainly into an SVG: a chart alone is a valid picture, and a page that also has a dark side recolours it by
@@ -9,14 +9,17 @@ they come here, and nothing is said by colour alone: panels have names, marks ha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from markupsafe import escape
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
 
 from noren.data.formats.files import writing_file
-from noren.drawing.label_places import LETTER
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.page_text import printable
@@ -39,6 +42,14 @@ MOST_MARKS: Final = 5_000
 LONGEST_LABEL: Final = 24
 LONGEST_NAME: Final = 28
 _ROOM_FOR_LABELS = 230
+LETTER = (6.8, 15.0)
+"""Width and height, in pixels, that a letter of a label is given."""
+_BROAD = frozenset("mw@%…—")
+_WIDE = 640
+_HEADING = 14
+"""The size of the heading's letters; widths are known for those of 12."""
+_PIECES = re.compile(r"\s*(?:[!-~]+|[^!-~\s])[、。）」；：]?")
+"""A word, or a Japanese character with what may not begin a line."""
 
 
 # --- ways out ----------------------------------------------------------------------------------------------
@@ -197,6 +208,28 @@ def few(labels: Sequence[str], room: float = _ROOM_FOR_LABELS) -> list[str]:
     return [labels[i] for i in (*places, len(labels) - 1)]
 
 
+def text_width(text: str) -> float:
+    """Return the room for a label: twice a letter's for a Japanese one, more for capitals, as no font is at hand.
+
+    >>> text_width("k = 3") / LETTER[0], text_width("暖簾") / LETTER[0]
+    (5.0, 4.0)
+    """
+    return LETTER[0] * sum(
+        2 if ord(letter) > 0x2E7F or letter in "WM" else 1.5 if letter.isupper() or letter in _BROAD else 1
+        for letter in text
+    )
+
+
+def heading_lines(text: str) -> list[str]:
+    """Return a heading in lines that fit the chart: cut between words, and between Japanese characters."""
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if lines[-1] and text_width((lines[-1] + piece).rstrip()) * _HEADING / 12 > _WIDE:
+            lines.append("")
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return [line.rstrip() for line in lines]
+
+
 def short(value: float) -> float:
     """Return a number without digits nobody sees."""
     return float(f"{value:.6g}")
@@ -206,3 +239,31 @@ def scaled(name: str, title: str, domain: Sequence[float], written: str) -> Spec
     """Return the channel of a number between two ends."""
     axis = {"title": title, "format": written, "tickCount": 5}
     return {"field": name, "type": "quantitative", "scale": {"domain": list(domain), "nice": False}, "axis": axis}
+
+
+# --- pages: the house's templates and styles, for every room that writes a page of its own ----------------------------
+
+
+def surroundings(package: str, *extensions: str) -> Environment:
+    """Return where a package's templates are found: everything is escaped, and a name nobody gave is an error."""
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=extensions,
+    )
+
+
+@cache
+def template(package: str, name: str) -> Template:
+    """Return a template of a package's ``templates`` folder."""
+    return surroundings(package).get_template(name)
+
+
+def house_styles(package: str = "", name: str = "") -> Markup:
+    """Return the styles of the house's pages, and after them those of one page of a package."""
+    places = [("noren.drawing", "report.css"), *([(package, name)] if package else [])]
+    texts = [(files(place) / "templates" / file).read_text(encoding="utf-8") for place, file in places]
+    return Markup("".join(texts))  # noqa: S704 - our own files

@@ -20,14 +20,15 @@ from noren.drawing.ground import (
     chart_ending,
     distinct,
     few,
+    heading_lines,
+    house_styles,
     layer,
     picture,
     scaled,
     short,
+    template,
     write_picture,
 )
-from noren.drawing.label_places import heading_lines
-from noren.drawing.templating import house_styles, template
 from noren.errors import ParameterError
 from noren.i18n import _, active_language
 from noren.judgement.numbers import percent

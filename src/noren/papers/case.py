@@ -28,7 +28,7 @@ from noren.methods import methods
 from noren.papers.wording import Wording
 from noren.progress import Progress, part_of, silent
 from noren.protocols import MONTHS, NAMES
-from noren.reports.unicity_part import unicity_facts
+from noren.reports.unicity import unicity_facts
 
 
 @dataclass(frozen=True)

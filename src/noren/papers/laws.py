@@ -29,7 +29,7 @@ from noren.papers.parts import (
     why_untried,
 )
 from noren.papers.wording import Wording
-from noren.reports.unicity_part import singled_out_caption
+from noren.reports.unicity import singled_out_caption
 
 
 def anonymised(case: Case, wording: Wording) -> list[Document]:

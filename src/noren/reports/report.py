@@ -20,10 +20,9 @@ from noren.data.formats.files import writing_file
 from noren.data.frames import Records
 from noren.data.release import Statement
 from noren.drawing.bars import histogram
-from noren.drawing.ground import Spec, picture
+from noren.drawing.ground import Spec, house_styles, picture, template
 from noren.drawing.histograms import axis_of, charted_columns, meant_by, net_shift, spread
 from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
-from noren.drawing.templating import house_styles, template
 from noren.errors import ParameterError
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.glossary import terms
@@ -36,10 +35,9 @@ from noren.judgement.rule import Rule, rule_named
 from noren.judgement.sentences import cautions, headline_sentence, rule_sentence, word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods
-from noren.reports.row_pairs import example_columns, example_rows
-from noren.reports.run_view import measure_views, written
+from noren.reports.run_view import example_columns, example_rows, measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
-from noren.reports.unicity_part import unicity_part
+from noren.reports.unicity import unicity_part
 from noren.version import __version__
 
 _OWN_MEASURES = frozenset({"cell-error", "effective", "reid-rate"})

@@ -6,14 +6,18 @@ Numbers and facts alone, so that a page can say them in any language and judge t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from noren.data.categories import as_released
+from noren.data.cells import kind
 from noren.data.fits import class_sizes
+from noren.data.formats.render import Spelling, cell_text
 from noren.data.frames import History, Records, Table
 from noren.data.release import Release
 from noren.data.schema import Kind, Role
@@ -32,7 +36,7 @@ from noren.drawing.histograms import (
 from noren.judgement.evidence import Facts, facts_of
 from noren.judgement.numbers import count, decimal
 from noren.judgement.outcome import Outcome, people_in
-from noren.judgement.page_text import plain, printable
+from noren.judgement.page_text import plain, printable, printable_texts
 from noren.judgement.place import Place, place_of
 from noren.judgement.verdict import Verdict
 from noren.measures import measures
@@ -263,3 +267,208 @@ def class_size_bars(release: Release) -> dict[str, Any] | None:
     bar = np.searchsorted(found["from"], sizes, side="right") - 1
     members = np.bincount(bar, weights=sizes, minlength=len(found["from"])) if len(sizes) else np.zeros(0)
     return found | {"of": of, "members": members.astype(int).tolist(), "alone": int((sizes == 1).sum())}
+
+
+# --- original rows beside what the release says of each, for the steward's eyes: page by page, or a few ---------------
+
+
+CHANGES = pl.Enum(["same", "generalised", "suppressed", "changed", "pseudonym", "dropped"])
+STATES = pl.Enum(["kept", "deleted", "inserted"])
+_SHOWN = 100_000
+_EXAMPLES, _MOST_COLUMNS = 8, 9
+_LENGTHS = 60, 400
+"""The longest text of an example, and the longest whole."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, cut to what fits, the whole of it, and what became of it: one of :data:`CHANGES`, empty for the same."""
+
+    text: str
+    whole: str = ""
+    change: str = ""
+
+
+@dataclass(frozen=True)
+class RowPair:
+    """An original row (``number`` counts from 1) and the released one; none where it was deleted."""
+
+    number: int
+    original: Sequence[Cell]
+    released: Sequence[Cell] | None
+
+
+def example_columns(original: Records, most: int | None = _MOST_COLUMNS) -> list[str]:
+    """Return the columns to show: who, what a release generalises, then the rest, as far as they fit."""
+    names = list(original.schema.names)
+    if isinstance(original, History):
+        first = [original.schema.role(Role.CUSTOMER).name, *(c.name for c in original.measured())]
+        names = first + [n for n in names if n not in first]
+    return names[:most]
+
+
+def example_rows(original: Records, release: Release, *, pseudonyms: bool = True) -> list[RowPair]:
+    """Return a few pairs, evenly chosen over the original, the same for every release; none without its secret.
+
+    A dash stands in place of customers' own names: a report is handed around. Without ``pseudonyms`` one stands in
+    theirs, too.
+    """
+    names = [n for n in example_columns(original) if n in release.public.frame.columns]
+    naming = {column.name for column in original.schema.with_role(Role.CUSTOMER, Role.IDENTIFIER)}
+
+    def cell(row: dict[str, str | None], name: str, side: str) -> Cell:
+        change = row[f"change:{name}"] or "" if side == "released" else ""
+        hidden = name in naming and (side == "original" or not pseudonyms)
+        short, whole = (printable("–" if hidden else row[f"{side}:{name}"] or "", most) for most in _LENGTHS)
+        return Cell(short, whole if whole != short else "", "" if change == "same" else change)
+
+    found = row_pairs(original, release, _EXAMPLES, inserted=False)
+    return [
+        RowPair(
+            row["row"],
+            [cell(row, name, "original") for name in names],
+            [cell(row, name, "released") for name in names] if row["state"] == "kept" else None,
+        )
+        for row in found.iter_rows(named=True)  # a handful, never the whole
+    ]
+
+
+def row_columns(original: Records, release: Release) -> list[str]:
+    """Return the columns to show, who and what first; those that the release adds come last."""
+    own = example_columns(original, most=None)
+    return [*own, *(n for n in release.public.schema.names if n not in own)]
+
+
+def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, inserted: bool = True) -> pl.DataFrame:
+    """Return a row for each original row, evenly chosen where there are more than ``most``, inserted rows at the end.
+
+    ``row`` counts from 1, ``state`` tells whether the row was kept, deleted or inserted, and of each column there are
+    ``original:NAME`` and ``released:NAME`` as text and ``change:NAME``: same, generalised, suppressed, changed (to
+    another value), pseudonym, or dropped (the whole column). No rows without the secret part.
+
+    >>> from noren.data.frames import Table
+    >>> from noren.data.release import Statement
+    >>> from noren.data.schema import Schema
+    >>> schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
+    >>> people = Table.of({"age": [20, 21, 22, 23]}, schema)
+    >>> aligned = Table(pl.DataFrame({"age": [20, None, 25, 23]}), schema)
+    >>> row_pairs(people, Release.of_aligned(people, aligned, Statement("hand"))).rows()[:3]
+    [(1, 'kept', '20', '20', 'same'), (2, 'deleted', '21', None, None), (3, 'kept', '22', '25', 'changed')]
+    """
+    names = row_columns(original, release)
+    if not release.has_secret or release.secret.original_rows != len(original):
+        parts = {"original": pl.String(), "released": pl.String(), "change": CHANGES}
+        empty = {f"{part}:{name}": dtype for name in names for part, dtype in parts.items()}
+        return pl.DataFrame(schema={"row": pl.UInt32(), "state": STATES} | empty)
+    chosen, places = _places(release, len(original), most, inserted=inserted)
+    own = chosen.filter(chosen < len(original))
+    public = release.public
+    rows = public.frame.select(pl.col(public.schema.names).gather(places))  # rows of nulls where there is none
+    after = replace(public, frame=rows, spelling=public.spelling.take(places.fill_null(len(public))))
+    before = original.take(own)
+    told, said = before.texts(""), after.texts()
+    same_told, same_said = (replace(part, spelling=Spelling()).texts("") for part in (before, after))
+    words = _in_released_words(before, release)
+    inserted_row, deleted = pl.col("row") >= len(original), pl.col("public").is_null()
+    state = pl.when(inserted_row).then(pl.lit("inserted")).when(deleted).then(pl.lit("deleted"))
+    frame = pl.DataFrame({"row": chosen, "public": places}).select(
+        row=pl.when(~inserted_row).then(pl.col("row") + 1),
+        state=state.otherwise(pl.lit("kept")).cast(STATES),
+    )
+    blank = pl.repeat(None, len(chosen), dtype=pl.String, eager=True)
+
+    def side(texts: pl.DataFrame, name: str) -> pl.Series:
+        """Return a column of texts, as long as there are rows chosen; nothing but nulls where there is none."""
+        return texts[name].extend_constant(None, len(chosen) - len(texts)) if name in texts.columns else blank
+
+    columns = [frame["row"], frame["state"]]
+    for name in names:
+        cells = pl.DataFrame(
+            {
+                "told": side(told, name),
+                "was": side(same_told, name),
+                "said": side(said, name),
+                "now": side(same_said, name),
+                "words": side(words, name),
+                "kind": kind(after.frame[name]) if name in said.columns else blank,
+                "state": frame["state"],
+            }
+        )
+        columns += _shown(name, cells, original, release)
+    return pl.DataFrame(columns)
+
+
+def _places(release: Release, rows: int, most: int, *, inserted: bool) -> tuple[pl.Series, pl.Series]:
+    """Return the places chosen, those from ``rows`` on being inserted rows, and the public row of each, if any."""
+    public = pl.DataFrame({"row": release.secret.origin.cast(pl.UInt32)}).with_row_index("public")
+    new = public.filter(pl.col("row").is_null() & inserted)["public"]
+    every = rows + len(new)
+    picked = np.unique(np.linspace(0, max(every - 1, 0), min(most, every)).round().astype(np.int64))
+    chosen = pl.Series("row", picked, dtype=pl.UInt32)
+    known = public.drop_nulls("row").unique("row", keep="first")
+    more = pl.DataFrame({"public": new}).with_columns(row=pl.int_range(rows, every, dtype=pl.UInt32, eager=True))
+    both = pl.concat([known.select("row", "public"), more.select("row", "public")])
+    found = chosen.to_frame().join(both, on="row", how="left", maintain_order="left")["public"]
+    return chosen, found
+
+
+def _in_released_words(part: Records, release: Release) -> pl.DataFrame:
+    """Return original rows in the words of the release, where these are public: categories, and classes of numbers."""
+    made = perturbed_by(release)
+    if made is not None:
+        classed = [a for a in made.attributes if not a.numeric and a.name in part.frame.columns]
+        return pl.DataFrame([a.values(a.codes(part.frame[a.name])) for a in classed])
+    if isinstance(part, History):
+        return as_released(part, release.statement).texts("")
+    return pl.DataFrame()
+
+
+# --- what became of a cell -----------------------------------------------------------------------------------
+
+
+def _shown(name: str, cells: pl.DataFrame, original: Records, release: Release) -> list[pl.Series]:
+    """Return a column of chosen rows as it is shown: before, after, and what became of each cell.
+
+    Of ``cells``, ``told`` and ``said`` are as files spell them, ``was`` and ``now`` to compare; ``words`` are the
+    original's in the words of the release.
+    """
+    change = pl.when(pl.col("state") == "kept").then(_change(name, original, release)).cast(CHANGES)
+    # a cell that was empty and is: not a star, for nothing was taken from it
+    star = pl.when((pl.col("change") == "same") & (pl.col("kind") == "suppressed")).then(pl.lit(""))
+    said = pl.when(pl.col("state") != "deleted").then(star.otherwise(pl.col("said")))
+    return (
+        cells.with_columns(change=change)
+        .select(
+            printable_texts(pl.col("told")).alias(f"original:{name}"),
+            printable_texts(said).alias(f"released:{name}"),
+            pl.col("change").alias(f"change:{name}"),
+        )
+        .get_columns()
+    )
+
+
+def _change(name: str, original: Records, release: Release) -> pl.Expr:
+    """Return how to name the change of a column: all cells alike, or each."""
+    if name not in release.public.frame.columns:
+        return pl.lit("dropped")
+    if name not in original.schema.names:
+        return pl.lit("changed")
+    column = original.schema[name]
+    if column.role in (Role.CUSTOMER, Role.IDENTIFIER):
+        return pl.lit("pseudonym")
+    label = pl.lit(value=False)
+    perturbed = any(step.method == "retention" for step in release.statement.steps)
+    if not perturbed and release.public.frame[name].dtype == pl.String:
+        # a text that no original cell says is a label of a hierarchy
+        values = original.frame[name]
+        text = values.to_frame("x").select(cell_text(pl.col("x"), column, values.dtype))["x"]
+        label = ~pl.col("now").is_in(text.drop_nulls().unique().implode())
+    return (
+        pl.when(pl.col("now") == pl.col("was"))
+        .then(pl.lit("same"))
+        .when(pl.col("kind") == "suppressed")
+        .then(pl.lit("suppressed"))
+        .when((pl.col("kind") != "exact") | (pl.col("now") == pl.col("words")).fill_null(value=False) | label)
+        .then(pl.lit("generalised"))
+        .otherwise(pl.lit("changed"))
+    )

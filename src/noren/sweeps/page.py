@@ -18,9 +18,8 @@ from markupsafe import Markup, escape
 from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.schema import Kind
-from noren.drawing.ground import Spec, picture
+from noren.drawing.ground import Spec, house_styles, picture, template
 from noren.drawing.risk_map import lines_of, method_shapes, risk_utility_map, use_title
-from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.glossary import GlossaryEntry, terms
 from noren.judgement.numbers import count, decimal, percent

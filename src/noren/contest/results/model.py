@@ -30,7 +30,7 @@ from noren.contest.standings import (
     matrix_of,
 )
 from noren.contest.state import Contest
-from noren.drawing.templating import house_styles, template
+from noren.drawing.ground import house_styles, template
 from noren.i18n import _, active_language, speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.numbers import count, decimal, percent

@@ -17,7 +17,6 @@ from noren.data.schema import Column, Role, Scale, ValueType
 from noren.data.value_formats import NUMBER
 from noren.drawing.bars import counts_bars
 from noren.drawing.ground import live
-from noren.drawing.unicity_lines import unicity_lines
 from noren.errors import NorenError, ParameterError, listing
 from noren.i18n import _, active_language
 from noren.inference.coarseness import EXACT
@@ -26,7 +25,7 @@ from noren.inference.population import population
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.judgement.singled_out import estimates_differ
-from noren.reports.unicity_part import singled_out_caption, unicity_table
+from noren.reports.unicity import singled_out_caption, unicity_lines, unicity_table
 from noren.studio.folders import DATA_FILE
 from noren.studio.forms.columns import TYPES, ColumnFields, answer_of, types_for
 from noren.studio.hierarchies import Asked, build_hierarchy, hierarchy_facts

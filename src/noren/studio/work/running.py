@@ -32,8 +32,7 @@ from noren.i18n import _
 from noren.judgement.outcome import label_of
 from noren.progress import Progress, part_of
 from noren.protocols import Guess, Score
-from noren.reports.row_pairs import row_pairs
-from noren.reports.run_view import run_view
+from noren.reports.run_view import row_pairs, run_view
 from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.reasons import reason_of
 from noren.studio.work import STAGES
