@@ -13,7 +13,7 @@ from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
 from noren.judgement.outcome import Outcome
 from noren.methods.generalize_by_count import GeneralizeByCount
-from noren.reports.run_view import example_rows, row_columns, row_pairs
+from noren.reports.run_view import example_rows, row_pairs
 
 SCHEMA = Schema.preset("pwscup2018")
 FOUR = History.of(
@@ -34,7 +34,7 @@ def changes(found: pl.DataFrame) -> list[tuple[str | None, ...]]:
 
 def test_generalised_cells() -> None:
     found = row_pairs(FOUR, GeneralizeByCount(k=2).protect(FOUR, seed=1))
-    assert row_columns(FOUR, GeneralizeByCount(k=2).protect(FOUR, seed=1)) == list(SCHEMA.names)
+    assert found.columns[2::3] == [f"original:{name}" for name in SCHEMA.names]
     assert found.columns[:5] == ["row", "state", "original:customer", "released:customer", "change:customer"]
     assert found["row"].to_list() == [1, 2, 3, 4]
     assert found["original:item"].to_list() == ["a", "b", "c", "b"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from noren.data.schema import Role
@@ -17,6 +16,7 @@ from noren.methods import methods
 from noren.papers.case import Case, column_text, treatment
 from noren.papers.document import Block, Document, Grid, Points, Section, Text
 from noren.papers.wording import Wording, drafts
+from noren.reports.scripts import listed
 from noren.version import __version__
 
 _LONGEST = 200
@@ -67,11 +67,7 @@ def steps(statement: Statement, wording: Wording) -> Points:
     """Return what a statement says of each step: method, parameters, what the method does."""
     items = []
     for step in statement.steps:
-        told = ", ".join(
-            f"{name} = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
-            for name, value in telling(step).items()
-        )
-        parameters = printable(told, _LONGEST) or wording.word("common.none")
+        parameters = printable(listed(telling(step)), _LONGEST) or wording.word("common.none")
         summary = _(methods[step.method].summary) if step.method in methods else ""
         method = printable(step.method)
         items.append(wording.said("common.step", method=method, parameters=parameters, summary=summary))

@@ -7,7 +7,6 @@ original rows, so it is not for publication; it leaves out the seed, which would
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from markupsafe import Markup, escape
 from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.frames import Records
-from noren.data.release import Statement
 from noren.drawing.bars import histogram
 from noren.drawing.ground import Spec, house_styles, picture, template
 from noren.drawing.histograms import axis_of, charted_columns, meant_by, net_shift, spread
@@ -36,7 +34,7 @@ from noren.judgement.sentences import cautions, headline_sentence, rule_sentence
 from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods
 from noren.reports.run_view import example_columns, example_rows, measure_views, written
-from noren.reports.scripts import ScriptOrder, commands
+from noren.reports.scripts import ScriptOrder, commands, listed
 from noren.reports.unicity import unicity_part
 from noren.version import __version__
 
@@ -148,6 +146,16 @@ def _part(
     for column in original.schema.columns:
         columns.setdefault(column.role, column.name)
     judged = {one.attack for one in verdict.evidence}
+    made = release.statement
+    given = {name: value for name, value in made.parameters.items() if value is not None}
+    statement = [
+        (_("method"), made.method),
+        (_("what it does"), _(methods[made.method].summary) if made.method in methods else ""),
+        (_("parameters"), listed(given) or _("none")),
+        (_("promise"), _(made.promise)),
+        (_("made by"), f"Noren {made.noren}"),
+        (_("notes"), listed(made.notes)),
+    ]
     return {
         "anchor": f"release-{number}",
         "label": outcome.label,
@@ -167,29 +175,9 @@ def _part(
         "pairs": pairs,
         "rows": example_rows(original, release, pseudonyms=pseudonyms),
         "unicity": unicity_part(original, release),
-        "statement": _statement(release.statement),
+        "statement": [(name, printable(text, _LONGEST_NOTE)) for name, text in statement if text],
         "commands": commands(ScriptOrder.of(original, outcome)),
     }
-
-
-def _statement(statement: Statement) -> list[tuple[str, str]]:
-    known = methods[statement.method] if statement.method in methods else None  # noqa: SIM401 - a register has no get
-    facts = [
-        (_("method"), statement.method),
-        (_("what it does"), _(known.summary) if known else ""),
-        (_("parameters"), _listed({n: v for n, v in statement.parameters.items() if v is not None}) or _("none")),
-        (_("promise"), _(statement.promise)),
-        (_("made by"), f"Noren {statement.noren}"),
-        (_("notes"), _listed(statement.notes)),
-    ]
-    return [(name, printable(text, _LONGEST_NOTE)) for name, text in facts if text]
-
-
-def _listed(facts: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name} = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
-        for name, value in facts.items()
-    )
 
 
 # --- histograms ------------------------------------------------------------------------------------------------------

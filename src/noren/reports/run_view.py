@@ -23,7 +23,6 @@ from noren.data.release import Release
 from noren.data.schema import Kind, Role
 from noren.drawing.histograms import (
     Bars,
-    Beside,
     Spread,
     bars_of,
     count_bars,
@@ -175,19 +174,13 @@ def measure_views(scores: Mapping[str, Score]) -> tuple[MeasureView, ...]:
     said = []
     for name, score in scores.items():
         known = measures[name] if name in measures else None  # noqa: SIM401 - a register has no get
-        said.append(
-            MeasureView(
-                name=printable(name),
-                group="utility" if known is None else known.side,
-                value=plain(float(score.value)),
-                parts={printable(part): plain(float(value)) for part, value in score.parts.items()},
-                notes=plain(score.notes),
-                unit="" if known is None else known.unit,
-                summary="" if known is None else known.summary,
-                goal=None if known is None else known.goal,
-                bounds=None if known is None else tuple(known.bounds),
-            )
-        )
+        about: dict[str, Any] = {"group": "utility", "unit": "", "summary": "", "goal": None, "bounds": None}
+        if known is not None:
+            about = {"group": known.side, "unit": known.unit, "summary": known.summary, "goal": known.goal}
+            about["bounds"] = tuple(known.bounds)
+        parts = {printable(part): plain(float(value)) for part, value in score.parts.items()}
+        value, notes = plain(float(score.value)), plain(score.notes)
+        said.append(MeasureView(name=printable(name), value=value, parts=parts, notes=notes, **about))
     return tuple(said)
 
 
@@ -213,7 +206,16 @@ def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
         if bars is None:
             continue
         before, after = (spread(cells, bars.axis, rows) for cells in (beside.original, beside.released))
-        rebuilt = _reconstructed(beside, bars, rows, release)
+        rebuilt, of = None, beside.attribute
+        if of is not None:  # perturbed by retention
+            # what was estimated of the attribute, as ``noren chart`` does, on the bars of its column
+            estimate = reconstruct(release.public, release.statement, attributes=[of.name])
+            if estimate.model != "none":
+                number, of_bars = shares(of.values(np.arange(of.size)), bars.axis)
+                weights = estimate.table @ of_bars[number]
+                elsewhere = float(weights[-1]) if bars.axis.nominal else 0.0
+                kept = weights[: len(bars.axis.labels)]
+                rebuilt = Spread(kept, elsewhere, max(0.0, rows - float(kept.sum()) - elsewhere))
         shown = [one for one in (before, after, rebuilt) if one is not None]
         others = bars.axis.nominal and any(_rest(one, bars) > 10**-_DIGITS for one in shown)
         about = {
@@ -235,20 +237,6 @@ def _rest(found: Spread, bars: Bars) -> float:
 def _heights(found: Spread, bars: Bars, *, others: bool) -> list[float]:
     heights = [float(weight) for weight in found.weights[: bars.shown]]
     return [round(height, _DIGITS) for height in ([*heights, _rest(found, bars)] if others else heights)]
-
-
-def _reconstructed(beside: Beside, bars: Bars, rows: int, release: Release) -> Spread | None:
-    """Return what was estimated of one attribute, as ``noren chart`` does, on the bars of its column."""
-    if beside.attribute is None or perturbed_by(release) is None:
-        return None
-    found = reconstruct(release.public, release.statement, attributes=[beside.attribute.name])
-    if found.model == "none":
-        return None
-    number, of_bars = shares(beside.attribute.values(np.arange(beside.attribute.size)), bars.axis)
-    weights = found.table @ of_bars[number]
-    elsewhere = float(weights[-1]) if bars.axis.nominal else 0.0
-    kept = weights[: len(bars.axis.labels)]
-    return Spread(kept, elsewhere, max(0.0, rows - float(kept.sum()) - elsewhere))
 
 
 # --- classes -------------------------------------------------------------------------------------------------
@@ -333,12 +321,6 @@ def example_rows(original: Records, release: Release, *, pseudonyms: bool = True
     ]
 
 
-def row_columns(original: Records, release: Release) -> list[str]:
-    """Return the columns to show, who and what first; those that the release adds come last."""
-    own = example_columns(original, most=None)
-    return [*own, *(n for n in release.public.schema.names if n not in own)]
-
-
 def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, inserted: bool = True) -> pl.DataFrame:
     """Return a row for each original row, evenly chosen where there are more than ``most``, inserted rows at the end.
 
@@ -355,7 +337,8 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
     >>> row_pairs(people, Release.of_aligned(people, aligned, Statement("hand"))).rows()[:3]
     [(1, 'kept', '20', '20', 'same'), (2, 'deleted', '21', None, None), (3, 'kept', '22', '25', 'changed')]
     """
-    names = row_columns(original, release)
+    own_columns = example_columns(original, most=None)
+    names = [*own_columns, *(n for n in release.public.schema.names if n not in own_columns)]
     if not release.has_secret or release.secret.original_rows != len(original):
         parts = {"original": pl.String(), "released": pl.String(), "change": CHANGES}
         empty = {f"{part}:{name}": dtype for name in names for part, dtype in parts.items()}
@@ -368,7 +351,13 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
     before = original.take(own)
     told, said = before.texts(""), after.texts()
     same_told, same_said = (replace(part, spelling=Spelling()).texts("") for part in (before, after))
-    words = _in_released_words(before, release)
+    # original rows in the words of the release, where these are public: categories, and classes of numbers
+    words, made = pl.DataFrame(), perturbed_by(release)
+    if made is not None:
+        classed = [a for a in made.attributes if not a.numeric and a.name in before.frame.columns]
+        words = pl.DataFrame([a.values(a.codes(before.frame[a.name])) for a in classed])
+    elif isinstance(before, History):
+        words = as_released(before, release.statement).texts("")
     inserted_row, deleted = pl.col("row") >= len(original), pl.col("public").is_null()
     state = pl.when(inserted_row).then(pl.lit("inserted")).when(deleted).then(pl.lit("deleted"))
     frame = pl.DataFrame({"row": chosen, "public": places}).select(
@@ -412,17 +401,6 @@ def _places(release: Release, rows: int, most: int, *, inserted: bool) -> tuple[
     return chosen, found
 
 
-def _in_released_words(part: Records, release: Release) -> pl.DataFrame:
-    """Return original rows in the words of the release, where these are public: categories, and classes of numbers."""
-    made = perturbed_by(release)
-    if made is not None:
-        classed = [a for a in made.attributes if not a.numeric and a.name in part.frame.columns]
-        return pl.DataFrame([a.values(a.codes(part.frame[a.name])) for a in classed])
-    if isinstance(part, History):
-        return as_released(part, release.statement).texts("")
-    return pl.DataFrame()
-
-
 # --- what became of a cell -----------------------------------------------------------------------------------
 
 
@@ -432,43 +410,37 @@ def _shown(name: str, cells: pl.DataFrame, original: Records, release: Release) 
     Of ``cells``, ``told`` and ``said`` are as files spell them, ``was`` and ``now`` to compare; ``words`` are the
     original's in the words of the release.
     """
-    change = pl.when(pl.col("state") == "kept").then(_change(name, original, release)).cast(CHANGES)
+    if name not in release.public.frame.columns:
+        became = pl.lit("dropped")
+    elif name not in original.schema.names:
+        became = pl.lit("changed")
+    elif original.schema[name].role in (Role.CUSTOMER, Role.IDENTIFIER):
+        became = pl.lit("pseudonym")
+    else:
+        label = pl.lit(value=False)
+        perturbed = any(step.method == "retention" for step in release.statement.steps)
+        if not perturbed and release.public.frame[name].dtype == pl.String:
+            # a text that no original cell says is a label of a hierarchy
+            values = original.frame[name]
+            text = values.to_frame("x").select(cell_text(pl.col("x"), original.schema[name], values.dtype))["x"]
+            label = ~pl.col("now").is_in(text.drop_nulls().unique().implode())
+        in_words = (pl.col("now") == pl.col("words")).fill_null(value=False)
+        became = (
+            pl.when(pl.col("now") == pl.col("was"))
+            .then(pl.lit("same"))
+            .when(pl.col("kind") == "suppressed")
+            .then(pl.lit("suppressed"))
+            .when((pl.col("kind") != "exact") | in_words | label)
+            .then(pl.lit("generalised"))
+            .otherwise(pl.lit("changed"))
+        )
+    change = pl.when(pl.col("state") == "kept").then(became).cast(CHANGES)
     # a cell that was empty and is: not a star, for nothing was taken from it
     star = pl.when((pl.col("change") == "same") & (pl.col("kind") == "suppressed")).then(pl.lit(""))
     said = pl.when(pl.col("state") != "deleted").then(star.otherwise(pl.col("said")))
-    return (
-        cells.with_columns(change=change)
-        .select(
-            printable_texts(pl.col("told")).alias(f"original:{name}"),
-            printable_texts(said).alias(f"released:{name}"),
-            pl.col("change").alias(f"change:{name}"),
-        )
-        .get_columns()
+    shown = cells.with_columns(change=change).select(
+        printable_texts(pl.col("told")).alias(f"original:{name}"),
+        printable_texts(said).alias(f"released:{name}"),
+        pl.col("change").alias(f"change:{name}"),
     )
-
-
-def _change(name: str, original: Records, release: Release) -> pl.Expr:
-    """Return how to name the change of a column: all cells alike, or each."""
-    if name not in release.public.frame.columns:
-        return pl.lit("dropped")
-    if name not in original.schema.names:
-        return pl.lit("changed")
-    column = original.schema[name]
-    if column.role in (Role.CUSTOMER, Role.IDENTIFIER):
-        return pl.lit("pseudonym")
-    label = pl.lit(value=False)
-    perturbed = any(step.method == "retention" for step in release.statement.steps)
-    if not perturbed and release.public.frame[name].dtype == pl.String:
-        # a text that no original cell says is a label of a hierarchy
-        values = original.frame[name]
-        text = values.to_frame("x").select(cell_text(pl.col("x"), column, values.dtype))["x"]
-        label = ~pl.col("now").is_in(text.drop_nulls().unique().implode())
-    return (
-        pl.when(pl.col("now") == pl.col("was"))
-        .then(pl.lit("same"))
-        .when(pl.col("kind") == "suppressed")
-        .then(pl.lit("suppressed"))
-        .when((pl.col("kind") != "exact") | (pl.col("now") == pl.col("words")).fill_null(value=False) | label)
-        .then(pl.lit("generalised"))
-        .otherwise(pl.lit("changed"))
-    )
+    return shown.get_columns()

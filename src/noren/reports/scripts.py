@@ -6,6 +6,7 @@ original can rebuild the pseudonyms; a script asks for it in the variable ``SEED
 
 from __future__ import annotations
 
+import json
 import pprint
 import shlex
 from collections.abc import Mapping, Sequence
@@ -216,19 +217,14 @@ def _long(content: Any) -> str:
 
 def _remarks(order: ScriptOrder) -> list[str]:
     """Return what whoever runs the script should know."""
-    said = [_("Made by Noren {version}.").format(version=_one_line(order.statement.noren))]
-    needed = needed_files(order)
-    if needed:
-        said.append(_("It needs these files beside it: {names}.").format(names=_one_line(", ".join(needed))))
+    said = [_("Made by Noren {version}.").format(version=order.statement.noren)]
+    if needed := needed_files(order):
+        said.append(_("It needs these files beside it: {names}.").format(names=", ".join(needed)))
     if any(step.notes.get("stopped") or step.notes.get("by_the_clock") for step in order.statement.steps):
         said.append(
             _("The search was stopped, or ran by the clock: the seed alone does not make the same release again.")
         )
-    return said
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return [" ".join(text.split()) for text in said]  # names of files and versions stay on their line
 
 
 def _is_preset(schema: Schema) -> bool:
@@ -241,6 +237,14 @@ def _is_chain(statement: Statement) -> bool:
 
 def _said(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value not in (None, [], ())}
+
+
+def listed(facts: Mapping[str, Any]) -> str:
+    """Return parameters or notes for a person: ``k = 5, attributes = ["age"]``."""
+    return ", ".join(
+        f"{name} = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
+        for name, value in facts.items()
+    )
 
 
 def _as_table(step: Statement) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from noren.data.frames import History, Records
 from noren.data.release import Release
-from noren.drawing.ground import LONGEST_NAME, Spec, distinct, scaled, short
+from noren.drawing.ground import LONGEST_NAME, Spec, distinct, picture, scaled, short
 from noren.errors import InputError
 from noren.i18n import _
-from noren.inference.unicity import Curve, Step
+from noren.inference.unicity import Curve, Step, unicity
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.singled_out import left_in_release, singled_out, step_range
 
@@ -34,8 +34,6 @@ class UnicityPart:
 
 def unicity_facts(records: Records, release: Release | None = None) -> dict[str, Any] | None:
     """Return the curve of a sample as plain data; None where it cannot be asked, as of one customer or of a table."""
-    from noren.inference.unicity import unicity
-
     if not isinstance(records, History):
         return None
     try:
@@ -46,8 +44,6 @@ def unicity_facts(records: Records, release: Release | None = None) -> dict[str,
 
 def unicity_part(original: Records, release: Release) -> UnicityPart | None:
     """Return what a report shows of a release beside its original; None where it cannot be asked."""
-    from noren.drawing.ground import picture
-
     found = unicity_facts(original, release)
     if found is None:
         return None
