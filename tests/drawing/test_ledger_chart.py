@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.ledger.books import history, ledger
 
 from noren import i18n
-from noren.drawing.ground import COLOURS, heading_lines
-from noren.drawing.ledger_chart import ENDINGS, Curves, _spread, write_ledger_chart
+from noren.drawing.ground import COLOURS, ENDINGS, heading_lines
+from noren.drawing.ledger_chart import Curves, _spread, write_ledger_chart
 from noren.errors import ParameterError
 
 SVG = "{http://www.w3.org/2000/svg}"

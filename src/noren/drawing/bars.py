@@ -44,9 +44,9 @@ def bars(
         Width and height of a picture; on a page a chart is as wide as its place.
     """
     shown = distinct(labels, _LONGEST_BAR)
+    beyond = [] if nominal else [label for label in shown if label[:1] in ("<", "≥")]  # bars of all below or above
     rows: list[Spec] = [
-        {"label": label, "series": name, "value": short(height)}
-        | ({"open": True} if not nominal and _is_open(label) else {})
+        {"label": label, "series": name, "value": short(height)} | ({"open": True} if label in beyond else {})
         for name, heights in series.items()
         for label, height in zip(shown, heights, strict=True)
     ]
@@ -68,7 +68,7 @@ def bars(
             {"field": "value", "title": value_title or _("number"), "format": ",.4~r"},
         ],
     }
-    if not nominal and any(_is_open(label) for label in shown):
+    if beyond:
         # a bar of all that lies beyond is no hump
         encoding["opacity"] = {"condition": {"test": "datum.open", "value": 0.45}, "value": 1}
     roles = [f"${colours[i % len(colours)]}" for i in range(len(series))]
@@ -93,17 +93,12 @@ def bars(
     return spec
 
 
-def _is_open(label: str) -> bool:
-    """Tell whether a bar holds everything below or above, as its label says."""
-    return label[:1] in ("<", "≥")
-
-
 def histogram(axis: Axis, values: Spread, *, top: float, released: bool) -> Spec:
     """Return one panel: rows per bar, up to ``top``; the original in indigo, a release in teal."""
     return bars(
         axis.labels[: axis.shown],
         {"rows": values.weights[: axis.shown].tolist()},
-        label_title="" if axis.nominal else printable(axis.title, 60),
+        label_title="" if axis.nominal else printable(axis_title(axis.column.name, axis.unit, axis.width), 60),
         colours=("teal" if released else "indigo",),
         nominal=axis.nominal,
         top=top,

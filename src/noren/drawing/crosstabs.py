@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -80,8 +80,14 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
     facts = [its.facts(others=more) for its, more in zip(bars, others, strict=True)]
     pairs = []
     for a, b in combinations(range(len(columns)), 2):
-        shown = {what: _drawn(found[a, b], others[a], others[b], bars[a], bars[b]) for what, found in tables.items()}
-        estimate = estimates.get((a, b))
+        # without the bars for other values that nobody needs
+        down, across = bars[a].shown + others[a], bars[b].shown + others[b]
+        shown = {what: found[a, b][:down, :across] for what, found in tables.items()}
+        unsaid = {what: round(max(0.0, len(original) - float(table.sum())), _DIGITS) for what, table in shown.items()}
+        estimate, model = estimates.get((a, b), (None, None))
+        if estimate is not None:
+            shown["reconstructed"] = estimate[:down, :across]
+        listed = {what: np.round(table, _DIGITS).tolist() for what, table in shown.items()}
         pairs.append(
             {
                 "a": facts[a]["column"],
@@ -90,15 +96,11 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
                 "labels_b": facts[b]["labels"],
                 "axis_a": facts[a],
                 "axis_b": facts[b],
-                "original": _listed(shown["original"]),
-                "released": _listed(shown["released"]),
-                "reconstructed": None
-                if estimate is None
-                else _listed(_drawn(estimate.table, others[a], others[b], bars[a], bars[b])),
-                "model": None if estimate is None else estimate.model,
-                "unsaid": {
-                    what: round(max(0.0, len(original) - float(table.sum())), _DIGITS) for what, table in shown.items()
-                },
+                "original": listed["original"],
+                "released": listed["released"],
+                "reconstructed": listed.get("reconstructed"),
+                "model": model,
+                "unsaid": unsaid,
             }
         )
     return {
@@ -110,7 +112,7 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
 
 
 def _laid(cells: pl.Series, bars: Bars) -> _Laid:
-    number, found = shares(cells, bars.cut)
+    number, found = shares(cells, replace(bars.axis, labels=bars.axis.labels[: bars.shown]))
     # cells that lie in the same bars need not be told apart: fewer numbers, smaller tables
     alike, of = np.unique(np.round(found, 12), axis=0, return_inverse=True) if len(found) else (found, number)
     return _Laid(np.where(number < 0, -1, of.ravel()[number]) if len(found) else number, alike)
@@ -134,25 +136,7 @@ def _all_pairs(columns: Sequence[_Laid], rows: int) -> dict[Pair, Real]:
     }
 
 
-def _drawn(table: Real, others_a: bool, others_b: bool, a: Bars, b: Bars) -> Real:
-    """Return the table without the bars for other values that nobody needs."""
-    return table[: a.shown + others_a, : b.shown + others_b]
-
-
-def _listed(table: Real) -> list[list[float]]:
-    rounded: list[list[float]] = np.round(table, _DIGITS).tolist()
-    return rounded
-
-
 # --- what was reconstructed ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Estimate:
-    """A reconstructed table on its bars, and the model that made it."""
-
-    table: Real
-    model: Model
 
 
 class _OutOfTimeError(Exception):
@@ -161,8 +145,8 @@ class _OutOfTimeError(Exception):
 
 def _reconstructed(
     release: Release, columns: Sequence[Beside], bars: Sequence[Bars], seconds: float
-) -> tuple[dict[Pair, _Estimate], dict[str, Any] | None]:
-    """Return the estimated tables by pair, on their bars, and how they were made."""
+) -> tuple[dict[Pair, tuple[Real, Model]], dict[str, Any] | None]:
+    """Return the estimated tables by pair, on their bars, each with its model; and how they were made."""
     whole = perturbed_by(release)
     if whole is None:
         return {}, None
@@ -183,21 +167,19 @@ def _reconstructed(
         table = _estimate(made, codes, model, stop)
         if table is not None:
             joint = {pair: table.sum(axis=tuple({*range(table.ndim)}.difference(pair))) for pair in every}
-            tables = {pair: _Estimate(_on_bars(one, weights, pair), model) for pair, one in joint.items()}
+            tables = {(a, b): (weights[a].T @ one @ weights[b], model) for (a, b), one in joint.items()}
             return tables, {"model": model, "how": "joint", "skipped": 0}
-    found = {}
+    found: dict[Pair, tuple[Real, Model]] = {}
     # small tables first, so that as many pairs as can be are estimated as stated
     for a, b in sorted(every, key=lambda pair: made.only(pair).cells):
         pair = made.only([a, b])
         if pair.cells > _PAIR_CELLS:
             continue
-        table = _estimate(pair, [codes[a], codes[b]], model, stop) if time.monotonic() < stop else None
+        table, by = _estimate(pair, [codes[a], codes[b]], model, stop) if time.monotonic() < stop else None, model
+        if table is None:
+            table, by = _estimate(pair, [codes[a], codes[b]], _QUICK_MODEL, math.inf), _QUICK_MODEL
         if table is not None:
-            found[a, b] = _Estimate(_on_bars(table, weights, (a, b)), model)
-            continue
-        table = _estimate(pair, [codes[a], codes[b]], _QUICK_MODEL, math.inf)
-        if table is not None:
-            found[a, b] = _Estimate(_on_bars(table, weights, (a, b)), _QUICK_MODEL)
+            found[a, b] = weights[a].T @ table @ weights[b], by
     return found, {"model": model, "how": "pairs" if found else "none", "skipped": len(every) - len(found)}
 
 
@@ -213,9 +195,3 @@ def _estimate(made: Perturbation, codes: Sequence[Whole], model: Model, stop: fl
         return estimated(made.table(codes), made.channels, model, generator, report=report)[0]
     except _OutOfTimeError:
         return None
-
-
-def _on_bars(table: Real, weights: Sequence[Real], pair: Pair) -> Real:
-    a, b = pair
-    found: Real = weights[a].T @ table @ weights[b]
-    return found

@@ -148,19 +148,15 @@ def _coloured(part: Any) -> Any:
     return [_coloured(one) for one in part] if isinstance(part, list | tuple) else part
 
 
-def mark_count(spec: Mapping[str, Any]) -> int:
-    """Return how many marks a chart draws at most: its rows, for each of its layers.
+def mark_count(spec: Mapping[str, Any], rows: int = 0) -> int:
+    """Return how many marks a chart draws at most: its rows, or those of what it is part of, for each of its layers.
 
     >>> mark_count({"data": {"values": [1, 2]}, "layer": [{"mark": "bar"}, {"mark": "text", "data": {"values": [1]}}]})
     3
     """
-
-    def within(part: Mapping[str, Any], rows: int) -> int:
-        rows = len(part["data"]["values"]) if "data" in part else rows
-        inner = [p for key in ("panels", "layer", "hconcat", "vconcat") for p in part.get(key, ())]
-        return sum(within(p, rows) for p in inner) if inner else rows
-
-    return within(spec, 0)
+    rows = len(spec["data"]["values"]) if "data" in spec else rows
+    inner = [part for key in ("panels", "layer", "hconcat", "vconcat") for part in spec.get(key, ())]
+    return sum(mark_count(part, rows) for part in inner) if inner else rows
 
 
 def layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -70,11 +70,6 @@ class Axis:
     cuts: Real
     unit: Unit = "value"
     width: float = 1.0
-
-    @property
-    def title(self) -> str:
-        """The column, its unit and the width of a bar."""
-        return axis_title(self.column.name, self.unit, self.width)
 
     @property
     def nominal(self) -> bool:
@@ -420,11 +415,6 @@ class Bars:
 
     axis: Axis
     shown: int
-
-    @property
-    def cut(self) -> Axis:
-        """The axis of those that have a bar of their own."""
-        return replace(self.axis, labels=self.axis.labels[: self.shown])
 
     def facts(self, *, others: bool) -> dict[str, Any]:
         """Return what a chart needs to know of its axis, as plain data; ``others`` adds a bar for all other values."""

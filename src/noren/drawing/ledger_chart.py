@@ -14,7 +14,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from noren.drawing.ground import (
-    ENDINGS,
     LONGEST_NAME,
     Spec,
     chart_ending,
@@ -38,8 +37,6 @@ from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger, Proposal
 from noren.tables import Texts
 from noren.version import __version__
-
-__all__ = ["ENDINGS", "Curves", "about_measure", "chart_ending", "write_ledger_chart"]
 
 say = Texts(__name__)
 _LONGEST_NAME = 24
@@ -92,17 +89,17 @@ class Curves:
         """The budget that the numbers can be held against: that of their own measure."""
         return {name: limit for name, limit in self.budget.items() if name == self.measure}
 
-    @property
-    def worst(self) -> str:
-        """The attack that finds most after the last release."""
-        return max(self.found, key=lambda attack: _last(self.found[attack]))
-
     def finding(self) -> str:
         """Return the chart's heading: what the best attack finds now, and whether the budget is kept."""
+        last = {
+            attack: next((value for value in reversed(curve) if value is not None), 0.0)
+            for attack, curve in self.found.items()
+        }
+        worst = max(last, key=lambda attack: last[attack])
         words = {
             "count": len(self.periods),
-            "attack": printable(self.worst, _LONGEST_NAME),
-            "share": percent(round(_last(self.found[self.worst]), 4)),
+            "attack": printable(worst, _LONGEST_NAME),
+            "share": percent(round(last[worst], 4)),
             "period": self.periods[-1],
         }
         several = None if self.proposed and self.measure != "mm" else len(self.periods)
@@ -126,8 +123,94 @@ class Curves:
         return [(at, value) for at, value in enumerate(held) if value > limit + 1e-12]
 
     def chart(self, *, titled: bool = True) -> Spec:
-        """Return the chart, under its heading where it stands alone."""
-        return _risk_lines(self, heading_lines(self.finding()) if titled else ())
+        """Return one line per attack with its name, the budget as a level line, a release not out yet as a hollow mark.
+
+        The chart has a heading of its own where it stands alone.
+        """
+        measure, limit = self.measure, self.budget.get(self.measure)
+        shown = distinct([str(period) for period in self.periods])
+        order = distinct(list(self.found), LONGEST_NAME)
+        rows: list[Spec] = [
+            {
+                "attack": attack,
+                "period": shown[at],
+                "share": short(value),
+                "proposed": self.proposed and at == len(shown) - 1,
+            }
+            for attack, values in zip(order, self.found.values(), strict=True)
+            for at, value in enumerate(values)
+            if value is not None
+        ]
+        lasts: dict[str, Spec] = {row["attack"]: row for row in rows}
+        worst = max(lasts, key=lambda name: lasts[name]["share"], default="")
+        sure: list[Spec] = [
+            {"period": shown[at], "share": short(v)} for at, v in enumerate(self.certified) if v is not None
+        ]
+        top = min(1.0, 1.15 * max([*(row["share"] for row in [*rows, *sure]), limit or 0.0, 0.05]))
+        axis: Spec = {
+            "title": _("everything released up to"),
+            "values": few(shown, _SIZE[0]),
+            "labelAngle": 0,
+            "labelOverlap": "greedy",
+            "grid": False,
+        }
+        place: Spec = {
+            "x": {
+                "field": "period",
+                "type": "ordinal",
+                "sort": shown,
+                "axis": axis,
+                "scale": {"domain": shown, "padding": 0.2},
+            },
+            "y": scaled("share", say(f"axis.{measure}.title"), [0.0, short(top)], ".0~%"),
+            "color": {
+                "condition": {"test": {"field": "attack", "equal": worst}, "value": "$persimmon"},
+                "value": "$indigo",
+            },
+        }
+        tooltip = [
+            {"field": "attack", "title": _("attack")},
+            {"field": "period", "title": _("release")},
+            {"field": "share", "title": say(f"axis.{measure}.short"), "format": ".2%"},
+        ]
+        dashes, shapes = (
+            {"field": "attack", "scale": {"domain": order, "range": looks}, "legend": None}
+            for looks in (
+                [[1, 0] if name == worst else _DASHES[i % len(_DASHES)] for i, name in enumerate(order)],
+                [_SHAPES[i % len(_SHAPES)] for i in range(len(order))],
+            )
+        )
+        heavy = {"condition": {"test": {"field": "attack", "equal": worst}, "value": 2.5}, "value": 1.2}
+        layers: list[Spec] = [
+            {"mark": {"type": "line"}, "encoding": place | {"strokeDash": dashes, "strokeWidth": heavy}}
+        ]
+        for filled in (True, False):
+            some = [row for row in rows if row["proposed"] != filled]
+            mark: Spec = {"type": "point", "filled": filled, "size": 60, "opacity": 1, "strokeWidth": 1.5}
+            layers += [layer(some, mark, place | {"shape": shapes, "tooltip": tooltip})] if some else []
+        where = {name: place[name] for name in ("x", "y")}
+        ends = [row | {"said": f"{name} {row['share']:.3f}"} for name, row in lasts.items()]
+        if sure:
+            mark = {"type": "line", "color": "$teal", "strokeWidth": 2, "point": {"color": "$teal", "filled": True}}
+            layers.append(layer(sure, mark, where))
+            last = sure[-1]["share"]
+            ends.append({"share": last, "said": _("certified {share}").format(share=f"{last:.3f}"), "sure": True})
+        if limit is not None:
+            rule = {"type": "rule", "color": "$ochre", "strokeWidth": 2, "strokeDash": [3, 3]}
+            layers.append(layer([{"share": limit}], rule, {"y": place["y"]}))
+            tops: dict[str, Spec] = {}  # what is found most at each release where that is above the budget
+            for row in sure or rows:
+                if row["share"] > tops.get(row["period"], {"share": limit})["share"]:
+                    tops[row["period"]] = row
+            ring = {"type": "point", "shape": "circle", "filled": False, "color": "$persimmon", "size": 260}
+            ring |= {"strokeWidth": 2, "opacity": 1}
+            layers += [layer(list(tops.values()), ring, where)] if tops else []
+            ends.append({"share": limit, "said": _("budget {name}").format(name=f"{measure.upper()} {percent(limit)}")})
+        layers += _names_beside(ends, top, place)
+        spec: Spec = {"data": {"values": rows}, "layer": layers, "width": _SIZE[0], "height": _SIZE[1]}
+        if titled:
+            spec["title"] = {"text": heading_lines(self.finding()), "fontSize": 14, "offset": 12}
+        return spec
 
 
 def about_measure(measure: str) -> str:
@@ -137,19 +220,9 @@ def about_measure(measure: str) -> str:
 
 def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
     """Write the chart as a page, an SVG or a PNG picture, by the name's ending; whole or not at all."""
-    page = _page(curves) if chart_ending(Path(path)) == ".html" else ""
-    return write_picture(curves.chart(), path, page)
-
-
-def _last(curve: Sequence[float | None]) -> float:
-    return next((value for value in reversed(curve) if value is not None), 0.0)
-
-
-# --- the page ----------------------------------------------------------------------------------------------
-
-
-def _page(curves: Curves) -> str:
-    """Return one HTML page that loads and runs nothing: the chart, and its numbers as a table."""
+    if chart_ending(Path(path)) != ".html":
+        return write_picture(curves.chart(), path)
+    # one page that loads and runs nothing: the chart, and its numbers as a table
     lines = sorted(curves.found.items())
     if any(value is not None for value in curves.certified):
         lines.append((_("certified"), curves.certified))
@@ -163,7 +236,7 @@ def _page(curves: Curves) -> str:
     ]
     if curves.verdict is not None:
         limits += [curves.verdict.sentence, rule_sentence(curves.verdict.rule)]
-    return template("noren.drawing", "ledger.html.jinja").render(
+    page = template("noren.drawing", "ledger.html.jinja").render(
         language=active_language(),
         headline=curves.finding(),
         about=about_measure(curves.measure),
@@ -176,96 +249,7 @@ def _page(curves: Curves) -> str:
         css=house_styles(),
         _=_,
     )
-
-
-# --- the lines -------------------------------------------------------------------------------------------------------
-
-
-def _risk_lines(curves: Curves, heading: Sequence[str]) -> Spec:
-    """Return one line per attack with its name, the budget as a level line, a release not out yet as a hollow mark.
-
-    ``heading`` are the lines of the chart's own heading, where it stands alone.
-    """
-    measure, limit = curves.measure, curves.budget.get(curves.measure)
-    shown = distinct([str(period) for period in curves.periods])
-    order = distinct(list(curves.found), LONGEST_NAME)
-    rows: list[Spec] = [
-        {
-            "attack": attack,
-            "period": shown[at],
-            "share": short(value),
-            "proposed": curves.proposed and at == len(shown) - 1,
-        }
-        for attack, values in zip(order, curves.found.values(), strict=True)
-        for at, value in enumerate(values)
-        if value is not None
-    ]
-    lasts: dict[str, Spec] = {row["attack"]: row for row in rows}
-    worst = max(lasts, key=lambda name: lasts[name]["share"], default="")
-    sure: list[Spec] = [
-        {"period": shown[at], "share": short(v)} for at, v in enumerate(curves.certified) if v is not None
-    ]
-    top = min(1.0, 1.15 * max([*(row["share"] for row in [*rows, *sure]), limit or 0.0, 0.05]))
-    axis: Spec = {
-        "title": _("everything released up to"),
-        "values": few(shown, _SIZE[0]),
-        "labelAngle": 0,
-        "labelOverlap": "greedy",
-        "grid": False,
-    }
-    place: Spec = {
-        "x": {
-            "field": "period",
-            "type": "ordinal",
-            "sort": shown,
-            "axis": axis,
-            "scale": {"domain": shown, "padding": 0.2},
-        },
-        "y": scaled("share", say(f"axis.{measure}.title"), [0.0, short(top)], ".0~%"),
-        "color": {
-            "condition": {"test": {"field": "attack", "equal": worst}, "value": "$persimmon"},
-            "value": "$indigo",
-        },
-    }
-    tooltip = [
-        {"field": "attack", "title": _("attack")},
-        {"field": "period", "title": _("release")},
-        {"field": "share", "title": say(f"axis.{measure}.short"), "format": ".2%"},
-    ]
-    dashes, shapes = (
-        {"field": "attack", "scale": {"domain": order, "range": looks}, "legend": None}
-        for looks in (
-            [[1, 0] if name == worst else _DASHES[i % len(_DASHES)] for i, name in enumerate(order)],
-            [_SHAPES[i % len(_SHAPES)] for i in range(len(order))],
-        )
-    )
-    heavy = {"condition": {"test": {"field": "attack", "equal": worst}, "value": 2.5}, "value": 1.2}
-    layers: list[Spec] = [{"mark": {"type": "line"}, "encoding": place | {"strokeDash": dashes, "strokeWidth": heavy}}]
-    for filled in (True, False):
-        some = [row for row in rows if row["proposed"] != filled]
-        mark: Spec = {"type": "point", "filled": filled, "size": 60, "opacity": 1, "strokeWidth": 1.5}
-        layers += [layer(some, mark, place | {"shape": shapes, "tooltip": tooltip})] if some else []
-    where = {name: place[name] for name in ("x", "y")}
-    ends = [row | {"said": f"{name} {row['share']:.3f}"} for name, row in lasts.items()]
-    if sure:
-        mark = {"type": "line", "color": "$teal", "strokeWidth": 2, "point": {"color": "$teal", "filled": True}}
-        layers.append(layer(sure, mark, where))
-        last = sure[-1]["share"]
-        ends.append({"share": last, "said": _("certified {share}").format(share=f"{last:.3f}"), "sure": True})
-    if limit is not None:
-        rule = {"type": "rule", "color": "$ochre", "strokeWidth": 2, "strokeDash": [3, 3]}
-        layers.append(layer([{"share": limit}], rule, {"y": place["y"]}))
-        tops: dict[str, Spec] = {}  # what is found most at each release where that is above the budget
-        for row in sure or rows:
-            if row["share"] > tops.get(row["period"], {"share": limit})["share"]:
-                tops[row["period"]] = row
-        ring = {"type": "point", "shape": "circle", "filled": False, "color": "$persimmon", "size": 260}
-        ring |= {"strokeWidth": 2, "opacity": 1}
-        layers += [layer(list(tops.values()), ring, where)] if tops else []
-        ends.append({"share": limit, "said": _("budget {name}").format(name=f"{measure.upper()} {percent(limit)}")})
-    layers += _names_beside(ends, top, place)
-    spec: Spec = {"data": {"values": rows}, "layer": layers, "width": _SIZE[0], "height": _SIZE[1]}
-    return spec | ({"title": {"text": list(heading), "fontSize": 14, "offset": 12}} if heading else {})
+    return write_picture(curves.chart(), path, page)
 
 
 def _names_beside(ends: Sequence[Spec], top: float, place: Spec) -> list[Spec]:

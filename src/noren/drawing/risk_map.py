@@ -211,7 +211,16 @@ def _label_layers(
             continue
         if label.far:
             leads.setdefault(round(label.near[1] - y, 2), []).append(row)
-        words.setdefault(_side(label, x, y, text_width(text)), []).append(row | {"short": text})
+        # how it hangs on its point: its alignment, and how far it is moved
+        middle, wide = label.top + LETTER[1] / 2, text_width(text)
+        level = abs(middle - y) < 1
+        baseline, dy = ("middle", 0.0) if level else ("bottom" if middle < y else "top", round(label.near[1] - y, 2))
+        align, dx = "right", round(label.left + wide - x, 2)
+        if abs(label.left + wide / 2 - x) < 1:
+            align, dx = "center", 0.0
+        elif label.left > x:
+            align, dx = "left", round(label.left - x, 2)
+        words.setdefault((align, baseline, dx, dy), []).append(row | {"short": text})
     drawn = [
         layer(some, {"type": "rule", "color": "$muted", "y2Offset": far}, channels | {"y2": {"field": "risk"}})
         for far, some in leads.items()
@@ -224,17 +233,6 @@ def _label_layers(
         rim = {"color": "$card", "stroke": "$card", "strokeWidth": 4}
         said += [layer(some, mark | {"tooltip": None} | look, named) for look in (rim, {"color": "$ink"})]
     return drawn, said
-
-
-def _side(label: Label, x: float, y: float, wide: float) -> tuple[str, str, float, float]:
-    """Return how a label hangs on its point: its alignment, and how far it is moved."""
-    middle = label.top + LETTER[1] / 2
-    baseline, dy = ("middle", 0.0) if abs(middle - y) < 1 else ("bottom" if middle < y else "top", label.near[1] - y)
-    if abs(label.left + wide / 2 - x) < 1:
-        return "center", baseline, 0.0, round(dy, 2)
-    if label.left > x:
-        return "left", baseline, round(label.left - x, 2), round(dy, 2)
-    return "right", baseline, round(label.left + wide - x, 2), round(dy, 2)
 
 
 def _across(uses: Sequence[float], *, near: bool) -> tuple[float, float]:
@@ -291,37 +289,27 @@ def place_labels(
     placed: list[Box] = []
     answer: list[Label | None] = []
     for own, ((x, y), text) in enumerate(zip(spots, texts, strict=True)):
-        wide = text_width(text)
+        wide, (tall, beside) = text_width(text), (LETTER[1], _POINT + _GAP)
+        candidates = [
+            Label(x + beside, y - tall / 2, (x + beside, y), far=False),
+            Label(x - beside - wide, y - tall / 2, (x - beside, y), far=False),
+        ]
+        for step in range(4):
+            away = beside + step * (tall + 1)
+            for left in (x - wide / 2, x + _GAP, x - _GAP - wide):
+                candidates += [
+                    Label(left, y - away - tall, (x, y - away), far=step > 0),
+                    Label(left, y + away, (x, y + away), far=step > 0),
+                ]
         others = [*placed, *points[:own], *points[own + 1 :]]
-        boxed = [(c, _box(c, wide)) for c in _candidates(x, y, wide)]
-        fitting = [c for c, (x0, y0, x1, y1) in boxed if x0 >= 0 and y0 >= 0 and x1 <= size[0] and y1 <= size[1]]
-        free = [c for c in fitting if not _meets(_box(c, wide), others)]
+        boxed = [(c, (c.left, c.top, c.left + wide, c.top + tall)) for c in candidates]
+        fitting = [(c, b) for c, b in boxed if b[0] >= 0 and b[1] >= 0 and b[2] <= size[0] and b[3] <= size[1]]
+        free = [(c, b) for c, b in fitting if not _meets(b, others)]
         # a label on the line is still legible, one on a label is not
-        label = next((c for c in free if not _meets(_box(c, wide), lines)), free[0] if free else None)
-        answer.append(label)
-        if label is not None:
-            placed.append(_box(label, wide))
+        best = next(((c, b) for c, b in free if not _meets(b, lines)), free[0] if free else None)
+        answer.append(best[0] if best else None)
+        placed += [best[1]] if best else []
     return answer
-
-
-def _candidates(x: float, y: float, wide: float) -> list[Label]:
-    tall, beside = LETTER[1], _POINT + _GAP
-    found = [
-        Label(x + beside, y - tall / 2, (x + beside, y), far=False),
-        Label(x - beside - wide, y - tall / 2, (x - beside, y), far=False),
-    ]
-    for step in range(4):
-        away = beside + step * (tall + 1)
-        for left in (x - wide / 2, x + _GAP, x - _GAP - wide):
-            found += [
-                Label(left, y - away - tall, (x, y - away), far=step > 0),
-                Label(left, y + away, (x, y + away), far=step > 0),
-            ]
-    return found
-
-
-def _box(label: Label, wide: float) -> Box:
-    return label.left, label.top, label.left + wide, label.top + LETTER[1]
 
 
 def _meets(box: Box, others: Sequence[Box]) -> bool:
