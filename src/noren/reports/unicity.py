@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -23,15 +22,6 @@ PageTable = tuple[list[str], list[list[str]]]
 """Headings, and rows of cells."""
 
 
-@dataclass(frozen=True)
-class UnicityPart:
-    """What a report shows: sentences, the chart, and its numbers, of the original and of the release."""
-
-    sentences: Sequence[str]
-    chart: Markup
-    tables: Sequence[PageTable]
-
-
 def unicity_facts(records: Records, release: Release | None = None) -> dict[str, Any] | None:
     """Return the curve of a sample as plain data; None where it cannot be asked, as of one customer or of a table."""
     if not isinstance(records, History):
@@ -42,22 +32,23 @@ def unicity_facts(records: Records, release: Release | None = None) -> dict[str,
         return None
 
 
-def unicity_part(original: Records, release: Release) -> UnicityPart | None:
-    """Return what a report shows of a release beside its original; None where it cannot be asked."""
+def unicity_part(original: Records, release: Release) -> dict[str, Any] | None:
+    """Return what a report shows of a release beside its original: sentences, the chart, its numbers as tables.
+
+    None where it cannot be asked.
+    """
     found = unicity_facts(original, release)
     if found is None:
         return None
     before, after = found["curve"], found["release"]
     known = _headline(before).known
+    left = [left_in_release(Step(**step)) for step in after if step["known"] == known]
     chart = picture(unicity_lines(before, {_("release"): after}))
-    return UnicityPart(
-        sentences=[
-            singled_out_caption(found),
-            *(left_in_release(Step(**step)) for step in after if step["known"] == known),
-        ],
-        chart=Markup(chart),  # noqa: S704 - the drawer escapes texts
-        tables=[unicity_table(before), release_table(after)],
-    )
+    return {
+        "sentences": [singled_out_caption(found), *left],
+        "chart": Markup(chart),  # noqa: S704 - the drawer escapes texts
+        "tables": [unicity_table(before), release_table(after)],
+    }
 
 
 def singled_out_caption(found: Mapping[str, Any]) -> str:
