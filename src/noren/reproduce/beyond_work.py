@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -30,20 +31,14 @@ from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of, dataset, the_history
 from noren.reproduce.s3_work import SIMPLE
+from noren.tables import table_of
 
 HISTORIES = "pwscup2018-final"
 MONTHS = "pwscup2017"
 SEED = 1
 ATTACKERS = 13
 
-_NAMES = {"method": "monthly-pseudonyms"}
-_GROUPS = {"method": "generalize-by-count"}
-CHAINS: dict[str, list[dict[str, Any]]] = {
-    "pseudonyms alone": [_NAMES],
-    "thin 10 %, light noise": [{"method": "thin", "share": 0.1}, {"method": "perturb"}, _NAMES],
-    "groups of 3": [_GROUPS | {"k": 3}],
-    "groups of 5": [_GROUPS | {"k": 5, "suppress_cells": True}],
-}
+CHAINS: Mapping[str, list[dict[str, Any]]] = table_of(__name__)["chains"]
 """How each month is protected before it goes into the book."""
 
 

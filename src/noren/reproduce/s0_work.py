@@ -37,6 +37,7 @@ from noren.measures.utility.statistics import Statistics
 from noren.methods import methods
 from noren.protocols import Evidence, Guess
 from noren.reproduce.inputs import customers_of, the_history
+from noren.tables import table_of
 from noren.work.store import kept
 
 DATA = "pwscup2018-final"
@@ -44,19 +45,9 @@ SEED = 1
 ATTACKERS = 13
 """So many try each release, as S0 reckons."""
 
-Made = tuple[str, Mapping[str, Any]]
-RELEASES: dict[str, Made] = {
-    **{f"by count, k = {k}": ("generalize-by-count", {"k": k}) for k in (2, 3, 4, 6, 10)},
-    **{
-        f"by count, k = {k}, cells suppressed": ("generalize-by-count", {"k": k, "suppress_cells": True})
-        for k in (2, 3, 4, 6, 10)
-    },
-    "generalize, k = 2": ("generalize", {"k": 2}),
-    **{f"generalize, k = {k}": ("generalize", {"k": k, "effort": "quick"}) for k in (3, 4, 6)},
-    "thin 20 %": ("thin", {"share": 0.2}),
-    "perturb, 31 days, prices by half": ("perturb", {"days": 31, "price": 0.5, "packs": 3}),
-}
-"""What stands in for the teams' releases."""
+_TABLES = table_of(__name__)
+RELEASES: Mapping[str, tuple[str, Mapping[str, Any]]] = _TABLES["releases"]
+"""What stands in for the teams' releases: a method and its parameters."""
 
 
 def useful(name: str, draws: int) -> dict[str, Any]:
@@ -128,16 +119,7 @@ def _comparing() -> tuple[Purchases, Compare]:
 # --- The final of 2018 played again: what is handed in ----------------------------------------------------------------
 
 
-RECIPES: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "names alone": ("pseudonymize", {}),
-    "thin 20 %": ("thin", {"share": 0.2}),
-    "pairs": ("generalize", {"k": 2}),
-    "pairs in blocks": ("generalize", {"k": 2, "block": 50}),
-    "pairs by count, suppressed": ("generalize-by-count", {"k": 2, "suppress_cells": True}),
-    "pairs by count": ("generalize-by-count", {"k": 2}),
-    "triples": ("generalize", {"k": 3, "effort": "quick"}),
-    "triples by count, suppressed": ("generalize-by-count", {"k": 3, "suppress_cells": True}),
-}
+RECIPES: Mapping[str, tuple[str, Mapping[str, Any]]] = _TABLES["recipes"]
 """Releases that the entries are, or are made of."""
 
 
@@ -150,21 +132,7 @@ class CupEntry:
     alone: int = 0
 
 
-ENTRIES: dict[str, CupEntry] = {
-    "A": CupEntry("unique", "names alone"),
-    "B": CupEntry("unique", "thin 20 %"),
-    "C": CupEntry("unique", "pairs", alone=100),
-    "D": CupEntry("two alone", "pairs", alone=2),
-    "E": CupEntry("two alone", "pairs by count, suppressed", alone=2),
-    "F": CupEntry("pairs", "pairs"),
-    "G": CupEntry("pairs", "pairs"),
-    "H": CupEntry("pairs", "pairs"),
-    "I": CupEntry("pairs", "pairs in blocks"),
-    "J": CupEntry("pairs", "pairs by count, suppressed"),
-    "K": CupEntry("pairs", "pairs by count"),
-    "L": CupEntry("triples", "triples"),
-    "M": CupEntry("based on triples", "triples by count, suppressed"),
-}
+ENTRIES = {team: CupEntry(**said) for team, said in _TABLES["entries"].items()}
 """The 13 teams. Three have the best pairs, as three had in 2018; what was *based on triples* S0 does not say."""
 
 

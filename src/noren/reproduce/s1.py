@@ -30,25 +30,8 @@ HALF_UP = 0.0005
 PRICES = (2.0, 2.09)
 """What the second and third row are sold for: as printed, and as the sum was worked out."""
 
-DELETED = "*,*,*,*"
-ROWS = {  # as S1 has them; its dates have no year, its sets no order
-    "introduction": ["[2010/11/2;2011/4/6],{A;B;C},[1;3],[1;10]"] * 3,
-    "example": [
-        *(DELETED, DELETED),
-        "[2011/4/2;2011/10/10],{521P;891},[2;3],[1;10]",
-        "[2011/1/3;2011/8/2],{291D;B20;G402},[2;10],[2;9]",
-        DELETED,
-        "[2011/4/2;2011/10/10],{521P;891},[2;3],[1;10]",
-        "[2011/1/3;2011/8/2],{291D;B20;G402},[2;10],[2;9]",
-        "[2011/1/3;2011/8/2],{291D;B20;G402},[2;10],[2;9]",
-        "[2011/4/2;2011/10/10],{521P;891},[2;3],[1;10]",
-    ],
-}
-ROWS["categories"] = [
-    row.replace("{521P;891}", "general").replace("{291D;B20;G402}", "{furniture;stationery}") for row in ROWS["example"]
-]
-WHOSE = {"introduction": ["N 1", "I 1", "H 1"]}
-WHOSE["example"] = WHOSE["categories"] = ["A 1", "A 2", "A 3", "A 4", "B 1", "B 2", "B 3", "C 1", "C 2"]
+ROWS: dict[str, dict[str, str]] = _SAID["rows"]
+"""What becomes of each row of the examples."""
 
 EXAMPLES = Unit(work.examples, (";".join(f"{item}={category}" for item, category in CATEGORIES.items()),))
 ERRORS = tuple(Unit(work.errors, (price,)) for price in PRICES)
@@ -69,7 +52,7 @@ def made_alike(found: Findings) -> Comparison:
     cells = [
         Datum(titles[name].format(row=whose), paper=printed, ours=said, exact=True)
         for name, rows in ROWS.items()
-        for whose, printed, said in zip(WHOSE[name], rows, ours[name], strict=True)
+        for (whose, printed), said in zip(rows.items(), ours[name], strict=True)
     ]
     return Comparison(cells, [_("A year is added to S1's dates, and items stand in order; * is deleted.")])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from noren.methods.chain import Chain
 from noren.methods.pseudo_records import PseudoRecords
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of, without_times
+from noren.tables import table_of
 
 DATA = "pwscup2016"
 ATTACKS = ("jaccard", "item-candidates", "unique-rows", "profile")
@@ -82,20 +84,7 @@ def padded(
 
 
 _WIDE = {"method": "perturb", "days": 31, "price": 1.0, "packs": 5}
-RELEASES: dict[str, list[dict[str, Any]]] = {
-    "thin 50 %": [{"method": "thin", "share": 0.5}],
-    "thin 80 %": [{"method": "thin", "share": 0.8}],
-    "thin 95 %": [{"method": "thin", "share": 0.95}],
-    "swap 30 %": [{"method": "swap", "share": 0.3}],
-    "swap 60 %": [{"method": "swap", "share": 0.6}],
-    "swap 60 %, thin 50 %": [{"method": "swap", "share": 0.6}, {"method": "thin", "share": 0.5}],
-    "pseudo records, 100 clusters": [{"method": "pseudo-records", "clusters": 100, "effort": "quick"}],
-    "pseudo records, 150 clusters": [{"method": "pseudo-records", "clusters": 150, "effort": "quick"}],
-    "pseudo records, 150 clusters, thin 50 %": [
-        {"method": "pseudo-records", "clusters": 150, "effort": "quick"},
-        {"method": "thin", "share": 0.5},
-    ],
-}
+RELEASES: Mapping[str, list[dict[str, Any]]] = table_of(__name__)["releases"]
 """What stands in for the contest's submissions; dates, prices and quantities are moved far in all of them."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from noren.attacks import attacks
@@ -12,33 +12,14 @@ from noren.measures.safety.user_matching import UserMatching
 from noren.methods.chain import Chain
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of, the_history, without_times
+from noren.tables import table_of
 
 DATA = "pwscup2017"
 BY_KEY = tuple(f"s{number}" for number in range(1, 7))
 SIMPLE = (*BY_KEY, "s7", "s8")
 
 
-_LIGHT = {"method": "perturb", "days": 3, "price": 0.05, "packs": 1}
-RELEASES: dict[str, list[dict[str, Any]]] = {
-    "pseudonyms alone": [],
-    "thin 30 %, light noise": [{"method": "thin", "share": 0.3}, _LIGHT],
-    "swap 30 %, light noise": [{"method": "swap", "share": 0.3}, _LIGHT],
-    "dates and quantities moved": [{"method": "perturb", "days": 7, "price": 0.0, "packs": 2}],
-    "swap 50 %": [{"method": "swap", "share": 0.5}],
-    "thin 50 % of the rarest, noise": [
-        {"method": "thin", "share": 0.5, "rarest": True},
-        {"method": "perturb", "days": 7, "price": 0.1, "packs": 2},
-    ],
-    "thin 80 %, strong noise": [
-        {"method": "thin", "share": 0.8},
-        {"method": "perturb", "days": 31, "price": 0.5, "packs": 5},
-    ],
-    "swap 60 %, thin 30 %, strong noise": [
-        {"method": "swap", "share": 0.6},
-        {"method": "thin", "share": 0.3},
-        {"method": "perturb", "days": 31, "price": 0.3, "packs": 3},
-    ],
-}
+RELEASES: Mapping[str, list[dict[str, Any]]] = table_of(__name__)["releases"]
 """What stands in for the teams' releases: steps before a pseudonym for each month."""
 
 
