@@ -98,7 +98,7 @@ def histogram(axis: Axis, values: Spread, *, top: float, released: bool) -> Spec
     return bars(
         axis.labels[: axis.shown],
         {"rows": values.weights[: axis.shown].tolist()},
-        label_title="" if axis.nominal else printable(axis_title(axis.column.name, axis.unit, axis.width), 60),
+        label_title="" if axis.nominal else printable(axis.title, 60),
         colours=("teal" if released else "indigo",),
         nominal=axis.nominal,
         top=top,
@@ -163,7 +163,7 @@ def counts_bars(
 # --- cross tabulations -----------------------------------------------------------------------------------------------
 
 
-def crosstab_panels(pair: Mapping[str, Any], *, difference: bool = True) -> Spec:
+def crosstab_panels(pair: Mapping[str, Any]) -> Spec:
     """Return a cross tabulation before and after as shaded tables on one scale, and what changed.
 
     The difference is the release's table (the reconstructed one where there is one) less the original's: teal and ``+``
@@ -187,11 +187,10 @@ def crosstab_panels(pair: Mapping[str, Any], *, difference: bool = True) -> Spec
         shaded(labels, titles, table, f"{names[kind]} ({most})" if kind == "original" else names[kind], [0, top])
         for kind, table in tables.items()
     ]
-    if difference:
-        after = tables.get("reconstructed", tables["released"])
-        changed = [[b - a for a, b in zip(*rows, strict=True)] for rows in zip(tables["original"], after, strict=True)]
-        far = max((abs(value) for value in _named(changed, *rest)), default=0.0) or 1.0
-        panels.append(shaded(labels, titles, changed, _("change: + more rows, − fewer"), [-far, 0, far]))
+    after = tables.get("reconstructed", tables["released"])
+    changed = [[b - a for a, b in zip(*rows, strict=True)] for rows in zip(tables["original"], after, strict=True)]
+    far = max((abs(value) for value in _named(changed, *rest)), default=0.0) or 1.0
+    panels.append(shaded(labels, titles, changed, _("change: + more rows, − fewer"), [-far, 0, far]))
     room = {"height": 16 * len(labels[0]) + 160}  # on a page labels and titles are within it
     return {"panels": [panel | room for panel in panels]}
 

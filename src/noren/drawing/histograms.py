@@ -72,6 +72,11 @@ class Axis:
     width: float = 1.0
 
     @property
+    def title(self) -> str:
+        """The column, its unit and the width of a bar."""
+        return axis_title(self.column.name, self.unit, self.width)
+
+    @property
     def nominal(self) -> bool:
         """Whether the bars are values rather than ranges."""
         return self.column.scale == Scale.NOMINAL
@@ -290,8 +295,8 @@ def net_shift(original: Spread, released: Spread, rows: int) -> float:
 # --- whole numbers ---------------------------------------------------------------------------------------------------
 
 
-def count_bars(values: Whole, most: int = MOST_BARS) -> dict[str, Any]:
-    """Return a histogram of whole numbers from 1 on, at most ``most`` bars, with what is least, middle and largest.
+def count_bars(values: Whole) -> dict[str, Any]:
+    """Return a histogram of whole numbers from 1 on, with what is least, middle and largest.
 
     Small ranges have a bar for each number; larger ones bars that widen tenfold with the numbers, so that a long tail
     keeps its shape.
@@ -303,7 +308,7 @@ def count_bars(values: Whole, most: int = MOST_BARS) -> dict[str, Any]:
     if not len(values):
         lists: dict[str, Any] = {name: [] for name in ("labels", "from", "to", "counts")}
         return lists | {"total": 0, "minimum": None, "median": None, "mean": None, "maximum": None}
-    starts = bar_starts(int(values.min()), int(values.max()), most)
+    starts = bar_starts(int(values.min()), int(values.max()))
     ends = np.append(starts[1:] - 1, max(int(values.max()), int(starts[-1])))
     return {
         "labels": [str(a) if a == b else f"{a}–{b}" for a, b in zip(starts, ends, strict=True)],
@@ -318,20 +323,20 @@ def count_bars(values: Whole, most: int = MOST_BARS) -> dict[str, Any]:
     }
 
 
-def bar_starts(low: int, high: int, most: int = MOST_BARS) -> Whole:
-    """Return where bars begin that hold the numbers from ``low`` to ``high``.
+def bar_starts(low: int, high: int) -> Whole:
+    """Return where bars begin that hold the numbers from ``low`` to ``high``, at most :data:`MOST_BARS` of them.
 
     >>> bar_starts(1, 4).tolist(), bar_starts(8, 120).tolist()
     ([1, 2, 3, 4], [8, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
     """
-    if high - low < most:
+    if high - low < MOST_BARS:
         return np.arange(low, high + 1)
     powers = 10 ** np.arange(len(str(high)))
     # by the first digit, or where that is too many, by 1, 2 and 5: of 18 digits, 54 at most
     for digits in ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 5), (1,)):
         starts = np.sort(np.outer(powers, digits).ravel())
         kept = starts[(starts <= high) & (np.append(starts[1:], high + 1) > low)]
-        if len(kept) <= most:
+        if len(kept) <= MOST_BARS:
             break
     return kept.astype(np.int64)
 

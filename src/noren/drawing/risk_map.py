@@ -15,6 +15,7 @@ from noren.judgement.place import Place, frontier
 from noren.judgement.sentences import bare_word
 from noren.judgement.verdict import Word
 from noren.measures import place_of_measure
+from noren.tables import table_of
 
 _LONGEST_POINT = 32
 _MARKS = {
@@ -24,16 +25,7 @@ _MARKS = {
     Word.UNTRIED: ("square", "$muted"),
 }
 
-_SHAPES = (
-    "M0.5,-0.87L1,0L0.5,0.87L-0.5,0.87L-1,0L-0.5,-0.87Z",
-    "M-0.35,-0.95H0.35V-0.35H0.95V0.35H0.35V0.95H-0.35V0.35H-0.95V-0.35H-0.35Z",
-    "M0,-1L0.26,-0.32L0.98,-0.29L0.42,0.16L0.61,0.85L0,0.46L-0.61,0.85L-0.42,0.16L-0.98,-0.29L-0.26,-0.32Z",
-    "M0,0.9L-0.95,-0.75L0.95,-0.75Z",
-    "M-0.9,-0.9H0.9L0.25,0L0.9,0.9H-0.9L-0.25,0Z",
-    "M0.9,0L-0.75,0.95L-0.75,-0.95Z",
-    "M-0.95,-0.55L-0.55,-0.95L0,-0.4L0.55,-0.95L0.95,-0.55L0.4,0L0.95,0.55L0.55,0.95L0,0.4L-0.55,0.95L-0.95,0.55L-0.4,0Z",
-    "M-0.9,0L0.75,0.95L0.75,-0.95Z",
-)
+_SHAPES: list[str] = table_of(__name__)["shapes"]
 """Hexagon, plus, star, triangle down, hourglass, triangle right, cross, triangle left."""
 
 
