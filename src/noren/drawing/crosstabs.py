@@ -162,22 +162,24 @@ def _reconstructed(
         for laid in (_laid(a.values(np.arange(a.size)), its) for a, its in zip(made.attributes, bars, strict=True))
     ]
     codes = made.places(release.public.frame)
+    found: dict[Pair, tuple[Real, Model]] = {}
     stop = time.monotonic() + seconds
     if made.cells <= _JOINT_CELLS and len(columns) > 2:
         table = _estimate(made, codes, model, stop)
         if table is not None:
             joint = {pair: table.sum(axis=tuple({*range(table.ndim)}.difference(pair))) for pair in every}
-            tables = {(a, b): (weights[a].T @ one @ weights[b], model) for (a, b), one in joint.items()}
-            return tables, {"model": model, "how": "joint", "skipped": 0}
-    found: dict[Pair, tuple[Real, Model]] = {}
+            found = {(a, b): (weights[a].T @ one @ weights[b], model) for (a, b), one in joint.items()}
+            return found, {"model": model, "how": "joint", "skipped": 0}
     # small tables first, so that as many pairs as can be are estimated as stated
     for a, b in sorted(every, key=lambda pair: made.only(pair).cells):
         pair = made.only([a, b])
         if pair.cells > _PAIR_CELLS:
             continue
-        table, by = _estimate(pair, [codes[a], codes[b]], model, stop) if time.monotonic() < stop else None, model
+        by: Model = model
+        table = _estimate(pair, [codes[a], codes[b]], by, stop) if time.monotonic() < stop else None
         if table is None:
-            table, by = _estimate(pair, [codes[a], codes[b]], _QUICK_MODEL, math.inf), _QUICK_MODEL
+            by = _QUICK_MODEL
+            table = _estimate(pair, [codes[a], codes[b]], by, math.inf)
         if table is not None:
             found[a, b] = weights[a].T @ table @ weights[b], by
     return found, {"model": model, "how": "pairs" if found else "none", "skipped": len(every) - len(found)}

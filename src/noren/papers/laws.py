@@ -93,11 +93,11 @@ def _items(case: Case, wording: Wording) -> list[Told]:
     looks for them in values), codes that link, what is rare, and the nature of the data base.
     """
     none, deleted = wording.word("common.none"), case.deleted or ()
-    text = {c.name: column_text(c.name) for c in (*case.columns, *deleted)}
+    text = {name: column_text(name) for name in (*(c.name for c in case.columns), *(c.name for c in deleted))}
     done = {c.name: f"{text[c.name]}: {treatment(c, wording)}" for c in case.columns}
     done |= {c.name: f"{text[c.name]}: {wording.word('common.done_deleted')}" for c in deleted}
     naming = (Role.CUSTOMER, Role.IDENTIFIER, Role.OTHER, Role.DESCRIPTION)
-    own = [c.name for c in (*case.columns, *deleted) if c.role in naming]
+    own = [c.name for c in case.columns if c.role in naming] + [c.name for c in deleted if c.role in naming]
     kept = [text[c.name] for c in case.columns if c.role == Role.IDENTIFIER]
     gone = [text[c.name] for c in deleted if c.role == Role.IDENTIFIER]
     linking = [c for c in case.columns if c.role in (Role.CUSTOMER, Role.INVOICE)]

@@ -132,7 +132,7 @@ class CupEntry:
     alone: int = 0
 
 
-ENTRIES = {team: CupEntry(**said) for team, said in _TABLES["entries"].items()}
+ENTRIES: dict[str, CupEntry] = {team: CupEntry(**said) for team, said in _TABLES["entries"].items()}
 """The 13 teams. Three have the best pairs, as three had in 2018; what was *based on triples* S0 does not say."""
 
 
