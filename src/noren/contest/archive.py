@@ -12,13 +12,11 @@ import contextlib
 import hashlib
 import json
 import re
-import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,14 +28,13 @@ from noren.contest.lots import holds
 from noren.contest.receipts import Receipt, receipt_from
 from noren.contest.results.model import RESULTS_FILES, results_html, results_of
 from noren.contest.state import Contest, fold
-from noren.contest.store.sealing import Seal, derived, kept_key
 from noren.contest.store.tables import accounts, organisers
 from noren.contest.store.tables import sealed as sealed_table
 from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError, shown
 from noren.i18n import LANGUAGES, _, speaking
 from noren.progress import Progress, silent
-from noren.tables import Texts
+from noren.tables import Texts, table_of
 from noren.work.chain import Entry, canonical, entry_of, verify
 
 say = Texts(__name__)
@@ -79,11 +76,10 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
         sealed = state.results is None
     if not sealed and state.results is None:
         raise RefusedError(*say.problem("results_not_out"))
-    kind: Kind = "sealed" if sealed else "open"
-    parts = [*_parts(arena, state, entries, kind), *(_backup(arena, state) if sealed else ())]
+    parts = sorted(_parts(arena, state, entries, "sealed" if sealed else "open"))
     files = sorted(needed_files(state))
     with writing_file(path, private=True) as aside, zipfile.ZipFile(aside, "w") as archive:
-        for name, content in sorted(parts):
+        for name, content in parts:
             _write(archive, name, [content])
         for done, digest in enumerate(files):
             progress(done / len(files), digest[:12])
@@ -106,12 +102,11 @@ def needed_files(contest: Contest) -> set[str]:
 def _parts(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) -> Iterator[tuple[str, bytes]]:
     manifest = {"form": _FORM, "kind": kind, "contest": state.id, "entries": len(entries), "head": entries[-1].digest}
     if kind == "sealed":
-        manifest["key_check"] = _key_check(kept_key(arena.folder))
+        manifest["key_check"] = arena.store.key_check
     yield "manifest.json", canonical(manifest) + b"\n"
     yield "log.jsonl", b"".join(one.line() for one in entries)
     yield "public_key", state.public_key.encode() + b"\n"
-    about = tomllib.loads((files("noren.contest") / "archive_readme.toml").read_text(encoding="utf-8"))[kind]
-    yield "README", f"{state.title} ({state.id})\n\n{about}".encode()
+    yield "README", f"{state.title} ({state.id})\n\n{table_of('noren.contest.archive_readme')[kind]}".encode()
     if arena.signing.public == state.public_key:
         for one in state.submissions.values():
             yield f"receipts/{one.id}.json", arena.receipt(state, one).to_text().encode()
@@ -122,10 +117,8 @@ def _parts(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) -
         for language in LANGUAGES:
             with speaking(language):
                 yield f"results/results.{language}.html", results_html(results).encode()
-
-
-def _backup(arena: Arena, state: Contest) -> Iterator[tuple[str, bytes]]:
-    """Yield the people who play or organise, and what is secret, as the server keeps it."""
+        return
+    # the people who play or organise, and what is secret, as the server keeps it
     playing = {name for team in state.teams.values() for name in team.members}
     with arena.store.engine.connect() as database:
         asked = sa.select(organisers.c.account).where(organisers.c.contest == state.id)
@@ -153,10 +146,6 @@ def _blocks_of(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             yield block
-
-
-def _key_check(key: bytes) -> str:
-    return hashlib.sha256(derived(key, "check")).hexdigest()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -238,8 +227,11 @@ class Archive:
 
 
 @contextlib.contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
-    """Open an archive; stop at whatever no archive of ours has."""
+def open_archive(path: Path, *, to_replay: bool = False) -> Iterator[Archive]:
+    """Open an archive; stop at whatever no archive of ours has.
+
+    ``to_replay`` stops at a sealed one, too, which nobody without its server's key can replay.
+    """
     try:
         opened = zipfile.ZipFile(path)
     except OSError as error:
@@ -247,7 +239,16 @@ def open_archive(path: Path) -> Iterator[Archive]:
     except _DAMAGE:
         raise _damaged(path, _("it is no ZIP file")) from None
     with opened:
-        _check_members(opened, path)
+        members = opened.infolist()
+        if len(members) > _MOST_MEMBERS:
+            raise _damaged(path, _("it has too many parts"))
+        if len({one.filename for one in members}) != len(members):
+            raise _damaged(path, _("a name stands in it twice"))
+        for one in members:
+            if not _NAMES.fullmatch(one.filename):
+                raise _damaged(path, _("{name} is no part of an archive").format(name=shown(one.filename)))
+            if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise _damaged(path, _("{name} is packed in another way").format(name=shown(one.filename)))
         manifest = _json(b"".join(_bounded(opened, "manifest.json", _LARGEST_TEXT, path)), path)
         kind = manifest.get("kind")
         if manifest.get("form") != _FORM or kind not in ("open", "sealed"):
@@ -257,20 +258,9 @@ def open_archive(path: Path) -> Iterator[Archive]:
             raise _damaged(path, _("its log does not begin with a contest"))
         contest = str(entries[0].body.get("contest"))
         key = b"".join(_bounded(opened, "public_key", _LARGEST_TEXT, path)).decode("ascii", "replace").strip()
+        if to_replay and kind != "open":
+            raise ParameterError(*say.problem("sealed_backup"))
         yield Archive(path, kind, contest, entries, key, manifest, opened)
-
-
-def _check_members(opened: zipfile.ZipFile, path: Path) -> None:
-    members = opened.infolist()
-    if len(members) > _MOST_MEMBERS:
-        raise _damaged(path, _("it has too many parts"))
-    if len({one.filename for one in members}) != len(members):
-        raise _damaged(path, _("a name stands in it twice"))
-    for one in members:
-        if not _NAMES.fullmatch(one.filename):
-            raise _damaged(path, _("{name} is no part of an archive").format(name=shown(one.filename)))
-        if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise _damaged(path, _("{name} is packed in another way").format(name=shown(one.filename)))
 
 
 def read_log(path: Path) -> tuple[Entry, ...]:
@@ -357,15 +347,21 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
             raise _damaged(path, wrong)
         if arena.state(state.id) is not None:
             raise RefusedError(_("there is a contest {name} already").format(name=state.id), _("import it elsewhere"))
-        backup = _check_backup(arena, archive, state) if archive.kind == "sealed" else None
-        secrets = _secrets(arena, archive, state)
+        backup: dict[str, Any] = {"accounts": [], "organisers": []}
+        secrets = {} if state.salt is None else {"salt": bytes.fromhex(state.salt)}  # of an open one it is revealed
+        if archive.kind == "sealed":
+            backup, secrets = _check_backup(arena, archive), {}
+            for name in archive.names("secrets/"):
+                secrets[name] = arena.store.secrets.seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
+            if "salt" in secrets and not holds(state.commitment, secrets["salt"]):
+                raise _damaged(path, _("its salt is not the one that was committed to"))
         _copy_files(arena, archive, state, progress)
         with arena.store.engine.begin() as database:
             known = set(database.execute(sa.select(accounts.c.id)).scalars())
-            new = [dict(one) for one in ([] if backup is None else backup["accounts"]) if one["id"] not in known]
+            new = [dict(one) for one in backup["accounts"] if one["id"] not in known]
             if new:
                 database.execute(accounts.insert(), new)
-        organising = [] if backup is None else dict.fromkeys(backup["organisers"])
+        organising = dict.fromkeys(backup["organisers"])
         arena.store.create(state.id, archive.entries, organised_by=organising, secrets=secrets)
         with arena.store.changing(state.id) as change:
             for one in state.unjudged():
@@ -373,9 +369,9 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
     return state.id
 
 
-def _check_backup(arena: Arena, archive: Archive, state: Contest) -> dict[str, Any]:
+def _check_backup(arena: Arena, archive: Archive) -> dict[str, Any]:
     """Stop where a sealed archive cannot be used here, and return who is in it."""
-    if archive.manifest.get("key_check") != _key_check(kept_key(arena.folder)):
+    if archive.manifest.get("key_check") != arena.store.key_check:
         raise FileError(*say.problem("other_key"), file=archive.path)
     backup = _json(archive.text("accounts.json"), archive.path)
     columns = {column.name for column in accounts.columns}
@@ -389,18 +385,6 @@ def _check_backup(arena: Arena, archive: Archive, state: Contest) -> dict[str, A
         if known is not None and known.id != one["id"]:
             raise RefusedError(*say.problem("login_taken", login=shown(one["login"])))
     return backup
-
-
-def _secrets(arena: Arena, archive: Archive, state: Contest) -> dict[str, bytes]:
-    """Return what is secret of a contest: of an open one the salt that is revealed."""
-    if archive.kind == "open":
-        return {} if state.salt is None else {"salt": bytes.fromhex(state.salt)}
-    found, seal = {}, Seal(kept_key(arena.folder), "secrets")
-    for name in archive.names("secrets/"):
-        found[name] = seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
-    if "salt" in found and not holds(state.commitment, found["salt"]):
-        raise _damaged(archive.path, _("its salt is not the one that was committed to"))
-    return found
 
 
 def _copy_files(arena: Arena, archive: Archive, state: Contest, progress: Progress) -> None:
@@ -419,9 +403,3 @@ def _copy_files(arena: Arena, archive: Archive, state: Contest, progress: Progre
                     raise _damaged(
                         archive.path, _("the file {digest} is not what it is called").format(digest=digest[:12])
                     )
-
-
-def must_be_open(archive: Archive) -> None:
-    """Stop at a sealed archive, which nobody without its server's key can replay."""
-    if archive.kind != "open":
-        raise ParameterError(*say.problem("sealed_backup"))

@@ -8,7 +8,7 @@ and works on a log without files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 from zipfile import is_zipfile
 
 from noren.contest import acts
-from noren.contest.archive import Archive, must_be_open, open_archive, read_log
+from noren.contest.archive import Archive, open_archive, read_log
 from noren.contest.arena import numbered, target_label
 from noren.contest.judging import SCORER
 from noren.contest.judging.near_duplicates import similar
@@ -208,8 +208,7 @@ def replay(path: Path, *, workers: int | None = None, progress: Progress = silen
     workers
         How many processes judge at once; all cores if not said.
     """
-    with open_archive(path) as archive, TemporaryDirectory(prefix="noren-replay-") as folder:
-        must_be_open(archive)
+    with open_archive(path, to_replay=True) as archive, TemporaryDirectory(prefix="noren-replay-") as folder:
         again = _Replay(archive, Path(folder))
         try:
             verify(archive.entries)
@@ -371,12 +370,11 @@ class _Replay:
         """Plan to score a release, to score a guess on it, or to make its target: what the entry says of it."""
         about = contest.rounds[round_]
         master = self._path(about.master) if about.master else ""
-        given = [contest.rulebook.to_toml(), self._path(about.data), master, self._path(submitted)]
-        work: Callable[..., Any] = _release_again
+        what = "guess" if guess else "target" if label else "release"
+        given = [what, contest.rulebook.to_toml(), self._path(about.data), master, self._path(submitted)]
         if label:
-            work = _guess_again if guess else _target_again
             given += [self._salt, label, *([self._path(guess)] if guess else [])]
-        self.units.append((entry, value, Unit(work, tuple(given), code="replay")))
+        self.units.append((entry, value, Unit(_again, tuple(given), code="replay")))
 
     def check_other_files(self) -> None:
         """Compare tables and receipts in the archive with those that the log gives."""
@@ -397,12 +395,12 @@ class _Replay:
     def judge_again(self, workers: int, progress: Progress) -> None:
         """Do the planned work on all cores, each once, and compare."""
         units = list(dict.fromkeys(unit for _entry, _value, unit in self.units))
-        units.sort(key=lambda one: one.arguments[1:4])  # who reads one release reads it once for all guesses against it
+        units.sort(key=lambda one: one.arguments[2:5])  # who reads one release reads it once for all guesses against it
         done: dict[Unit, Any] = {}
         for unit in run_units(units, done, PieceStore(self._folder / "pieces"), workers):
-            progress(len(done) / len(units), unit.work.__name__.strip("_").replace("_", " "))
+            progress(len(done) / len(units), f"{unit.arguments[0]} again")
         for entry, value, unit in self.units:
-            self.scores += unit.work is not _target_again
+            self.scores += unit.arguments[0] != "target"
             ours, scorer = done[unit], entry.body.get("scorer", SCORER)
             if value:
                 theirs: Any = entry.body["targets"][int(value.split(".")[1])]["digest"]
@@ -419,26 +417,21 @@ class _Replay:
                 self._compare(entry, ours, theirs, why, value)
 
 
-def _release_again(book: str, original: str, master: str, submitted: str) -> Any:
-    return _or_fault(score_release, book, original, master, submitted)
-
-
-def _guess_again(book: str, original: str, master: str, submitted: str, salt: str, label: str, guess: str) -> Any:
-    return _or_fault(score_guess, book, original, master, submitted, bytes.fromhex(salt), label, Path(guess))
-
-
-def _target_again(book: str, original: str, master: str, submitted: str, salt: str, label: str) -> Any:
-    made = _or_fault(make_target, book, original, master, submitted, bytes.fromhex(salt), label)
-    return digest_of(made) if isinstance(made, bytes) else made
-
-
 _book = cache(read_rulebook)
 
 
-def _or_fault(work: Callable[..., Any], book: str, original: str, master: str, submitted: str, *more: Any) -> Any:
+def _again(
+    what: str, book: str, original: str, master: str, submitted: str, salt: str = "", label: str = "", guess: str = ""
+) -> Any:
+    """Score a release or a guess again, or return the digest of the target made again; a fault says why it failed."""
+    of_round = Path(master) if master else None
     try:
-        files = Path(original), Path(submitted)
-        return work(_book(book), *files, *more, master=Path(master) if master else None)
+        given = _book(book), Path(original), Path(submitted)
+        if what == "release":
+            return score_release(*given, master=of_round)
+        if what == "guess":
+            return score_guess(*given, bytes.fromhex(salt), label, Path(guess), master=of_round)
+        return digest_of(make_target(*given, bytes.fromhex(salt), label, master=of_round))
     except MemoryError:
         raise
     except Exception as error:

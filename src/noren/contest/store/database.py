@@ -80,6 +80,8 @@ class ContestStore:
     ----------
     accounts, tokens, jobs, rates, secrets, hooks, clock
         What else it keeps.
+    key_check
+        What tells keys apart and says nothing of them.
     """
 
     def __init__(self, url: str, key: bytes, *, is_rehearsal: bool = False, lease: float | None = None) -> None:
@@ -90,11 +92,11 @@ class ContestStore:
         self.jobs = Jobs(self.engine, lease=lease)
         self.secrets, self.hooks = Secrets(self.engine, key), Hooks(self.engine, key)
         self.clock = Clock(self.engine, is_rehearsal=is_rehearsal)
-        check = hashlib.sha256(derived(key, "check")).hexdigest()
+        self.key_check = hashlib.sha256(derived(key, "check")).hexdigest()
         with self.engine.begin() as database:
-            database.execute(about.update().where(about.c.key_check == "").values(key_check=check))
+            database.execute(about.update().where(about.c.key_check == "").values(key_check=self.key_check))
             kept = database.execute(sa.select(about.c.key_check)).scalar_one()
-        if kept != check:
+        if kept != self.key_check:
             self.close()
             raise FileError(
                 _("these contests are sealed with another key"),

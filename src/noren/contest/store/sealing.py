@@ -106,11 +106,11 @@ class Secrets:
     """What a contest knows and tells nobody, by name."""
 
     def __init__(self, engine: sa.Engine, key: bytes) -> None:
-        self._engine, self._seal = engine, Seal(key, "secrets")
+        self._engine, self.seal = engine, Seal(key, "secrets")
 
     def put_within(self, database: sa.Connection, contest: str, name: str, content: bytes) -> None:
         """Keep a secret as a part of a transaction; it is never changed."""
-        kept = self._seal.close(content, f"{contest}/{name}")
+        kept = self.seal.close(content, f"{contest}/{name}")
         database.execute(sealed.insert().values(contest=contest, name=name, content=kept))
 
     def get(self, contest: str, name: str) -> bytes | None:
@@ -118,7 +118,7 @@ class Secrets:
         asked = sa.select(sealed.c.content).where(sealed.c.contest == contest, sealed.c.name == name)
         with self._engine.connect() as database:
             kept: bytes | None = database.execute(asked).scalar()
-        return None if kept is None else self._seal.open(kept, f"{contest}/{name}")
+        return None if kept is None else self.seal.open(kept, f"{contest}/{name}")
 
 
 @dataclass(frozen=True)
