@@ -13,6 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -278,10 +279,17 @@ class JudgesDesk:
         sketch = result.get("sketch")
         if not result.get("valid") or not sketch:
             return []
+        if own.kind == "release":
+            of_round = (one for one in contest.submissions.values() if one.kind == "release" and one.round == own.round)
+            counting = {one.team: one for one in of_round if one.counts}  # one pass: there may be thousands
+            if contest.settings.counting == "chosen":
+                counting = {team: contest.counting_release(team, own.round) or one for team, one in counting.items()}
+        else:
+            counting = {one.team: one for one in contest.guesses(own.round, target=own.target) if one.counts}
         told = {_pair(*(contest.submissions[one] for one in flag["submissions"])) for flag in contest.flags}
         flags = []
-        for other in _compared_with(contest, own):
-            if _pair(other, own) in told:
+        for other in counting.values():
+            if other.team == own.team or _pair(other, own) in told:
                 continue
             share = similar(sketch, (other.judged or {}).get("sketch"))
             if share >= contest.rulebook.duplicates:
@@ -295,24 +303,21 @@ class JudgesDesk:
         """Do what is due by now in every contest: targets after protecting, the reveal and the results at the end."""
         for name in self.arena.store.contests():
             contest = self.arena.state(name)
-            if contest is not None:
-                self._tick(contest)
-
-    def _tick(self, contest: Contest) -> None:
-        now = self.arena.now()
-        for round_ in contest.rounds:
-            attacked = any(one.kind == PhaseKind.ATTACK and one.round == round_ for one in contest.phases)
-            due = attacked and round_ not in contest.targets and contest.protecting_over(round_, now)
-            if due and not contest.unjudged(round_) and numbered_entries(contest, round_):
-                order = {"round": round_}
-                with self.arena.store.changing(contest.id) as change:  # of several who want it one orders it
-                    if not self.arena.store.jobs.has(change.connection, contest.id, "targets", order):
-                        change.enqueue("targets", queue=JUDGE, order=order)
-        if acts.reveal(contest, now, salt=""):
-            salt = self.salt(contest)
-            contest = self.arena.change(contest.id, lambda state, at: acts.reveal(state, at, salt=salt), self._hooks)
-        if contest.salt is not None:
-            self._publish_results(contest)
+            if contest is None:
+                continue
+            now = self.arena.now()
+            for round_ in contest.rounds:
+                attacked = any(one.kind == PhaseKind.ATTACK and one.round == round_ for one in contest.phases)
+                due = attacked and round_ not in contest.targets and contest.protecting_over(round_, now)
+                if due and not contest.unjudged(round_) and numbered_entries(contest, round_):
+                    order = {"round": round_}
+                    with self.arena.store.changing(name) as change:  # of several who want it one orders it
+                        if not self.arena.store.jobs.has(change.connection, name, "targets", order):
+                            change.enqueue("targets", queue=JUDGE, order=order)
+            if acts.reveal(contest, now, salt=""):
+                contest = self.arena.change(name, partial(acts.reveal, salt=self.salt(contest)), self._hooks)
+            if contest.salt is not None:
+                self._publish_results(contest)
 
     def _publish_results(self, contest: Contest) -> None:
         """Write the digest of the results into the log: again whenever they changed."""
@@ -355,18 +360,6 @@ def numbered(contest: Contest, round_: str, salt: bytes) -> dict[str, Submission
 def _pair(one: Submission, other: Submission) -> tuple[frozenset[str], str, str | None]:
     """Return what a flag is about: two teams, in a round, of a guess against a target."""
     return frozenset({one.team, other.team}), one.round, one.target
-
-
-def _compared_with(contest: Contest, own: Submission) -> list[Submission]:
-    """Return the files of other teams that a file is compared with: those that count."""
-    if own.kind == "release":
-        of_round = (one for one in contest.submissions.values() if one.kind == "release" and one.round == own.round)
-        latest = {one.team: one for one in of_round if one.counts}  # one pass: there may be thousands
-        if contest.settings.counting == "chosen":
-            latest = {team: contest.counting_release(team, own.round) or one for team, one in latest.items()}
-    else:
-        latest = {one.team: one for one in contest.guesses(own.round, target=own.target) if one.counts}
-    return [one for team, one in latest.items() if team != own.team]
 
 
 def orders_for(hooks: Iterable[Hook], entries: Sequence[Entry]) -> list[Order]:

@@ -30,7 +30,7 @@ from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.version import __version__
 from noren.work.chain import canonical
-from noren.work.queue import Claim, State, clock_of
+from noren.work.queue import State, clock_of
 
 SIGNATURE: Final = "X-Noren-Signature"
 _SECONDS = 10.0
@@ -88,26 +88,20 @@ def is_outside(address: str) -> bool:
     return found.is_global and not found.is_multicast
 
 
-def _looked_up(parts: SplitResult, private: bool) -> tuple[str, int]:
-    """Return the one address that is called; all that a name stands for must be outside."""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        known = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise UndeliveredError(_("the name of the address is not known")) from None
-    found = [str(one[4][0]) for one in known]
-    if not found or not (private or all(is_outside(one) for one in found)):
-        raise UndeliveredError(_("the address is inside this network; only a server that allows it sends there"))
-    return found[0], port
-
-
 # --- sending ---------------------------------------------------------------------------------------------------------
 
 
 def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None) -> None:
     """Send a message once; whatever is not a plain yes is an error."""
     parts = check_address(hook.url)
-    address, port = _looked_up(parts, private)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        known = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise UndeliveredError(_("the name of the address is not known")) from None
+    found = [str(one[4][0]) for one in known]  # the first is called, and all that the name stands for must be outside
+    if not found or not (private or all(is_outside(one) for one in found)):
+        raise UndeliveredError(_("the address is inside this network; only a server that allows it sends there"))
     moment = int(time.time() if now is None else now)
     headers = {
         "Host": parts.netloc,
@@ -116,7 +110,7 @@ def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None)
         SIGNATURE: signature(hook.secret, moment, body),
     }
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    connection = http.client.HTTPConnection(address, port, timeout=_SECONDS)
+    connection = http.client.HTTPConnection(found[0], port, timeout=_SECONDS)
 
     def cut() -> None:
         """End a connection that takes too long, however it drips."""
@@ -170,18 +164,14 @@ class Postman:
         try:
             deliver(hook, canonical({"id": job.id, **job.order["message"]}), private=self._private)
         except UndeliveredError as error:
-            self._not_taken(claim, str(error))
+            if claim.attempt > len(_AGAIN):
+                queue.end(claim.id, State.FAILED, holder=self._holder, error=str(error))
+                return True
+            later: dict[str, Any] = {"lease_until": clock_of(self._arena.store.engine) + _AGAIN[claim.attempt - 1]}
+            later |= {"claimed_by": f"{self._holder} again", "error": str(error), "most_attempts": len(_AGAIN) + 1}
+            mine = sa.and_(jobs.c.id == claim.id, jobs.c.claimed_by == self._holder, jobs.c.state == State.RUNNING)
+            with self._arena.store.engine.begin() as database:
+                database.execute(jobs.update().where(mine).values(**later))
         else:
             queue.end(claim.id, State.DONE, holder=self._holder, done=1.0, error="")
         return True
-
-    def _not_taken(self, claim: Claim, reason: str) -> None:
-        """Let a message be tried again later, or give it up."""
-        if claim.attempt > len(_AGAIN):
-            self._arena.store.jobs.queue.end(claim.id, State.FAILED, holder=self._holder, error=reason)
-            return
-        later: dict[str, Any] = {"lease_until": clock_of(self._arena.store.engine) + _AGAIN[claim.attempt - 1]}
-        later |= {"claimed_by": f"{self._holder} again", "error": reason, "most_attempts": len(_AGAIN) + 1}
-        mine = sa.and_(jobs.c.id == claim.id, jobs.c.claimed_by == self._holder, jobs.c.state == State.RUNNING)
-        with self._arena.store.engine.begin() as database:
-            database.execute(jobs.update().where(mine).values(**later))
