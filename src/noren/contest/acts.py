@@ -197,34 +197,42 @@ def _is_among(given: str, known: set[str]) -> bool:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def receive_release(
-    contest: Contest, now: str, *, account: str, submission: str, digest: str, size: int, phase: str | None = None
-) -> list[Said]:
-    """Take a release in; it is judged later."""
-    team = _may_play(contest, account)
-    at = _phase_for(contest, now, PhaseKind.PROTECT, phase)
-    body = {"submission": submission, "account": account, "digest": digest, "bytes": size}
-    return [_received(contest, now, "release", team, at, body)]
-
-
-def receive_guess(
-    contest: Contest, now: str, *, account: str, submission: str, target: str, digest: str, size: int,
-    phase: str | None = None,
+def receive(
+    contest: Contest, now: str, *, kind: str, account: str, submission: str, digest: str, size: int,
+    target: str = "", phase: str | None = None,
 ) -> list[Said]:  # fmt: skip
-    """Take a guess against a target in."""
+    """Take a release in, or a guess against a target, if the team may hand in one more, and so large a one."""
     team = _may_play(contest, account)
-    at = _phase_for(contest, now, PhaseKind.ATTACK, phase)
-    targets = contest.targets.get(at.round or "", {})
-    if not targets:
-        raise RefusedError(_("the targets are being prepared"), _("try again in a minute"))
-    if target not in targets:
-        raise RefusedError(
-            *say.problem("no_such_target", target=target[:20], names=", ".join(sorted(targets)[:50])), status=404
-        )
-    if targets[target].team == team.id:
-        raise RefusedError(*say.problem("own_target", target=target), status=422)
-    body = {"submission": submission, "account": account, "digest": digest, "bytes": size, "target": target}
-    return [_received(contest, now, "guess", team, at, body)]
+    wanted = PhaseKind.PROTECT if kind == "release" else PhaseKind.ATTACK
+    open_ = [one for one in contest.open(now, wanted) if phase in (None, one.id)]
+    if not open_:
+        raise _not_open(contest, now, wanted)
+    if len(open_) > 1:
+        raise RefusedError(*say.problem("several_phases", names=", ".join(one.id for one in open_)), status=422)
+    at = open_[0]
+    body: dict[str, Any] = {"submission": submission, "account": account, "digest": digest, "bytes": size}
+    if kind == "guess":
+        targets = contest.targets.get(at.round or "", {})
+        if not targets:
+            raise RefusedError(_("the targets are being prepared"), _("try again in a minute"))
+        if target not in targets:
+            names = ", ".join(sorted(targets)[:50])
+            raise RefusedError(*say.problem("no_such_target", target=target[:20], names=names), status=404)
+        if targets[target].team == team.id:
+            raise RefusedError(*say.problem("own_target", target=target), status=422)
+        body["target"] = target
+    quota, largest = contest.rulebook.quota, contest.settings.largest_file
+    most = quota.releases if kind == "release" else quota.guesses
+    if contest.used(team.id, at.id, body.get("target")) >= most:
+        raise RefusedError(*say.problem("no_tries_left", most=most), status=429)
+    since = (dt.datetime.fromisoformat(now) - _DAY).isoformat(timespec="microseconds")
+    today = sum(1 for one in contest.of_team(team.id) if one.time >= since and one.refunded is None)
+    if today >= quota.files_a_day:
+        raise RefusedError(*say.problem("too_many_files", count=today), status=429)
+    if size > largest:
+        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=largest), _("send less"), status=413)
+    about = {"team": team.id, "phase": at.id, "round": at.round}
+    return [Said(f"{kind}-received", f"team:{team.id}", body | about)]
 
 
 @action(
@@ -253,38 +261,12 @@ def choose(
     return [Said("release-chosen", f"team:{team.id}", body)]
 
 
-def _received(contest: Contest, now: str, kind: str, team: Team, phase: Phase, body: dict[str, Any]) -> Said:
-    """Say that a file was received, if the team may hand in one more, and so large a one."""
-    quota, largest = contest.rulebook.quota, contest.settings.largest_file
-    most = quota.releases if kind == "release" else quota.guesses
-    if contest.used(team.id, phase.id, body.get("target")) >= most:
-        raise RefusedError(*say.problem("no_tries_left", most=most), status=429)
-    since = (dt.datetime.fromisoformat(now) - _DAY).isoformat(timespec="microseconds")
-    today = sum(1 for one in contest.of_team(team.id) if one.time >= since and one.refunded is None)
-    if today >= quota.files_a_day:
-        raise RefusedError(*say.problem("too_many_files", count=today), status=429)
-    if body["bytes"] > largest:
-        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=largest), _("send less"), status=413)
-    about = {"team": team.id, "phase": phase.id, "round": phase.round}
-    return Said(f"{kind}-received", f"team:{team.id}", body | about)
-
-
 def _may_play(contest: Contest, account: str) -> Team:
     _not_paused(contest)
     team = team_of(contest, account)
     if team.out is not None:
         raise RefusedError(_("your team is disqualified: {reason}").format(reason=team.out), _("ask the organiser"))
     return team
-
-
-def _phase_for(contest: Contest, now: str, kind: PhaseKind, name: str | None) -> Phase:
-    open_ = contest.open(now, kind)
-    wanted = open_ if name is None else [one for one in open_ if one.id == name]
-    if not wanted:
-        raise _not_open(contest, now, kind)
-    if len(wanted) > 1:
-        raise RefusedError(*say.problem("several_phases", names=", ".join(one.id for one in wanted)), status=422)
-    return wanted[0]
 
 
 def _not_open(contest: Contest, now: str, kind: PhaseKind) -> RefusedError:
@@ -502,8 +484,8 @@ def _by(account: str, kind: str, body: dict[str, Any]) -> Said:
 # --- once more -------------------------------------------------------------------------------------------------------
 
 DECIDED: dict[str, Callable[..., list[Said]]] = {
-    "release-received": receive_release,
-    "guess-received": receive_guess,
+    "release-received": receive,
+    "guess-received": receive,
     "release-chosen": choose,
     "rescheduled": reschedule,
     "settings-changed": change_settings,
@@ -522,7 +504,8 @@ def decided_again(contest: Contest, entry: Entry) -> list[Said]:
     from noren.contest.state import Settings
 
     act, said = DECIDED[entry.kind], entry.body
-    given: dict[str, Any] = {"account": "", **said, "size": said.get("bytes")}
+    kind = entry.kind.removesuffix("-received")
+    given: dict[str, Any] = {"account": "", **said, "size": said.get("bytes"), "kind": kind}
     if act is choose:  # the log says for which team it was done, and any member may
         given["account"] = next(iter(contest.teams[said["team"]].members))
     if act is reschedule:

@@ -27,11 +27,11 @@ from noren.contest.arena import Arena, Order
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
 from noren.contest.kinds import PhaseKind, Role
-from noren.contest.lots import commitment, new_salt
+from noren.contest.lots import SALT_BYTES, commitment
 from noren.contest.phases import Phase, check_phases, moment, zone_named
 from noren.contest.receipts import Receipt
 from noren.contest.results.model import Results, results_of
-from noren.contest.rulebook import Rulebook, read_rulebook
+from noren.contest.rulebook import read_rulebook
 from noren.contest.schemas import SubmissionOut
 from noren.contest.standings import Board, board
 from noren.contest.state import Contest, Settings, Submission, Target, Team
@@ -153,8 +153,22 @@ class Desk:
             raise ParameterError(_("a contest needs data"), _("give a file for each round"))
         check_phases(asked.phases, list(data))
         book = read_rulebook(asked.rulebook, **asked.changes)
-        book, rounds = self._rounds(book, data)
-        salt = new_salt()
+        rounds: dict[str, dict[str, Any]] = {}
+        for name, (file_name, content) in data.items():
+            kept = self.arena.files.put(iter(partial(content.read, FRAME), b""), sealed=False)
+            with self.arena.files.path(kept.digest, suffix="".join(Path(file_name).suffixes[-2:])) as path:
+                try:
+                    found = original_of(book, path)
+                except InputError as error:
+                    if error.file is None:
+                        raise
+                    raise ValueInCellError.of(error.problems, file_name) from None  # a person's file, not ours
+            if not book.data_schema:  # where the rulebook names no format, that of the first is guessed for all
+                book = book.model_copy(update={"data_schema": found.schema.to_toml()})
+            people = len(found.customers) if isinstance(found, History) else len(found)
+            known = {"data": kept.digest, "name": Path(file_name).name[:100]}
+            rounds[name] = known | {"rows": len(found), "people": people}
+        salt = secrets.token_bytes(SALT_BYTES)
         body = {
             "contest": asked.id,
             "title": " ".join(asked.title.split()),
@@ -171,31 +185,10 @@ class Desk:
         }
         entry = next_entry(None, self.arena.now(), Said("created", f"organiser:{account}", body))
         self.arena.store.create(asked.id, [entry], organised_by=[account], secrets={"salt": salt})
-        found = self.arena.state(asked.id)
-        if found is None:
+        made = self.arena.state(asked.id)
+        if made is None:
             raise RefusedError(_("there is no such contest"), status=404)
-        return found
-
-    def _rounds(
-        self, book: Rulebook, data: Mapping[str, tuple[str, BinaryIO]]
-    ) -> tuple[Rulebook, dict[str, dict[str, Any]]]:
-        """Keep the data of each round; where the rulebook names no format, that of the first is guessed for all."""
-        rounds: dict[str, dict[str, Any]] = {}
-        for name, (file_name, content) in data.items():
-            kept = self.arena.files.put(iter(partial(content.read, FRAME), b""), sealed=False)
-            with self.arena.files.path(kept.digest, suffix="".join(Path(file_name).suffixes[-2:])) as path:
-                try:
-                    found = original_of(book, path)
-                except InputError as error:
-                    if error.file is None:
-                        raise
-                    raise ValueInCellError.of(error.problems, file_name) from None  # a person's file, not ours
-            if not book.data_schema:
-                book = book.model_copy(update={"data_schema": found.schema.to_toml()})
-            people = len(found.customers) if isinstance(found, History) else len(found)
-            rounds[name] = {"data": kept.digest, "name": Path(file_name).name[:100], "rows": len(found)}
-            rounds[name]["people"] = people
-        return book, rounds
+        return made
 
     # --- actions -------------------------------------------------------------------------------------------------
 
@@ -204,7 +197,23 @@ class Desk:
 
         What its signature takes beside what is asked comes from here: who asks, new codes and identifiers.
         """
-        found = self._allowed(who, contest, act.role, asked)
+        if act.role == "newcomer":
+            who.somebody()
+            found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
+            code = asked.get("code") or asked.get("invitation") or ""
+            if found is None or not acts.has_code(found, code):  # a code lets its holder see the contest
+                found = self.visit(who, contest).contest
+            if self.arena.store.organises(who.player(), found.id):  # they know too much to play
+                raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
+        else:
+            visit = self.visit(who, contest)
+            if act.role == "organiser":
+                visit.organised()
+            elif act.role == "member":
+                visit.team()
+            else:
+                who.player()
+            found = visit.contest
         known: dict[str, Callable[[], str]] = {
             "account": lambda: who.id,
             "member": lambda: "" if who.account is None else who.account.name,
@@ -219,23 +228,6 @@ class Desk:
             return [Order(one.kind, one.id) for one in state.unjudged()] if rescored else []
 
         return Done(self.arena.change(found.id, lambda state, now: act(state, now, **given, **asked), orders), given)
-
-    def _allowed(self, who: Who, contest: str, role: str, asked: Mapping[str, Any]) -> Contest:
-        """Return the contest of an action to whoever may do it."""
-        if role == "organiser":
-            return self.visit(who, contest).organised().contest
-        if role == "newcomer":
-            who.somebody()
-            found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-            code = asked.get("code") or asked.get("invitation") or ""
-            if found is None or not acts.has_code(found, code):  # a code lets its holder see the contest
-                found = self.visit(who, contest).contest
-            if self.arena.store.organises(who.player(), found.id):  # they know too much to play
-                raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
-            return found
-        visit = self.visit(who, contest)
-        visit.team() if role == "member" else who.player()
-        return visit.contest
 
     def move_clock(self, who: Who, to: str | None, forward: float | None = None) -> str:
         """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""
@@ -354,18 +346,15 @@ class Visit:
     ) -> tuple[Submission, Receipt]:
         """Take a release in, or a guess against a target, and return its receipt."""
         self.team()
-        submission = new_id()
-        given = {"account": self.who.id, "submission": submission, "phase": phase}
-        act: Callable[..., list[Said]] = acts.receive_release
-        if target is not None:
-            act, given["target"] = acts.receive_guess, target
-        # what cannot be handed in now is refused before its bytes are kept
-        act(self.contest, self.now, digest="", size=0, **given)
+        submission, kind = new_id(), "release" if target is None else "guess"
+        receive = partial(
+            acts.receive, kind=kind, account=self.who.id, submission=submission, target=target or "", phase=phase
+        )
+        receive(self.contest, self.now, digest="", size=0)  # what cannot be now is refused before its bytes are kept
         kept = self.arena.files.put(content, sealed=True, largest=self.contest.settings.largest_file)
-        kind = "release" if target is None else "guess"
         state = self.arena.change(
             self.contest.id,
-            lambda state, now: act(state, now, digest=kept.digest, size=kept.size, **given),
+            partial(receive, digest=kept.digest, size=kept.size),
             lambda _state, _made: [Order(kind, submission)],
         )
         made = state.submissions[submission]
@@ -398,23 +387,19 @@ class Visit:
             "chosen": self.contest.chosen.get((known.team, known.round)) == known.id,
             "shown": self._shown(known) if whole else {},
         }
-        return SubmissionOut(**vars(known) | self._place(known, queue=whole) | told)
-
-    def _place(self, known: Submission, *, queue: bool) -> dict[str, Any]:
-        """Return how far the judging of a file is, with an estimate made of what the last ones took."""
-        if known.refunded is not None:
-            return {"state": "refunded", "trouble": _(known.refunded)}
-        if known.judged is not None:
-            return {"state": "done", "done": 1.0}
         jobs = self.arena.store.jobs
-        waiting = jobs.of(self.contest.id, known.id) if queue else ()
-        if not waiting:
-            return {"state": "waiting", "done": 1.0 if queue else 0.0}
-        job = waiting[-1]
-        before = jobs.place(job.id) or 0
-        seconds = estimated(jobs.durations(job.kind), before, jobs.at_work())
-        said = {"before": before, "done": job.done, "words": job.words, "seconds": seconds, "trouble": _(job.error)}
-        return {"state": str(job.state)} | said
+        place: dict[str, Any] = {"state": "waiting", "done": 1.0 if whole else 0.0}
+        if known.refunded is not None:
+            place = {"state": "refunded", "trouble": _(known.refunded)}
+        elif known.judged is not None:
+            place = {"state": "done", "done": 1.0}
+        elif whole and (waiting := jobs.of(self.contest.id, known.id)):  # with an estimate by what the last ones took
+            job = waiting[-1]
+            before = jobs.place(job.id) or 0
+            seconds = estimated(jobs.durations(job.kind), before, jobs.at_work())
+            place = {"before": before, "done": job.done, "words": job.words, "seconds": seconds}
+            place |= {"state": str(job.state), "trouble": _(job.error)}
+        return SubmissionOut(**vars(known) | place | told)
 
     def _shown(self, known: Submission) -> dict[str, Any]:
         """Return what the judge found of a file, as far as they may see it."""

@@ -9,18 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
 
 import numpy as np
 from numpy.typing import NDArray
 
 SALT_BYTES = 32
 _PREFIX = b"noren-lots:"
-
-
-def new_salt() -> bytes:
-    """Return a salt that nobody can guess."""
-    return secrets.token_bytes(SALT_BYTES)
 
 
 def commitment(salt: bytes) -> str:
