@@ -155,7 +155,7 @@ def test_a_cup_played_from_the_terminal(
         return answer.json if "--json" in words else answer
 
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "organiser"))
-    remember(Login(address, organiser.connection.token))
+    remember(Login(address, organiser.token))
     data = make_data(preset("pwscup2018"), tmp_path, customers=20, rows=200, seed=5, name="T")
     start = organiser.session().now
     made = by(

@@ -27,7 +27,7 @@ from tests.rig.processes import Hall
 from tests.rig.recomputed import GuessMade, Line, final_table
 
 from noren.contest.app import ArenaSettings
-from noren.contest.client import Client, path_of, sign_up
+from noren.contest.client import Client, sign_up
 from noren.contest.entrance import first_code
 from noren.contest.phases import moment, planned_phases
 from noren.contest.receipts import misfits, receipt_from
@@ -149,7 +149,7 @@ class Rehearsal:
 
 def set_clock(organiser: Client, to: str) -> None:
     """Move the clock of a rehearsal."""
-    organiser.connection.send("POST", path_of("clock"), {"to": to}, again=True)
+    organiser.send("POST", "clock", content={"to": to}, again=True)
 
 
 class _Cup:

@@ -41,6 +41,8 @@ _PIECE = 2**18
 _AWAY = frozenset({502, 503, 504})
 _LONGEST_WAIT = 8.0
 _WAITING = httpx.Timeout(60.0, connect=15.0)
+_SETTLING = 0.3
+_Kind = TypeVar("_Kind", bound=BaseModel)
 
 
 class UnreachableError(NorenError):
@@ -55,11 +57,42 @@ class AnsweredError(InputError):
         self.status = status
 
 
-class Connection:
-    """One server, and who one is there.
+class Session(BaseModel):
+    """Who one is on a server, and what time it is there; what a newer server says besides is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    now: str
+    rehearsal: bool = False
+    setup: bool = False
+    account: dict[str, Any] | None = None
+    scopes: list[str] = []
+
+
+class Submitted(SubmissionOut):
+    """A file that was handed in, and how far its judging is; what a newer server says besides is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be heard of it."""
+        return self.state in ("done", "refunded", "failed")
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the checker says, in the language now spoken."""
+        told = self.shown.report if isinstance(self.shown.report, dict) else {}
+        return dict(told.get(active_language()) or told.get("en") or {})
+
+
+class Client:
+    """A server of contests, as one account sees it.
 
     Parameters
     ----------
+    token
+        Made by ``noren contest login``; without one, only what everybody may see is there.
     patience
         Seconds for which a server that is away is asked again.
     tell
@@ -93,35 +126,37 @@ class Connection:
 
     # --- asking --------------------------------------------------------------------------------------------------
 
-    def get(self, path: str, **params: Any) -> Any:
-        """Ask, again and again while the server is away, and return what it says."""
-        return _said(self._get(path, params))
+    def get(self, *parts: str, **params: Any) -> Any:
+        """Return what an address below ``/api/v1`` says: ``client.get("contests", "cup", "teams")``.
 
-    def text(self, path: str, **params: Any) -> str:
+        It is asked again and again while the server is away.
+        """
+        return _said(self._get(parts, params))
+
+    def text(self, *parts: str, **params: Any) -> str:
         """Ask for something that is not JSON."""
-        answer = self._get(path, params)
+        answer = self._get(parts, params)
         if answer.is_error:
             _said(answer)
         return answer.text
 
-    def _get(self, path: str, params: Mapping[str, Any]) -> httpx.Response:
+    def _get(self, parts: Sequence[str], params: Mapping[str, Any]) -> httpx.Response:
         asked = {name: value for name, value in params.items() if value is not None}
-        return self._patiently(lambda: self._http.get(path, params=asked))
+        return self._patiently(lambda: self._http.get(path_of(*parts), params=asked))
 
     def send(
         self,
         method: str,
-        path: str,
+        *parts: str,
         content: Any = None,
-        *,
         again: bool = False,
         headers: Mapping[str, str] | None = None,
-        **parts: Any,
+        **form: Any,
     ) -> Any:
         """Change something; ``again`` says that doing it twice does it once."""
 
         def once() -> httpx.Response:
-            return self._http.request(method, path, json=content, headers=headers, **parts)
+            return self._http.request(method, path_of(*parts), json=content, headers=headers, **form)
 
         if again:
             return _said(self._patiently(once))
@@ -130,13 +165,13 @@ class Connection:
         except httpx.TransportError as error:
             raise self._unreachable(error) from None
 
-    def download(self, path: str, out: Path, progress: Progress = silent) -> int:
+    def download(self, *parts: str, out: Path, progress: Progress = silent) -> int:
         """Write what the server sends to a file, whole or not at all; return how many bytes it was."""
         got = 0
 
         def once() -> httpx.Response:
             nonlocal got
-            with self._http.stream("GET", path) as answer:
+            with self._http.stream("GET", path_of(*parts)) as answer:
                 if answer.is_error:
                     answer.read()
                     return answer
@@ -153,7 +188,7 @@ class Connection:
             _said(answer)
         return got
 
-    def upload(self, path: str, file: Path, *, params: dict[str, Any], progress: Progress = silent) -> Any:
+    def upload(self, *parts: str, file: Path, params: dict[str, Any], progress: Progress = silent) -> Any:
         """Send a file once; a connection that breaks on the way is an :class:`UnreachableError`."""
         asked = {name: value for name, value in params.items() if value is not None}
         size = file.stat().st_size
@@ -166,7 +201,7 @@ class Connection:
 
         try:
             with file.open("rb") as content:
-                answer = self._http.put(path, content=pieces(content), params=asked, headers=headers)
+                answer = self._http.put(path_of(*parts), content=pieces(content), params=asked, headers=headers)
         except httpx.TransportError as error:
             raise self._unreachable(error) from None
         self._heard(answer)
@@ -219,90 +254,11 @@ class Connection:
                     self._tell(say("other_clock", ahead=side))
         return answer
 
-
-def path_of(*parts: str) -> str:
-    """Return the path of a route; whatever stands in a part stays in it.
-
-    >>> path_of("contests", "a/b", "log")
-    '/api/v1/contests/a%2Fb/log'
-    """
-    return "/api/v1/" + "/".join(quote(part, safe="") for part in parts)
-
-
-def _said(answer: httpx.Response) -> Any:
-    """Return what a server said, or raise its refusal."""
-    try:
-        content = answer.json() if answer.content else None
-    except ValueError:
-        content = None
-    if not answer.is_error and not (300 <= answer.status_code < 400):
-        if content is None and answer.content:
-            raise UnreachableError(_("this is not a server of contests; check the address"))
-        return content
-    error = content.get("error") if isinstance(content, dict) else None
-    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-        raise AnsweredError(*say.problem("strange_answer", status=answer.status_code), status=answer.status_code)
-    raise AnsweredError(str(error["message"]), status=answer.status_code)
-
-
-_SETTLING = 0.3
-_Kind = TypeVar("_Kind", bound=BaseModel)
-
-
-class Session(BaseModel):
-    """Who one is on a server, and what time it is there; what a newer server says besides is kept."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    now: str
-    rehearsal: bool = False
-    setup: bool = False
-    account: dict[str, Any] | None = None
-    scopes: list[str] = []
-
-
-class Submitted(SubmissionOut):
-    """A file that was handed in, and how far its judging is; what a newer server says besides is kept."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will be heard of it."""
-        return self.state in ("done", "refunded", "failed")
-
-    @property
-    def report(self) -> dict[str, Any]:
-        """What the checker says, in the language now spoken."""
-        told = self.shown.report if isinstance(self.shown.report, dict) else {}
-        return dict(told.get(active_language()) or told.get("en") or {})
-
-
-class Client:
-    """A server of contests, as one account sees it.
-
-    Parameters
-    ----------
-    token
-        Made by ``noren contest login``; without one, only what everybody may see is there.
-    """
-
-    def __init__(self, address: str, token: str | None = None, **how: Any) -> None:
-        self.connection = Connection(address, token, **how)
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        self.connection.close()
-
     # --- everybody -----------------------------------------------------------------------------------------------
 
     def session(self) -> Session:
         """Return who one is, and the server's time."""
         return _read(Session, self.get("session"))
-
-    def get(self, *parts: str, **params: Any) -> Any:
-        """Return what an address below ``/api/v1`` says: ``client.get("contests", "cup", "teams")``."""
-        return self.connection.get(path_of(*parts), **params)
 
     def contests(self) -> list[dict[str, Any]]:
         """Return the contests that one may see."""
@@ -314,27 +270,27 @@ class Client:
 
     def rulebook(self, contest: str) -> str:
         """Return the rules, as TOML."""
-        return self.connection.text(path_of("contests", contest, "rulebook.toml"))
+        return self.text("contests", contest, "rulebook.toml")
 
     def log(self, contest: str, start: int = 0) -> list[dict[str, Any]]:
         """Return the entries of the log, from a position on."""
-        lines = self.connection.text(path_of("contests", contest, "log"), start=start)
+        lines = self.text("contests", contest, "log", start=start)
         return [json.loads(line) for line in lines.splitlines() if line]
 
     def save(self, contest: str, what: str, out: Path, progress: Progress = silent) -> int:
         """Write the archive or the results (``archive``, ``results.html``, …) to a file; return its bytes."""
-        return self.connection.download(path_of("contests", contest, what), out, progress)
+        return self.download("contests", contest, what, out=out, progress=progress)
 
     def do(self, act: Action[..., Any], contest: str, **asked: Any) -> Any:
         """Do an action (:mod:`noren.contest.acts`), and return the server's answer."""
         method, parts, content = act.request(contest=contest, **asked)
-        return self.connection.send(method, path_of(*parts), content, again=act.again)
+        return self.send(method, *parts, content=content, again=act.again)
 
     # --- teams ---------------------------------------------------------------------------------------------------
 
     def data(self, contest: str, round_: str, out: Path, progress: Progress = silent) -> int:
         """Write the data of a round to a file."""
-        return self.connection.download(path_of("contests", contest, "rounds", round_, "data"), out, progress)
+        return self.download("contests", contest, "rounds", round_, "data", out=out, progress=progress)
 
     def submit(
         self,
@@ -347,16 +303,16 @@ class Client:
     ) -> ReceivedOut:
         """Hand in a release, or a guess against a target."""
         kind, parts = ("release", ["releases"]) if target is None else ("guess", ["guesses", target])
-        path = path_of("contests", contest, *parts)
         with readable(file).open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
 
         # the same file may be handed in again on purpose: what counts is what the log has after now
         before = int(self.contest(contest)["head"]["position"])
-        until = time.monotonic() + self.connection.patience
+        until = time.monotonic() + self.patience
         while True:
             try:
-                said = self.connection.upload(path, file, params={"phase": phase}, progress=progress)
+                asked = {"phase": phase}
+                said = self.upload("contests", contest, *parts, file=file, params=asked, progress=progress)
                 return _read(ReceivedOut, said)
             except UnreachableError:
                 time.sleep(_SETTLING)  # a server that has it all may be writing it down still
@@ -388,7 +344,11 @@ class Client:
         wait = 0.2
         while True:
             found = self.submission(contest, submission)
-            progress(1.0 if found.is_over else found.done, _place(found))
+            words = found.words or (_("{count} before it").format(count=found.before) if found.before else "")
+            if found.seconds is not None:
+                low, high = found.seconds
+                words = ", ".join(filter(None, (words, _("{low:.0f}–{high:.0f} seconds").format(low=low, high=high))))
+            progress(1.0 if found.is_over else found.done, found.trouble or words)
             if found.is_over or (until is not None and time.monotonic() > until):
                 return found
             time.sleep(wait)
@@ -401,8 +361,7 @@ class Client:
 
     def target(self, contest: str, round_: str, target: str, out: Path, progress: Progress = silent) -> int:
         """Write the public part of a target to a file."""
-        path = path_of("contests", contest, "rounds", round_, "targets", target)
-        return self.connection.download(path, out, progress)
+        return self.download("contests", contest, "rounds", round_, "targets", target, out=out, progress=progress)
 
     # --- organisers ----------------------------------------------------------------------------------------------
 
@@ -414,22 +373,47 @@ class Client:
                 for name, path in data.items()
             }
             fields = {"contest": json.dumps(contest)}
-            return dict(self.connection.send("POST", path_of("contests"), data=fields, files=parts))
+            return dict(self.send("POST", "contests", data=fields, files=parts))
 
     def retry(self, contest: str, job: str) -> None:
         """Let a job that was given up be tried again."""
-        self.connection.send("POST", path_of("contests", contest, "jobs", job, "retry"), {})
+        self.send("POST", "contests", contest, "jobs", job, "retry", content={})
 
     # --- tokens --------------------------------------------------------------------------------------------------
 
     def make_token(self, name: str, scopes: Sequence[str]) -> str:
         """Return the text of a new token, which nobody can look up later."""
-        said = self.connection.send("POST", path_of("account", "tokens"), {"name": name, "scopes": list(scopes)})
+        said = self.send("POST", "account", "tokens", content={"name": name, "scopes": list(scopes)})
         return str(said["text"])
 
     def revoke(self, token: str) -> None:
         """Let a token open nothing any more."""
-        self.connection.send("DELETE", path_of("account", "tokens", token), again=True)
+        self.send("DELETE", "account", "tokens", token, again=True)
+
+
+def path_of(*parts: str) -> str:
+    """Return the path of a route; whatever stands in a part stays in it.
+
+    >>> path_of("contests", "a/b", "log")
+    '/api/v1/contests/a%2Fb/log'
+    """
+    return "/api/v1/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def _said(answer: httpx.Response) -> Any:
+    """Return what a server said, or raise its refusal."""
+    try:
+        content = answer.json() if answer.content else None
+    except ValueError:
+        content = None
+    if not answer.is_error and not (300 <= answer.status_code < 400):
+        if content is None and answer.content:
+            raise UnreachableError(_("this is not a server of contests; check the address"))
+        return content
+    error = content.get("error") if isinstance(content, dict) else None
+    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
+        raise AnsweredError(*say.problem("strange_answer", status=answer.status_code), status=answer.status_code)
+    raise AnsweredError(str(error["message"]), status=answer.status_code)
 
 
 # --- becoming somebody ---------------------------------------------------------------------------------------------
@@ -450,14 +434,14 @@ def sign_up(
 
 def _with_token(server: str, how: Mapping[str, Any], place: str, who: Mapping[str, str], name: str) -> Login:
     """Begin a session as a browser does, and return a token that is made in it."""
-    with contextlib.closing(Connection(server, **how)) as connection:
+    with contextlib.closing(Client(server, **how)) as client:
 
         def change(method: str, *parts: str, content: Any = None) -> Any:
-            csrf = str(connection.get(path_of("session"))["csrf"])  # what proves that a request is the session's own
-            return connection.send(method, path_of(*parts), content, headers={"X-CSRF-Token": csrf})
+            csrf = str(client.get("session")["csrf"])  # what proves that a request is the session's own
+            return client.send(method, *parts, content=content, headers={"X-CSRF-Token": csrf})
 
         change("POST", place, content=who)
-        account = connection.get(path_of("account"))
+        account = client.get("account")
         scopes = ["read", "team", *(["organiser"] if account["is_organiser"] else [])]
         made = change("POST", "account", "tokens", content={"name": name, "scopes": scopes})
         with contextlib.suppress(UnreachableError):
@@ -470,14 +454,3 @@ def _read(kind: type[_Kind], said: Any) -> _Kind:
         return kind.model_validate(said)
     except ValidationError as error:
         raise ParameterError(*say.problem("not_understood", reason=error.errors()[0]["msg"])) from None
-
-
-def _place(found: Submitted) -> str:
-    """Return how far a file is, in a few words."""
-    if found.trouble:
-        return found.trouble
-    words = found.words or (_("{count} before it").format(count=found.before) if found.before else "")
-    if found.seconds is None:
-        return words
-    low, high = found.seconds
-    return ", ".join(filter(None, (words, _("{low:.0f}–{high:.0f} seconds").format(low=low, high=high))))

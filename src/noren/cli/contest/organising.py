@@ -174,7 +174,7 @@ def create(
     }
     with connection.client() as asked:
         made = asked.create(asked_for, files)
-        address = f"{asked.connection.address}/contests/{contest}"
+        address = f"{asked.address}/contests/{contest}"
     return Output(made, [_plan_table(made, zone), _("the contest is at {address}").format(address=address)])
 
 
@@ -236,7 +236,7 @@ def open_(
 
     with connection.client() as asked:
         about = asked.contest(contest)
-        address = f"{asked.connection.address}/contests/{contest}"
+        address = f"{asked.address}/contests/{contest}"
         moved: list[dict[str, Any]] = []
         if now:
             moved = [one.as_dict() for one in opened_now(_phases(about), about["now"])]

@@ -163,7 +163,7 @@ def _after(asked: Client, contest: str, got: ReceivedOut, out: Path | None, *, w
     """Keep the receipt, wait for the judge, and tell what was found; exit code 1 where the file is not valid."""
     from noren.contest.credentials import keep_receipt
 
-    kept = keep_receipt(asked.connection.address, contest, got.submission, got.receipt, out)
+    kept = keep_receipt(asked.address, contest, got.submission, got.receipt, out)
     if not situation.json:
         say(_("received as {submission}; the receipt is in {file}").format(submission=got.submission, file=kept))
     told = {"submission": got.submission, "receipt": got.receipt, "receipt_file": str(kept)}
@@ -199,7 +199,7 @@ def status(
             return Output(
                 {"session": session.model_dump(mode="json"), "contests": found},
                 [
-                    Note(words.format(server=asked.connection.address, login=login)),
+                    Note(words.format(server=asked.address, login=login)),
                     Table((_("contest"), _("title"), _("open now"), _("teams"), _("you are")), rows),
                 ],
             )

@@ -184,7 +184,7 @@ def audit(
             path = Path(folder) / "log.jsonl"
             with connection.client() as asked:
                 asked.save(archive, "log", path)
-                own = receipts_folder(asked.connection.address, archive)
+                own = receipts_folder(asked.address, archive)
             known = known or (own if own.is_dir() else None)
         found = verify(path, receipts=known)
     fine = [_("every entry follows from the one before it, and every receipt fits")]
