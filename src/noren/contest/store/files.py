@@ -78,7 +78,14 @@ class Files:
     """
 
     def __init__(self, place: str | Path, key: bytes) -> None:
-        self._disk = _disk(place)
+        scheme, separator, rest = str(place).partition("://")
+        if not separator or scheme in ("file", "local"):
+            self._disk: _Disk = _Folder(Path(rest if separator else place))
+        else:
+            try:
+                self._disk = _Disk(*fsspec.core.url_to_fs(place))
+            except (ImportError, ValueError) as error:
+                raise ParameterError(*say.problem("no_place", place=place, reason=reason_of(error))) from None
         self._key = derived(key, "files")
         _sweep()
 
@@ -92,18 +99,24 @@ class Files:
     @contextlib.contextmanager
     def writing(self, *, sealed: bool, largest: int | None = None) -> Iterator[Incoming]:
         """Yield something to write blocks to as they come in; they are kept when the block of code ends well."""
-        with self._disk.saying_why():
-            aside = f"aside/{secrets.token_hex(16)}"
+        with self._aside() as (aside, out):
+            with out:
+                incoming = Incoming(out, largest, self._key if sealed else None)
+                yield incoming
+                incoming.finish()
+            self._disk.keep(aside, _name(incoming.kept.digest, sealed=sealed))
+
+    @contextlib.contextmanager
+    def _aside(self) -> Iterator[tuple[str, BinaryIO]]:
+        """Yield the name of a new file and the file itself; it is gone again where the block of code ends badly."""
+        aside = f"aside/{secrets.token_hex(16)}"
+        with saying_why(Path(self._disk.shown(""))):
             out = self._disk.create(aside)
             try:
-                with out:
-                    incoming = Incoming(out, largest, self._key if sealed else None)
-                    yield incoming
-                    incoming.finish()
-                    self._disk.flush(out)
-                self._disk.keep(aside, _name(incoming.kept.digest, sealed=sealed))
+                yield aside, out
             except BaseException:
-                self._disk.drop(aside)
+                with contextlib.suppress(OSError):
+                    self._disk.system.rm_file(self._disk.path(aside))
                 raise
 
     def __contains__(self, digest: str) -> bool:
@@ -120,14 +133,17 @@ class Files:
         What is not plain on this machine's disk is opened in its memory where there is room, and in the folder of
         temporary files elsewhere.
         """
-        name = self._name(digest)
-        there = None if name.endswith(_SEALED) else self._disk.local(name)
-        with tempfile.TemporaryDirectory(prefix=f"{_PLAIN}{os.getpid()}-", dir=_room(self._disk.size(name))) as folder:
+        name, room = self._name(digest), None
+        is_here = self._disk.folder is not None and not name.endswith(_SEALED)
+        with contextlib.suppress(OSError):
+            free = shutil.disk_usage(_IN_MEMORY).free if os.access(_IN_MEMORY, os.W_OK) else 0
+            room = _IN_MEMORY if free > 4 * int(self._disk.system.size(self._disk.path(name))) else None
+        with tempfile.TemporaryDirectory(prefix=f"{_PLAIN}{os.getpid()}-", dir=room) as folder:
             plain = Path(folder) / f"{digest[:12]}{suffix}"
             with saying_why(plain):
-                if there is not None:
-                    plain.symlink_to(there)
-                with (Path(os.devnull) if there is not None else plain).open("wb") as out:
+                if is_here:
+                    plain.symlink_to(Path(self._disk.path(name)).resolve())
+                with (Path(os.devnull) if is_here else plain).open("wb") as out:
                     for block in self._blocks(digest):
                         out.write(block)
             yield plain
@@ -144,26 +160,19 @@ class Files:
 
     def put_as_kept(self, digest: str, blocks: Iterable[bytes], *, sealed: bool) -> None:
         """Keep a file as a store of the same key kept it; nothing is kept of what is not what it is called."""
-        with self._disk.saying_why():
-            aside = f"aside/{secrets.token_hex(16)}"
-            out = self._disk.create(aside)
-            try:
-                with out:
-                    for block in blocks:
-                        out.write(block)
-                    self._disk.flush(out)
-                for _block in self._blocks(digest, aside, sealed=sealed):
-                    pass
-                self._disk.keep(aside, _name(digest, sealed=sealed))
-            except BaseException:
-                self._disk.drop(aside)
-                raise
+        with self._aside() as (aside, out):
+            with out:
+                for block in blocks:
+                    out.write(block)
+            for _block in self._blocks(digest, aside, sealed=sealed):
+                pass
+            self._disk.keep(aside, _name(digest, sealed=sealed))
 
     def _found(self, digest: str) -> str | None:
         if not _DIGEST.fullmatch(digest):
             return None
         names = (_name(digest, sealed=False), _name(digest, sealed=True))
-        return next((name for name in names if self._disk.has(name)), None)
+        return next((name for name in names if self._disk.system.isfile(self._disk.path(name))), None)
 
     def _name(self, digest: str) -> str:
         name = self._found(digest)
@@ -269,14 +278,6 @@ def _exactly(source: BinaryIO, count: int) -> bytes:
     return bytes(found)
 
 
-def _room(size: int) -> Path | None:
-    """Return a folder in memory if so many bytes fit well; None stands for the usual one."""
-    with contextlib.suppress(OSError):
-        if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > 4 * size:
-            return _IN_MEMORY
-    return None
-
-
 def _sweep() -> None:
     """Remove plain bytes that processes left behind which were killed."""
     for place in {_IN_MEMORY, Path(tempfile.gettempdir())}:
@@ -297,70 +298,39 @@ def _name(digest: str, *, sealed: bool) -> str:
 # --- where they lie ------------------------------------------------------------------------------------------
 
 
-def _disk(place: str | Path) -> _Disk:
-    if isinstance(place, Path) or "://" not in place:
-        return _Folder(Path(place))
-    if place.startswith(("file://", "local://")):
-        return _Folder(Path(place.partition("://")[2]))
-    try:
-        system, root = fsspec.core.url_to_fs(place)
-    except (ImportError, ValueError) as error:
-        raise ParameterError(*say.problem("no_place", place=place, reason=reason_of(error))) from None
-    return _Disk(system, root)
-
-
 class _Disk:
     """A place that fsspec knows; what is closed there is kept."""
 
-    def __init__(self, system: Any, root: str) -> None:
-        self._system, self._root = system, root.rstrip("/")
+    def __init__(self, system: Any, root: str, folder: Path | None = None) -> None:
+        self.system, self._root, self.folder = system, root.rstrip("/"), folder
+
+    def path(self, name: str) -> str:
+        return f"{self._root}/{name}"
 
     def create(self, name: str) -> BinaryIO:
-        self._system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
-        opened: BinaryIO = self._system.open(self._path(name), "wb")
+        self.system.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
+        opened: BinaryIO = self.system.open(self.path(name), "wb")
         return opened
-
-    def flush(self, out: BinaryIO) -> None:
-        pass
 
     def keep(self, aside: str, name: str) -> None:
-        self._system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
-        self._system.mv(self._path(aside), self._path(name))
-
-    def drop(self, name: str) -> None:
-        with contextlib.suppress(OSError):
-            self._system.rm_file(self._path(name))
+        self.system.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
+        self.system.mv(self.path(aside), self.path(name))
 
     def open(self, name: str) -> BinaryIO:
-        opened: BinaryIO = self._system.open(self._path(name), "rb")
+        opened: BinaryIO = self.system.open(self.path(name), "rb")
         return opened
 
-    def has(self, name: str) -> bool:
-        return bool(self._system.isfile(self._path(name)))
-
-    def size(self, name: str) -> int:
-        return int(self._system.size(self._path(name)))
-
-    def local(self, name: str) -> Path | None:
-        return None
-
     def shown(self, name: str) -> str:
-        return str(self._system.unstrip_protocol(self._path(name)))
-
-    def saying_why(self) -> contextlib.AbstractContextManager[None]:
-        return saying_why(Path(self.shown("")))
-
-    def _path(self, name: str) -> str:
-        return f"{self._root}/{name}"
+        return str(self.system.unstrip_protocol(self.path(name)))
 
 
 class _Folder(_Disk):
     """A folder on a disk of this machine, for its owner alone."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__(fsspec.filesystem("file"), str(root))
+        super().__init__(fsspec.filesystem("file"), str(root), root)
         self._folder = root
-        with self.saying_why():
+        with saying_why(root):
             (root / "aside").mkdir(parents=True, exist_ok=True, mode=0o700)
             for left in (root / "aside").iterdir():  # of a process that was killed
                 with contextlib.suppress(FileNotFoundError):
@@ -370,28 +340,22 @@ class _Folder(_Disk):
     def create(self, name: str) -> BinaryIO:
         return os.fdopen(os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
-    def flush(self, out: BinaryIO) -> None:
-        out.flush()
-        os.fsync(out.fileno())
-
     def keep(self, aside: str, name: str) -> None:
         target = self._folder / name
+        _to_disk(self._folder / aside)
         if not target.parent.exists():
             target.parent.mkdir(exist_ok=True, mode=0o700)
             _to_disk(self._folder)
         (self._folder / aside).replace(target)
         _to_disk(target.parent)
 
-    def local(self, name: str) -> Path | None:
-        return (self._folder / name).resolve()
-
     def shown(self, name: str) -> str:
         return str(self._folder / name)
 
 
-def _to_disk(folder: Path) -> None:
-    """Let the names in a folder be on the disk."""
-    opened = os.open(folder, os.O_RDONLY)
+def _to_disk(path: Path) -> None:
+    """Let the content of a file, or the names in a folder, be on the disk."""
+    opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)
     finally:
