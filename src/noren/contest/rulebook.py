@@ -218,27 +218,21 @@ def preset(name: str, **changes: Any) -> Rulebook:
 
 def read_rulebook(given: str | Path, **changes: Any) -> Rulebook:
     """Return the rulebook of a preset's name, of a file, or of the text of one."""
-    if isinstance(given, str) and given in PRESETS:
-        return preset(given, **changes)
-    if isinstance(given, str) and "\n" in given:
-        return _built(_changed(_parsed(given, None), changes), None)
-    path = Path(given)
-    if isinstance(given, str) and not given.endswith(".toml"):
+    is_text = isinstance(given, str) and "\n" in given
+    if isinstance(given, str) and not is_text and not given.endswith(".toml"):
         return preset(given, **changes)  # says what there is
+    path = None if is_text else Path(given)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = str(given) if path is None else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(_("the rulebook cannot be read"), str(error), file=path) from None
-    return _built(_changed(_parsed(text, path), changes), path)
-
-
-def _parsed(text: str, path: Path | None) -> dict[str, Any]:
     if len(text) > _LARGEST:
         raise FileError(_("the rulebook is too large"), _("a rulebook has a few dozen lines"), file=path)
     try:
-        return tomllib.loads(text)
+        said = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FileError(str(error), _("correct the file"), file=path) from None
+    return _built(_changed(said, changes), path)
 
 
 _OF_TEST = ("bound", "p", "alpha")
@@ -271,12 +265,7 @@ def _built(said: Mapping[str, Any], path: Path | None) -> Rulebook:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise FileError(*say.problem("broken_rule", place=place, rule=translated(first["msg"])), file=path) from None
-    _check_meaning(book, path)
-    return book
-
-
-def _check_meaning(book: Rulebook, path: Path | None) -> None:
-    """Stop at what no contest could be decided by."""
+    # what no contest could be decided by
     try:
         ready, _house, _rule = book.measured, book.house_attacks(), book.judged_by
     except NorenError as error:
@@ -300,3 +289,4 @@ def _check_meaning(book: Rulebook, path: Path | None) -> None:
     for key, (measure, _part) in ready.items():
         if book.kind not in measure.accepts:
             raise FileError(*say.problem("other_kind", measure=key, kind=book.kind), file=path)
+    return book

@@ -13,7 +13,7 @@ file. Digits stand in the order of the customers' names as text; names are not i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -208,10 +208,6 @@ class Stability:
             return said
         return said + " " + _("Held fixed as well: {names}.").format(names=", ".join(self.fixed))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
-
 
 _known: dict[tuple[str, str, int], Stability | None] = {}
 
@@ -234,13 +230,31 @@ def _stability(contest: Contest, round_: str, draws: int) -> Stability | None:
     book, people_of_round = contest.rulebook, contest.rounds[round_].people
     final = board(contest, round_, contest.time, kind="final")
     playing = [one for one in final.standings if one.status in (Status.RANKED, Status.CONDITION)]
-    attacks = {one.team: _attacks(contest, round_, one.submission or "") for one in playing}
+    attacks: dict[str, list[_Attack]] = {}  # against each team's release, all that count
+    for one in playing:
+        judged: list[Mapping[str, Any]] = [
+            guess.judged or {} for guess in guesses_against(contest, round_, one.submission or "")
+        ]
+        if book.house.counts:  # those apart that broke down
+            house = (contest.submissions[one.submission or ""].judged or {}).get("house") or {}
+            judged += [found for found in house.values() if "values" in found]
+        attacks[one.team] = [
+            (said["values"], None if said.get("by_customer") is None else ByCustomer.of(said["by_customer"]))
+            for said in judged
+        ]
     people = max((len(found.named) for those in attacks.values() for _v, found in those if found), default=0)
     people = people or people_of_round
     if not people or all(one.rank is None for one in playing):
         return None
     keys = book.of_guess()
-    fixed = {key for key, found in keys.items() if not _can_resample(*found)}
+    # counted again is what we measure as a whole, and whatever the order of the answers
+    fixed = {
+        key
+        for key, (measure, part) in keys.items()
+        if part is not None
+        or measure.name not in _RESAMPLED
+        or (isinstance(measure, Effective) and measure.best_prefix)
+    }
     if any(found is None for those in attacks.values() for _v, found in those):
         fixed = set(keys)
     key = seed(bytes.fromhex(contest.salt or ""), f"{contest.id}/{round_}/stability")
@@ -289,18 +303,7 @@ def drawn_weights(key: int, people: int, draws: int) -> Iterable[Real]:
 # --- what attacks come to --------------------------------------------------------------------------------------------
 
 _Attack = tuple[Mapping[str, float], ByCustomer | None]
-
-
-def _attacks(contest: Contest, round_: str, submission: str) -> list[_Attack]:
-    """Return the values of all attacks that count against a release, and what each says of each customer."""
-    entry = contest.submissions[submission]
-    judged: list[Mapping[str, Any]] = [one.judged or {} for one in guesses_against(contest, round_, submission)]
-    if contest.rulebook.house.counts:  # those apart that broke down
-        house: Mapping[str, Mapping[str, Any]] = (entry.judged or {}).get("house") or {}
-        judged += [one for one in house.values() if "values" in one]
-    return [
-        (one["values"], None if one.get("by_customer") is None else ByCustomer.of(one["by_customer"])) for one in judged
-    ]
+"""What was measured of an attack, and what it says of each customer."""
 
 
 def resampled_values(measure: Measure, said: Sequence[ByCustomer], weights: Real, people: int) -> Real:
@@ -359,12 +362,6 @@ _RESAMPLED: dict[str, Callable[[Measure, Sequence[ByCustomer], Real, int], Real]
         said, weights, lambda match, live: matching_curves(match, live, weights).max(axis=-1)
     ),
 }
-
-
-def _can_resample(measure: Measure, part: str | None) -> bool:
-    """Tell whether a measure can be counted again: of ours, as a whole, and whatever the order of the answers."""
-    ordered = isinstance(measure, Effective) and measure.best_prefix
-    return part is None and measure.name in _RESAMPLED and not ordered
 
 
 def _values_in_draws(

@@ -51,15 +51,6 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True)
-class TermValue:
-    """A term of the score: what was measured, and what it adds."""
-
-    key: str
-    weight: float
-    value: float | None
-
-
-@dataclass(frozen=True)
 class Standing:
     """How one team stands.
 
@@ -69,6 +60,8 @@ class Standing:
         The release that counts.
     rank
         Its place, shared by equals; None where it has none, ``status`` and ``reason`` saying why.
+    terms
+        The ``measure``, ``weight`` and ``value`` of each term of the score.
     values
         All that was measured: of attacks the worst.
     broken
@@ -88,7 +81,7 @@ class Standing:
     rank: int | None = None
     submission: str | None = None
     score: float | None = None
-    terms: tuple[TermValue, ...] = ()
+    terms: tuple[Mapping[str, Any], ...] = ()
     values: Mapping[str, float] | None = None
     broken: tuple[str, ...] = ()
     attackers: int = 0
@@ -106,7 +99,7 @@ class Standing:
         found = self.verdict
         return vars(self) | {
             "status": str(self.status),
-            "terms": [{"measure": one.key, "weight": one.weight, "value": one.value} for one in self.terms],
+            "terms": list(self.terms),
             "values": dict(self.values or {}),
             "broken": list(self.broken),
             "verdict": None if found is None else str(found.word),
@@ -195,6 +188,13 @@ def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final
         values = {key: value for key, value in values.items() if key not in kept_back}
     named = attack_names(known, contest if final else None)
     verdict = verdict_on(contest, entry, known, called=named, house=house)
+    # who broke it: by a condition on attacks, or where there is none by the judgement
+    if any(one.key in book.of_guess() for one in book.conditions):
+        effective = {one.team for one in by_attack if book.broken(one.values)}
+    else:
+        exceeding = {one.attack for one in verdict.evidence if one.exceeds}
+        names = attack_names(by_attack, contest if final else None)
+        effective = {one.team for one, name in zip(by_attack, names, strict=True) if name in exceeding}
     status, reason = Status.RANKED, ""
     if team.out is not None:
         status, reason = Status.DISQUALIFIED, team.out
@@ -208,22 +208,13 @@ def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final
         reason=reason,
         submission=entry.id,
         score=score,
-        terms=tuple(TermValue(one.key, one.weight, values.get(one.key)) for one in book.terms),
+        terms=tuple({"measure": one.key, "weight": one.weight, "value": values.get(one.key)} for one in book.terms),
         values=values,
         broken=tuple(one.key for one in book.conditions if one.key in broken),
         attackers=0 if shown == "valid" and contest.settings.names_hidden else len({one.team for one in guesses}),
-        effective=len(_effective(book, by_attack, verdict, contest if final else None)),
+        effective=len(effective),
         verdict=verdict,
     )
-
-
-def _effective(book: Rulebook, guesses: Sequence[Submission], verdict: Verdict, contest: Contest | None) -> set[str]:
-    """Return the teams that broke a release: by a condition on attacks, or where there is none by the judgement."""
-    judged = book.of_guess()
-    if any(one.key in judged for one in book.conditions):
-        return {one.team for one in guesses if book.broken(one.values)}
-    exceeding = {one.attack for one in verdict.evidence if one.exceeds}
-    return {one.team for one, name in zip(guesses, attack_names(guesses, contest), strict=True) if name in exceeding}
 
 
 # --- ranks -----------------------------------------------------------------------------------------------------------
@@ -381,28 +372,21 @@ def matrix_of(contest: Contest, round_: str) -> Matrix:
     cells: list[Cell] = []
     for team, guesses in against.items():
         entry = entries[team]
-        if entry is not None and entry.counts and guesses:
-            cells += _matrix_cells(contest, team, entry, guesses, ERROR / max(pairs, 1))
+        if entry is None or not entry.counts or not guesses:
+            continue
+        verdict = verdict_on(contest, entry, guesses, house=True, called=[one.id for one in guesses])
+        place = {one.attack: at for at, one in enumerate(verdict.evidence)}
+        of_teams: dict[str, list[Submission]] = {}
+        for guess in sorted(guesses, key=lambda one: place[one.id]):
+            of_teams.setdefault(guess.team, []).append(guess)
+        for attacker, own in of_teams.items():
+            best = own[0]  # the most damaging first, as the judgement has them
+            shown = verdict.evidence[place[best.id]]
+            breaks = any(contest.rulebook.broken(one.values) for one in own)
+            low, high = share_interval(shown.right, shown.named, ERROR / max(pairs, 1))
+            side: Side = "below" if high < shown.chance else "above" if low > shown.chance else "open"
+            cells.append(Cell(attacker, team, best.id, len(own), shown, breaks, side))
     playing = [
         team for team in contest.teams if entries[team] is not None or any(one.attacker == team for one in cells)
     ]
     return Matrix(tuple(playing), tuple(sorted(cells, key=lambda one: (order[one.attacker], order[one.target]))))
-
-
-def _matrix_cells(
-    contest: Contest, team: str, entry: Submission, guesses: Sequence[Submission], error: float
-) -> list[Cell]:
-    verdict = verdict_on(contest, entry, guesses, house=True, called=[one.id for one in guesses])
-    place = {one.attack: at for at, one in enumerate(verdict.evidence)}
-    of_teams: dict[str, list[Submission]] = {}
-    for one in guesses:
-        of_teams.setdefault(one.team, []).append(one)
-    made = []
-    for attacker, own in of_teams.items():
-        best = min(own, key=lambda one: place[one.id])  # the most damaging first, as the judgement has them
-        shown = verdict.evidence[place[best.id]]
-        breaks = any(contest.rulebook.broken(one.values) for one in own)
-        low, high = share_interval(shown.right, shown.named, error)
-        side: Side = "below" if high < shown.chance else "above" if low > shown.chance else "open"
-        made.append(Cell(attacker, team, best.id, len(own), shown, breaks, side))
-    return made

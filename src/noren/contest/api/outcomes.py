@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -83,7 +84,7 @@ def stability(
 ) -> dict[str, Any] | None:
     """Return how firm ranks are under resampling of customers; nothing where nothing can be resampled."""
     found = _round(desk.visit(who, contest), round).stability
-    return None if found is None else found.as_dict()
+    return None if found is None else asdict(found)
 
 
 # --- results ---------------------------------------------------------------------------------------------------------

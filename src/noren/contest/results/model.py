@@ -216,33 +216,29 @@ def _round(contest: Contest, name: str) -> RoundResults:
         one, other = (contest.submissions[each] for each in said["submissions"])
         if one.round == name:
             flags.append(Flag(one.kind, (one.team, other.team), (one.id, other.id), float(said["share"])))
+    by_kind: dict[tuple[str, int | None], list[Standing]] = {}
+    for standing in final.standings:
+        release = contest.submissions.get(standing.submission or "")
+        sizes = ((release and release.judged) or {}).get("classes") or {}
+        classes = {int(size): int(many) for size, many in sizes.items() if many}
+        if classes:
+            by_kind.setdefault(_kind(classes), []).append(standing)
+    order = ("many", "some", "none")  # those with most unique histories first, then by k
+    kinds = sorted(by_kind.items(), key=lambda one: (order.index(one[0][0]), one[0][1] or 0))
     return RoundResults(
         round=name,
         data=about.data,
         rows=about.rows,
         people=about.people,
         board=final,
-        kinds=_kinds(contest, final.standings),
+        kinds=tuple(
+            ReleaseKind(unique, k, tuple(one.team for one in those), sum(not one.broken for one in those))
+            for (unique, k), those in kinds
+        ),
         matrix=matrix_of(contest, name),
         stability=stability_of(contest, name),
         prediction=_prediction(contest, name),
         flags=tuple(flags),
-    )
-
-
-def _kinds(contest: Contest, standings: Sequence[Standing]) -> tuple[ReleaseKind, ...]:
-    """Return the releases by their kind, those with most unique histories first, then by k."""
-    found: dict[tuple[str, int | None], list[Standing]] = {}
-    for one in standings:
-        release = contest.submissions.get(one.submission or "")
-        said = ((release and release.judged) or {}).get("classes") or {}
-        classes = {int(size): int(many) for size, many in said.items() if many}
-        if classes:
-            found.setdefault(_kind(classes), []).append(one)
-    order = ("many", "some", "none")
-    return tuple(
-        ReleaseKind(unique, k, tuple(one.team for one in those), sum(not one.broken for one in those))
-        for (unique, k), those in sorted(found.items(), key=lambda one: (order.index(one[0][0]), one[0][1] or 0))
     )
 
 
