@@ -102,8 +102,15 @@ class ScorerProcess:
         """
         stop = stop or threading.Event()
         number = next(self._numbers)
-        child = self._told({"number": number, **order})
-        if child is None:
+        for _try in range(2):  # a process that was ended meanwhile is followed by a new one
+            if self._child is None or self._child.is_over:
+                self.close()
+                self._child, self._done = Child(self._command, self._log, environment=_ONE_THREAD), 0
+            child = self._child
+            if child.tell({"number": number, **order}):
+                break
+            self.close()
+        else:
             return Fault(GONE)
         watch = _Watch(child, seconds, megabytes)
         for said in child.lines(stop, watch, every=_LOOK_EVERY):
@@ -125,17 +132,6 @@ class ScorerProcess:
         child, self._child = self._child, None
         if child is not None:
             child.end()
-
-    def _told(self, order: Mapping[str, Any]) -> Child | None:
-        """Hand an order to the process, or to a new one where it was ended meanwhile."""
-        for _try in range(2):
-            if self._child is None or self._child.is_over:
-                self.close()
-                self._child, self._done = Child(self._command, self._log, environment=_ONE_THREAD), 0
-            if self._child.tell(order):
-                return self._child
-            self.close()
-        return None
 
 
 class _Watch:

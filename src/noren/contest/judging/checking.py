@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from noren.contest.judging.prepared import LARGEST, Prepared, has_official_checker, original_of, prepare
+from noren.contest.judging.prepared import LARGEST, Prepared, original_of, prepare
 from noren.contest.judging.submissions import DELETED, SUPPRESSED, FileCells, numbered, pair_findings, read_texts
 from noren.contest.rulebook import Rulebook
 from noren.data import checks
@@ -57,7 +57,7 @@ def checked_release(
     data = original_of(rulebook, original, master)  # a fault of the original is not the team's
 
     def rules() -> Report:
-        if has_official_checker(data):
+        if data.schema.official in checks.CHECKERS:
             return checks.check_release(str(data.schema.official), original, submitted, limit=limit)
         return gather(_Check(rulebook, data, read_texts(submitted, data.schema)).findings(), limit=limit)
 
@@ -95,7 +95,7 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
     """Check a guess about ``names``: the pseudonyms of a target, or the numbers of its rows."""
 
     def rules() -> Report:
-        if not has_official_checker(data):
+        if data.schema.official not in checks.CHECKERS:
             people = data.customers.cast(pl.String) if isinstance(data, History) else numbered(len(data))
             return gather(pair_findings(guess, data, names, people), limit=limit)
         with TemporaryDirectory(prefix="noren-") as folder:
@@ -190,9 +190,6 @@ class _Check:
     def _customer(self) -> str:
         return self.original.schema.role(Role.CUSTOMER).name
 
-    def _rank(self, name: str) -> int:
-        return self.texts.cells.columns.index(name) + 1
-
     def _told(self, column: str | None, rule: str, cure: str, cells: pl.Series | None = None) -> Callable[..., Problem]:
         """Return how one broken rule of a column is told of any row."""
 
@@ -234,7 +231,7 @@ class _Check:
 
     def _pseudonym_findings(self) -> Iterator[Finding]:
         """Find rows without a pseudonym, under a customer's own name, or under one that breaks the one-to-one map."""
-        column, rank = self._customer, self._rank(self._customer)
+        column, rank = self._customer, self.texts.cells.columns.index(self._customer) + 1
         customers = self.original[Role.CUSTOMER].cast(pl.String)
         rows = self._live.select("row", "\0place", pseudonym=column)
         pseudonym = pl.col("pseudonym")
@@ -256,8 +253,8 @@ class _Check:
         """Find the cells of a column that are missing, cannot be read, or say what the original has not."""
         cell = pl.col("cell")
         live = self._live.select("row", cell=column.name)
-        rank, exact = self._rank(column.name), self.rulebook.exact_values
-        if exact and not column.optional:
+        rank = self.texts.cells.columns.index(column.name) + 1
+        if self.rulebook.exact_values and not column.optional:
             told = self._told(column.name, *say.problem("missing"))
             yield Finding(broken_rows(live, cell.is_in([SUPPRESSED, ""])), rank, told)
         said = live.filter(~cell.is_in([SUPPRESSED, ""]))

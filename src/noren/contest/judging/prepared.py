@@ -29,17 +29,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.api import attack as run
-from noren.contest.judging.submissions import (
-    SUPPRESSED,
-    FileCells,
-    numbered,
-    read_texts,
-    spelled_as_original,
-    text_file,
-)
+from noren.contest.judging.submissions import SUPPRESSED, numbered, read_texts, spelled_as_original, text_file
 from noren.contest.lots import order
 from noren.contest.rulebook import Rulebook
-from noren.data.checks import CHECKERS
 from noren.data.checks.report import read_sheet
 from noren.data.contest_files import write_guess, write_lines
 from noren.data.formats.source import stop_at_large
@@ -105,10 +97,6 @@ class _Shelf(Generic[Kept]):
                 self._kept.popitem(last=False)
             return found[0]
 
-    def clear(self) -> None:
-        with self._lock:
-            self._kept.clear()
-
 
 _originals: _Shelf[Records] = _Shelf(_MOST_KEPT)
 _releases: _Shelf[Prepared] = _Shelf(_MOST_KEPT)
@@ -143,8 +131,20 @@ def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | 
     data = original_of(rulebook, original, master)
 
     def make() -> tuple[Prepared, int]:
-        given = _read_rows(data, submitted)
-        rows, names = _called_otherwise(given)
+        schema = data.schema.model_copy(update={"guessed": False})
+        if schema.official == "pwscup2017":
+            given = _read_at(submitted, schema, len(data))
+        else:
+            given = read(submitted, schema).data if schema.official else records_of(submitted, schema)
+        if len(given) < len(data):
+            raise FileError(*say.problem("too_few_rows", found=len(given), expected=len(data)))
+        rows, names = given, pl.DataFrame(schema={"own": pl.String, "pseudonym": pl.String})
+        if isinstance(given, History):  # under pseudonyms that do not depend on what they were called
+            column = schema.role(Role.CUSTOMER).name
+            own = given.frame[column].drop_nulls().unique(maintain_order=True)
+            drawn = pl.Series(order(b"", "noren pseudonyms", len(own)) + 1).cast(pl.String)
+            rows = replace(given, frame=given.frame.with_columns(pl.col(column).replace_strict(own, drawn)))
+            names = pl.DataFrame({"own": own, "pseudonym": drawn})
         aligned = rows.take(pl.Series(np.arange(len(data))))
         inserted = rows.take(pl.Series(np.arange(len(data), len(rows)))) if len(rows) > len(data) else None
         # the contest of 2017 gives a pseudonym for each month, the month being the original's
@@ -168,16 +168,6 @@ def _stop_at_questions(questions: Sequence[Question]) -> None:
         raise SchemaError(str(questions[0]), _("write the schema of the data into the rulebook"))
 
 
-def _read_rows(original: Records, path: Path) -> Records:
-    schema = original.schema.model_copy(update={"guessed": False})
-    if schema.official == "pwscup2017":
-        return _read_at(path, schema, len(original))
-    rows = read(path, schema).data if schema.official else records_of(read_texts(path, schema), schema)
-    if len(rows) < len(original):
-        raise FileError(*say.problem("too_few_rows", found=len(rows), expected=len(original)))
-    return rows
-
-
 def _read_at(path: Path, schema: Schema, count: int) -> Records:
     """Read AT as the official checker takes it: blank lines are passed over, rows that are missing are deleted ones.
 
@@ -196,33 +186,12 @@ def _read_at(path: Path, schema: Schema, count: int) -> Records:
     return replace(rows, schema=schema)
 
 
-def records_of(texts: FileCells, schema: Schema) -> Records:
+def records_of(path: Path, schema: Schema) -> Records:
     """Return the rows that a file of no contest's format holds; a table may lack the columns that identify."""
-    kept = schema.without([name for name in schema.names if name not in texts.cells.columns])
+    cells = read_texts(path, schema).cells
+    kept = schema.without([name for name in schema.names if name not in cells.columns])
     build = History if schema.kind == Kind.HISTORY else Table
-    return build.of_release(texts.cells, kept)
-
-
-def _called_otherwise(rows: Records) -> tuple[Records, pl.DataFrame]:
-    """Return rows under pseudonyms that do not depend on what they were called, and both names of each."""
-    if not isinstance(rows, History):
-        return rows, pl.DataFrame(schema={"own": pl.String, "pseudonym": pl.String})
-    column = rows.schema.role(Role.CUSTOMER).name
-    own = rows.frame[column].drop_nulls().unique(maintain_order=True)
-    drawn = pl.Series(order(b"", "noren pseudonyms", len(own)) + 1).cast(pl.String)
-    frame = rows.frame.with_columns(pl.col(column).replace_strict(own, drawn))
-    return replace(rows, frame=frame), pl.DataFrame({"own": own, "pseudonym": drawn})
-
-
-def forget() -> None:
-    """Let go of everything that was read."""
-    _originals.clear()
-    _releases.clear()
-
-
-def has_official_checker(original: Records) -> bool:
-    """Tell whether a contest's own checker decides about files of this format."""
-    return original.schema.official in CHECKERS
+    return build.of_release(cells, kept)
 
 
 _FIRST_NAME = 100_001
@@ -240,11 +209,7 @@ def make_target(
     salt, label
         What the lots are drawn from: the contest's salt, and ``contest/round/submission``.
     """
-    return target_of(prepare(rulebook, original, submitted, master), salt, label)
-
-
-def target_of(release: Prepared, salt: bytes, label: str) -> bytes:
-    """Return the file that attackers are given of a release that was read."""
+    release = prepare(rulebook, original, submitted, master)
     rows, schema = release.rows.take(pl.Series(_row_order(release, salt, label))), release.rows.schema
     texts = spelled_as_original(rows, "" if schema.official in ("pwscup2016", "pwscup2017") else SUPPRESSED)
     if isinstance(rows, History):
@@ -269,13 +234,6 @@ def renamed(release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
     some = pl.int_range(_FIRST_NAME, _FIRST_NAME + count + len(customers), eager=True).cast(pl.String)
     free = some.filter(~some.is_in(customers.implode()))
     return release.names.with_columns(target=free.gather(drawn))
-
-
-def named_in_target(release: Prepared, salt: bytes, label: str) -> pl.Series:
-    """Return what a guess may name: the pseudonyms of the target, or the numbers of its rows."""
-    if release.rows.schema.kind == Kind.TABLE:
-        return numbered(len(release.live))
-    return renamed(release, salt, label)["target"]
 
 
 def as_released(pairs: pl.DataFrame, release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
@@ -315,8 +273,7 @@ def target_rows(target: Path, data: Records) -> Records:
     """Return the rows of a target, whose cells may be sets and ranges in any format."""
     if data.schema.official is not None:
         return read_public(target, data)
-    schema = data.schema.model_copy(update={"guessed": False})
-    return records_of(read_texts(target, schema), schema)
+    return records_of(target, data.schema.model_copy(update={"guessed": False}))
 
 
 def write_pairs_of(pairs: pl.DataFrame, out: Path, data: Records, public: Records) -> int:

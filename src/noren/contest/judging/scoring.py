@@ -17,18 +17,18 @@ import polars as pl
 from noren import api
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
 from noren.contest.judging.near_duplicates import sketch_of, sketch_of_release
-from noren.contest.judging.prepared import Prepared, as_released, named_in_target, original_of, prepare
+from noren.contest.judging.prepared import Prepared, as_released, original_of, prepare, renamed
 from noren.contest.judging.scoring_engine import ClusterLostError, ScoringEngine, in_memory
-from noren.contest.judging.submissions import read_guess_file
+from noren.contest.judging.submissions import numbered, read_guess_file
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import by_customer
 from noren.data.checks.report import Report
 from noren.data.fits import class_sizes
 from noren.data.frames import History
-from noren.data.schema import Role
+from noren.data.schema import Kind, Role
 from noren.errors import InputError, NorenError
 from noren.i18n import LANGUAGES, N_, _, remember_messages, said_again, speaking
-from noren.judgement.evidence import Facts, Tried, facts_from, tried_by
+from noren.judgement.evidence import Tried, facts_from, tried_by
 from noren.judgement.judging import deciding_measures
 from noren.judgement.release_facts import release_facts
 from noren.progress import Progress, part_of, silent
@@ -67,11 +67,21 @@ def score_release(
         except InputError as error:  # a measure that cannot judge such a release says why
             return _invalid(refused(error), facts=None, house={}, classes=None, sketch=None)
         house = _house(rulebook, release, progress, engine)
+        data, whole = release.original, release.release
+        facts = facts_from(
+            data.schema.kind,
+            len(data.customers) if isinstance(data, History) else len(data),
+            whole.statement,
+            {name: api.measure(data, whole, name) for name in deciding_measures(data.schema)},
+            tuple(Tried.model_validate(one["tried"]) for one in house.values() if "tried" in one),
+            release_facts(whole, data),
+            failed=tuple(key for key, one in house.items() if "failed" in one),
+        )
         return {
             "valid": True,
             "report": in_every_language(report),
             "values": values,
-            "facts": _facts(release, house).model_dump(mode="json"),
+            "facts": facts.model_dump(mode="json"),
             "house": house,
             "classes": _classes(release),
             "sketch": sketch_of_release(release),
@@ -96,7 +106,10 @@ def score_guess(
     with _one_language():
         data = original_of(rulebook, original, master)
         release = prepare(rulebook, original, submitted, master)
-        report = checked_guess(data, original, named_in_target(release, salt, label), guess)
+        # what a guess may name: the pseudonyms of the target, or the numbers of its rows
+        is_table = release.rows.schema.kind == Kind.TABLE
+        names = numbered(len(release.live)) if is_table else renamed(release, salt, label)["target"]
+        report = checked_guess(data, original, names, guess)
         if not report.valid:
             return _invalid(report, tried=None, by_customer=None, sketch=None)
         pairs = read_guess_file(guess, data)
@@ -164,7 +177,17 @@ def _house(
     def fail(key: str, error: Exception) -> None:
         if isinstance(error, MemoryError | ClusterLostError):
             raise error
-        found[key] = {"failed": _reason(key, error)}
+        told = {}
+        for language in LANGUAGES:
+            with speaking(language):
+                if isinstance(error, InputError):
+                    parts = error.problem.rule, error.problem.cure
+                    told[language] = "; ".join(str(said_again(part)) for part in parts)
+                elif isinstance(error, NorenError):
+                    told[language] = str(said_again(error.said))
+                else:
+                    told[language] = _(_OWN_FAULT).format(component=key)
+        found[key] = {"failed": told}
 
     run = Run(engine, *in_memory(release), RunStore(on_guess=add, on_failure=fail))
     chosen = rulebook.house_attacks()
@@ -194,28 +217,5 @@ def _classes(release: Prepared) -> dict[str, int] | None:
     return {str(size): size * many[size] for size in sorted(many)}
 
 
-def _reason(component: str, error: Exception) -> dict[str, str]:
-    told = {}
-    for language in LANGUAGES:
-        with speaking(language):
-            if isinstance(error, InputError):
-                told[language] = "; ".join(str(said_again(part)) for part in (error.problem.rule, error.problem.cure))
-            elif isinstance(error, NorenError):
-                told[language] = str(said_again(error.said))
-            else:
-                told[language] = _(_OWN_FAULT).format(component=component)
-    return told
-
-
 def _tried(name: str, guess: Guess, release: Prepared) -> dict[str, Any]:
     return tried_by(name, guess, release.release.secret).model_dump(mode="json")
-
-
-def _facts(release: Prepared, house: Mapping[str, Mapping[str, Any]]) -> Facts:
-    data, whole = release.original, release.release
-    scores = {name: api.measure(data, whole, name) for name in deciding_measures(data.schema)}
-    tried = tuple(Tried.model_validate(one["tried"]) for one in house.values() if "tried" in one)
-    failed = tuple(key for key, one in house.items() if "failed" in one)
-    people = len(data.customers) if isinstance(data, History) else len(data)
-    of_release = release_facts(whole, data)
-    return facts_from(data.schema.kind, people, whole.statement, scores, tried, of_release, failed=failed)

@@ -43,7 +43,10 @@ class ScoringEngine(Engine):
     ) -> Guess:
         """Attack a release with what the house is said to know: on the cluster where that is all."""
         whole = how["knowledge"] == 1 and how["item_prefix"] is None and not attack.listens
-        if whole and self._runs(attack) and not _reads_spellings(attack, original, release):
+        # texts of which some are spelled in a way that Parquet does not keep (2.10) are compared here
+        compares = isinstance(attack, Signature) or (isinstance(attack, UniqueRows) and attack.spelling)
+        is_spelled = any(one.spelling.exceptions for one in (original.rows, release.whole.public))
+        if whole and self._runs(attack) and not (compares and is_spelled):
             # a team reads the name of the attack alone
             report: Progress = lambda done, words="", best=None: progress(done)  # noqa: E731
             found: Guess | None = self._on_cluster(
@@ -117,9 +120,3 @@ def on_cluster(engine: str, folder: Path) -> Iterator[ScoringEngine]:
 def in_memory(release: Prepared) -> tuple[Dataset, Released]:
     """Return the original and the release as engines take them."""
     return Dataset(release.original.schema, None, release.original), Released.of(release.release)
-
-
-def _reads_spellings(attack: Attack, original: Dataset, release: Released) -> bool:
-    """Tell whether an attack compares texts of which some are spelled in a way that Parquet does not keep (2.10)."""
-    compares = isinstance(attack, Signature) or (isinstance(attack, UniqueRows) and attack.spelling)
-    return compares and any(one.spelling.exceptions for one in (original.rows, release.whole.public))
