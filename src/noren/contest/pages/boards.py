@@ -13,7 +13,7 @@ from noren.contest.kinds import Role
 from noren.contest.pages.frame import Visited, page
 from noren.contest.pages.playing import values_of
 from noren.contest.pages.words import log_words, played_rounds, round_words, shown_time
-from noren.contest.standings import Board, Cell, below_chance
+from noren.contest.standings import Board, below_chance
 from noren.contest.state import Contest
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count, decimal, percent
@@ -111,7 +111,19 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
         title += "; " + ngettext(
             "{count} attack in {all} broke a release", "{count} attacks in {all} broke a release", broken
         ).format(count=count(broken), all=count(len(cells)))
-    by_pair = {pair: _cell(one) for pair, one in results.matrix.by_pair.items()}
+    by_pair: dict[tuple[str, str], dict[str, Any]] = {}
+    for pair, cell in results.matrix.by_pair.items():
+        one = cell.found
+        by_pair[pair] = {"breaks": cell.breaks, "side": cell.side, "shade": 0, "names": bool(one.named)}
+        if one.named:  # shaded by the share that is right
+            by_pair[pair] |= {
+                "shade": min(_SHADES, round(one.rate * _SHADES)),
+                "right": count(one.right),
+                "named": count(one.named),
+                "needed": _("needs {needed} of {named}").format(needed=count(one.needed), named=count(one.best_named)),
+                "chance": _("chance {chance}").format(chance=percent(one.chance)),
+                "interval": f"{percent(one.low)}–{percent(one.high)}",
+            }
     names = {team.id: team.name for team in found.teams.values()}
     return page(
         request,
@@ -135,22 +147,6 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
         names=names,
         **_table(found, results.board),
     )
-
-
-def _cell(cell: Cell) -> dict[str, Any]:
-    """Return what a cell of the matrix shows, shaded by the share that is right."""
-    one, shown = cell.found, {"breaks": cell.breaks, "side": cell.side}
-    if not one.named:
-        return shown | {"shade": 0, "names": False}
-    return shown | {
-        "names": True,
-        "shade": min(_SHADES, round(one.rate * _SHADES)),
-        "right": count(one.right),
-        "named": count(one.named),
-        "needed": _("needs {needed} of {named}").format(needed=count(one.needed), named=count(one.best_named)),
-        "chance": _("chance {chance}").format(chance=percent(one.chance)),
-        "interval": f"{percent(one.low)}–{percent(one.high)}",
-    }
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ FRAME.surroundings.globals |= {
     "shown_time": words.shown_time,
     "left": words.left,
     "size": size,
-    "kind_sentence": words.kind_sentence,
+    "kind_sentence": lambda phase: words.say(f"phase.{phase.kind}"),
     "phase_words": words.phase_words,
     "round_words": words.round_words,
     "played_rounds": words.played_rounds,

@@ -17,6 +17,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
+from noren.api import sample
 from noren.contest import acts
 from noren.contest.acts import RefusedError
 from noren.contest.dependencies import TheDesk, saying_which_rule
@@ -28,6 +29,8 @@ from noren.contest.pages.words import round_words
 from noren.contest.phases import Phase, moment, opened_now, planned_phases, zone_named
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
 from noren.contest.state import Contest, Settings
+from noren.data.reading import write
+from noren.data.samples.people import sample_people
 from noren.data.schema import Kind
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
@@ -342,32 +345,22 @@ def _data(typed: Typed, book: Rulebook) -> Iterator[dict[str, tuple[str, BinaryI
                         _("choose a file, or made-up data"),
                     )
                 data[name] = shown_name(sent.filename or name), sent.file
+                continue
+            seed = int(typed.number("seed", _("Seed"))) + place  # each round has other made-up data
+            rows, customers = int(typed.number("rows", _("Rows"))), int(typed.number("customers", _("Customers")))
+            if not (1 <= rows <= 1_000_000 and 2 <= customers <= 100_000 and 0 <= seed < 2**31):
+                raise ParameterError(
+                    _("made-up data have up to 1,000,000 rows of 2 to 100,000 customers"), _("choose other numbers")
+                )
+            path = folder / f"{name}.csv"
+            if book.kind == Kind.TABLE:
+                write(sample_people(rows=rows, seed=seed), path)
             else:
-                path = _made_up(typed, book, folder, name, place)
-                data[name] = path.name, stack.enter_context(path.open("rb"))
+                items = max(20, min(2_800, rows // 10))
+                schema = book.data_schema if book.data_schema and "\n" not in book.data_schema else "sample"
+                write(sample(customers=customers, rows=rows, items=items, seed=seed, schema=schema), path)
+            data[name] = path.name, stack.enter_context(path.open("rb"))
         yield data
-
-
-def _made_up(typed: Typed, book: Rulebook, folder: Path, name: str, place: int) -> Path:
-    """Write made-up data of a round; each round has others."""
-    from noren.api import sample
-    from noren.data.reading import write
-    from noren.data.samples.people import sample_people
-
-    seed = int(typed.number("seed", _("Seed"))) + place
-    rows, customers = int(typed.number("rows", _("Rows"))), int(typed.number("customers", _("Customers")))
-    if not (1 <= rows <= 1_000_000 and 2 <= customers <= 100_000 and 0 <= seed < 2**31):
-        raise ParameterError(
-            _("made-up data have up to 1,000,000 rows of 2 to 100,000 customers"), _("choose other numbers")
-        )
-    path = folder / f"{name}.csv"
-    if book.kind == Kind.TABLE:
-        write(sample_people(rows=rows, seed=seed), path)
-    else:
-        items = max(20, min(2_800, rows // 10))
-        schema = book.data_schema if book.data_schema and "\n" not in book.data_schema else "sample"
-        write(sample(customers=customers, rows=rows, items=items, seed=seed, schema=schema), path)
-    return path
 
 
 # --- the page --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -62,7 +62,7 @@ def _protect_page(request: Request, visit: Visit, wrong: str = "", status: int =
         one["used"] = sum(contest.used(team.id, phase.id) for phase in one["phases"])
         one["entries"] = [handed_in(visit, entry) for entry in contest.releases(team.id, name)[::-1]]
     title = finding_now(contest, now)
-    if (at := _open(rounds)) is not None:
+    if (at := next((one for one in rounds if one["open"]), None)) is not None:
         counting = next((one for one in at["entries"] if one.submission.counts), None)
         if counting is None:
             title = _("No release of yours counts yet: hand one in until {moment} ({left})")
@@ -105,11 +105,6 @@ def _rounds(visit: Visit, kind: PhaseKind) -> list[dict[str, Any]]:
     ]
 
 
-def _open(rounds: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the round that is open."""
-    return next((one for one in rounds if one["open"] is not None), None)
-
-
 def _until(visit: Visit, round_: Mapping[str, Any]) -> dict[str, str]:
     """Return until when an open round is open, in words."""
     closes = round_["open"].closes or visit.now
@@ -147,7 +142,7 @@ def show_attack(request: Request, visit: VisitedByPerson) -> Response:
             line = {"target": target, "used": used, "entries": [handed_in(visit, guess) for guess in own]}
             one["targets"].append(line)
     title = finding_now(contest, visit.now)
-    if (at := _open(rounds)) is not None:
+    if (at := next((one for one in rounds if one["open"]), None)) is not None:
         title = _("{tried} of {targets} targets attacked; hand in guesses until {moment} ({left})").format(
             tried=sum(1 for one in at["targets"] if one["used"]), targets=len(at["targets"]), **_until(visit, at)
         )
@@ -249,9 +244,15 @@ def handed_in(visit: Visit, known: Submission) -> HandedIn:
     report: Mapping[str, Any] = told.get(active_language()) or {}
     if known.refunded is not None:
         state, words = "refunded", _("A fault of ours; it cost no try: {reason}").format(reason=_(known.refunded))
+    elif known.valid:
+        state, words = "valid", _("The checker accepts it.")
     elif known.valid is not None:
-        state = "valid" if known.valid else "invalid"
-        words = _("The checker accepts it.") if known.valid else _first_problem(report)
+        state, words = "invalid", _("The checker does not accept it.")
+        if report.get("problems"):
+            first = report["problems"][0]
+            at = [_("row {row}").format(row=f"{first['row']:,}")] if first.get("row") else []
+            at += [str(first["column"])] if first.get("column") else []
+            words = f"{', '.join(at)}: {first['rule']}" if at else str(first["rule"])
     else:
         state, words = "waiting", waiting_words(described.before, described.seconds)
         if described.state == "running":
@@ -270,17 +271,6 @@ def handed_in(visit: Visit, known: Submission) -> HandedIn:
         report,
         verdict_on(contest, known, (), called=(), house=True) if is_judged else None,
     )
-
-
-def _first_problem(report: Mapping[str, Any]) -> str:
-    problems: Sequence[Mapping[str, Any]] = report.get("problems") or []
-    if not problems:
-        return _("The checker does not accept it.")
-    first = problems[0]
-    at = [_("row {row}").format(row=f"{first['row']:,}")] if first.get("row") else []
-    at += [str(first["column"])] if first.get("column") else []
-    where = ", ".join(at)
-    return f"{where}: {first['rule']}" if where else str(first["rule"])
 
 
 def values_of(book: Rulebook, measured: Mapping[str, float]) -> tuple[Value, ...]:

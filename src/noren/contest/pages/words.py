@@ -109,11 +109,6 @@ def phase_words(phase: Phase) -> str:
     return f"{round_words(phase.round)} · {phase.kind.words}" if phase.round and not phase.title else phase.words
 
 
-def kind_sentence(phase: Phase) -> str:
-    """Return what a phase is for."""
-    return say(f"phase.{phase.kind}")
-
-
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
