@@ -35,76 +35,48 @@ def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ..
 
     ``not_there`` are errors of its own that mean that there is no such page.
     """
-    answers = _Answers(page)
-    for error in not_there:
-        app.add_exception_handler(error, answers.not_there)
-    for error in (OSError, DBAPIError, NoConnectionError):
-        app.add_exception_handler(error, answers.by_system)
-    app.add_exception_handler(NorenError, answers.said)
-    app.add_exception_handler(RequestValidationError, answers.not_valid)
-    app.add_exception_handler(HTTPException, answers.by_status)
-    app.add_exception_handler(Exception, answers.unexpected)
 
-
-class _Answers:
-    def __init__(self, page: Page) -> None:
-        self._page = page
-
-    def _answer(self, request: Request, status: int, content: dict[str, object]) -> Response:
+    def told(request: Request, status: int, content: dict[str, object]) -> Response:
         if request.url.path.startswith("/api/"):
             return JSONResponse({"error": content}, status)
         message = str(content["message"])
-        return self._page(request, "error.html.jinja", title=message[:1].upper() + message[1:], place="", status=status)
+        return page(request, "error.html.jinja", title=message[:1].upper() + message[1:], place="", status=status)
 
-    def _no_room(self, request: Request) -> Response:
-        return self._answer(request, 507, {"message": _(DISK_FULL)})
-
-    async def said(self, request: Request, error: Exception) -> Response:
-        """Answer with what our own error says."""
+    async def answer(request: Request, error: Exception) -> Response:
+        """Answer with what an error says."""
+        if isinstance(error, not_there):
+            return told(request, 404, {"message": _("there is no such page")})
+        if isinstance(error, RequestValidationError):
+            first = error.errors()[0] if error.errors() else {}
+            place = ".".join(str(part) for part in first.get("loc", ())[1:])
+            said = _("what was sent breaks a rule: {place}: {rule}").format(place=place, rule=first.get("msg", ""))
+            return told(request, 422, {"message": said[:500]})
+        if isinstance(error, HTTPException):
+            own = error.detail if isinstance(error, BodyError) else None
+            otherwise = _("there is no such page") if error.status_code == 404 else _("this cannot be done here")
+            response = told(request, error.status_code, {"message": own or otherwise})
+            response.headers.update(error.headers or {})
+            return response
         if is_disk_full(error):
-            return self._no_room(request)
+            return told(request, 507, {"message": _(DISK_FULL)})
+        if is_database_away(error):
+            return told(request, 503, {"message": _(DATABASE_AWAY)})
+        if not isinstance(error, NorenError):  # what else the disk or the database said is unexpected
+            raise error
         content: dict[str, object] = {"message": str(error)}
         if isinstance(error, InputError):
             content |= error.problem.as_dict()
-        return self._answer(request, _status(error), content)
+        status = getattr(error, "status", 409 if isinstance(error, CheckFailedError) else 422)
+        return told(request, int(status), content)
 
-    async def by_system(self, request: Request, error: Exception) -> Response:
-        """Answer what the disk or the database said; all but a full disk and a database that is away is unexpected."""
-        if is_disk_full(error):
-            return self._no_room(request)
-        if is_database_away(error):
-            return self._answer(request, 503, {"message": _(DATABASE_AWAY)})
-        raise error
-
-    async def not_there(self, request: Request, _error: Exception) -> Response:
-        """Answer that there is no such page."""
-        return self._answer(request, 404, {"message": _("there is no such page")})
-
-    async def not_valid(self, request: Request, error: Exception) -> Response:
-        """Answer which rule the request breaks."""
-        first = error.errors()[0] if isinstance(error, RequestValidationError) and error.errors() else {}
-        place = ".".join(str(part) for part in first.get("loc", ())[1:])
-        said = _("what was sent breaks a rule: {place}: {rule}").format(place=place, rule=first.get("msg", ""))
-        return self._answer(request, 422, {"message": said[:500]})
-
-    async def by_status(self, request: Request, error: Exception) -> Response:
-        """Answer with a status that was raised."""
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        told = error.detail if isinstance(error, BodyError) else _("there is no such page") if status == 404 else None
-        response = self._answer(request, status, {"message": told or _("this cannot be done here")})
-        if isinstance(error, HTTPException) and error.headers:
-            response.headers.update(error.headers)
-        return response
-
-    async def unexpected(self, request: Request, _error: Exception) -> Response:
+    async def unexpected(request: Request, _error: Exception) -> Response:
         """Answer without a word of what happened, which may tell what nobody should know."""
-        return self._answer(request, 500, {"message": _("this should not happen; the terminal tells more")})
+        return told(request, 500, {"message": _("this should not happen; the terminal tells more")})
 
-
-def _status(error: Exception) -> int:
-    """Return the status of an error: its own where it names one."""
-    otherwise = 409 if isinstance(error, CheckFailedError) else 422
-    return int(getattr(error, "status", otherwise))
+    known = (OSError, DBAPIError, NoConnectionError, NorenError, RequestValidationError, HTTPException)
+    for kind in (*not_there, *known):
+        app.add_exception_handler(kind, answer)
+    app.add_exception_handler(Exception, unexpected)
 
 
 _YEAR = 365 * 86_400
@@ -120,15 +92,10 @@ def common_pages(page: Page) -> APIRouter:
         """Tell what the words mean."""
         return page(request, "about.html.jinja", title=_("What the words mean"), place="about", chapters=chapters())
 
-    router.get("/healthy")(_healthy)
+    router.get("/healthy")(lambda: PlainTextResponse("ok"))
     router.get("/bundle/{name}")(_show_bundle)
     router.post("/preferences")(_prefer)
     return router
-
-
-def _healthy() -> PlainTextResponse:
-    """Say that the server answers."""
-    return PlainTextResponse("ok")
 
 
 def _show_bundle(name: str, request: Request) -> Response:
