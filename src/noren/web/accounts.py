@@ -22,7 +22,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from noren.errors import DuplicateNameError, ParameterError
 from noren.i18n import _
-from noren.web.passwords import LONGEST_NAME, checked_login, checked_name, folded, hashed, is_right
+from noren.web.passwords import LONGEST_NAME, checked_login, folded, hashed, is_right
 from noren.work.queue import clock_of, new_id, now
 
 DAYS: Final = 14
@@ -149,8 +149,10 @@ class Accounts(Generic[_Kind]):
 
     def add_account(self, login: str, name: str, password: str, role: str) -> _Kind:
         """Add a person."""
-        known = checked_login(login)
-        account = self.kind(new_id(), known, checked_name(name), role, now())
+        known, name = checked_login(login), " ".join(name.split())
+        if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+            raise ParameterError(_("the name is empty or too long"), _("use 1 to 80 characters"))
+        account = self.kind(new_id(), known, name, role, now())
         kept = hashed(password)
         try:
             with self.changing() as database:

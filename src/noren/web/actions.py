@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
+_models: dict[tuple[str, str], Any] = {}
+"""The bodies of actions, by module and name: several actions may have the same one."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,7 @@ def add_route(
         What else FastAPI is told of the route.
     """
     from fastapi import Path, Response
+    from pydantic import ConfigDict, Field, create_model
 
     method, _space, path = act.route.partition(" ")
     in_body = act.in_body()
@@ -165,8 +168,19 @@ def add_route(
         for name, (kind, known, _default) in act.asked.items()
         if name not in in_body
     }
-    model = _body_model(act, in_body) if in_body else None
-    types = dict(around) | taken | ({} if model is None else {"asked": model})
+    types = dict(around) | taken
+    if in_body:
+        key = (act.function.__module__, act.body)
+        if key not in _models:
+            fields: dict[str, Any] = {}
+            for name in in_body:
+                kind, known, default = act.asked[name]
+                in_rules = {"default", "default_factory"} & set(known.rules)
+                given = {} if default is ... or in_rules else {"default": default}
+                fields[name] = (known.model or kind, Field(**given, **known.rules))
+            config = ConfigDict(extra="forbid")
+            _models[key] = create_model(act.body, __config__=config, __doc__=act.body_text, **fields)
+        types["asked"] = _models[key]
 
     def handle(**given: Any) -> Any:
         body = given.pop("asked", None)
@@ -178,24 +192,6 @@ def add_route(
     handle.role = act.role  # type: ignore[attr-defined]
     _take(handle, [_parameter(name, kind) for name, kind in types.items()])
     router.add_api_route(path, handle, methods=[method], status_code=act.status, response_model=answer, **about)
-
-
-_models: dict[tuple[str, str], Any] = {}
-
-
-def _body_model(act: Action[..., Any], in_body: Sequence[str]) -> Any:
-    """Return the model of an action's body; several actions may have the same one."""
-    from pydantic import ConfigDict, Field, create_model
-
-    key = (act.function.__module__, act.body)
-    if key not in _models:
-        fields: dict[str, Any] = {}
-        for name in in_body:
-            kind, known, default = act.asked[name]
-            given = {} if default is ... or {"default", "default_factory"} & set(known.rules) else {"default": default}
-            fields[name] = (known.model or kind, Field(**given, **known.rules))
-        _models[key] = create_model(act.body, __config__=ConfigDict(extra="forbid"), __doc__=act.body_text, **fields)
-    return _models[key]
 
 
 def command(act: Action[..., Any], run: Callable[..., None], **around: Any) -> Callable[..., None]:

@@ -90,6 +90,11 @@ class Frame:
         context
             What the template shows beside it.
         """
+        # where a change of language comes back to: this page, or the one whose form was sent
+        address = request.url
+        if request.method not in ("GET", "HEAD"):
+            address = URL(request.headers.get("referer", ""))
+        here = local_path(address.path + (f"?{address.query}" if address.query else ""))
         text = self.surroundings.get_template(template).render(
             title=title,
             place=place,
@@ -99,7 +104,7 @@ class Frame:
             languages=[(code, _LANGUAGE_NAMES[code]) for code in LANGUAGES],
             theme=request.state.theme,
             csrf=request.state.csrf,
-            here=_here(request),
+            here=here if address.netloc == request.url.netloc else "/",
             version=__version__,
             words=common_words(),
             **context,
@@ -138,7 +143,7 @@ class Frame:
             "static": self.static_address,
             "as_json": as_json,
             "bundle_address": bundle_address,
-            "fresh_id": fresh_id,
+            "fresh_id": lambda start: f"{start}-{next(_numbers)}",
             "with_query": with_query,
             "count": count,
             "decimal": decimal,
@@ -156,16 +161,6 @@ def _static_address(rooms: tuple[str, ...], name: str) -> str:
     places = [files(room) / "static" / name for room in rooms]
     digest = sha256(next(place for place in places if place.is_file()).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?{digest}"
-
-
-def _here(request: Request) -> str:
-    """Return where a change of language comes back to: this page, or the one whose form was sent."""
-    address = request.url
-    if request.method not in ("GET", "HEAD"):
-        address = URL(request.headers.get("referer", ""))
-        if address.netloc != request.url.netloc:
-            return "/"
-    return local_path(address.path + (f"?{address.query}" if address.query else ""))
 
 
 def as_json(content: Any) -> Markup:
@@ -191,11 +186,7 @@ def common_words() -> dict[str, str]:
 
 
 _numbers = itertools.count(1)
-
-
-def fresh_id(start: str) -> str:
-    """Return an identifier that no other element of a page has."""
-    return f"{start}-{next(_numbers)}"
+"""For identifiers that no other element of a page has."""
 
 
 def with_query(address: str, **values: Any) -> str:
@@ -280,25 +271,17 @@ def stage_rows(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     >>> stage_rows([kept | {"seconds": 2.5, "over": False}])
     [['◐\\xa0jaccard (2 stages)', '5 of 6', '100 rows, 8.5 kB', '2.5']]
     """
-    return [
-        [
-            _step_name(one),
-            _("{done} of {tasks}").format(done=count(one["done"]), tasks=count(one["tasks"])),
-            _shuffled(one["rows"], one["bytes"]),
-            f"{one['seconds']:,.1f}",
-        ]
-        for one in steps
-    ]
-
-
-def _step_name(step: Mapping[str, Any]) -> str:
-    """Return what a step does, whether it is over, and how many stages it took so far."""
-    said = step["step"].get(active_language()) or step["step"]["en"] or _("preparing")
-    stages = ngettext("{count} stage", "{count} stages", step["stages"]).format(count=count(step["stages"]))
-    return f"{'●' if step['over'] else '◐'}\N{NO-BREAK SPACE}{said} ({stages})"
-
-
-def _shuffled(rows: int, bytes_: int) -> str:
-    if not rows:
-        return "–"
-    return ngettext("{count} row, {size}", "{count} rows, {size}", rows).format(count=count(rows), size=size(bytes_))
+    lines = []
+    for one in steps:
+        said = one["step"].get(active_language()) or one["step"]["en"] or _("preparing")
+        stages = ngettext("{count} stage", "{count} stages", one["stages"]).format(count=count(one["stages"]))
+        shuffled = ngettext("{count} row, {size}", "{count} rows, {size}", one["rows"])
+        lines.append(
+            [
+                f"{'●' if one['over'] else '◐'}\N{NO-BREAK SPACE}{said} ({stages})",  # whether it is over, and how far
+                _("{done} of {tasks}").format(done=count(one["done"]), tasks=count(one["tasks"])),
+                shuffled.format(count=count(one["rows"]), size=size(one["bytes"])) if one["rows"] else "–",
+                f"{one['seconds']:,.1f}",
+            ]
+        )
+    return lines

@@ -127,7 +127,9 @@ class Guard:
         session = session or secrets.token_urlsafe(32)
         language = _language(cookies, headers)
         theme = cookies[THEME].value if THEME in cookies else ""
-        token = _bearer_token(scope, headers) if self._bearer is not None else None
+        kind, _blank, bearer = headers.get("authorization", "").partition(" ")
+        is_bearer = self._bearer is not None and kind.lower() == "bearer" and scope["path"].startswith("/api/")
+        token = bearer.strip() if is_bearer else None
         fresh = fresh and token is None
         scope.setdefault("state", {})
         scope["state"] |= {
@@ -141,13 +143,16 @@ class Guard:
         }
 
         only_https = "; Secure" if secure else ""
+        keeping = "no-store"
+        if scope["path"].startswith("/static/"):  # under their digest for good, the others while they are the same
+            keeping = "public, max-age=31536000, immutable" if scope["query_string"] else "no-cache"
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     given.setdefault(name, value)
-                given.setdefault("Cache-Control", _keeping(scope))
+                given.setdefault("Cache-Control", keeping)
                 if fresh and "set-cookie" not in given:
                     given.append("Set-Cookie", f"{SESSION}={session}; Path=/; HttpOnly; SameSite=Strict{only_https}")
             await send(message)
@@ -155,11 +160,7 @@ class Guard:
         with speaking(language):
             try:
                 receive = bounded(scope, receive, self._patience, self._bounds)
-                refusal = self._other_name(scope, headers)
-                if refusal is None and token is not None and self._bearer is not None:
-                    refusal = _not_known(scope, await run_in_threadpool(self._bearer, token))
-                elif refusal is None:
-                    refusal, receive = await self._refusal(scope, headers, session, receive, fresh)
+                refusal, receive = await self._refusal(scope, headers, session, receive, token, fresh)
             except BodyError as error:
                 refusal = _refused(error.detail, scope["path"].startswith("/api/"), error.status_code)
                 refusal.headers["Connection"] = "close"
@@ -170,19 +171,36 @@ class Guard:
             await (refusal or self._app)(scope, receive, answer)
 
     async def _refusal(
-        self, scope: Scope, headers: Headers, session: str, receive: Receive, fresh: bool
+        self, scope: Scope, headers: Headers, session: str, receive: Receive, token: str | None, fresh: bool
     ) -> tuple[Response | None, Receive]:
+        """Return why a request is refused, if it is, and its body; keep whose its API token is."""
         path, is_api = scope["path"], scope["path"].startswith("/api/")
+        asked, reached = headers.get("host", ""), scope.get("server")
+        if not self._settings.answers_to(asked, reached[0] if reached else None):
+            name = asked.rsplit(":", 1)[0] if re.fullmatch(r"[\w.-]+(:\d+)?", asked) else ""
+            said = _("this server is not known under that name")
+            if name and len(name) <= _LONGEST_NAME:
+                said = _("this server is not known as {name}; open {address}, or start it with --allow-host {name}")
+                said = said.format(name=name, address=self._settings.addresses[0])
+            return PlainTextResponse(said, 421), receive
+        if token is not None and self._bearer is not None:
+            scope["state"]["account"] = account = await run_in_threadpool(self._bearer, token)
+            if account is not None:
+                return None, receive
+            refusal = _refused(_("this API token is not known; make another on your account's page"), True, 401)
+            refusal.headers["WWW-Authenticate"] = "Bearer"
+            return refusal, receive
         if scope["method"] not in _SAFE:
-            if not _from_our_pages(headers):
+            origin = headers.get("origin")
+            is_ours = origin is None or urlsplit(origin).netloc == headers.get("host", "")
+            if not is_ours or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
                 return _refused(_("this request comes from another site"), is_api), receive
             given = headers.get("x-csrf-token", "")
             if not given and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
-                body = await _small_body(receive)
-                if body is None:
+                body, receive = await _form(receive)
+                if len(body) > _LARGEST_FORM:
                     return _refused(_("the form is too large"), is_api, 413), receive
                 given = parse_qs(body.decode("utf-8", "replace")).get("csrf", [""])[0]
-                receive = _again(body, receive)
             if fresh or not hmac.compare_digest(given.encode(), token_of(self._settings, session).encode()):
                 return _refused(_("the page is out of date; load it again"), is_api), receive
         if not path.startswith(self._open) and not self._door.is_in(session):
@@ -190,31 +208,6 @@ class Guard:
                 return _refused(self._why_out(session) or _("log in first"), is_api, 401), receive
             return RedirectResponse("/login", 303), receive
         return None, receive
-
-    def _other_name(self, scope: Scope, headers: Headers) -> Response | None:
-        asked, reached = headers.get("host", ""), scope.get("server")
-        if self._settings.answers_to(asked, reached[0] if reached else None):
-            return None
-        name = asked.rsplit(":", 1)[0] if re.fullmatch(r"[\w.-]+(:\d+)?", asked) else ""
-        if not name or len(name) > _LONGEST_NAME:
-            return PlainTextResponse(_("this server is not known under that name"), 421)
-        said = _("this server is not known as {name}; open {address}, or start it with --allow-host {name}")
-        return PlainTextResponse(said.format(name=name, address=self._settings.addresses[0]), 421)
-
-
-def _bearer_token(scope: Scope, headers: Headers) -> str | None:
-    kind, _blank, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" and scope["path"].startswith("/api/") else None
-
-
-def _not_known(scope: Scope, account: Any | None) -> Response | None:
-    """Keep whose an API token is; refuse one that is nobody's."""
-    scope["state"]["account"] = account
-    if account is not None:
-        return None
-    refusal = _refused(_("this API token is not known; make another on your account's page"), True, 401)
-    refusal.headers["WWW-Authenticate"] = "Bearer"
-    return refusal
 
 
 def _client(scope: Scope, headers: Headers, settings: Settings) -> tuple[str, bool]:
@@ -236,13 +229,6 @@ def _client(scope: Scope, headers: Headers, settings: Settings) -> tuple[str, bo
     return client, secure
 
 
-def _keeping(scope: Scope) -> str:
-    """Tell a browser what it may keep: static files under their digest for good, the others while they are the same."""
-    if not scope["path"].startswith("/static/"):
-        return "no-store"
-    return "public, max-age=31536000, immutable" if scope["query_string"] else "no-cache"
-
-
 def _language(cookies: SimpleCookie, headers: Headers) -> str:
     """Return the language chosen, else the first of the browser's that we speak."""
     if LANGUAGE in cookies and cookies[LANGUAGE].value in LANGUAGES:
@@ -253,36 +239,21 @@ def _language(cookies: SimpleCookie, headers: Headers) -> str:
     return "en"
 
 
-def _from_our_pages(headers: Headers) -> bool:
-    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        return False
-    origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host", "")
-
-
 def _refused(message: str, is_api: bool, status: int = 403) -> Response:
     if is_api:
         return JSONResponse({"error": {"message": message}}, status)
     return PlainTextResponse(message, status)
 
 
-async def _small_body(receive: Receive) -> bytes | None:
-    body = b""
-    while True:
-        message = await receive()
-        body += bytes(message.get("body", b""))
-        if len(body) > _LARGEST_FORM:
-            return None
-        if not message.get("more_body", False):
-            return body
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a stream that gives a body that was read already, and then what else the client does.
+async def _form(receive: Receive) -> tuple[bytes, Receive]:
+    """Return a body, read until it is too large for a form, and a stream that gives it, and what else the client does.
 
     An answer that is sent piece by piece asks whether the client is still there, and stops where it is told otherwise.
     """
-    sent = False
+    body, whole, sent = b"", False, False
+    while not whole and len(body) <= _LARGEST_FORM:
+        message = await receive()
+        body, whole = body + bytes(message.get("body", b"")), not message.get("more_body", False)
 
     async def again() -> Message:
         nonlocal sent
@@ -291,7 +262,7 @@ def _again(body: bytes, receive: Receive) -> Receive:
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return again
+    return body, again
 
 
 # --- cookies: for the server alone, out of reach of scripts, and never in the clear where it has HTTPS ----------------

@@ -45,14 +45,6 @@ def checked_login(login: str) -> str:
     return known
 
 
-def checked_name(name: str) -> str:
-    """Return a name as it is shown, or say what is wrong with it."""
-    name = " ".join(name.split())
-    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-        raise ParameterError(_("the name is empty or too long"), _("use 1 to 80 characters"))
-    return name
-
-
 def hashed(password: str) -> str:
     """Return what is kept of a password."""
     from argon2 import PasswordHasher

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -106,25 +105,17 @@ def is_disk_full(error: BaseException | None) -> bool:
     >>> is_disk_full(OSError(28, "No space left on device")), is_disk_full(OSError(2, "No such file"))
     (True, False)
     """
-    return any(
-        isinstance(one, DiskFullError)
-        or (isinstance(one, OSError) and one.errno in _FULL)
-        or (not isinstance(one, NorenError) and any(text in _told_by_system(one) for text in _FULL_TEXTS))
-        for one in _behind(error)
-    )
-
-
-def _told_by_system(error: BaseException) -> str:
-    """Return an error's text; of a database's error without the statement, which holds what people wrote."""
-    return str(getattr(error, "orig", None) or error).lower()
-
-
-def _behind(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        yield error
+        if isinstance(error, DiskFullError) or (isinstance(error, OSError) and error.errno in _FULL):
+            return True
+        # of a database's error without the statement, which holds what people wrote
+        told = str(getattr(error, "orig", None) or error).lower()
+        if not isinstance(error, NorenError) and any(text in told for text in _FULL_TEXTS):
+            return True
         error = error.__cause__ or error.__context__
+    return False
 
 
 DATABASE_AWAY: Final = N_("the database does not answer; nothing was changed. Try again in a minute")

@@ -138,10 +138,14 @@ class Settings:
         (True, False)
         """
         host = host.lower()
-        name, port = _split(host)
+        parts = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?", host)
+        name, port = (parts[1], int(parts[2] or 80)) if parts else (host, 0)
         if host in self.hosts or name in {known.lower() for known in self.names}:
             return True
-        return self.is_everywhere and port == self.port and reached is not None and _same_address(name, reached)
+        try:
+            return self.is_everywhere and port == self.port and _plain(name.strip("[]")) == _plain(reached or "")
+        except ValueError:
+            return False
 
     @cached_property
     def addresses(self) -> tuple[str, ...]:
@@ -149,13 +153,23 @@ class Settings:
         port = f":{self.port}"
         if not self.is_everywhere:
             return (f"http://{in_address(self.host)}{port}/",)
-        here = "[::1]" if ":" in self.host else "127.0.0.1"
-        names = [here, *(in_address(one) for one in _own_addresses(six=":" in self.host)), *sorted(self.machine_names)]
+        names = ["[::1]" if ":" in self.host else "127.0.0.1"]
+        far = {socket.AF_INET: "192.0.2.1"} | ({socket.AF_INET6: "2001:db8::1"} if ":" in self.host else {})
+        for family, address in far.items():  # what this machine shows to others: a socket points there, nothing is sent
+            with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as pointed:
+                pointed.connect((address, 9))
+                names.append(in_address(str(pointed.getsockname()[0])))
+        names += sorted(self.machine_names)
         return tuple(f"http://{name}{port}/" for name in dict.fromkeys(names) if name != "localhost")
 
     def is_proxy(self, address: str) -> bool:
         """Tell whether an address is that of a proxy whose word is taken."""
-        return _is_in(address, self._proxy_networks)
+        networks = self._proxy_networks
+        try:
+            found = _plain(address)
+        except ValueError:
+            return False
+        return any(found in network for network in networks if network.version == found.version)
 
     @cached_property
     def _proxy_networks(self) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
@@ -215,39 +229,7 @@ def in_address(host: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
-def _split(host: str) -> tuple[str, int]:
-    """Return name and port of a ``Host``."""
-    found = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?", host)
-    return (found[1], int(found[2] or 80)) if found else (host, 0)
-
-
-def _same_address(name: str, reached: str) -> bool:
-    try:
-        return _plain(name.strip("[]")) == _plain(reached)
-    except ValueError:
-        return False
-
-
 def _plain(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     """Return an address; one of IPv4 that came in over IPv6 as what it is."""
     found = ipaddress.ip_address(address.split("%")[0])
     return found.ipv4_mapped or found if isinstance(found, ipaddress.IPv6Address) else found
-
-
-def _is_in(address: str, networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]) -> bool:
-    try:
-        found = _plain(address)
-    except ValueError:
-        return False
-    return any(found in network for network in networks if network.version == found.version)
-
-
-def _own_addresses(*, six: bool) -> list[str]:
-    """Return the address that this machine shows to others; a socket is pointed at one, and nothing is sent."""
-    tried = [(socket.AF_INET, "192.0.2.1"), *([(socket.AF_INET6, "2001:db8::1")] if six else [])]
-    found = []
-    for family, far in tried:
-        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as pointed:
-            pointed.connect((far, 9))
-            found.append(str(pointed.getsockname()[0]))
-    return found

@@ -204,7 +204,7 @@ def write_upload(path: Path, chunks: Iterator[bytes], most: int, name: str) -> i
     It is refused beyond ``most`` bytes, and where it is small on the way and larger than that once it is unpacked.
     """
     size = 0
-    with open(path, "xb", opener=_private) as file:
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for chunk in chunks:
             size += len(chunk)
             if size > most:
@@ -219,7 +219,3 @@ def write_upload(path: Path, chunks: Iterator[bytes], most: int, name: str) -> i
     except FileError:
         pass  # it is damaged, and whoever reads it says how
     return size
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
