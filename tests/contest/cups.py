@@ -13,8 +13,7 @@ from noren.contest.rulebook import Rulebook, preset
 from noren.contest.stability import ByCustomer
 from noren.contest.standings import Board, board
 from noren.contest.state import fold, fold_until
-from noren.contest.store.database import ContestStore
-from noren.contest.store.jobs import Job
+from noren.contest.store.database import ContestStore, Job
 from noren.work.chain import Entry, Said, next_entry
 
 SALT = bytes(range(32))

@@ -14,8 +14,7 @@ from tests.conftest import PATIENCE
 from tests.contest.cups import unfinished
 from tests.studio.conftest import until
 
-from noren.contest.store.database import ContestStore, UnknownContestError
-from noren.contest.store.jobs import LOST
+from noren.contest.store.database import LOST, ContestStore, UnknownContestError
 from noren.errors import DuplicateNameError, FileError
 from noren.work.chain import Entry, Said, chained, next_entry, verify
 from noren.work.queue import State

@@ -26,9 +26,8 @@ from noren.contest.phases import moment
 from noren.contest.receipts import Receipt, SigningKey
 from noren.contest.results.model import results_of
 from noren.contest.state import Contest, Submission, fold, fold_until
-from noren.contest.store.database import ContestStore, UnknownContestError
+from noren.contest.store.database import ContestStore, Job, UnknownContestError
 from noren.contest.store.files import Files
-from noren.contest.store.jobs import Job
 from noren.contest.store.sealing import Hook, derived, kept_key
 from noren.i18n import _
 from noren.work.chain import Entry, Said, chained

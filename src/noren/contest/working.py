@@ -40,7 +40,7 @@ from noren.contest.judging.bench import (
     ScorerProcess,
 )
 from noren.contest.kinds import ENGINE_FROM, cluster_of
-from noren.contest.store.jobs import Job
+from noren.contest.store.database import Job
 from noren.errors import InputError
 from noren.web.refusals import is_disk_full
 from noren.work.queue import Claim, State
