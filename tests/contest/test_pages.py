@@ -12,7 +12,7 @@ import argon2
 import pytest
 from tests.contest.served import DAY, PASSWORD, Person, Served
 
-from noren.contest.judging.bench import CLUSTER_LOST
+from noren.contest.judging.scorer import CLUSTER_LOST
 from noren.contest.pages.words import finding_now, left, played_rounds, rules, waiting_words
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from tests.contest.judging_cases import LABEL, SALT, Case, made
 
-from noren.contest.judging import bench
-from noren.contest.judging.bench import (
+from noren.contest.judging import scorer as scorer_module
+from noren.contest.judging.prepared import make_target
+from noren.contest.judging.scorer import (
     GONE,
     STOPPED,
     TOO_LARGE,
@@ -23,7 +24,6 @@ from noren.contest.judging.bench import (
     ScorerProcess,
     resident,
 )
-from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.work.chain import canonical
 
@@ -139,7 +139,7 @@ def test_an_order_is_stopped_when_its_job_is_gone(scripted: ScorerProcess) -> No
 
 
 def test_a_process_makes_room_after_many_orders(scripted: ScorerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "_MOST_ORDERS", 2)
+    monkeypatch.setattr(scorer_module, "_MOST_ORDERS", 2)
     pids = [done(scripted, {"kind": "fine"})["pid"] for _time in range(4)]
     assert pids[0] == pids[1] != pids[2] == pids[3]
 

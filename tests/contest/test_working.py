@@ -16,7 +16,8 @@ from tests.contest.judging_cases import Case, made
 from noren.contest import acts, working
 from noren.contest.arena import JUDGE, Arena, JudgesDesk
 from noren.contest.desk import Desk, NewContest, Who
-from noren.contest.judging.bench import (
+from noren.contest.judging.prepared import make_target
+from noren.contest.judging.scorer import (
     CLUSTER_LOST,
     GONE,
     INTERRUPTED,
@@ -26,9 +27,8 @@ from noren.contest.judging.bench import (
     UNREADABLE,
     Fault,
     ScorerProcess,
+    do,
 )
-from noren.contest.judging.prepared import make_target
-from noren.contest.judging.scorer import do
 from noren.contest.kinds import cluster_of
 from noren.contest.phases import Phase
 from noren.contest.state import Contest, Submission

@@ -12,7 +12,7 @@ from tests.contest.judging_cases import made
 
 from noren import api
 from noren.contest.judging import scorer
-from noren.contest.judging.bench import CLUSTER_LOST
+from noren.contest.judging.scorer import CLUSTER_LOST
 from noren.contest.judging.scoring import score_release
 from noren.contest.judging.scoring_engine import ClusterLostError, on_cluster
 from noren.contest.rulebook import Rulebook, read_rulebook

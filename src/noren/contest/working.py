@@ -1,7 +1,7 @@
 """Whoever judges: ``noren contest work``, as many as one likes, on as many machines as share the database.
 
 A worker takes jobs of the queue, opens the files they name, hands them to processes that score them
-(:mod:`noren.contest.judging.bench`), and writes down what came of it. Killed at any moment it loses nothing: its lease
+(:mod:`noren.contest.judging.scorer`), and writes down what came of it. Killed at any moment it loses nothing: its lease
 ends and another takes the job up, and what two found of one file counts once. A fault of ours is tried again and then
 given back.
 
@@ -28,7 +28,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from noren.contest.arena import JUDGE, Arena, JudgesDesk, JudgesOrder
 from noren.contest.judging import SCORER
-from noren.contest.judging.bench import (
+from noren.contest.judging.scorer import (
     CLUSTER_LOST,
     DISK_FULL,
     INTERRUPTED,

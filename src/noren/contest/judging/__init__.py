@@ -3,7 +3,7 @@
 Pure functions of files and rulebook: the server, ``noren contest check`` and a replay years later call the same ones
 and get the same bytes. They are :func:`~noren.contest.judging.checking.check_release` and ``check_guess``,
 :func:`~noren.contest.judging.scoring.score_release` and ``score_guess``, and
-:func:`~noren.contest.judging.prepared.make_target`. A :class:`~noren.contest.judging.bench.ScorerProcess` runs them
+:func:`~noren.contest.judging.prepared.make_target`. A :class:`~noren.contest.judging.scorer.ScorerProcess` runs them
 where they can do no harm.
 
 By what scores are made here is in the scorer's name, which a contest pins until its organiser names another. The name
