@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.contest.judging_cases import METHODS, called_otherwise, made
 
-from noren.contest.judging.near_duplicates import similar, sketch_of, sketch_of_release
-from noren.contest.judging.prepared import prepare
+from noren.contest.judging.prepared import prepare, similar, sketch_of, sketch_of_release
 from noren.work.chain import canonical
 
 

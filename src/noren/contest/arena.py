@@ -19,7 +19,7 @@ from typing import Any
 
 from noren.contest import acts
 from noren.contest.acts import RefusedError
-from noren.contest.judging.near_duplicates import similar
+from noren.contest.judging.prepared import similar
 from noren.contest.kinds import PhaseKind
 from noren.contest.lots import order as by_lot
 from noren.contest.phases import moment

@@ -20,8 +20,7 @@ from noren.contest import acts
 from noren.contest.archive import Archive, open_archive, read_log
 from noren.contest.arena import numbered, target_label
 from noren.contest.judging import SCORER
-from noren.contest.judging.near_duplicates import similar
-from noren.contest.judging.prepared import make_target
+from noren.contest.judging.prepared import make_target, similar
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.lots import holds
 from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt

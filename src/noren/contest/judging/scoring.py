@@ -16,8 +16,15 @@ import polars as pl
 
 from noren import api
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
-from noren.contest.judging.near_duplicates import sketch_of, sketch_of_release
-from noren.contest.judging.prepared import Prepared, as_released, original_of, prepare, renamed
+from noren.contest.judging.prepared import (
+    Prepared,
+    as_released,
+    original_of,
+    prepare,
+    renamed,
+    sketch_of,
+    sketch_of_release,
+)
 from noren.contest.judging.scoring_engine import ClusterLostError, ScoringEngine, in_memory
 from noren.contest.judging.submissions import numbered, read_guess_file
 from noren.contest.rulebook import Rulebook
