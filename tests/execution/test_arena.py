@@ -13,8 +13,7 @@ from tests.contest.judging_cases import made
 from noren import api
 from noren.contest.judging import scorer
 from noren.contest.judging.scorer import CLUSTER_LOST
-from noren.contest.judging.scoring import score_release
-from noren.contest.judging.scoring_engine import ClusterLostError, on_cluster
+from noren.contest.judging.scoring import ClusterLostError, on_cluster, score_release
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.data.release import Release
 from noren.errors import ClusterError

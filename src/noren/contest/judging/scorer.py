@@ -201,7 +201,7 @@ def main(judge: Parent) -> None:
 
 
 def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
-    from noren.contest.judging.scoring_engine import ClusterLostError
+    from noren.contest.judging.scoring import ClusterLostError
     from noren.errors import InputError
     from noren.web.refusals import is_disk_full
 
@@ -238,7 +238,7 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
         score = partial(score_release, book, original, submitted, master=master, progress=teller)
         if not order.get("engine"):
             return score()
-        from noren.contest.judging.scoring_engine import on_cluster
+        from noren.contest.judging.scoring import on_cluster
         from noren.execution.session import hearing_stages
 
         with on_cluster(order["engine"], Path(order["folder"])) as engine, hearing_stages(teller.hear):
