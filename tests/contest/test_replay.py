@@ -17,7 +17,7 @@ from noren.contest.archive import read_log
 from noren.contest.judging import SCORER
 from noren.contest.receipts import SigningKey
 from noren.contest.replay import audit, replay
-from noren.contest.results.model import results_of
+from noren.contest.results import results_of
 from noren.contest.state import fold
 from noren.errors import ParameterError
 from noren.work.chain import Entry, Said, canonical, next_entry

@@ -10,7 +10,7 @@ import re
 import pytest
 from tests.contest.cups import Cup, finished, three_teams, tried
 
-from noren.contest.results.model import (
+from noren.contest.results import (
     matrix_csv,
     neutral,
     results_html,

@@ -24,7 +24,7 @@ from noren.contest.kinds import PhaseKind
 from noren.contest.lots import order as by_lot
 from noren.contest.phases import moment
 from noren.contest.receipts import Receipt, SigningKey
-from noren.contest.results.model import results_of
+from noren.contest.results import results_of
 from noren.contest.state import Contest, Submission, fold, fold_until
 from noren.contest.store.database import ContestStore, Job, UnknownContestError
 from noren.contest.store.files import Files

@@ -30,7 +30,7 @@ from noren.contest.kinds import PhaseKind, Role
 from noren.contest.lots import SALT_BYTES, commitment
 from noren.contest.phases import Phase, check_phases, moment, zone_named
 from noren.contest.receipts import Receipt
-from noren.contest.results.model import Results, results_of
+from noren.contest.results import Results, results_of
 from noren.contest.rulebook import read_rulebook
 from noren.contest.schemas import SubmissionOut
 from noren.contest.standings import Board, board

@@ -25,7 +25,7 @@ from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.lots import holds
 from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt
 from noren.contest.receipts import verify as verify_receipt
-from noren.contest.results.model import RESULTS_FILES, results_of
+from noren.contest.results import RESULTS_FILES, results_of
 from noren.contest.rulebook import read_rulebook
 from noren.contest.state import Contest, fold
 from noren.engines.blocks import cores

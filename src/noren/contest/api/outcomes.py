@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from noren.contest.acts import RefusedError
 from noren.contest.dependencies import Asking, ContestName, RoundName, TheDesk, described_file
 from noren.contest.desk import Visit
-from noren.contest.results.model import RESULTS_FILES, RoundResults, results_html, results_json
+from noren.contest.results import RESULTS_FILES, RoundResults, results_html, results_json
 from noren.contest.standings import BoardKind
 from noren.i18n import _
 

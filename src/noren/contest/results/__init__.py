@@ -1,5 +1,424 @@
-"""The results of a contest: tables like those of S0, the attack matrix, how firm ranks are; as pages, CSV and JSON.
+"""The results of a contest: tables like those of S0, the attack matrix, how firm ranks are; as data, CSV and one page.
 
 All follows from the log after the lots are revealed, so that a replay makes the same results, and their digest stands
-in the log.
+in the log. The page is self-contained, without scripts, in the language now spoken.
 """
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from noren.contest.rulebook import Rulebook
+from noren.contest.stability import Stability, TeamStability, stability_of
+from noren.contest.standings import (
+    ERROR,
+    Board,
+    Cell,
+    Matrix,
+    Standing,
+    below_chance,
+    board,
+    counting_entry,
+    guesses_against,
+    matrix_of,
+)
+from noren.contest.state import Contest
+from noren.drawing.ground import house_styles, template
+from noren.i18n import _, active_language, speaking
+from noren.judgement.evidence import Facts, Tried
+from noren.judgement.numbers import count, decimal, percent
+from noren.judgement.sentences import rule_sentence, word_text
+from noren.kernels.judging.statistics import correlation_interval, spearman
+from noren.tables import Texts
+from noren.version import __version__
+from noren.work.chain import canonical, digest_of, rounded
+
+say = Texts(__name__)
+MANY_UNIQUE = 0.25
+"""From which share of pseudonyms with a history of their own on a release counts as one with too many unique."""
+_FEWEST = 4
+_KEPT = 16
+
+
+@dataclass(frozen=True)
+class ReleaseKind:
+    """Releases of one kind, by how many pseudonyms share a public history (S0, Table 5).
+
+    Attributes
+    ----------
+    unique
+        Whether many, some or none of the pseudonyms have a history of their own.
+    k
+        The smallest class of two or more; None where there is none.
+    survived
+        How many of the releases break no condition.
+    """
+
+    unique: str
+    k: int | None
+    teams: tuple[str, ...]
+    survived: int
+
+    @property
+    def words(self) -> str:
+        """What the kind is called, in the language now spoken."""
+        return say(f"unique.{self.unique}", k=count(self.k or 0))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How well the house's attacks predicted the teams': over releases, the rank correlation of shares named rightly.
+
+    Attributes
+    ----------
+    r, low, high
+        Spearman's correlation and its 95 per cent interval; None where fewer than four releases were attacked by both,
+        or all fared alike.
+    """
+
+    releases: int
+    r: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def sentence(self) -> str:
+        """The finding, in the language now spoken."""
+        if self.r is None or self.low is None or self.high is None:
+            return say("prediction.unknown", releases=count(self.releases))
+        r, low, high = (f"{value:.2f}".replace("-", "−") for value in (self.r, self.low, self.high))
+        return say("prediction.known", r=r, low=low, high=high, releases=count(self.releases))
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Two files of different teams that are nearly the same."""
+
+    kind: str
+    teams: tuple[str, str]
+    submissions: tuple[str, str]
+    share: float
+
+
+@dataclass(frozen=True)
+class RoundResults:
+    """The results of one round."""
+
+    round: str
+    data: str
+    rows: int
+    people: int
+    board: Board
+    kinds: tuple[ReleaseKind, ...]
+    matrix: Matrix
+    stability: Stability | None
+    prediction: Prediction
+    flags: tuple[Flag, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return them as plain data."""
+        said = vars(self) | {"standings": self.board.standings}
+        del said["board"]
+        return said
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a contest."""
+
+    contest: str
+    title: str
+    rulebook: Rulebook
+    scorer: str
+    versions: Mapping[str, str]
+    commitment: str
+    salt: str
+    teams: Mapping[str, str]
+    rounds: tuple[RoundResults, ...]
+    refunds: tuple[Mapping[str, str], ...]
+    rescorings: tuple[Mapping[str, Any], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return them as plain data, sentences in English whatever language is spoken, numbers to ten decimals."""
+        book = self.rulebook
+        with speaking("en"):
+            said = {one.name: getattr(self, one.name) for one in fields(self)} | {
+                "rulebook": {"name": book.name, "version": book.version, "digest": book.digest},
+                "rule": book.judged_by.as_dict(),
+            }
+            plain: dict[str, Any] = _plain(said)
+        return plain
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the results, as the log holds it."""
+        return digest_of(canonical(self.as_dict()))
+
+
+def _plain(value: Any) -> Any:
+    """Return plain data with every number rounded as the log rounds."""
+    if is_dataclass(value):
+        value = value.as_dict() if hasattr(value, "as_dict") else vars(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(one) for one in value]
+    return rounded(value) if isinstance(value, float) else value
+
+
+# --- making them -----------------------------------------------------------------------------------------------------
+
+
+_known: dict[str, Results] = {}
+
+
+def results_of(contest: Contest) -> Results:
+    """Return the results of a contest whose lots are revealed; before that, what they would be without the lots.
+
+    What was asked for last is kept: the digest of the log's head tells all that they follow from.
+    """
+    if contest.digest in _known:
+        return _known[contest.digest]
+    if len(_known) >= _KEPT:
+        _known.clear()
+    _known[contest.digest] = Results(
+        contest=contest.id,
+        title=contest.title,
+        rulebook=contest.rulebook,
+        scorer=contest.scorer,
+        versions=contest.versions,
+        commitment=contest.commitment,
+        salt=contest.salt or "",
+        teams={one.id: one.name for one in contest.teams.values()},
+        rounds=tuple(_round(contest, name) for name in contest.rounds),
+        refunds=tuple(
+            {"submission": one.id, "team": one.team, "reason": one.refunded}
+            for one in contest.submissions.values()
+            if one.refunded is not None
+        ),
+        rescorings=tuple(contest.rescorings),
+    )
+    return _known[contest.digest]
+
+
+def _round(contest: Contest, name: str) -> RoundResults:
+    final = board(contest, name, contest.time, kind="final")
+    about = contest.rounds[name]
+    flags = []
+    for said in contest.flags:
+        one, other = (contest.submissions[each] for each in said["submissions"])
+        if one.round == name:
+            flags.append(Flag(one.kind, (one.team, other.team), (one.id, other.id), float(said["share"])))
+    by_kind: dict[tuple[str, int | None], list[Standing]] = {}
+    for standing in final.standings:
+        release = contest.submissions.get(standing.submission or "")
+        sizes = ((release and release.judged) or {}).get("classes") or {}
+        classes = {int(size): int(many) for size, many in sizes.items() if many}
+        if classes:
+            by_kind.setdefault(_kind(classes), []).append(standing)
+    order = ("many", "some", "none")  # those with most unique histories first, then by k
+    kinds = sorted(by_kind.items(), key=lambda one: (order.index(one[0][0]), one[0][1] or 0))
+    return RoundResults(
+        round=name,
+        data=about.data,
+        rows=about.rows,
+        people=about.people,
+        board=final,
+        kinds=tuple(
+            ReleaseKind(unique, k, tuple(one.team for one in those), sum(not one.broken for one in those))
+            for (unique, k), those in kinds
+        ),
+        matrix=matrix_of(contest, name),
+        stability=stability_of(contest, name),
+        prediction=_prediction(contest, name),
+        flags=tuple(flags),
+    )
+
+
+def _kind(classes: Mapping[int, int]) -> tuple[str, int | None]:
+    """Return of which kind a release is: S0's too many unique, 2 unprocessed and else 2-anonymous, 2-anonymous, …
+
+    >>> _kind({1: 100, 2: 200}), _kind({1: 2, 2: 398}), _kind({3: 400})
+    (('many', None), ('some', 2), ('none', 3))
+    """
+    alone, others = classes.get(1, 0), [size for size in classes if size > 1]
+    if not others or alone >= MANY_UNIQUE * sum(classes.values()):
+        return "many", None
+    return ("some" if alone else "none"), min(others)
+
+
+def _prediction(contest: Contest, round_: str) -> Prediction:
+    by_house, by_teams = [], []
+    for team in contest.teams:
+        entry = counting_entry(contest, team, round_)
+        if entry is None or not entry.counts or entry.judged is None:
+            continue
+        house = Facts.model_validate(entry.judged["facts"]).tried
+        tried = [
+            Tried.model_validate(one.judged["tried"])
+            for one in guesses_against(contest, round_, entry.id)
+            if one.judged
+        ]
+        if house and tried:
+            by_house.append(max(one.customers for one in house))
+            by_teams.append(max(one.customers for one in tried))
+    many = len(by_house)
+    r = spearman(np.array(by_house, float), np.array(by_teams, float)) if many >= _FEWEST else None
+    if r is None:
+        return Prediction(many, None, None, None)
+    return Prediction(many, r, *correlation_interval(r, many))
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def results_json(results: Results) -> str:
+    """Return the results as JSON; their digest is that of the same data in canonical form."""
+    return (
+        json.dumps(results.as_dict() | {"digest": results.digest}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    )
+
+
+def standings_csv(results: Results) -> str:
+    """Return one line for each team and round, in English."""
+    book = results.rulebook
+    keys = list(dict.fromkeys([*(one.key for one in book.terms), *(one.key for one in book.conditions)]))
+    header = ["round", "rank", "team", "score", *keys, "broken", "attackers", "effective_attackers", "verdict"]
+    header += ["why", "submission"]
+    with speaking("en"):
+        rows = [
+            [
+                each.round,
+                one.rank,
+                one.name,
+                one.score,
+                *((one.values or {}).get(key) for key in keys),
+                " ".join(one.broken),
+                one.attackers,
+                one.effective,
+                None if one.verdict is None else str(one.verdict.word),
+                one.why,
+                one.submission,
+            ]
+            for each in results.rounds
+            for one in each.board.standings
+        ]
+    return _csv(header, rows)
+
+
+def matrix_csv(results: Results) -> str:
+    """Return one line for each pair of teams of which one attacked the other."""
+    found = ("named", "right", "needed", "rate", "low", "high", "chance", "customers", "exceeds")
+    header = ["round", "attacker", "target", "guesses", *found, "breaks", "side"]
+    rows = [
+        [
+            each.round,
+            results.teams[one.attacker],
+            results.teams[one.target],
+            one.guesses,
+            *(getattr(one.found, name) for name in found),
+            one.breaks,
+            one.side,
+        ]
+        for each in results.rounds
+        for one in each.matrix.cells
+    ]
+    return _csv(header, rows)
+
+
+def stability_csv(results: Results) -> str:
+    """Return one line for each ranked team and round: how often it keeps its rank."""
+    rows = [
+        [each.round, *(vars(one) | {"team": results.teams[one.team]}).values(), each.stability.draws]
+        for each in results.rounds
+        if each.stability is not None
+        for one in each.stability.teams
+    ]
+    return _csv(["round", *(one.name for one in fields(TeamStability)), "draws"], rows)
+
+
+def neutral(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula.
+
+    >>> neutral("=1+1"), neutral("Team 7"), neutral("-x")
+    ("'=1+1", 'Team 7', "'-x")
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    def cell(value: Any) -> Any:
+        if isinstance(value, bool):
+            return int(value)
+        if isinstance(value, float):
+            return round(value, 10)
+        return neutral(value) if isinstance(value, str) else value
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows([cell(one) for one in row] for row in rows)
+    return out.getvalue()
+
+
+def results_html(results: Results) -> str:
+    """Return the page as text; the same results give the same bytes."""
+    book, headline = results.rulebook, results.title
+    if results.rounds:  # who won the last round
+        first = [one.name for one in results.rounds[-1].board.standings if one.rank == 1]
+        headline = say("page.nobody", title=results.title)
+        if first:
+            headline = say("page.wins", len(first), title=results.title, names=", ".join(first))
+    return template("noren.contest.results", "results.html.jinja").render(
+        language=active_language(),
+        css=house_styles("noren.contest.results", "results.css"),
+        results=results,
+        _=_,
+        count=count,
+        decimal=decimal,
+        percent=percent,
+        word_text=word_text,
+        shown_cell=_shown_cell,
+        below_chance=below_chance,
+        error=percent(ERROR),
+        headline=headline,
+        rule=rule_sentence(book.judged_by),
+        scoring=" + ".join(f"{one.weight:g} · {one.key}" for one in book.terms),
+        conditions=[
+            say("page.least", measure=one.key, limit=f"{one.least:g}")
+            if one.most is None
+            else say("page.most", measure=one.key, limit=f"{one.most:g}")
+            for one in book.conditions
+        ],
+        version=__version__,
+    )
+
+
+def _shown_cell(cell: Cell) -> dict[str, Any]:
+    """Return what a cell of the matrix shows."""
+    one = cell.found
+    shares = {name: percent(getattr(one, name)) for name in ("low", "high", "chance")}
+    mark = "▲" if cell.breaks or one.exceeds else "▽" if cell.side == "below" else ""
+    return {
+        "text": f"{count(one.right)}/{count(one.named)}",
+        "more": say("page.needed", needed=count(one.needed), **shares),
+        "mark": mark,
+        "style": {"▲": "breaks", "▽": "below", "": ""}[mark],
+    }
+
+
+RESULTS_FILES: Mapping[str, Callable[[Results], str]] = {
+    "results.json": results_json,
+    "standings.csv": standings_csv,
+    "matrix.csv": matrix_csv,
+    "stability.csv": stability_csv,
+}
+"""The results as files of plain data, as an archive has them."""
