@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.contest.api import account, files, outcomes
-from noren.contest.api.contests import contests, organising, teams
+from noren.contest.api import account, files
+from noren.contest.api.contests import contests, organising, outcomes, teams
 from noren.web.refusals import errors
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 429, 503, 507))
-for part in (account.router, contests, organising, teams, files.router, outcomes.router):
+for part in (account.router, contests, organising, teams, files.router, outcomes):
     router.include_router(part)
