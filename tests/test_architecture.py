@@ -67,7 +67,6 @@ INSIDE = {
         ("arena",),
         ("archive", "webhooks", "working"),
         ("desk", "replay"),
-        ("entrance",),
         ("dependencies",),
         ("api", "pages"),
         ("app",),

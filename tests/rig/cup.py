@@ -28,7 +28,7 @@ from tests.rig.recomputed import GuessMade, Line, final_table
 
 from noren.contest.app import ArenaSettings
 from noren.contest.client import Client, sign_up
-from noren.contest.entrance import first_code
+from noren.contest.dependencies import first_code
 from noren.contest.phases import moment, planned_phases
 from noren.contest.receipts import misfits, receipt_from
 from noren.contest.receipts import verify as verify_receipt

@@ -26,8 +26,8 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from noren.contest.api import router as api
 from noren.contest.arena import Arena, JudgesDesk
+from noren.contest.dependencies import Entrance
 from noren.contest.desk import Desk
-from noren.contest.entrance import Entrance
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.pages import FRAME, LoginNeededError, page
 from noren.contest.pages import router as pages

@@ -1,23 +1,153 @@
-"""What pages and the REST interface are handed with each request: the service, the entrance, and who asks."""
+"""What pages and the REST interface are handed with each request: the service, the entrance, and who asks.
+
+At the entrance of the arena there are people who sign up and log in, browsers that stay logged in, and programs with
+tokens. Everybody may look at what is public, so the door is open, and each route asks who it is that comes. The first
+organiser proves to run the server by a code that only its terminal shows; it is worth nothing once there is an
+organiser.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import hmac
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, ValidationError
 
 from noren.contest.acts import RefusedError
-from noren.contest.desk import Desk, Done, Who
-from noren.contest.entrance import Entrance
+from noren.contest.desk import NOBODY, Desk, Done, Who
+from noren.contest.store.database import Account, ContestStore
 from noren.errors import FileError, OutputError, ParameterError
 from noren.i18n import _, translated
+from noren.tables import Texts
+from noren.web.accounts import Token, digest_of
 from noren.web.actions import Action, add_route
+from noren.web.passwords import folded, guesser
 from noren.web.refusals import is_disk_full
+from noren.web.settings import Settings
 from noren.work.chain import Said
+
+say = Texts(__name__)
+_MINUTE, _HOUR = 60.0, 3600.0
+_WRONG_A_MINUTE: Final = 10
+"""So often somebody at an address may be wrong about a login."""
+_TRIES_A_MINUTE, _NEW_AN_HOUR = 100, 300
+"""So many tries and new accounts come from one address: a class of students shares one."""
+_WRONG_AN_HOUR: Final = 100
+"""So often a login may be tried by all the world."""
+_MOST_TOKENS: Final = 20
+_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+
+
+class Entrance:
+    """The door of one arena; every server of one database counts tries together."""
+
+    def __init__(self, store: ContestStore, settings: Settings) -> None:
+        self._store, self._settings = store, settings
+
+    # --- who it is ---------------------------------------------------------------------------------------------------
+
+    def is_in(self, session: str) -> bool:
+        """Let anybody look: routes ask who it is."""
+        return bool(session)
+
+    def who(self, session: str) -> Who:
+        """Return who a browser's session belongs to."""
+        account = self._store.accounts.of_session(session)
+        return NOBODY if account is None else Who(account)
+
+    def bearer(self, token: str) -> Who | None:
+        """Return who a token belongs to, with what it is for."""
+        found = self._store.tokens.owner(token)
+        return None if found is None else Who(found[1], found[0].scopes)
+
+    # --- the first organiser -----------------------------------------------------------------------------------------
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no organiser yet."""
+        return not any(account.is_organiser for account in self._store.accounts.all())
+
+    @property
+    def first_code(self) -> str:
+        """The code by which the first organiser signs up; the same on every server that has the key."""
+        return first_code(self._settings)
+
+    # --- coming and going --------------------------------------------------------------------------------------------
+
+    def sign_up(self, login: str, name: str, password: str, address: str, code: str = "") -> str:
+        """Make an account and return a session of it; with the first code, that of an organiser."""
+        self._not_too_often(f"sign-up/{guesser(address)}", _NEW_AN_HOUR, _HOUR)
+        is_first = bool(code) and self.is_new
+        if code and not (is_first and hmac.compare_digest(code.strip().lower().encode(), self.first_code.encode())):
+            raise RefusedError(*say.problem("wrong_code"), status=403)
+        account = self._store.accounts.add(login, name, password, is_organiser=is_first)
+        return self._store.accounts.open_session(account)
+
+    def enter(self, login: str, password: str, address: str) -> str | None:
+        """Return a new session for the right password; who was wrong ten times in a minute waits."""
+        account = self._proved(login, password, address)
+        return None if account is None else self._store.accounts.open_session(account)
+
+    def _proved(self, login: str, password: str, address: str) -> Account | None:
+        """Return whose password it is. Who knows it is not counted, but an address that tries many logins is."""
+        called = digest_of(folded(login))[:32]
+        by_both, by_login = f"login/{guesser(address)}/{called}", f"login//{called}"
+        self._not_too_often(f"login/{guesser(address)}", _TRIES_A_MINUTE, _MINUTE)
+        self._not_too_often(by_both, _WRONG_A_MINUTE, _MINUTE)
+        self._not_too_often(by_login, _WRONG_AN_HOUR, _HOUR)
+        account = self._store.accounts.enter(login, password)
+        if account is not None:
+            self._store.rates.reset(by_both)
+            self._store.rates.reset(by_login)
+        return account
+
+    def leave(self, session: str) -> None:
+        """Log a browser out."""
+        self._store.accounts.end_session(session)
+
+    def change_password(self, who: Who, old: str, new: str, address: str) -> str:
+        """Set another password and return a new session; all others end."""
+        account = who.somebody()
+        if self._proved(account.login, old, address) is None:
+            raise RefusedError(_("that is not your password"), _("write the one that you log in with"), status=403)
+        self._store.accounts.change_password(account, new)
+        return self._store.accounts.open_session(account)
+
+    def _not_too_often(self, key: str, most: int, seconds: float) -> None:
+        if not self._store.rates.allow(key, most, seconds):
+            raise RefusedError(_("there were too many tries"), _("wait and try again"), status=429)
+
+    # --- tokens of programs ------------------------------------------------------------------------------------------
+
+    def tokens(self, who: Who) -> list[Token]:
+        """Return somebody's tokens that open something."""
+        return [token for token in self._store.tokens.of(who.somebody().id) if token.revoked is None]
+
+    def make_token(self, who: Who, name: str, scopes: Collection[str]) -> tuple[Token, str]:
+        """Return a new token and its text; a token makes none that may do more than itself."""
+        account = who.somebody()
+        if not {*scopes} <= {*who.scopes, "read"}:
+            raise RefusedError(_("this token may not do so itself"), _("log in, and make it there"), status=403)
+        if len(self.tokens(who)) >= _MOST_TOKENS:
+            raise RefusedError(*say.problem("many_tokens", count=_MOST_TOKENS))
+        return self._store.tokens.make(account.id, name, scopes)
+
+    def revoke(self, who: Who, token: str) -> None:
+        """Let a token of one's own open nothing any more."""
+        if not self._store.tokens.revoke(token, who.somebody().id):
+            raise RefusedError(_("there is no such token"), status=404)
+
+
+def first_code(settings: Settings) -> str:
+    """Return the code by which the first organiser signs up; whoever may read the server's key can say it."""
+    made = hmac.new(settings.key, b"first organiser", hashlib.sha256).digest()
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in made[:12])
+
 
 Ident = Annotated[str, Path(pattern=r"^[a-z0-9]{12}$", description="an identifier")]
 ContestName = Annotated[str, Path(pattern=r"^[a-z0-9-]{3,40}$", description="the name of a contest, as in its address")]

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.contest import acts
-from noren.contest.dependencies import TheDesk, TheEntrance
+from noren.contest.dependencies import Entrance, TheDesk, TheEntrance
 from noren.contest.desk import Desk, Visit, Who
-from noren.contest.entrance import Entrance
 from noren.contest.kinds import PhaseKind, Role
 from noren.contest.pages.frame import Asker, Person, Visited, page, status_of, to_page
 from noren.contest.pages.words import finding_now, rules
