@@ -58,10 +58,10 @@ INSIDE = {
         ("__init__",),
     ),
     "contest": (
-        ("kinds", "lots", "credentials"),
+        ("kinds", "credentials"),
         ("phases", "rulebook"),
         ("state",),
-        ("acts", "receipts", "schemas", "standings"),
+        ("acts", "proofs", "schemas", "standings"),
         ("client", "stability"),
         ("judging", "results", "store"),
         ("arena",),

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from noren.contest.lots import commitment
-from noren.contest.receipts import SigningKey
+from noren.contest.proofs import SigningKey, commitment
 from noren.contest.rulebook import Rulebook, preset
 from noren.contest.stability import ByCustomer
 from noren.contest.standings import Board, board

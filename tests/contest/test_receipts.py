@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from noren.contest.receipts import BadReceiptError, Receipt, SigningKey, misfits, read_receipt, receipt_from, verify
+from noren.contest.proofs import BadReceiptError, Receipt, SigningKey, misfits, read_receipt, receipt_from, verify
 from noren.contest.state import Submission
 from noren.errors import FileError
 from noren.work.chain import Entry, Said, chained

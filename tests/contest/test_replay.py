@@ -15,7 +15,7 @@ from tests.contest.played import Played, once_played
 from noren.contest import replay as room
 from noren.contest.archive import read_log
 from noren.contest.judging import SCORER
-from noren.contest.receipts import SigningKey
+from noren.contest.proofs import SigningKey
 from noren.contest.replay import audit, replay
 from noren.contest.results import results_of
 from noren.contest.state import fold

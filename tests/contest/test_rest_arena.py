@@ -29,8 +29,8 @@ from tests.conftest import PATIENCE
 from tests.contest.served import PASSWORD, Person, Served
 
 from noren.contest.api import router
-from noren.contest.receipts import receipt_from
-from noren.contest.receipts import verify as verify_receipt
+from noren.contest.proofs import receipt_from
+from noren.contest.proofs import verify as verify_receipt
 from noren.work.chain import Entry, canonical, verify
 
 

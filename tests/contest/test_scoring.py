@@ -18,7 +18,7 @@ from noren.contest.judging import prepared
 from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
-from noren.contest.lots import order
+from noren.contest.proofs import order
 from noren.contest.rulebook import House, Term, preset
 from noren.data.contest_files import MONTHS
 from noren.data.reading import read
@@ -174,7 +174,7 @@ from typing import Any
 from noren.work.chain import canonical
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
-from noren.contest.lots import order
+from noren.contest.proofs import order
 from noren.contest.rulebook import read_rulebook
 book, folder = read_rulebook(Path(sys.argv[1])), Path(sys.argv[2])
 files = book, folder / "T.csv", folder / "A.csv"

@@ -30,8 +30,8 @@ from noren.contest.app import ArenaSettings
 from noren.contest.client import Client, sign_up
 from noren.contest.dependencies import first_code
 from noren.contest.phases import moment, planned_phases
-from noren.contest.receipts import misfits, receipt_from
-from noren.contest.receipts import verify as verify_receipt
+from noren.contest.proofs import misfits, receipt_from
+from noren.contest.proofs import verify as verify_receipt
 from noren.contest.replay import replay
 from noren.contest.simulation import make_data
 from noren.contest.state import Contest, fold

@@ -24,8 +24,7 @@ import sqlalchemy as sa
 
 from noren.contest.acts import RefusedError
 from noren.contest.arena import JUDGE, Arena
-from noren.contest.lots import holds
-from noren.contest.receipts import Receipt, receipt_from
+from noren.contest.proofs import Receipt, holds, receipt_from
 from noren.contest.results import RESULTS_FILES, results_html, results_of
 from noren.contest.state import Contest, fold
 from noren.contest.store.tables import accounts, organisers

@@ -21,9 +21,9 @@ from noren.contest import acts
 from noren.contest.acts import RefusedError
 from noren.contest.judging.prepared import similar
 from noren.contest.kinds import PhaseKind
-from noren.contest.lots import order as by_lot
 from noren.contest.phases import moment
-from noren.contest.receipts import Receipt, SigningKey
+from noren.contest.proofs import Receipt, SigningKey
+from noren.contest.proofs import order as by_lot
 from noren.contest.results import results_of
 from noren.contest.state import Contest, Submission, fold, fold_until
 from noren.contest.store.database import ContestStore, Job, UnknownContestError

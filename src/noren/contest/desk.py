@@ -27,9 +27,8 @@ from noren.contest.arena import Arena, Order
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
 from noren.contest.kinds import PhaseKind, Role
-from noren.contest.lots import SALT_BYTES, commitment
 from noren.contest.phases import Phase, check_phases, moment, zone_named
-from noren.contest.receipts import Receipt
+from noren.contest.proofs import SALT_BYTES, Receipt, commitment
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import read_rulebook
 from noren.contest.schemas import SubmissionOut

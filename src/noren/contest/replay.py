@@ -22,9 +22,8 @@ from noren.contest.arena import numbered, target_label
 from noren.contest.judging import SCORER
 from noren.contest.judging.prepared import make_target, similar
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.lots import holds
-from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt
-from noren.contest.receipts import verify as verify_receipt
+from noren.contest.proofs import BadReceiptError, Receipt, holds, misfits, read_receipt
+from noren.contest.proofs import verify as verify_receipt
 from noren.contest.results import RESULTS_FILES, results_of
 from noren.contest.rulebook import read_rulebook
 from noren.contest.state import Contest, fold

@@ -28,7 +28,7 @@ from noren.contest.dependencies import (
 )
 from noren.contest.desk import Desk, Who
 from noren.contest.kinds import PhaseKind
-from noren.contest.receipts import Receipt
+from noren.contest.proofs import Receipt
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
 from noren.contest.state import Submission
 from noren.i18n import _
