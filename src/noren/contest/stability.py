@@ -81,7 +81,9 @@ class ByCustomer:
             "width": width,
         }
         if self.match is not None and self.live is not None:
-            said |= {"periods": self.match.shape[1], "match": _bits(self.match), "live": _bits(self.live)}
+            bits = {"match": self.match, "live": self.live}
+            said |= {"periods": self.match.shape[1]}
+            said |= {name: np.packbits(cells).tobytes().hex() for name, cells in bits.items()}
         return said | ({"refused": True} if self.refused else {})
 
     @classmethod
@@ -96,9 +98,11 @@ class ByCustomer:
         if "match" not in said:
             return cls(named, right)
         shape = len(named), int(said["periods"])
-        return cls(
-            named, right, _unpacked(said["match"], shape), _unpacked(said["live"], shape), bool(said.get("refused"))
+        packed = (np.frombuffer(bytes.fromhex(said[name]), np.uint8) for name in ("match", "live"))
+        match, live = (
+            np.unpackbits(bits, count=shape[0] * shape[1]).astype(np.bool_).reshape(shape) for bits in packed
         )
+        return cls(named, right, match, live, bool(said.get("refused")))
 
 
 def by_customer(original: Records, release: Release, guess: Guess, *, cells: bool) -> dict[str, Any]:
@@ -144,15 +148,6 @@ def _counts(text: str, width: int) -> NDArray[np.int64]:
         raise ValueError(f"{len(text)} digits are not numbers of {width}")
     nibbles = np.frombuffer(bytes.fromhex("".join(f"0{digit}" for digit in text)), np.uint8).astype(np.int64)
     return nibbles.reshape(-1, width) @ (16 ** np.arange(width - 1, -1, -1, dtype=np.int64))
-
-
-def _bits(cells: NDArray[np.bool_]) -> str:
-    return np.packbits(cells).tobytes().hex()
-
-
-def _unpacked(text: str, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    bits = np.unpackbits(np.frombuffer(bytes.fromhex(text), np.uint8), count=shape[0] * shape[1])
-    return bits.astype(np.bool_).reshape(shape)
 
 
 @dataclass(frozen=True)

@@ -157,8 +157,9 @@ class Postman:
         if claim is None:
             return False
         job = self._arena.store.jobs.job(claim.id)
-        hook = None if job is None else self._arena.store.hooks.hook(job.order["hook"])
-        if job is None or hook is None or hook.disabled is not None:
+        hooks = [] if job is None else self._arena.store.hooks.of(job.contest)
+        hook = next((one for one in hooks if job and one.id == job.order["hook"] and one.disabled is None), None)
+        if job is None or hook is None:
             queue.end(claim.id, State.CANCELLED, holder=self._holder)
             return True
         try:

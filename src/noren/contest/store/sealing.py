@@ -149,19 +149,12 @@ class Hooks:
 
     def of(self, contest: str) -> list[Hook]:
         """Return the addresses of a contest, the oldest first, those that are disabled too."""
-        return self._some(hooks.c.contest == contest)
-
-    def hook(self, hook: str) -> Hook | None:
-        """Return an address."""
-        return next(iter(self._some(hooks.c.id == hook)), None)
+        with self._engine.connect() as database:
+            rows = database.execute(hooks.select().where(hooks.c.contest == contest).order_by(hooks.c.created)).all()
+        return [Hook(**{**row._mapping, "secret": self._seal.open(row.secret, row.id)}) for row in rows]
 
     def disable(self, contest: str, hook: str) -> bool:
         """Tell an address no more; tell whether the contest had such a one."""
         asked = hooks.update().where(hooks.c.id == hook, hooks.c.contest == contest, hooks.c.disabled.is_(None))
         with self._engine.begin() as database:
             return database.execute(asked.values(disabled=now())).rowcount == 1
-
-    def _some(self, condition: sa.ColumnElement[bool]) -> list[Hook]:
-        with self._engine.connect() as database:
-            rows = database.execute(hooks.select().where(condition).order_by(hooks.c.created)).all()
-        return [Hook(**{**row._mapping, "secret": self._seal.open(row.secret, row.id)}) for row in rows]
