@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import json
 import statistics
 import sys
 import tempfile
@@ -34,11 +35,12 @@ from machine import RESULTS, facts, table
 
 from noren.api import measure, protect
 from noren.contest import acts
-from noren.contest.client import AnsweredError, Client, Submitted, sign_up
+from noren.contest.client import AnsweredError, Client, sign_up
 from noren.contest.judging.prepared import original_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import preset
+from noren.contest.schemas import SubmissionOut
 from noren.contest.simulation import make_data
 from noren.work.queue import new_id
 
@@ -109,7 +111,7 @@ class Cup:
             to = dt.datetime.fromisoformat(str(at.closes)) - dt.timedelta(seconds=before_end)
         set_clock(self.organiser, moment(to))
 
-    def handed(self) -> list[Submitted]:
+    def handed(self) -> list[SubmissionOut]:
         """Return all that was handed in."""
         return self.organiser.submissions(self.name)
 
@@ -159,7 +161,7 @@ def quick_release(data: Path) -> bytes:
 
 def lost_and_twice(cup: Cup, acknowledged: Sequence[str]) -> tuple[int, int, int]:
     """Return how many acknowledged files are not in the log or not judged, how many were judged twice, and refunds."""
-    entries = cup.organiser.log(cup.name)
+    entries = [json.loads(line) for line in cup.organiser.text("contests", cup.name, "log").splitlines()]
     received = {one["body"]["submission"] for one in entries if one["kind"].endswith("-received")}
     judged = Counter(one["body"]["submission"] for one in entries if one["kind"].endswith("-judged"))
     refunded = {one["body"]["submission"] for one in entries if one["kind"] == "refunded"}
@@ -268,7 +270,7 @@ def _attack_all(cup: Cup, data: Path, folder: Path) -> list[str]:
     for number, team in enumerate(cup.teams):
         for target in team.targets(cup.name, ROUND):
             public, guess = folder / "target.csv", folder / "guess.csv"
-            team.target(cup.name, ROUND, target.target, public)
+            team.download("contests", cup.name, "rounds", ROUND, "targets", target.target, out=public)
             lines = pl.Series(public.read_text().splitlines())
             names = lines.str.splitn(",", 2).struct.field("field_0").unique().sort()
             draws = np.random.default_rng([number, int(target.target)])

@@ -176,10 +176,10 @@ class TestPatience:
 
         answers = [httpx.Response(200, stream=Half()), httpx.Response(200, content=b"whole")]
         out = tmp_path / "T.csv"
-        assert client(lambda _request: answers.pop(0)).data("cup", "final", out) == 5
+        assert client(lambda _request: answers.pop(0)).download("contests", "cup", out=out) == 5
         assert out.read_bytes() == b"whole"
         with pytest.raises(UnreachableError):
-            client(lambda _request: httpx.Response(200, stream=Half()), patience=-1.0).data("cup", "final", out)
+            client(lambda _request: httpx.Response(200, stream=Half()), patience=-1.0).download("cup", out=out)
         assert [path.name for path in tmp_path.iterdir()] == ["T.csv"]
         assert out.read_bytes() == b"whole"
 

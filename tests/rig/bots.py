@@ -277,7 +277,7 @@ class Bot:
         for turn, place in enumerate(chosen):
             target = listed[place]
             public, out = self.folder / f"{round_}-{target}.csv", self.folder / f"{round_}-{target}-guess.csv"
-            self.client.target(contest, round_, target, public)
+            self.client.download("contests", contest, "rounds", round_, "targets", target, out=public)
             attack = self.style.attacks[turn % len(self.style.attacks)]
             guess_file(book, data, public, attack, self._seed(round_, target), out)
             got = self.client.submit(contest, out, target=target)
@@ -294,7 +294,7 @@ class Bot:
     def _data(self, contest: str, round_: str) -> Path:
         path = self.folder / f"{round_}-T.csv"
         if not path.exists():
-            self.client.data(contest, round_, path)
+            self.client.download("contests", contest, "rounds", round_, "data", out=path)
         return path
 
     def _seed(self, *words: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import json
 import shutil
 import tempfile
 import threading
@@ -228,14 +229,15 @@ class _Cup:
 
     def verify(self) -> Played:
         """Hold log, receipts, archive and tables against what the bots know."""
-        entries = [Entry(**one) for one in self.organiser.log(self.contest)]
+        lines = self.organiser.text("contests", self.contest, "log").splitlines()
+        entries = [Entry(**json.loads(line)) for line in lines]
         played = Played()
         receipts = {name: (bot.team, found) for bot in self.bots for name, found in bot.receipts.items()}
         contest = look_for_losses(played, receipts, entries)
         spoiling = sum(1 for bot in self.bots if bot.style.spoils) * len(self.plan.rounds)
         if played.invalid != spoiling:
             played.problems.append(f"{played.invalid} files were invalid, and {spoiling} were meant to be")
-        self.organiser.save(self.contest, "archive", self.archive)
+        self.organiser.download("contests", self.contest, "archive", out=self.archive)
         played.replay = replay(self.archive, workers=self.plan.workers).as_dict()
         for round_ in self.plan.rounds:
             played.tables[round_] = self._table(contest, round_)

@@ -69,23 +69,6 @@ class Session(BaseModel):
     scopes: list[str] = []
 
 
-class Submitted(SubmissionOut):
-    """A file that was handed in, and how far its judging is; what a newer server says besides is kept."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will be heard of it."""
-        return self.state in ("done", "refunded", "failed")
-
-    @property
-    def report(self) -> dict[str, Any]:
-        """What the checker says, in the language now spoken."""
-        told = self.shown.report if isinstance(self.shown.report, dict) else {}
-        return dict(told.get(active_language()) or told.get("en") or {})
-
-
 class Client:
     """A server of contests, as one account sees it.
 
@@ -166,7 +149,10 @@ class Client:
             raise self._unreachable(error) from None
 
     def download(self, *parts: str, out: Path, progress: Progress = silent) -> int:
-        """Write what the server sends to a file, whole or not at all; return how many bytes it was."""
+        """Write what an address sends to a file, whole or not at all; return how many bytes it was.
+
+        That is the ``archive`` of a contest, its ``log`` or ``results.html``, the ``data`` of a round, or a target.
+        """
         got = 0
 
         def once() -> httpx.Response:
@@ -272,25 +258,12 @@ class Client:
         """Return the rules, as TOML."""
         return self.text("contests", contest, "rulebook.toml")
 
-    def log(self, contest: str, start: int = 0) -> list[dict[str, Any]]:
-        """Return the entries of the log, from a position on."""
-        lines = self.text("contests", contest, "log", start=start)
-        return [json.loads(line) for line in lines.splitlines() if line]
-
-    def save(self, contest: str, what: str, out: Path, progress: Progress = silent) -> int:
-        """Write the archive or the results (``archive``, ``results.html``, …) to a file; return its bytes."""
-        return self.download("contests", contest, what, out=out, progress=progress)
-
     def do(self, act: Action[..., Any], contest: str, **asked: Any) -> Any:
         """Do an action (:mod:`noren.contest.acts`), and return the server's answer."""
         method, parts, content = act.request(contest=contest, **asked)
         return self.send(method, *parts, content=content, again=act.again)
 
     # --- teams ---------------------------------------------------------------------------------------------------
-
-    def data(self, contest: str, round_: str, out: Path, progress: Progress = silent) -> int:
-        """Write the data of a round to a file."""
-        return self.download("contests", contest, "rounds", round_, "data", out=out, progress=progress)
 
     def submit(
         self,
@@ -319,26 +292,23 @@ class Client:
                 for one in self.submissions(contest, kind=kind):  # the newest first
                     is_same = one.digest == digest and one.target == target and phase in (None, one.phase)
                     if is_same and one.position > before:
-                        return ReceivedOut(submission=one.id, receipt=self.receipt(contest, one.id))
+                        receipt = dict(self.get("contests", contest, "submissions", one.id, "receipt"))
+                        return ReceivedOut(submission=one.id, receipt=receipt)
                 if time.monotonic() > until:
                     raise
 
-    def submissions(self, contest: str, *, kind: str | None = None, round_: str | None = None) -> list[Submitted]:
+    def submissions(self, contest: str, *, kind: str | None = None, round_: str | None = None) -> list[SubmissionOut]:
         """Return what one's team handed in, the newest first."""
         said = self.get("contests", contest, "submissions", kind=kind, round=round_)
-        return [_read(Submitted, one) for one in said]
+        return [_read(SubmissionOut, one) for one in said]
 
-    def submission(self, contest: str, submission: str) -> Submitted:
+    def submission(self, contest: str, submission: str) -> SubmissionOut:
         """Return how far the judging of a file is, and what was found."""
-        return _read(Submitted, self.get("contests", contest, "submissions", submission))
-
-    def receipt(self, contest: str, submission: str) -> dict[str, Any]:
-        """Return the receipt of a file of one's own."""
-        return dict(self.get("contests", contest, "submissions", submission, "receipt"))
+        return _read(SubmissionOut, self.get("contests", contest, "submissions", submission))
 
     def judged(
         self, contest: str, submission: str, progress: Progress = silent, *, patience: float | None = None
-    ) -> Submitted:
+    ) -> SubmissionOut:
         """Wait until a file is judged, and return what was found."""
         until = None if patience is None else time.monotonic() + patience
         wait = 0.2
@@ -358,10 +328,6 @@ class Client:
         """Return what may be attacked."""
         said = self.get("contests", contest, "rounds", round_, "targets")
         return [_read(TargetOut, one) for one in said]
-
-    def target(self, contest: str, round_: str, target: str, out: Path, progress: Progress = silent) -> int:
-        """Write the public part of a target to a file."""
-        return self.download("contests", contest, "rounds", round_, "targets", target, out=out, progress=progress)
 
     # --- organisers ----------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from noren.contest.kinds import Role
 from noren.contest.phases import Phase
 from noren.contest.rulebook import Rulebook
 from noren.contest.state import Settings
+from noren.i18n import active_language
 
 
 class Strict(BaseModel):
@@ -140,6 +141,17 @@ class SubmissionOut(BaseModel):
     counts: bool
     chosen: bool
     shown: ShownOut = ShownOut()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be heard of it."""
+        return self.state in ("done", "refunded", "failed")
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the checker says, in the language now spoken."""
+        told = self.shown.report if isinstance(self.shown.report, dict) else {}
+        return dict(told.get(active_language()) or told.get("en") or {})
 
 
 class TargetOut(BaseModel):

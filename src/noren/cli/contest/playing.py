@@ -17,8 +17,8 @@ from noren.errors import Problem
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.contest.client import Client, Submitted
-    from noren.contest.schemas import ReceivedOut
+    from noren.contest.client import Client
+    from noren.contest.schemas import ReceivedOut, SubmissionOut
 
 app = App()
 
@@ -49,7 +49,7 @@ def data(
     with connection.client() as asked:
         chosen = round_of(asked.contest(contest), round_, "protect")
         with progress_bar(_("Fetching")) as progress:
-            size = asked.data(contest, chosen, out, progress)
+            size = asked.download("contests", contest, "rounds", chosen, "data", out=out, progress=progress)
     words = _("the data of {round}: {bytes:,} bytes in {out}").format(round=chosen, bytes=size, out=out)
     return Output({"round": chosen, "out": str(out), "bytes": size}, [words])
 
@@ -114,7 +114,8 @@ def targets(
             with progress_bar(_("Fetching")) as progress:
                 for done, one in enumerate(listed):
                     progress(done / len(listed), one.target)
-                    asked.target(contest, chosen, one.target, out / f"{one.target}.csv")
+                    name = f"{one.target}.csv"
+                    asked.download("contests", contest, "rounds", chosen, "targets", one.target, out=out / name)
                     files[one.target] = str(out / f"{one.target}.csv")
     told = [one.model_dump() | {"file": files.get(one.target)} for one in listed]
     rows = [(one.target, str(one.tries), str(one.left), files.get(one.target, "")) for one in listed]
@@ -147,10 +148,10 @@ def attack(
     with connection.client() as asked, TemporaryDirectory(prefix="noren-") as folder:
         if guess is None:  # fetch the target, attack it and write the guess
             chosen, public = round_of(asked.contest(contest), round_, "attack"), Path(folder) / "target.csv"
-            asked.target(contest, chosen, target, public)
+            asked.download("contests", contest, "rounds", chosen, "targets", target, out=public)
             if original is None:
                 original = Path(folder) / "original.csv"
-                asked.data(contest, chosen, original)
+                asked.download("contests", contest, "rounds", chosen, "data", out=original)
             book, guess = read_rulebook(asked.rulebook(contest)), out or Path(folder) / "guess.csv"
             with progress_bar(str(with_)) as progress:
                 guess_on(book, original, public, str(with_), guess, progress=progress)
@@ -224,11 +225,11 @@ def status(
     return Output({"contest": about, "submissions": [file.model_dump(mode="json") for file in handed]}, parts)
 
 
-def _kind(one: Submitted) -> str:
+def _kind(one: SubmissionOut) -> str:
     return _("release") if one.kind == "release" else _("guess against {target}").format(target=one.target)
 
 
-def _word(one: Submitted) -> str:
+def _word(one: SubmissionOut) -> str:
     """Return in a word what came of a file."""
     if one.state == "refunded":
         return _("given back: {reason}").format(reason=one.trouble)
@@ -239,7 +240,7 @@ def _word(one: Submitted) -> str:
     return _("valid, counts") if one.counts else _("valid")
 
 
-def _handed(found: Submitted) -> Output:
+def _handed(found: SubmissionOut) -> Output:
     """Return what the judge found of a file."""
     parts: list[Part] = [f"{found.id}: {_kind(found)}, {_word(found)}"]
     report = found.report

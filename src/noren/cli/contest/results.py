@@ -117,7 +117,7 @@ def results(
     with connection.client() as asked:
         if out is not None:
             with progress_bar(_("Fetching")) as progress:
-                size = asked.save(contest, f"results{out.suffix.lower()}", out, progress)
+                size = asked.download("contests", contest, f"results{out.suffix.lower()}", out=out, progress=progress)
             written = _("results written to {out}").format(out=out)
             return Output({"out": str(out), "bytes": size}, [written])
         about, found = asked.contest(contest), asked.get("contests", contest, "results.json")
@@ -143,7 +143,7 @@ def export(
     with progress_bar(_("Exporting")) as progress:
         if data_dir is None:
             with connection.client() as asked:
-                asked.save(contest, "archive", out, progress)
+                asked.download("contests", contest, "archive", out=out, progress=progress)
         else:
             from noren.contest.archive import export as write
             from noren.contest.arena import Arena
@@ -183,7 +183,7 @@ def audit(
                 raise refusal("no_archive", name=archive)
             path = Path(folder) / "log.jsonl"
             with connection.client() as asked:
-                asked.save(archive, "log", path)
+                asked.download("contests", archive, "log", out=path)
                 own = receipts_folder(asked.address, archive)
             known = known or (own if own.is_dir() else None)
         found = verify(path, receipts=known)

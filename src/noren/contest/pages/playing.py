@@ -184,7 +184,7 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
         visit=visit,
         entry=entry,
         team=visit.contest.teams[known.team],
-        report=entry.report,
+        report=entry.submission.report,
         receipt=visit.arena.receipt(visit.contest, known).to_text(),
         judged=entry.verdict,
         failed={key: one["failed"][active_language()] for key, one in house.items() if one.get("failed")},
@@ -216,8 +216,6 @@ class HandedIn:
         ``waiting``, ``running``, ``valid``, ``invalid`` or ``refunded``.
     words
         The state in words: the place in the queue, the checker's answer in brief, why a try was given back.
-    report
-        The checker's answer, in the language now spoken.
     verdict
         What the judgement says of a release by what the house found.
     """
@@ -227,7 +225,6 @@ class HandedIn:
     words: str
     values: tuple[Value, ...]
     score: float | None
-    report: Mapping[str, Any]
     verdict: Verdict | None
 
     @property
@@ -239,9 +236,7 @@ class HandedIn:
 def handed_in(visit: Visit, known: Submission) -> HandedIn:
     """Return what somebody may see of a file."""
     contest, described = visit.contest, visit.described(known)
-    shown = described.shown
-    told: Any = shown.report or {}
-    report: Mapping[str, Any] = told.get(active_language()) or {}
+    shown, report = described.shown, described.report
     if known.refunded is not None:
         state, words = "refunded", _("A fault of ours; it cost no try: {reason}").format(reason=_(known.refunded))
     elif known.valid:
@@ -268,7 +263,6 @@ def handed_in(visit: Visit, known: Submission) -> HandedIn:
         words,
         values_of(contest.rulebook, measured),
         contest.rulebook.score(measured) if known.kind == "release" and measured else None,
-        report,
         verdict_on(contest, known, (), called=(), house=True) if is_judged else None,
     )
 
