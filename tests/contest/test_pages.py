@@ -418,9 +418,9 @@ def test_an_estimate_is_honest() -> None:
 def test_every_rulebook_has_words(name: str) -> None:
     said = rules(preset(name), Settings())
     book = preset(name)
-    assert [line.name for line in said["terms"]] == [term.key for term in book.terms]
-    assert [line.name for line in said["conditions"]] == [one.key for one in book.conditions]
-    assert all(line.meaning and line.unit for line in said["terms"])
+    assert [line["name"] for line in said["terms"]] == [term.key for term in book.terms]
+    assert [line["name"] for line in said["conditions"]] == [one.key for one in book.conditions]
+    assert all(line["meaning"] and line["unit"] for line in said["terms"])
 
 
 # --- a cluster -------------------------------------------------------------------------------------------------------

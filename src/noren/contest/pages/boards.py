@@ -81,7 +81,7 @@ def _table(contest: Contest, board: Board) -> dict[str, Any]:
         {
             "standing": one,
             "score": "–" if one.score is None else decimal(one.score),
-            "values": {value.name: value for value in values_of(contest.rulebook, one.values or {})},
+            "values": {value["name"]: value for value in values_of(contest.rulebook, one.values or {})},
             "word": None if one.verdict is None else str(one.verdict.word),
             "sentence": "" if one.verdict is None else one.verdict.sentence,
         }

@@ -84,7 +84,6 @@ def _protect_page(request: Request, visit: Visit, wrong: str = "", status: int =
         quota=contest.rulebook.quota.releases,
         wrong=wrong,
         may_choose=contest.settings.counting == "chosen",
-        send_words=_send_words(),
     )
 
 
@@ -109,14 +108,6 @@ def _until(visit: Visit, round_: Mapping[str, Any]) -> dict[str, str]:
     """Return until when an open round is open, in words."""
     closes = round_["open"].closes or visit.now
     return {"moment": shown_time(closes, visit.contest.settings.zone), "left": left(closes, visit.now)}
-
-
-def _send_words() -> dict[str, str]:
-    return {
-        "sending": _("{name} is sent"),
-        "received": _("Received. The receipt is kept; the judge looks at it now."),
-        "too_large": _("it is larger than this contest takes"),
-    }
 
 
 # --- attacking -------------------------------------------------------------------------------------------------------
@@ -156,7 +147,6 @@ def show_attack(request: Request, visit: VisitedByPerson) -> Response:
         own=team,
         quota=contest.rulebook.quota.guesses,
         outcome=contest.rulebook.outcome,
-        send_words=_send_words(),
     )
 
 
@@ -195,18 +185,6 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
 
 
 @dataclass(frozen=True)
-class Value:
-    """One measured number, with its unit, its direction, and whether the rules ask for it to be otherwise."""
-
-    name: str
-    text: str
-    meaning: str
-    unit: str
-    direction: str
-    broken: bool
-
-
-@dataclass(frozen=True)
 class HandedIn:
     """One file of a team, as a page shows it.
 
@@ -223,7 +201,7 @@ class HandedIn:
     submission: SubmissionOut
     state: str
     words: str
-    values: tuple[Value, ...]
+    values: Sequence[Mapping[str, Any]]
     score: float | None
     verdict: Verdict | None
 
@@ -267,12 +245,16 @@ def handed_in(visit: Visit, known: Submission) -> HandedIn:
     )
 
 
-def values_of(book: Rulebook, measured: Mapping[str, float]) -> tuple[Value, ...]:
-    """Return measured numbers in the order of the rules, and after them those that the rules do not name."""
+def values_of(book: Rulebook, measured: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return measured numbers in the order of the rules, and after them those that the rules do not name.
+
+    Each has its unit and direction, and whether the rules ask for it to be otherwise.
+    """
     known, broken = book.measured, set(book.broken(measured))
     made = []
     for key in [*[key for key in known if key in measured], *[key for key in measured if key not in known]]:
         measure = known[key][0] if key in known else None
         about = (_(measure.summary), _(measure.unit), str(measure.goal)) if measure else ("", "", "")
-        made.append(Value(key, number(measured[key]), *about, key in broken))
-    return tuple(made)
+        said = dict(zip(("meaning", "unit", "direction"), about, strict=True))
+        made.append({"name": key, "text": number(measured[key]), "broken": key in broken} | said)
+    return made

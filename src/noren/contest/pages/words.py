@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from noren.contest.kinds import PhaseKind
@@ -112,18 +111,6 @@ def phase_words(phase: Phase) -> str:
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RuleLine:
-    """A measure of the rules: its share of the score or its limit, and what it says."""
-
-    name: str
-    part: str
-    meaning: str
-    unit: str
-    direction: str
-    by_attacks: bool
-
-
 def rules(book: Rulebook, settings: Settings) -> dict[str, Any]:
     """Return a rulebook in words: terms, conditions, and sentences under headings."""
     terms, conditions = [], []
@@ -157,10 +144,12 @@ def rules(book: Rulebook, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _line(book: Rulebook, key: str, part: str) -> RuleLine:
+def _line(book: Rulebook, key: str, part: str) -> dict[str, Any]:
+    """Return a measure of the rules: its share of the score or its limit, and what it says."""
     measure = book.measured[key][0]
     direction = "higher" if measure.goal == "higher" else "lower"
-    return RuleLine(key, part, _(measure.summary), _(measure.unit), direction, "guess" in measure.needs)
+    said = {"meaning": _(measure.summary), "unit": _(measure.unit), "direction": direction}
+    return {"name": key, "part": part, "by_attacks": "guess" in measure.needs} | said
 
 
 # --- waiting ---------------------------------------------------------------------------------------------------------
