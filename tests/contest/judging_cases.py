@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import noren.api as api
-from noren.contest.judging.prepared import schema_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook, preset, read_rulebook
 from noren.data.contest_files import write_rows
@@ -113,4 +112,4 @@ def _people() -> Records:
         "city": [("Nara", "Kobe", "Otsu")[i % 3] for i in people],
         "illness": [("flu", "cold")[i % 2] for i in people],
     }
-    return Table.of(columns, schema_of(rulebook("table")) or Schema.preset("people"))
+    return Table.of(columns, Schema.from_toml(rulebook("table").data_schema))

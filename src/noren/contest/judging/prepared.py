@@ -114,20 +114,13 @@ _originals: _Shelf[Records] = _Shelf(_MOST_KEPT)
 _releases: _Shelf[Prepared] = _Shelf(_MOST_KEPT)
 
 
-def schema_of(rulebook: Rulebook) -> Schema | None:
-    """Return the format that a rulebook names; None where it is guessed from the data."""
-    said = rulebook.data_schema
-    if not said:
-        return None
-    return Schema.preset(said) if said in PRESETS else Schema.from_toml(said)
-
-
 def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> Records:
     """Return the data of a round. What is wrong with them is the organiser's fault, and raised."""
 
     def make() -> tuple[Records, int]:
-        schema = schema_of(rulebook)
-        kind = rulebook.kind if schema is None else None
+        said = rulebook.data_schema  # where it is empty, the format is guessed from the data
+        schema = None if not said else Schema.preset(said) if said in PRESETS else Schema.from_toml(said)
+        kind = None if said else rulebook.kind
         data = read(path, schema, master=master, kind=kind, stop_at=_stop_at_questions).data
         if data.schema.kind != rulebook.kind:
             raise SchemaError(*say.problem("kind_of_data", wanted=rulebook.kind, given=data.schema.kind))
@@ -327,7 +320,11 @@ def sketch_of(cells: pl.DataFrame, places: NDArray[np.int64] | None = None) -> S
         numbers = b"".join(hashlib.blake2b(value.encode(), digest_size=8).digest() for value in values)
         table = pl.Series(np.frombuffer(numbers, ">u8").astype(np.uint64))
         number = texts.replace_strict(values, table, return_dtype=pl.UInt64).to_numpy()
-        drawn = _stirred(drawn * _ODD + number)
+        # what differs in a few bits is spread over all of them (the finalizer of SplitMix64)
+        drawn = drawn * _ODD + number
+        drawn = (drawn ^ (drawn >> np.uint64(30))) * _STIR[0]
+        drawn = (drawn ^ (drawn >> np.uint64(27))) * _STIR[1]
+        drawn ^= drawn >> np.uint64(31)
     rows = np.unique(drawn >> np.uint64(64 - 8 * _BYTES))
     least = rows[:_KEPT].astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - _BYTES :]
     return {"rows": len(rows), "least": base64.b64encode(least.tobytes()).decode()}
@@ -359,10 +356,3 @@ def _least(sketch: Mapping[str, Any]) -> NDArray[np.uint64]:
     whole = np.zeros((len(kept), 8), np.uint8)
     whole[:, 8 - _BYTES :] = kept
     return whole.view(">u8").ravel().astype(np.uint64)
-
-
-def _stirred(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread what differs in a few bits over all of them (the finalizer of SplitMix64)."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * _STIR[0]
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * _STIR[1]
-    return numbers ^ (numbers >> np.uint64(31))

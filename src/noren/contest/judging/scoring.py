@@ -233,17 +233,10 @@ def score_guess(
         pairs = read_guess_file(guess, data)
         found = Guess("guess", as_released(pairs, release, salt, label).with_columns(score=pl.lit(1.0)))
         try:
-            values = _values(release, rulebook.of_guess(), {"guess": found})
+            judged = _judged(rulebook, release, "guess", found)
         except InputError as error:
             return _invalid(refused(error), tried=None, by_customer=None, sketch=None)
-        return {
-            "valid": True,
-            "report": in_every_language(report),
-            "tried": _tried("guess", found, release),
-            "values": values,
-            "by_customer": _by_customer(rulebook, release, found),
-            "sketch": sketch_of(pairs),
-        }
+        return {"valid": True, "report": in_every_language(report), **judged, "sketch": sketch_of(pairs)}
 
 
 def _one_language() -> Any:
@@ -288,9 +281,7 @@ def _house(
     found: dict[str, dict[str, Any]] = {}
 
     def add(key: str, guess: Guess) -> None:
-        values = _values(release, rulebook.of_guess(), {key: guess})
-        named = _by_customer(rulebook, release, guess)
-        found[key] = {"tried": _tried(key, guess, release), "values": values, "by_customer": named}
+        found[key] = _judged(rulebook, release, key, guess)
 
     def fail(key: str, error: Exception) -> None:
         if isinstance(error, MemoryError | ClusterLostError):
@@ -316,9 +307,15 @@ def _house(
     return found
 
 
-def _by_customer(rulebook: Rulebook, release: Prepared, guess: Guess) -> dict[str, Any]:
-    cells = any(one.name in _BY_PERIOD for one, _part in rulebook.of_guess().values())
-    return by_customer(release.original, release.release, guess, cells=cells)
+def _judged(rulebook: Rulebook, release: Prepared, name: str, guess: Guess) -> dict[str, Any]:
+    """Return what a guess is worth, by the rules and for the judgement, and what it says of each customer."""
+    chosen, whole = rulebook.of_guess(), release.release
+    cells = any(one.name in _BY_PERIOD for one, _part in chosen.values())
+    return {
+        "values": _values(release, chosen, {name: guess}),
+        "tried": tried_by(name, guess, whole.secret).model_dump(mode="json"),
+        "by_customer": by_customer(release.original, whole, guess, cells=cells),
+    }
 
 
 def _classes(release: Prepared) -> dict[str, int] | None:
@@ -333,7 +330,3 @@ def _classes(release: Prepared) -> dict[str, int] | None:
         sizes = public.texts().group_by(quasi).len()["len"].to_list()
     many = Counter(sizes)
     return {str(size): size * many[size] for size in sorted(many)}
-
-
-def _tried(name: str, guess: Guess, release: Prepared) -> dict[str, Any]:
-    return tried_by(name, guess, release.release.secret).model_dump(mode="json")
