@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,8 +86,8 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
                 is_sealed, blocks = arena.files.as_kept(digest)
                 _write(archive, f"files/{digest}{'.sealed' if is_sealed else ''}", blocks, packed=not is_sealed)
             else:
-                with arena.files.path(digest) as plain:
-                    _write(archive, f"files/{digest}", _blocks_of(plain))
+                with arena.files.path(digest) as plain, plain.open("rb") as file:
+                    _write(archive, f"files/{digest}", iter(partial(file.read, _BLOCK), b""))
     return path
 
 
@@ -139,12 +139,6 @@ def _write(archive: zipfile.ZipFile, name: str, blocks: Iterable[bytes], *, pack
     with archive.open(about, "w", force_zip64=True) as target:
         for block in blocks:
             target.write(block)
-
-
-def _blocks_of(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            yield block
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -266,7 +260,8 @@ def read_log(path: Path) -> tuple[Entry, ...]:
     """Return the log of an archive, or of a file with an entry on each line."""
     if not zipfile.is_zipfile(path):
         try:
-            return tuple(_entries(_blocks_of(path), path))
+            with path.open("rb") as file:
+                return tuple(_entries(iter(partial(file.read, _BLOCK), b""), path))
         except OSError as error:
             raise FileError(_("the log cannot be read"), error.strerror or "", file=path) from None
     with open_archive(path) as archive:

@@ -47,7 +47,7 @@ class Entrance:
     """The door of one arena; every server of one database counts tries together."""
 
     def __init__(self, store: ContestStore, settings: Settings) -> None:
-        self._store, self._settings = store, settings
+        self._store, self.first_code = store, first_code(settings)
 
     # --- who it is ---------------------------------------------------------------------------------------------------
 
@@ -71,11 +71,6 @@ class Entrance:
     def is_new(self) -> bool:
         """Whether there is no organiser yet."""
         return not any(account.is_organiser for account in self._store.accounts.all())
-
-    @property
-    def first_code(self) -> str:
-        """The code by which the first organiser signs up; the same on every server that has the key."""
-        return first_code(self._settings)
 
     # --- coming and going --------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import datetime as dt
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -222,11 +222,12 @@ class Desk:
         }
         given = {name: make() for name, make in known.items() if name in act.parameters and name not in act.asked}
 
-        def orders(state: Contest, made: Sequence[Entry]) -> Iterable[Order]:
-            rescored = any(entry.kind == "rescored" for entry in made)
-            return [Order(one.kind, one.id) for one in state.unjudged()] if rescored else []
-
-        return Done(self.arena.change(found.id, lambda state, now: act(state, now, **given, **asked), orders), given)
+        state = self.arena.change(
+            found.id,
+            lambda state, now: act(state, now, **given, **asked),
+            lambda state, _made: [Order(one.kind, one.id) for one in state.unjudged()] if act is acts.rescore else [],
+        )
+        return Done(state, given)
 
     def move_clock(self, who: Who, to: str | None, forward: float | None = None) -> str:
         """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""
@@ -451,6 +452,8 @@ class Visit:
 
     def board(self, round_: str) -> tuple[Board, str | None]:
         """Return the board of a round as they may see it now, and since when it is frozen."""
+        if round_ not in self.contest.rounds:
+            raise RefusedError(_("there is no such round"), status=404)
         everything = self.role == Role.ORGANISER
         if self.contest.has_results(self.now):
             return board(self.contest, round_, self.now, kind="final"), None

@@ -386,7 +386,7 @@ class BoardOut(BaseModel):
 @outcomes.get("/contests/{contest}/rounds/{round}/leaderboard")
 def leaderboard(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> BoardOut:  # noqa: A002
     """Return the leaderboard of a round as one may see it now."""
-    made, _since = _with_round(desk.visit(who, contest), round).board(round)
+    made, _since = desk.visit(who, contest).board(round)
     return BoardOut(**made.as_dict(), note=made.note)
 
 
@@ -456,15 +456,11 @@ def download_archive(contest: ContestName, who: Asking, desk: TheDesk) -> Respon
     return FileResponse(path, media_type="application/zip", filename=f"{contest}.zip")
 
 
-def _with_round(visit: Visit, round_: str) -> Visit:
-    if round_ not in visit.contest.rounds:
-        raise RefusedError(_("there is no such round"), status=404)
-    return visit
-
-
 def _round(visit: Visit, round_: str) -> RoundResults:
-    results = _with_round(visit.with_results(), round_).results()
-    return next(one for one in results.rounds if one.round == round_)
+    found = next((one for one in visit.results().rounds if one.round == round_), None)
+    if found is None:
+        raise RefusedError(_("there is no such round"), status=404)
+    return found
 
 
 def _sent(text: str, kind: str, name: str) -> Response:

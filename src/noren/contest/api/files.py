@@ -28,9 +28,7 @@ from noren.contest.dependencies import (
 )
 from noren.contest.desk import Desk, Who
 from noren.contest.kinds import PhaseKind
-from noren.contest.proofs import Receipt
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
-from noren.contest.state import Submission
 from noren.i18n import _
 from noren.web.uploads import received, told_length
 
@@ -77,14 +75,15 @@ async def _taken_in(
         not_too_often(desk, f"files/{visit.contest.id}/{visit.team().id}", _UPLOADS, _MINUTE)
         return visit.contest.settings.largest_file
 
-    def keep(blocks: Iterator[bytes]) -> tuple[Submission, Receipt]:
-        return desk.visit(who, contest).submit(blocks, target=target, phase=phase)
-
     most = await run_in_threadpool(may_send)
     if told_length(request) > most:
         raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), _("send less"), status=413)
     with files_of_ours():
-        submission, receipt = await received(request, _("your file"), keep)
+        submission, receipt = await received(
+            request,
+            _("your file"),
+            lambda blocks: desk.visit(who, contest).submit(blocks, target=target, phase=phase),
+        )
     return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
 
 
