@@ -17,7 +17,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from noren.data.reading import write
 from noren.errors import OutputError, ParameterError
 from noren.i18n import _
 from noren.progress import Progress, silent
+from noren.tables import table_of
 from noren.work.queue import new_id
 
 ROUNDS = ("preliminary", "final")
@@ -50,23 +51,7 @@ _ATTACKED = 3
 """How many other teams each team attacks in a round."""
 _PATIENCE = 600.0
 """Seconds after which judging that has not come to an end is given up."""
-_NAMES = ("Aoi", "Botan", "Cha", "Daidai", "Enji", "Fuji", "Gin", "Hana", "Ichou", "Kaki", "Matsu", "Nadeshiko", "Ume")
-
-_PSEUDONYMS, _MONTHLY = {"method": "pseudonymize"}, {"method": "monthly-pseudonyms"}
-_PERTURBED, _THINNED = {"method": "perturb"}, {"method": "thin", "share": 0.2}
-_PAIRS, _TRIPLES = {"method": "generalize-by-count", "k": 2}, {"method": "generalize-by-count", "k": 3}
-_STYLES: Mapping[str, Sequence[tuple[Sequence[Mapping[str, Any]], str]]] = {
-    "pwscup2018": (
-        ([_PAIRS], "nearest"),
-        ([_PSEUDONYMS], "item-candidates"),
-        ([_TRIPLES], "unique-rows"),
-        ([_THINNED, _PAIRS], "consistency"),
-    ),
-    "pwscup2017": (([_MONTHLY], "s1"), ([_PERTURBED, _MONTHLY], "s2"), ([_THINNED, _MONTHLY], "s4")),
-    "pwscup2016": (([_PERTURBED], "jaccard"), ([_THINNED], "jaccard"), ([_PSEUDONYMS], "jaccard")),
-}
-_OTHER_STYLES = (([_PSEUDONYMS], "nearest"), ([_THINNED], "nearest"), ([_PAIRS], "nearest"))
-"""How teams protect and what they attack with, in turn; by the format of the data."""
+_TEAMS = table_of(__name__)
 
 
 @dataclass(frozen=True)
@@ -121,12 +106,12 @@ class Simulation:
         with contextlib.ExitStack() as opened:
             files = {name: (path.name, opened.enter_context(path.open("rb"))) for name, path in self._data.items()}
             self._desk.create(Who(organiser), new, files)
-        styles = _STYLES.get(plan.rulebook.data_schema, _OTHER_STYLES)
+        names, styles = _TEAMS["names"], _TEAMS["styles"].get(plan.rulebook.data_schema, _TEAMS["styles"]["other"])
         self._styles = [styles[number % len(styles)] for number in range(plan.teams)]
         self._teams = []
         for number in range(plan.teams):
-            again, place = divmod(number, len(_NAMES))
-            name = _NAMES[place] + (f" {again + 1}" if again else "")
+            again, place = divmod(number, len(names))
+            name = names[place] + (f" {again + 1}" if again else "")
             self._teams.append(Who(arena.store.accounts.add(f"team-{number + 1}", name, new_id())))
             self._desk.do(self._teams[-1], contest, acts.register, name=name)
 
@@ -165,20 +150,20 @@ class Simulation:
     def protect(self, round_: str) -> None:
         """Let every team submit a release."""
         data = original_of(self._plan.rulebook, self._data[round_])
-        for number, (who, (steps, _attack)) in enumerate(zip(self._teams, self._styles, strict=True)):
-            release = protect(data, list(steps), seed=self._seed(number, round_), audit=False)
+        for number, (who, style) in enumerate(zip(self._teams, self._styles, strict=True)):
+            release = protect(data, style["steps"], seed=self._seed(number, round_), audit=False)
             self._desk.visit(who, self.contest).submit(submission_of(release))
 
     def attack(self, round_: str) -> None:
         """Let every team attack some of the others."""
         book, data, guess = self._plan.rulebook, self._data[round_], self._folder / "guess.csv"
-        for number, (who, (_steps, attack)) in enumerate(zip(self._teams, self._styles, strict=True)):
+        for number, (who, style) in enumerate(zip(self._teams, self._styles, strict=True)):
             targets = self._desk.visit(who, self.contest).targets(round_)
             seed = self._seed(number, round_)
             for place in np.random.default_rng(seed).permutation(len(targets))[:_ATTACKED]:
                 name = targets[place].id
                 with self._desk.visit(who, self.contest).target_file(round_, name) as target:
-                    guess_on(book, data, target, attack, guess, seed=seed)
+                    guess_on(book, data, target, style["attack"], guess, seed=seed)
                 self._desk.visit(who, self.contest).submit(guess.read_bytes(), target=name)
 
     def _seed(self, number: int, round_: str) -> int:
