@@ -300,7 +300,7 @@ def test_a_damaged_file_is_not_handed_out(protecting: Cup) -> None:
     said = green.ask("PUT", "/contests/cup/releases", content=protecting.good[2])
     files: Files = protecting.served.arena.files
     digest = said["receipt"]["digest"]
-    assert digest in files
+    assert files.read(digest) == protecting.good[2]
     [kept] = (protecting.served.folder / "arena" / "files").glob(f"*/{digest}*")
     content = bytearray(kept.read_bytes())
     content[100] ^= 1

@@ -144,7 +144,7 @@ class Arena:
                 known = self._states.get(contest)
                 new = change.entries(0 if known is None else known.position + 1)
                 state = known if known is not None and not new else fold(new, known)
-                now = moment(change.now())
+                now = moment(self.store.clock.now(change.connection))
                 said = list(decide(state, now))
                 if said:
                     made = chained(change.head, now, said)

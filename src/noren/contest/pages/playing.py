@@ -201,7 +201,7 @@ class HandedIn:
     submission: SubmissionOut
     state: str
     words: str
-    values: Sequence[Mapping[str, Any]]
+    values: list[dict[str, Any]]
     score: float | None
     verdict: Verdict | None
 

@@ -183,10 +183,6 @@ class Change:
         """Return the log, from an entry on."""
         return _entries(self.connection, self.contest, start)
 
-    def now(self) -> dt.datetime:
-        """Return what time it is in the arena."""
-        return self._store.clock.now(self.connection)
-
     def append(self, log: Sequence[Entry]) -> None:
         """Add entries that follow from the head."""
         if not log:

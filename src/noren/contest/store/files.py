@@ -73,8 +73,8 @@ class Files:
     --------
     >>> files = Files("memory://doctest", bytes(32))
     >>> kept = files.put(b"tea", sealed=True)
-    >>> kept.size, files.read(kept.digest), kept.digest in files, "0" * 64 in files
-    (3, b'tea', True, False)
+    >>> kept.size, files.read(kept.digest)
+    (3, b'tea')
     """
 
     def __init__(self, place: str | Path, key: bytes) -> None:
@@ -118,9 +118,6 @@ class Files:
                 with contextlib.suppress(OSError):
                     self._disk.system.rm_file(self._disk.path(aside))
                 raise
-
-    def __contains__(self, digest: str) -> bool:
-        return self._found(digest) is not None
 
     def read(self, digest: str) -> bytes:
         """Return a file's plain bytes."""
@@ -168,17 +165,12 @@ class Files:
                 pass
             self._disk.keep(aside, _name(digest, sealed=sealed))
 
-    def _found(self, digest: str) -> str | None:
-        if not _DIGEST.fullmatch(digest):
-            return None
-        names = (_name(digest, sealed=False), _name(digest, sealed=True))
-        return next((name for name in names if self._disk.system.isfile(self._disk.path(name))), None)
-
     def _name(self, digest: str) -> str:
-        name = self._found(digest)
-        if name is None:
-            raise FileError(*say.problem("not_there"), file=self._disk.shown(digest))
-        return name
+        if _DIGEST.fullmatch(digest):
+            for name in (_name(digest, sealed=False), _name(digest, sealed=True)):
+                if self._disk.system.isfile(self._disk.path(name)):
+                    return name
+        raise FileError(*say.problem("not_there"), file=self._disk.shown(digest))
 
     def _blocks(self, digest: str, name: str | None = None, *, sealed: bool | None = None) -> Iterator[bytes]:
         """Yield a file's plain bytes; the last comes only if they are what was put in."""
