@@ -235,7 +235,65 @@ def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
     """Return the contest that entries make, from the first or after another state; that one stays as it is."""
     contest = Contest() if after is None else after.copy()
     for entry in entries:
-        _apply(contest, entry)
+        said = entry.body
+        match entry.kind:
+            case "created":
+                contest.id, contest.title = said["contest"], said["title"]
+                contest.rulebook = read_rulebook(said["rulebook"])
+                contest.settings = Settings.model_validate(said["settings"])
+                contest.rounds = {name: Round(id=name, **found) for name, found in said["rounds"].items()}
+                contest.phases = _phases(said["phases"])
+                contest.commitment, contest.public_key = said["commitment"], said["public_key"]
+                contest.scorer, contest.versions = said["scorer"], dict(said["versions"])
+                contest.rehearsal = said["rehearsal"]
+            case "rescheduled":
+                contest.phases = _phases(said["phases"])
+            case "paused":
+                contest.paused = said["reason"]
+            case "resumed":
+                contest.paused = None
+            case "settings-changed":
+                contest.settings = Settings.model_validate(said["settings"])
+            case "invited":
+                contest.invitations.add(said["code_digest"])
+            case "registered" | "joined" | "left" | "code-changed" | "disqualified" | "reinstated":
+                _apply_to_team(contest, entry)
+            case "release-received" | "guess-received":
+                contest.submissions[said["submission"]] = Submission(
+                    id=said["submission"],
+                    kind="release" if entry.kind == "release-received" else "guess",
+                    time=entry.time,
+                    position=entry.position,
+                    entry=entry.digest,
+                    target=said.get("target"),
+                    **{name: said[name] for name in ("team", "phase", "round", "digest", "bytes", "account")},
+                )
+            case "release-judged" | "guess-judged":
+                known = contest.submissions[said["submission"]]
+                contest.submissions[known.id] = replace(known, judged=said, judged_at=entry.position)
+            case "refunded":
+                known = contest.submissions[said["submission"]]
+                contest.submissions[known.id] = replace(known, refunded=said["reason"])
+            case "release-chosen":
+                contest.chosen[said["team"], said["round"]] = said["submission"]
+            case "targets-published":
+                contest.targets[said["round"]] = {
+                    one["target"]: Target(
+                        one["target"], one["submission"], contest.submissions[one["submission"]].team, one["digest"]
+                    )
+                    for one in said["targets"]
+                }
+            case "flagged":
+                contest.flags.append(dict(said))
+            case "rescored":
+                contest.scorer = said["scorer"]
+                contest.rescorings.append(dict(said))
+            case "revealed":
+                contest.salt = said["salt"]
+            case "results":
+                contest.results = said["digest"]
+            case _:
+                raise KeyError(entry.kind)
         contest.position, contest.digest, contest.time = entry.position, entry.digest, entry.time
     return contest
 
@@ -243,69 +301,6 @@ def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
 def fold_until(entries: Sequence[Entry], moment: str) -> Contest:
     """Return the contest as it stood before a moment; its creation always counts."""
     return fold(entry for entry in entries if entry.time < moment or entry.position == 0)
-
-
-def _apply(contest: Contest, entry: Entry) -> None:
-    """Let an entry change a contest."""
-    said = entry.body
-    match entry.kind:
-        case "created":
-            contest.id, contest.title = said["contest"], said["title"]
-            contest.rulebook = read_rulebook(said["rulebook"])
-            contest.settings = Settings.model_validate(said["settings"])
-            contest.rounds = {name: Round(id=name, **found) for name, found in said["rounds"].items()}
-            contest.phases = _phases(said["phases"])
-            contest.commitment, contest.public_key = said["commitment"], said["public_key"]
-            contest.scorer, contest.versions = said["scorer"], dict(said["versions"])
-            contest.rehearsal = said["rehearsal"]
-        case "rescheduled":
-            contest.phases = _phases(said["phases"])
-        case "paused":
-            contest.paused = said["reason"]
-        case "resumed":
-            contest.paused = None
-        case "settings-changed":
-            contest.settings = Settings.model_validate(said["settings"])
-        case "invited":
-            contest.invitations.add(said["code_digest"])
-        case "registered" | "joined" | "left" | "code-changed" | "disqualified" | "reinstated":
-            _apply_to_team(contest, entry)
-        case "release-received" | "guess-received":
-            contest.submissions[said["submission"]] = Submission(
-                id=said["submission"],
-                kind="release" if entry.kind == "release-received" else "guess",
-                time=entry.time,
-                position=entry.position,
-                entry=entry.digest,
-                target=said.get("target"),
-                **{name: said[name] for name in ("team", "phase", "round", "digest", "bytes", "account")},
-            )
-        case "release-judged" | "guess-judged":
-            known = contest.submissions[said["submission"]]
-            contest.submissions[known.id] = replace(known, judged=said, judged_at=entry.position)
-        case "refunded":
-            known = contest.submissions[said["submission"]]
-            contest.submissions[known.id] = replace(known, refunded=said["reason"])
-        case "release-chosen":
-            contest.chosen[said["team"], said["round"]] = said["submission"]
-        case "targets-published":
-            contest.targets[said["round"]] = {
-                one["target"]: Target(
-                    one["target"], one["submission"], contest.submissions[one["submission"]].team, one["digest"]
-                )
-                for one in said["targets"]
-            }
-        case "flagged":
-            contest.flags.append(dict(said))
-        case "rescored":
-            contest.scorer = said["scorer"]
-            contest.rescorings.append(dict(said))
-        case "revealed":
-            contest.salt = said["salt"]
-        case "results":
-            contest.results = said["digest"]
-        case _:
-            raise KeyError(entry.kind)
 
 
 def _apply_to_team(contest: Contest, entry: Entry) -> None:
