@@ -246,17 +246,9 @@ class Client:
         """Return who one is, and the server's time."""
         return _read(Session, self.get("session"))
 
-    def contests(self) -> list[dict[str, Any]]:
-        """Return the contests that one may see."""
-        return list(self.get("contests"))
-
     def contest(self, contest: str) -> dict[str, Any]:
         """Return how a contest stands."""
         return dict(self.get("contests", contest))
-
-    def rulebook(self, contest: str) -> str:
-        """Return the rules, as TOML."""
-        return self.text("contests", contest, "rulebook.toml")
 
     def do(self, act: Action[..., Any], contest: str, **asked: Any) -> Any:
         """Do an action (:mod:`noren.contest.acts`), and return the server's answer."""
@@ -297,9 +289,9 @@ class Client:
                 if time.monotonic() > until:
                     raise
 
-    def submissions(self, contest: str, *, kind: str | None = None, round_: str | None = None) -> list[SubmissionOut]:
+    def submissions(self, contest: str, *, kind: str | None = None) -> list[SubmissionOut]:
         """Return what one's team handed in, the newest first."""
-        said = self.get("contests", contest, "submissions", kind=kind, round=round_)
+        said = self.get("contests", contest, "submissions", kind=kind)
         return [_read(SubmissionOut, one) for one in said]
 
     def submission(self, contest: str, submission: str) -> SubmissionOut:
@@ -341,21 +333,6 @@ class Client:
             fields = {"contest": json.dumps(contest)}
             return dict(self.send("POST", "contests", data=fields, files=parts))
 
-    def retry(self, contest: str, job: str) -> None:
-        """Let a job that was given up be tried again."""
-        self.send("POST", "contests", contest, "jobs", job, "retry", content={})
-
-    # --- tokens --------------------------------------------------------------------------------------------------
-
-    def make_token(self, name: str, scopes: Sequence[str]) -> str:
-        """Return the text of a new token, which nobody can look up later."""
-        said = self.send("POST", "account", "tokens", content={"name": name, "scopes": list(scopes)})
-        return str(said["text"])
-
-    def revoke(self, token: str) -> None:
-        """Let a token open nothing any more."""
-        self.send("DELETE", "account", "tokens", token, again=True)
-
 
 def path_of(*parts: str) -> str:
     """Return the path of a route; whatever stands in a part stays in it.
@@ -390,12 +367,10 @@ def enter(server: str, login: str, password: str, *, name: str = "noren", **how:
     return _with_token(server, how, "session", {"login": login, "password": password}, name)
 
 
-def sign_up(
-    server: str, login: str, name: str, password: str, *, code: str = "", program: str = "noren", **how: Any
-) -> Login:
+def sign_up(server: str, login: str, name: str, password: str, *, code: str = "", **how: Any) -> Login:
     """Make an account, and a token of it; with the code that the server's terminal shows, that of the organiser."""
     asked = {"login": login, "name": name, "password": password} | ({"code": code} if code else {})
-    return _with_token(server, how, "accounts", asked, program)
+    return _with_token(server, how, "accounts", asked, "noren")
 
 
 def _with_token(server: str, how: Mapping[str, Any], place: str, who: Mapping[str, str], name: str) -> Login:

@@ -303,7 +303,7 @@ def jobs(
     """Show what waits, runs or failed."""
     with connection.client() as asked:
         if retry is not None:
-            asked.retry(contest, retry)
+            asked.send("POST", "contests", contest, "jobs", retry, "retry", content={})
         listed = [one for one in asked.get("contests", contest, "jobs") if one["state"] != "done"]
     rows = [
         (one["id"], one["kind"], one["submission"] or "", one["state"], str(one["attempts"]), one["error"] or "")

@@ -152,7 +152,10 @@ def attack(
             if original is None:
                 original = Path(folder) / "original.csv"
                 asked.download("contests", contest, "rounds", chosen, "data", out=original)
-            book, guess = read_rulebook(asked.rulebook(contest)), out or Path(folder) / "guess.csv"
+            book, guess = (
+                read_rulebook(asked.text("contests", contest, "rulebook.toml")),
+                out or Path(folder) / "guess.csv",
+            )
             with progress_bar(str(with_)) as progress:
                 guess_on(book, original, public, str(with_), guess, progress=progress)
         with progress_bar(_("Sending")) as progress:
@@ -190,7 +193,7 @@ def status(
     """Tell how things stand."""
     with connection.client() as asked:
         if contest is None:
-            session, found = asked.session(), asked.contests()
+            session, found = asked.session(), asked.get("contests")
             words = _("{server}: you are not logged in") if session.account is None else _("{server}: you are {login}")
             login = session.account and session.account["login"]
             rows = []

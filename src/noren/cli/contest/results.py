@@ -64,7 +64,7 @@ def rules(rulebook: str, contest: str | None, connection: Connection) -> Ruleboo
 
     if contest is not None:
         with connection.client() as asked:
-            return read_rulebook(asked.rulebook(contest))
+            return read_rulebook(asked.text("contests", contest, "rulebook.toml"))
     return read_rulebook(rulebook if rulebook in PRESETS or not Path(rulebook).is_file() else Path(rulebook))
 
 
