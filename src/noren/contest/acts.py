@@ -64,11 +64,6 @@ def code_digest(code: str) -> str:
     return digest_of(b"noren-code:" + code.strip().lower().encode())
 
 
-def has_code(contest: Contest, code: str) -> bool:
-    """Tell whether a code lets somebody into a contest: that of a team, or an invitation."""
-    return _is_among(code_digest(code), {team.code for team in contest.teams.values()} | contest.invitations)
-
-
 # --- teams -----------------------------------------------------------------------------------------------------------
 
 
@@ -102,7 +97,7 @@ def register(
     body = {"team": team, "name": name, "code_digest": code_digest(code), "account": account, "member": member}
     if contest.settings.registration == "invited":
         given = code_digest(invitation)
-        if not _is_among(given, contest.invitations):
+        if not is_among(given, contest.invitations):
             raise RefusedError(_("this contest is by invitation"), _("ask the organiser for a code"), status=403)
         body["invitation"] = given
     return [Said("registered", f"member:{account}", body)]
@@ -190,7 +185,8 @@ def _name(given: str) -> str:
     return name
 
 
-def _is_among(given: str, known: set[str]) -> bool:
+def is_among(given: str, known: set[str]) -> bool:
+    """Tell whether the digest of a code is one of those known."""
     return any([hmac.compare_digest(given, one) for one in known])  # noqa: C419 - all are compared, whatever was found
 
 

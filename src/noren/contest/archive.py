@@ -349,7 +349,18 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
                 secrets[name] = arena.store.secrets.seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
             if "salt" in secrets and not holds(state.commitment, secrets["salt"]):
                 raise _damaged(path, _("its salt is not the one that was committed to"))
-        _copy_files(arena, archive, state, progress)
+        needed, private = sorted(needed_files(state)), {one.digest for one in state.submissions.values()}
+        for done, digest in enumerate(needed):
+            progress(done / len(needed), digest[:12])
+            is_sealed, blocks = archive.kept(digest)
+            if is_sealed or digest not in private:
+                arena.files.put_as_kept(digest, blocks, sealed=is_sealed)
+                continue
+            with arena.files.writing(sealed=True) as incoming:  # plain in an open archive, sealed wherever it is kept
+                for block in blocks:
+                    incoming.write(block)
+                if incoming.kept.digest != digest:
+                    raise _damaged(path, _("the file {digest} is not what it is called").format(digest=digest[:12]))
         with arena.store.engine.begin() as database:
             known = set(database.execute(sa.select(accounts.c.id)).scalars())
             new = [dict(one) for one in backup["accounts"] if one["id"] not in known]
@@ -379,21 +390,3 @@ def _check_backup(arena: Arena, archive: Archive) -> dict[str, Any]:
         if known is not None and known.id != one["id"]:
             raise RefusedError(*say.problem("login_taken", login=shown(one["login"])))
     return backup
-
-
-def _copy_files(arena: Arena, archive: Archive, state: Contest, progress: Progress) -> None:
-    needed = sorted(needed_files(state))
-    private = {one.digest for one in state.submissions.values()}
-    for done, digest in enumerate(needed):
-        progress(done / len(needed), digest[:12])
-        is_sealed, blocks = archive.kept(digest)
-        if is_sealed or digest not in private:
-            arena.files.put_as_kept(digest, blocks, sealed=is_sealed)
-        else:  # plain in an open archive, sealed wherever it is kept
-            with arena.files.writing(sealed=True) as incoming:
-                for block in blocks:
-                    incoming.write(block)
-                if incoming.kept.digest != digest:
-                    raise _damaged(
-                        archive.path, _("the file {digest} is not what it is called").format(digest=digest[:12])
-                    )

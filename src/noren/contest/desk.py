@@ -199,8 +199,11 @@ class Desk:
         if act.role == "newcomer":
             who.somebody()
             found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-            code = asked.get("code") or asked.get("invitation") or ""
-            if found is None or not acts.has_code(found, code):  # a code lets its holder see the contest
+            code = acts.code_digest(asked.get("code") or asked.get("invitation") or "")
+            codes: set[str] = (
+                set() if found is None else {team.code for team in found.teams.values()} | found.invitations
+            )
+            if found is None or not acts.is_among(code, codes):  # a code lets its holder see the contest
                 found = self.visit(who, contest).contest
             if self.arena.store.organises(who.player(), found.id):  # they know too much to play
                 raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))

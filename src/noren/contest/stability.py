@@ -44,7 +44,6 @@ _WIDEST = 8
 DRAWS = 1000
 _AT_ONCE = 2**22
 _OUTSIDE = 0.025
-_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -204,24 +203,10 @@ class Stability:
         return said + " " + _("Held fixed as well: {names}.").format(names=", ".join(self.fixed))
 
 
-_known: dict[tuple[str, str, int], Stability | None] = {}
-
-
 def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stability | None:
-    """Return how firmly teams stand on their ranks; None before the salt is revealed, or where nobody is ranked.
-
-    What was asked for last is kept: the digest of the log's head tells all that it follows from.
-    """
-    key = contest.digest, round_, draws
-    if key not in _known:
-        found = _stability(contest, round_, draws) if contest.salt is not None else None
-        if len(_known) >= _KEPT:
-            _known.clear()
-        _known[key] = found
-    return _known[key]
-
-
-def _stability(contest: Contest, round_: str, draws: int) -> Stability | None:
+    """Return how firmly teams stand on their ranks; None before the salt is revealed, or where nobody is ranked."""
+    if contest.salt is None:
+        return None
     book, people_of_round = contest.rulebook, contest.rounds[round_].people
     final = board(contest, round_, contest.time, kind="final")
     playing = [one for one in final.standings if one.status in (Status.RANKED, Status.CONDITION)]
@@ -252,7 +237,7 @@ def _stability(contest: Contest, round_: str, draws: int) -> Stability | None:
     }
     if any(found is None for those in attacks.values() for _v, found in those):
         fixed = set(keys)
-    key = seed(bytes.fromhex(contest.salt or ""), f"{contest.id}/{round_}/stability")
+    key = seed(bytes.fromhex(contest.salt), f"{contest.id}/{round_}/stability")
     places: list[list[int | None]] = []
     for weights in drawn_weights(key, people, draws):
         values = [
