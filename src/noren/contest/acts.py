@@ -3,7 +3,7 @@
 Every function takes the contest and the moment, and returns what the log is to say. They change nothing and read
 nothing else, so the server's decision can be made again from the log alone. What teams and organisers do is declared
 here once (:mod:`noren.web.actions`): the REST interface, the client, commands and forms follow from the signatures.
-What the help page of a command says is in ``commands.toml``.
+What help pages of commands and the API's schema say of them is in ``commands.toml``.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ Reason = Annotated[
 ]
 TeamId = Annotated[str, Asked(N_("The name or the identifier of a team."), "TEAM", _IDENT)]
 """A team; commands take its name as well."""
-_COMMANDS = table_of("noren.contest.commands")
-_BY_REASON = {"body": "ReasonIn", "body_text": "Why something is done."}
+_ABOUT = table_of("noren.contest.commands")
 
 
 def _models() -> dict[str, Any]:
@@ -67,14 +66,7 @@ def code_digest(code: str) -> str:
 # --- teams -----------------------------------------------------------------------------------------------------------
 
 
-@action(
-    "newcomer",
-    "POST /contests/{contest}/teams",
-    status=201,
-    body="TeamIn",
-    body_text="A new team; ``invitation`` is the organiser's code, where the contest is by invitation.",
-    **_COMMANDS["register"],
-)
+@action("newcomer", "POST /contests/{contest}/teams", **_ABOUT["register"])
 def register(
     contest: Contest,
     now: str,
@@ -103,14 +95,7 @@ def register(
     return [Said("registered", f"member:{account}", body)]
 
 
-@action(
-    "newcomer",
-    "POST /contests/{contest}/join",
-    again=True,
-    body="CodeIn",
-    body_text="The code of a team.",
-    **_COMMANDS["join"],
-)
+@action("newcomer", "POST /contests/{contest}/join", **_ABOUT["join"])
 def join(
     contest: Contest,
     now: str,
@@ -231,9 +216,7 @@ def receive(
     return [Said(f"{kind}-received", f"team:{team.id}", body | about)]
 
 
-@action(
-    "member", "POST /contests/{contest}/submissions/{submission}/choose", status=204, again=True, **_COMMANDS["choose"]
-)
+@action("member", "POST /contests/{contest}/submissions/{submission}/choose", **_ABOUT["choose"])
 def choose(
     contest: Contest,
     now: str,
@@ -335,14 +318,14 @@ def publish_results(contest: Contest, *, digest: str) -> list[Said]:
 # --- the organiser ---------------------------------------------------------------------------------------------------
 
 
-@action("organiser", "POST /contests/{contest}/pause", **_BY_REASON, **_COMMANDS["pause"])
+@action("organiser", "POST /contests/{contest}/pause", **_ABOUT["pause"])
 def pause(contest: Contest, _now: str, *, account: str, reason: Reason) -> list[Said]:
     """Let nothing be handed in until the contest is resumed."""
     _not_paused(contest)
     return [_by(account, "paused", {"reason": _reason(reason)})]
 
 
-@action("organiser", "POST /contests/{contest}/resume", **_COMMANDS["resume"])
+@action("organiser", "POST /contests/{contest}/resume", **_ABOUT["resume"])
 def resume(contest: Contest, _now: str, *, account: str) -> list[Said]:
     """Go on.
 
@@ -353,13 +336,7 @@ def resume(contest: Contest, _now: str, *, account: str) -> list[Said]:
     return [_by(account, "resumed", {})]
 
 
-@action(
-    "organiser",
-    "PUT /contests/{contest}/phases",
-    body="PhasesIn",
-    body_text="All phases of the contest, and why they change.",
-    names=_models,
-)
+@action("organiser", "PUT /contests/{contest}/phases", names=_models, **_ABOUT["reschedule"])
 def reschedule(
     contest: Contest,
     now: str,
@@ -388,13 +365,7 @@ def reschedule(
     return [_by(account, "rescheduled", body)]
 
 
-@action(
-    "organiser",
-    "PUT /contests/{contest}/settings",
-    body="SettingsIn",
-    body_text="All settings of the contest, and why they change.",
-    names=_models,
-)
+@action("organiser", "PUT /contests/{contest}/settings", names=_models, **_ABOUT["change_settings"])
 def change_settings(
     contest: Contest, _now: str, *, account: str, reason: Reason, settings: Annotated[Settings, Asked()]
 ) -> list[Said]:
@@ -408,13 +379,13 @@ def change_settings(
     return [_by(account, "settings-changed", body)]
 
 
-@action("organiser", "POST /contests/{contest}/invitations", status=201, done="{code}", **_COMMANDS["invite"])
+@action("organiser", "POST /contests/{contest}/invitations", done="{code}", **_ABOUT["invite"])
 def invite(_contest: Contest, _now: str, *, account: str, code: str) -> list[Said]:
     """Make a code that lets one team in."""
     return [_by(account, "invited", {"code_digest": code_digest(code)})]
 
 
-@action("organiser", "POST /contests/{contest}/teams/{team}/disqualify", **_BY_REASON, **_COMMANDS["disqualify"])
+@action("organiser", "POST /contests/{contest}/teams/{team}/disqualify", **_ABOUT["disqualify"])
 def disqualify(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[Said]:
     """Take a team out of the ranking.
 
@@ -426,7 +397,7 @@ def disqualify(contest: Contest, _now: str, *, account: str, team: TeamId, reaso
     return [_by(account, "disqualified", {"team": team, "reason": _reason(reason)})]
 
 
-@action("organiser", "POST /contests/{contest}/teams/{team}/reinstate", **_BY_REASON, **_COMMANDS["reinstate"])
+@action("organiser", "POST /contests/{contest}/teams/{team}/reinstate", **_ABOUT["reinstate"])
 def reinstate(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[Said]:
     """Let a team back in."""
     if _team(contest, team).out is None:
@@ -434,13 +405,7 @@ def reinstate(contest: Contest, _now: str, *, account: str, team: TeamId, reason
     return [_by(account, "reinstated", {"team": team, "reason": _reason(reason)})]
 
 
-@action(
-    "organiser",
-    "POST /contests/{contest}/rescore",
-    body="RescoreIn",
-    body_text="By which scorer all is judged again.",
-    **_COMMANDS["rescore"],
-)
+@action("organiser", "POST /contests/{contest}/rescore", **_ABOUT["rescore"])
 def rescore(
     contest: Contest,
     _now: str,
