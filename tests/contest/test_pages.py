@@ -13,7 +13,7 @@ import pytest
 from tests.contest.served import DAY, PASSWORD, Person, Served
 
 from noren.contest.judging.scorer import CLUSTER_LOST
-from noren.contest.pages.words import finding_now, left, played_rounds, rules, waiting_words
+from noren.contest.pages.frame import finding_now, left, played_rounds, rules, waiting_words
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest, Round, Settings

@@ -11,8 +11,7 @@ from noren.contest import acts
 from noren.contest.dependencies import Entrance, TheDesk, TheEntrance
 from noren.contest.desk import Desk, Visit, Who
 from noren.contest.kinds import PhaseKind, Role
-from noren.contest.pages.frame import Asker, Person, Visited, page, status_of, to_page
-from noren.contest.pages.words import finding_now, rules
+from noren.contest.pages.frame import Asker, Person, Visited, finding_now, page, rules, status_of, to_page
 from noren.contest.phases import open_phases
 from noren.contest.store.database import SCOPES
 from noren.errors import NorenError

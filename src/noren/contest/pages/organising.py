@@ -24,8 +24,7 @@ from noren.contest.dependencies import TheDesk, saying_which_rule
 from noren.contest.desk import Desk, NewContest, Visit, Who
 from noren.contest.judging import SCORER
 from noren.contest.kinds import PhaseKind
-from noren.contest.pages.frame import Asker, Person, VisitedByPerson, page, status_of, to_page
-from noren.contest.pages.words import round_words
+from noren.contest.pages.frame import Asker, Person, VisitedByPerson, page, round_words, status_of, to_page
 from noren.contest.phases import Phase, moment, opened_now, planned_phases, zone_named
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
 from noren.contest.state import Contest, Settings

@@ -13,14 +13,18 @@ from noren.contest import acts
 from noren.contest.acts import RefusedError
 from noren.contest.desk import Visit
 from noren.contest.kinds import PhaseKind, Role
-from noren.contest.pages.frame import Visited, VisitedByPerson, page, status_of, to_page
-from noren.contest.pages.words import (
+from noren.contest.pages.frame import (
+    Visited,
+    VisitedByPerson,
     finding_now,
     left,
     log_words,
+    page,
     played_rounds,
     round_words,
     shown_time,
+    status_of,
+    to_page,
     waiting_words,
 )
 from noren.contest.phases import Phase
