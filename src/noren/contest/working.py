@@ -43,6 +43,7 @@ from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.store.database import Job
 from noren.errors import InputError
 from noren.web.refusals import is_disk_full
+from noren.work.children import Line
 from noren.work.queue import Claim, State
 from noren.work.runner import Ending, Runner
 
@@ -194,19 +195,14 @@ class Work:
     ) -> dict[str, Any] | Fault:
         told = 0.0
 
-        def progress(done: float, words: str) -> None:
+        def hear(line: Line) -> None:
             nonlocal told
-            if time.monotonic() - told >= _TELL:
+            if "stages" in line or time.monotonic() - told >= _TELL:
                 told = time.monotonic()
                 with contextlib.suppress(SQLAlchemyError):  # it is only told
-                    self._tell(claim, done=done, words=words)
+                    self._tell(claim, **line)
 
-        def hear(stages: list[dict[str, Any]]) -> None:
-            with contextlib.suppress(SQLAlchemyError):
-                self._tell(claim, stages=stages)
-
-        limits = {"seconds": order.seconds, "megabytes": order.megabytes}
-        return bench.do(given, **limits, stop=claim.gone, progress=progress, hear=hear)
+        return bench.do(given, seconds=order.seconds, megabytes=order.megabytes, stop=claim.gone, hear=hear)
 
     def _tell(self, claim: Claim, **values: Any) -> None:
         self.arena.store.jobs.tell(claim.id, self.runner.holder, **values)

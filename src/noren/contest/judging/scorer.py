@@ -74,6 +74,8 @@ _LOOK_EVERY = 0.1
 _MOST_ORDERS = 2_000
 _MOST_KEPT = 2 * 2**30
 """Orders, and resident bytes, after which a process makes room for a new one."""
+_STARTED = 400 * 2**20
+"""Bytes that the libraries take before the first file is read."""
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
@@ -107,12 +109,11 @@ class ScorerProcess:
         seconds: float,
         megabytes: float,
         stop: threading.Event | None = None,
-        progress: Callable[[float, str], None] = lambda done, words: None,
-        hear: Callable[[list[dict[str, Any]]], None] = lambda stages: None,
+        hear: Callable[[Line], None] = lambda line: None,
     ) -> dict[str, Any] | Fault:
-        """Do an order (:func:`noren.contest.judging.scorer.do`); return what came of it, or why nothing did.
+        """Do an order (:func:`do`); return what came of it, or why nothing did.
 
-        ``hear`` is told the stages of a cluster, where one does the work.
+        ``hear`` is told how far it is (``done``, ``words``), and the ``stages`` of a cluster where one does the work.
         """
         stop = stop or threading.Event()
         number = next(self._numbers)
@@ -126,49 +127,33 @@ class ScorerProcess:
             self.close()
         else:
             return Fault(GONE)
-        watch = _Watch(child, seconds, megabytes)
-        for said in child.lines(stop, watch, every=_LOOK_EVERY):
-            if said.get("number") != number:
+        process, until, ended = child.process, time.monotonic() + seconds, ""
+        most = max(resident(process.pid), _STARTED) + int(megabytes * 2**20)
+
+        def look() -> None:
+            """End the process where it takes too long or too much."""
+            nonlocal ended
+            if not ended and (time.monotonic() > until or resident(process.pid) > most):
+                ended = TOO_LONG if time.monotonic() > until else TOO_LARGE
+                process.kill()
+
+        for said in child.lines(stop, look, every=_LOOK_EVERY):
+            if said.pop("number", None) != number:
                 continue
             if "result" in said or "fault" in said:
                 self._done += 1
                 if self._done >= _MOST_ORDERS or resident(child.process.pid) > _MOST_KEPT:
                     self.close()
                 return Fault(said["fault"]) if "fault" in said else said["result"]
-            progress(said["done"], said["words"])
-            if "stages" in said:
-                hear(said["stages"])
+            hear(said)
         self.close()
-        return Fault(watch.ended or (STOPPED if stop.is_set() else GONE))
+        return Fault(ended or (STOPPED if stop.is_set() else GONE))
 
     def close(self) -> None:
         """End the process."""
         child, self._child = self._child, None
         if child is not None:
             child.end()
-
-
-class _Watch:
-    """Looks at a process, and ends it where it takes too long or too much."""
-
-    def __init__(self, child: Child, seconds: float, megabytes: float) -> None:
-        self._child, self._until = child.process, time.monotonic() + seconds
-        self._most = max(resident(self._child.pid), _STARTED) + int(megabytes * 2**20)
-        self.ended: str | None = None
-
-    def __call__(self) -> None:
-        if self.ended is not None:
-            return
-        if time.monotonic() > self._until:
-            self.ended = TOO_LONG
-        elif resident(self._child.pid) > self._most:
-            self.ended = TOO_LARGE
-        if self.ended is not None:
-            self._child.kill()
-
-
-_STARTED = 400 * 2**20
-"""Bytes that the libraries take before the first file is read."""
 
 
 def resident(pid: int) -> int:
