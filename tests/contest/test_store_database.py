@@ -14,7 +14,8 @@ from tests.conftest import PATIENCE
 from tests.contest.cups import unfinished
 from tests.studio.conftest import until
 
-from noren.contest.store.database import LOST, ContestStore, UnknownContestError
+from noren.contest.acts import RefusedError
+from noren.contest.store.database import LOST, ContestStore
 from noren.errors import DuplicateNameError, FileError
 from noren.work.chain import Entry, Said, chained, next_entry, verify
 from noren.work.queue import State
@@ -81,7 +82,7 @@ def test_contests_have_names_of_their_own(store: ContestStore) -> None:
     begun(store)
     with pytest.raises(DuplicateNameError, match="there is a contest cup already"):
         begun(store)
-    with pytest.raises(UnknownContestError), store.changing("other"):
+    with pytest.raises(RefusedError, match="there is no such contest"), store.changing("other"):
         pass
 
 

@@ -16,9 +16,10 @@ import pytest
 from tests.data.test_files import no_file_over
 
 from noren.contest.store import files as files_module
-from noren.contest.store.files import FRAME, Files, TooLargeError
+from noren.contest.store.files import FRAME, Files
 from noren.contest.store.sealing import ENVIRONMENT, KEY_FILE, kept_key
 from noren.errors import FileError, OutputError, ParameterError
+from noren.web.refusals import TooLargeError
 
 KEY = bytes(range(32))
 SECRET = b"customer 10234 is pseudonym 77f1,"

@@ -26,7 +26,7 @@ from noren.contest.proofs import Receipt, SigningKey
 from noren.contest.proofs import order as by_lot
 from noren.contest.results import results_of
 from noren.contest.state import Contest, Submission, fold, fold_until
-from noren.contest.store.database import ContestStore, Job, UnknownContestError
+from noren.contest.store.database import ContestStore, Job
 from noren.contest.store.files import Files
 from noren.contest.store.sealing import Hook, derived, kept_key
 from noren.i18n import _
@@ -139,21 +139,18 @@ class Arena:
         orders: Callable[[Contest, Sequence[Entry]], Iterable[Order]] | None = None,
     ) -> Contest:
         """Decide an act at the head of the log, and append what it says with the jobs that it causes."""
-        try:
-            with self.store.changing(contest) as change:
-                known = self._states.get(contest)
-                new = change.entries(0 if known is None else known.position + 1)
-                state = known if known is not None and not new else fold(new, known)
-                now = moment(self.store.clock.now(change.connection))
-                said = list(decide(state, now))
-                if said:
-                    made = chained(change.head, now, said)
-                    change.append(made)
-                    state = fold(made, state)
-                    for order in orders(state, made) if orders is not None else ():
-                        change.enqueue(order.kind, queue=order.queue, submission=order.submission, order=order.order)
-        except UnknownContestError:
-            raise RefusedError(_("there is no such contest"), status=404) from None
+        with self.store.changing(contest) as change:
+            known = self._states.get(contest)
+            new = change.entries(0 if known is None else known.position + 1)
+            state = known if known is not None and not new else fold(new, known)
+            now = moment(self.store.clock.now(change.connection))
+            said = list(decide(state, now))
+            if said:
+                made = chained(change.head, now, said)
+                change.append(made)
+                state = fold(made, state)
+                for order in orders(state, made) if orders is not None else ():
+                    change.enqueue(order.kind, queue=order.queue, submission=order.submission, order=order.order)
         return self._keep(contest, state)
 
 

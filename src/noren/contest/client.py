@@ -23,11 +23,12 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from noren.contest.acts import RefusedError
 from noren.contest.credentials import Login
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
 from noren.data.formats.files import writing_file
 from noren.data.formats.source import readable
-from noren.errors import InputError, NorenError, ParameterError
+from noren.errors import NorenError, ParameterError
 from noren.i18n import _, active_language
 from noren.progress import Progress, silent
 from noren.tables import Texts
@@ -49,12 +50,8 @@ class UnreachableError(NorenError):
     """A server that did not answer, or not to the end."""
 
 
-class AnsweredError(InputError):
+class AnsweredError(RefusedError):
     """A server's refusal, in its own words."""
-
-    def __init__(self, message: str, cure: str = "", *, status: int) -> None:
-        super().__init__(message, cure)
-        self.status = status
 
 
 class Session(BaseModel):

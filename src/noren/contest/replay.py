@@ -219,16 +219,8 @@ def replay(path: Path, *, workers: int | None = None, progress: Progress = silen
             again.walk(part_of(progress, 0.0, 0.1))
             again.check_other_files()
             again.judge_again(workers or cores(), part_of(progress, 0.1, 1.0))
-        return Replayed(
-            contest=archive.contest,
-            entries=len(archive.entries),
-            scores=again.scores,
-            targets=again.targets,
-            results=again.results,
-            receipts=again.receipts,
-            skipped=again.skipped,
-            first_misfit=min(again.found, key=lambda one: one.position, default=None),
-        )
+        first = min(again.found, key=lambda one: one.position, default=None)
+        return Replayed(archive.contest, len(archive.entries), **again.counts, first_misfit=first)
 
 
 class _Replay:
@@ -240,7 +232,7 @@ class _Replay:
         self._salt = next((str(one.body.get("salt", "")) for one in archive.entries if one.kind == "revealed"), "")
         self.units: list[tuple[Entry, str, Unit]] = []
         self.found: list[Misfit] = []
-        self.scores = self.targets = self.results = self.receipts = self.skipped = 0
+        self.counts = dict.fromkeys(("scores", "targets", "results", "receipts", "skipped"), 0)
 
     def misfit(self, entry: Entry, why: str, value: str = "", ours: Any = "", theirs: Any = "") -> None:
         """Write down that an entry does not fit."""
@@ -283,7 +275,7 @@ class _Replay:
             if entry.body.get("scorer", SCORER) != SCORER and entry.position not in standing
         }
         self.units = [one for one in self.units if one[0].position not in replaced]
-        self.skipped += len(replaced)
+        self.counts["skipped"] += len(replaced)
 
     def _check(self, contest: Contest, entry: Entry) -> None:
         """Check what follows from the contest before an entry alone, and plan what needs files."""
@@ -320,7 +312,7 @@ class _Replay:
                 elif not acts.reveal(contest, entry.time, salt=self._salt):
                     self.misfit(entry, _("it was revealed too early, or twice"))
             case "results":
-                self.results += 1
+                self.counts["results"] += 1
                 ours = results_of(contest).digest
                 if ours != said["digest"]:
                     self.misfit(entry, _("the results are others"), "digest", ours, said["digest"])
@@ -356,7 +348,7 @@ class _Replay:
             return
         for at, one in enumerate(said["targets"]):
             release = contest.submissions[one["submission"]]
-            self.targets += 1
+            self.counts["targets"] += 1
             self._path(one["digest"])
             label = target_label(contest, release)
             self._plan(contest, entry, round_, release.digest, label, value=f"targets.{at}.digest")
@@ -385,7 +377,7 @@ class _Replay:
                     self.misfit(archive.entries[-1], why)
         key = str(archive.entries[0].body.get("public_key", ""))
         for receipt in archive.receipts():
-            self.receipts += 1
+            self.counts["receipts"] += 1
             for why in _wrong_receipt(receipt, key, archive.contest, archive.entries)[:1]:
                 at = min(max(receipt.position, 0), len(archive.entries) - 1)
                 self.misfit(archive.entries[at], _("its receipt does not fit: {why}").format(why=why))
@@ -398,7 +390,7 @@ class _Replay:
         for unit in run_units(units, done, PieceStore(self._folder / "pieces"), workers):
             progress(len(done) / len(units), f"{unit.arguments[0]} again")
         for entry, value, unit in self.units:
-            self.scores += unit.arguments[0] != "target"
+            self.counts["scores"] += unit.arguments[0] != "target"
             ours, scorer = done[unit], entry.body.get("scorer", SCORER)
             if value:
                 theirs: Any = entry.body["targets"][int(value.split(".")[1])]["digest"]

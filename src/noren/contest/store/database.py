@@ -19,6 +19,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
+from noren.contest.acts import RefusedError
 from noren.contest.store.sealing import Hooks, Secrets, derived
 from noren.contest.store.tables import about, contests, entries, jobs, organisers, tables
 from noren.errors import DuplicateNameError, FileError
@@ -32,10 +33,6 @@ from noren.work.queue import LEASE, Queue, State, clock_of, exclusive, new_id, n
 
 _LONGEST_HOLD = "60s"
 """How long one who holds a head may be silent in PostgreSQL before it is taken from them."""
-
-
-class UnknownContestError(LookupError):
-    """There is no contest of that name."""
 
 
 SCOPES: Final = ("read", "team", "organiser")
@@ -161,7 +158,7 @@ class ContestStore:
                 database.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = '{_LONGEST_HOLD}'")
             last = database.execute(asked).scalar()
             if last is None:
-                raise UnknownContestError(contest)
+                raise RefusedError(_("there is no such contest"), status=404)
             yield Change(self, database, contest, _entries(database, contest, last)[0])
 
 

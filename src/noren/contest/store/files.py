@@ -31,6 +31,7 @@ from noren.data.formats.files import saying_why
 from noren.errors import FileError, ParameterError, reason_of
 from noren.i18n import _
 from noren.tables import Texts
+from noren.web.refusals import TooLargeError
 
 say = Texts(__name__)
 FRAME: Final = 2**20
@@ -44,12 +45,6 @@ _HOUR: Final = 3_600.0
 _PLAIN: Final = "noren-contest-"
 """How folders of opened files are called, before the number of the process that reads them."""
 _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
-
-
-class TooLargeError(FileError):
-    """A file of more bytes than are allowed."""
-
-    status = 413
 
 
 class Kept(NamedTuple):
