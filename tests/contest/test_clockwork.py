@@ -12,7 +12,7 @@ from tests.conftest import PATIENCE
 from tests.contest.cups import three_teams
 from tests.contest.test_webhooks import SECRET, listening
 
-from noren.contest.app import Clockwork
+from noren.contest.app import ticking
 from noren.contest.arena import POST, Arena, JudgesDesk
 
 
@@ -42,11 +42,9 @@ def test_it_ticks_and_sends_and_goes_on_after_a_fault(
         hook = arena.store.hooks.add("cup", listener.url, SECRET)
         with arena.store.changing("cup") as change:
             change.enqueue("hook", queue=POST, order={"hook": hook.id, "message": {"event": "results"}})
-        clockwork = Clockwork(arena, private_hooks=True)
-        clockwork.start()
-        assert thrice.wait(PATIENCE)
-        assert listener.told.wait(PATIENCE)
-        clockwork.close()
+        with ticking(arena, private_hooks=True):
+            assert thrice.wait(PATIENCE)
+            assert listener.told.wait(PATIENCE)
     told = [record for record in caplog.records if "clock stumbled" in record.getMessage()]
     assert len(told) == 1  # and not with every tick
     assert len(listener.heard) == 1

@@ -88,21 +88,17 @@ BOUNDS = Bounds(
 """What the arena takes; releases and guesses are bounded by the settings of their contest."""
 
 
-def make_app(settings: ArenaSettings, arena: Arena | None = None) -> FastAPI:
+def make_app(settings: ArenaSettings) -> FastAPI:
     """Return the application of one server; it ends the arena that it makes."""
     settings.make_folder()
-    arena = arena or Arena(
-        settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal
-    )
+    arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
     entrance, bundle = Entrance(arena.store, settings), Bundle(settings.folder)
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
         with ExitStack() as at_the_end:
             at_the_end.callback(arena.close)
-            clockwork = Clockwork(arena, private_hooks=settings.private_hooks)
-            at_the_end.callback(clockwork.close)
-            await run_in_threadpool(clockwork.start)
+            at_the_end.enter_context(ticking(arena, private_hooks=settings.private_hooks))
             bundle.start()
             yield
             await run_in_threadpool(at_the_end.close)
@@ -133,34 +129,31 @@ _SLOWEST = 30.0
 _log = logging.getLogger("noren.contest")
 
 
-class Clockwork:
-    """The threads of one server."""
+@contextlib.contextmanager
+def ticking(arena: Arena, *, private_hooks: bool = False) -> Iterator[None]:
+    """Do what is due by the clock and send news, in threads; at the end they stop after what is under way."""
+    tasks = {"clock": JudgesDesk(arena).tick, "post": Postman(arena, private=private_hooks).send_all}
+    over = threading.Event()
 
-    def __init__(self, arena: Arena, *, private_hooks: bool = False) -> None:
-        tasks = {"clock": JudgesDesk(arena).tick, "post": Postman(arena, private=private_hooks).send_all}
-        self._over = threading.Event()
-        self._threads = [threading.Thread(target=self._repeat, args=task, daemon=True) for task in tasks.items()]
-
-    def start(self) -> None:
-        """Begin."""
-        for thread in self._threads:
-            thread.start()
-
-    def close(self) -> None:
-        """Stop after what is under way."""
-        self._over.set()
-        for thread in self._threads:
-            thread.join(_SLOWEST)
-
-    def _repeat(self, name: str, do: Callable[[], object]) -> None:
+    def repeat(name: str, do: Callable[[], object]) -> None:
         told = ""
-        while not self._over.wait(_EVERY):
+        while not over.wait(_EVERY):
             try:
                 do()
                 told = ""
             except Exception as error:
                 if told != (told := type(error).__name__):
                     _log.exception("the arena's %s stumbled and goes on", name)
+
+    threads = [threading.Thread(target=repeat, args=task, daemon=True) for task in tasks.items()]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join(_SLOWEST)
 
 
 @contextlib.contextmanager
