@@ -116,9 +116,6 @@ def spelled_as_original(rows: Records, suppressed: str) -> pl.DataFrame:
     return rows.frame.select(cells).fill_null(suppressed)
 
 
-_DELETED = "DEL"
-
-
 def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Series) -> Iterator[Finding]:
     """Find the broken rules of a guess of pairs; an empty file names nobody and breaks none.
 
@@ -174,7 +171,7 @@ def read_guess_file(path: Path, original: Records) -> pl.DataFrame:
     if original.schema.official == "pwscup2017":
         months = read_sheet(path, GUESS_COLUMNS).rows
         long = months.unpivot(GUESS_COLUMNS[1:], index="customer", variable_name="period", value_name="pseudonym")
-        named = pl.col("pseudonym").str.contains(NAME) & (pl.col("pseudonym") != _DELETED)
+        named = pl.col("pseudonym").str.contains(NAME) & (pl.col("pseudonym") != DELETED)
         return long.filter(named).select("pseudonym", "customer", "period")
     sheet = _pairs(path, original)
     pairs = sheet.rows.select(sheet.columns)

@@ -99,18 +99,8 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class Flag:
-    """Two files of different teams that are nearly the same."""
-
-    kind: str
-    teams: tuple[str, str]
-    submissions: tuple[str, str]
-    share: float
-
-
-@dataclass(frozen=True)
 class RoundResults:
-    """The results of one round."""
+    """The results of one round; ``flags`` are two files each of different teams that are nearly the same."""
 
     round: str
     data: str
@@ -121,7 +111,7 @@ class RoundResults:
     matrix: Matrix
     stability: Stability | None
     prediction: Prediction
-    flags: tuple[Flag, ...]
+    flags: tuple[Mapping[str, Any], ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Return them as plain data."""
@@ -216,7 +206,8 @@ def _round(contest: Contest, name: str) -> RoundResults:
     for said in contest.flags:
         one, other = (contest.submissions[each] for each in said["submissions"])
         if one.round == name:
-            flags.append(Flag(one.kind, (one.team, other.team), (one.id, other.id), float(said["share"])))
+            about_both = {"teams": (one.team, other.team), "submissions": (one.id, other.id)}
+            flags.append(about_both | {"kind": one.kind, "share": float(said["share"])})
     by_kind: dict[tuple[str, int | None], list[Standing]] = {}
     for standing in final.standings:
         release = contest.submissions.get(standing.submission or "")
