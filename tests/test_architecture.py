@@ -65,7 +65,7 @@ INSIDE = {
         ("client", "stability"),
         ("judging", "results", "store"),
         ("arena",),
-        ("archive", "webhooks", "working"),
+        ("archive", "working"),
         ("desk", "replay"),
         ("dependencies",),
         ("api", "pages"),

@@ -32,8 +32,7 @@ from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.pages import FRAME, LoginNeededError, page
 from noren.contest.pages import router as pages
 from noren.contest.store.sealing import derived, kept_key
-from noren.contest.webhooks import Postman
-from noren.contest.working import Work
+from noren.contest.working import Postman, Work
 from noren.i18n import _
 from noren.version import __version__
 from noren.web.answers import answer_errors, common_pages

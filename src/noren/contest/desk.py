@@ -37,7 +37,7 @@ from noren.contest.state import Contest, Settings, Submission, Target, Team
 from noren.contest.store.database import Account
 from noren.contest.store.files import FRAME
 from noren.contest.store.sealing import Hook
-from noren.contest.webhooks import check_address
+from noren.contest.working import check_address
 from noren.data.frames import History
 from noren.errors import InputError, ParameterError, ValueInCellError
 from noren.i18n import _
