@@ -93,7 +93,7 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
 
 def needed_files(contest: Contest) -> set[str]:
     """Return the digests of all files that a log speaks of."""
-    data = {one for round_ in contest.rounds.values() for one in (round_.data, round_.master) if one is not None}
+    data = {one.data for one in contest.rounds.values()}
     targets = {one.digest for found in contest.targets.values() for one in found.values()}
     return data | targets | {one.digest for one in contest.submissions.values()}
 

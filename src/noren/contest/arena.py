@@ -176,7 +176,6 @@ class JudgesOrder:
     rulebook: str
     original: str
     round: str
-    master: str | None = None
     submission: str = ""
     submitted: str = ""
     guess: str = ""
@@ -224,7 +223,6 @@ class JudgesDesk:
             scorer=contest.scorer,
             rulebook=contest.rulebook.to_toml(),
             original=round_.data,
-            master=round_.master,
             round=round_.id,
             rows=round_.rows,
             seconds=contest.settings.seconds,

@@ -359,9 +359,8 @@ class _Replay:
     ) -> None:  # fmt: skip
         """Plan to score a release, to score a guess on it, or to make its target: what the entry says of it."""
         about = contest.rounds[round_]
-        master = self._path(about.master) if about.master else ""
         what = "guess" if guess else "target" if label else "release"
-        given = [what, contest.rulebook.to_toml(), self._path(about.data), master, self._path(submitted)]
+        given = [what, contest.rulebook.to_toml(), self._path(about.data), self._path(submitted)]
         if label:
             given += [self._salt, label, *([self._path(guess)] if guess else [])]
         self.units.append((entry, value, Unit(_again, tuple(given), code="replay")))
@@ -385,7 +384,7 @@ class _Replay:
     def judge_again(self, workers: int, progress: Progress) -> None:
         """Do the planned work on all cores, each once, and compare."""
         units = list(dict.fromkeys(unit for _entry, _value, unit in self.units))
-        units.sort(key=lambda one: one.arguments[2:5])  # who reads one release reads it once for all guesses against it
+        units.sort(key=lambda one: one.arguments[2:4])  # who reads one release reads it once for all guesses against it
         done: dict[Unit, Any] = {}
         for unit in run_units(units, done, PieceStore(self._folder / "pieces"), workers):
             progress(len(done) / len(units), f"{unit.arguments[0]} again")
@@ -411,17 +410,16 @@ _book = cache(read_rulebook)
 
 
 def _again(
-    what: str, book: str, original: str, master: str, submitted: str, salt: str = "", label: str = "", guess: str = ""
+    what: str, book: str, original: str, submitted: str, salt: str = "", label: str = "", guess: str = ""
 ) -> Any:
     """Score a release or a guess again, or return the digest of the target made again; a fault says why it failed."""
-    of_round = Path(master) if master else None
     try:
         given = _book(book), Path(original), Path(submitted)
         if what == "release":
-            return score_release(*given, master=of_round)
+            return score_release(*given)
         if what == "guess":
-            return score_guess(*given, bytes.fromhex(salt), label, Path(guess), master=of_round)
-        return digest_of(make_target(*given, bytes.fromhex(salt), label, master=of_round))
+            return score_guess(*given, bytes.fromhex(salt), label, Path(guess))
+        return digest_of(make_target(*given, bytes.fromhex(salt), label))
     except MemoryError:
         raise
     except Exception as error:

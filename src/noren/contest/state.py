@@ -51,7 +51,6 @@ class Round:
     name: str
     rows: int
     people: int
-    master: str | None = None
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,6 @@ class Work:
             return Fault(OTHER_SCORER)
         with contextlib.ExitStack() as files:
             given: dict[str, Any] = {"rulebook": order.rulebook, "original": self._path(files, order.original)}
-            given["master"] = self._path(files, order.master) if order.master else None
             if order.kind == "targets":
                 with self._bench() as bench:
                     return self._make_targets(order, given, bench, claim)

@@ -204,9 +204,7 @@ _NOBODY = "\0"
 """Stands before a name that the target does not have: no pseudonym of a release begins so."""
 
 
-def make_target(
-    rulebook: Rulebook, original: Path, submitted: Path, salt: bytes, label: str, *, master: Path | None = None
-) -> bytes:
+def make_target(rulebook: Rulebook, original: Path, submitted: Path, salt: bytes, label: str) -> bytes:
     """Return the file that attackers are given of a valid release.
 
     Parameters
@@ -214,7 +212,7 @@ def make_target(
     salt, label
         What the lots are drawn from: the contest's salt, and ``contest/round/submission``.
     """
-    release = prepare(rulebook, original, submitted, master)
+    release = prepare(rulebook, original, submitted)
     rows, schema = release.rows.take(pl.Series(_row_order(release, salt, label))), release.rows.schema
     texts = spelled_as_original(rows, "" if schema.official in ("pwscup2016", "pwscup2017") else SUPPRESSED)
     if isinstance(rows, History):

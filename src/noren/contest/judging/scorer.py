@@ -217,10 +217,9 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
 
     book = _rulebook(order["rulebook"])
     original, submitted = Path(order["original"]), Path(order["submitted"])
-    master = Path(order["master"]) if order.get("master") else None
     if order["kind"] == "release":
         teller = _Teller(say)
-        score = partial(score_release, book, original, submitted, master=master, progress=teller)
+        score = partial(score_release, book, original, submitted, progress=teller)
         if not order.get("engine"):
             return score()
         from noren.contest.judging.scoring import on_cluster
@@ -230,9 +229,9 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
             return score(engine=engine)
     lots = bytes.fromhex(order["salt"]), str(order["label"])
     if order["kind"] == "guess":
-        return score_guess(book, original, submitted, *lots, Path(order["guess"]), master=master)
+        return score_guess(book, original, submitted, *lots, Path(order["guess"]))
     if order["kind"] == "target":
-        content = make_target(book, original, submitted, *lots, master=master)
+        content = make_target(book, original, submitted, *lots)
         Path(order["out"]).write_bytes(content)
         return {"bytes": len(content)}
     raise ValueError(order["kind"])

@@ -213,8 +213,6 @@ def score_guess(
     salt: bytes,
     label: str,
     guess: Path,
-    *,
-    master: Path | None = None,
 ) -> dict[str, Any]:
     """Check and judge a guess about the target that lots make of a release.
 
@@ -222,8 +220,8 @@ def score_guess(
     (:mod:`~noren.contest.stability`) and the ``sketch``.
     """
     with _one_language():
-        data = original_of(rulebook, original, master)
-        release = prepare(rulebook, original, submitted, master)
+        data = original_of(rulebook, original)
+        release = prepare(rulebook, original, submitted)
         # what a guess may name: the pseudonyms of the target, or the numbers of its rows
         is_table = release.rows.schema.kind == Kind.TABLE
         names = numbered(len(release.live)) if is_table else renamed(release, salt, label)["target"]
