@@ -19,7 +19,7 @@ from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, ValidationError
 
 from noren.contest.acts import RefusedError
-from noren.contest.desk import NOBODY, Desk, Done, Who
+from noren.contest.desk import NOBODY, Desk, Visit, Who
 from noren.contest.store.database import Account, ContestStore
 from noren.errors import FileError, OutputError, ParameterError
 from noren.i18n import _, translated
@@ -198,14 +198,14 @@ def add_action(
     router: APIRouter,
     act: Action[..., list[Said]],
     model: type[BaseModel] | None = None,
-    answer: Callable[[Desk, Who, Done], Any] = lambda _desk, _who, _done: None,
+    answer: Callable[[Visit, Mapping[str, str]], Any] = lambda _visit, _given: None,
     before: Callable[[Desk, Who, Mapping[str, Any]], None] = lambda _desk, _who, _asked: None,
 ) -> None:
-    """Add the route of an action: ``answer`` makes a ``model`` of what was done, ``before`` may refuse it."""
+    """Add the route of an action: ``answer`` makes a ``model`` of what it did and was given, ``before`` may refuse."""
 
     def run(desk: Desk, who: Who, contest: str, **asked: Any) -> Any:
         before(desk, who, asked)
-        return answer(desk, who, desk.do(who, contest, act, **asked))
+        return answer(*desk.do(who, contest, act, **asked))
 
     add_route(router, act, run, {"contest": ContestName, "who": Asking, "desk": TheDesk}, model)
 

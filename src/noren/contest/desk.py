@@ -97,19 +97,6 @@ class NewContest(BaseModel):
     phases: list[Phase]
 
 
-@dataclass(frozen=True)
-class Done:
-    """A contest after an action, and what the action was given beside what was asked: a new code, a new team."""
-
-    state: Contest
-    given: Mapping[str, str]
-
-    @property
-    def team(self) -> Team:
-        """The team of whoever asked."""
-        return acts.team_of(self.state, self.given["account"])
-
-
 class Desk:
     """All that pages, the REST interface and commands ask of the arena."""
 
@@ -191,10 +178,11 @@ class Desk:
 
     # --- actions -------------------------------------------------------------------------------------------------
 
-    def do(self, who: Who, contest: str, act: Action[..., list[Said]], **asked: Any) -> Done:
+    def do(self, who: Who, contest: str, act: Action[..., list[Said]], **asked: Any) -> tuple[Visit, Mapping[str, str]]:
         """Do one of the actions that stand in the log (:mod:`noren.contest.acts`), as far as its role may.
 
-        What its signature takes beside what is asked comes from here: who asks, new codes and identifiers.
+        What its signature takes beside what is asked comes from here: who asks, new codes and identifiers. It is
+        returned beside the contest after the action.
         """
         if act.role == "newcomer":
             who.somebody()
@@ -230,7 +218,7 @@ class Desk:
             lambda state, now: act(state, now, **given, **asked),
             lambda state, _made: [Order(one.kind, one.id) for one in state.unjudged()] if act is acts.rescore else [],
         )
-        return Done(state, given)
+        return Visit(self, who, state), given
 
     def move_clock(self, who: Who, to: str | None, forward: float | None = None) -> str:
         """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""

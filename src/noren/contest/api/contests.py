@@ -29,7 +29,7 @@ from noren.contest.dependencies import (
     not_too_often,
     saying_which_rule,
 )
-from noren.contest.desk import Desk, Done, NewContest, Visit, Who
+from noren.contest.desk import Desk, NewContest, Visit, Who
 from noren.contest.kinds import Role
 from noren.contest.results import RESULTS_FILES, RoundResults, results_html, results_json
 from noren.contest.schemas import ContestOut, Described, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
@@ -78,12 +78,8 @@ def list_contests(who: Asking, desk: TheDesk) -> list[ContestSummary]:
     """Return the contests that one may see."""
     return [
         ContestSummary(
-            id=visit.contest.id,
-            title=visit.contest.title,
-            rulebook=visit.contest.rulebook.name,
-            phases=phases_out(visit),
-            paused=visit.contest.paused,
-            teams=len(visit.contest.teams),
+            **vars(visit.contest)
+            | {"rulebook": visit.contest.rulebook.name, "phases": phases_out(visit), "teams": len(visit.contest.teams)},
             role=visit.role,
             has_results=visit.contest.has_results(visit.now),
         )
@@ -156,11 +152,11 @@ def _few_codes(desk: Desk, who: Who, asked: Mapping[str, Any]) -> None:
 
 add_action(
     teams, acts.register, NewTeamOut,
-    lambda _desk, _who, done: {"team": team_out(done.team, people=True), "code": done.given["code"]}, _few_codes,
+    lambda visit, given: {"team": team_out(visit.team(), people=True), "code": given["code"]}, _few_codes,
 )  # fmt: skip
-add_action(teams, acts.join, TeamOut, lambda _desk, _who, done: team_out(done.team, people=True), _few_codes)
+add_action(teams, acts.join, TeamOut, lambda visit, _given: team_out(visit.team(), people=True), _few_codes)
 add_action(teams, acts.leave)
-add_action(teams, acts.new_code, TeamCodeOut, lambda _desk, _who, done: {"code": done.given["code"]})
+add_action(teams, acts.new_code, TeamCodeOut, lambda _visit, given: {"code": given["code"]})
 
 
 @teams.get("/contests/{contest}/team")
@@ -228,8 +224,8 @@ class NewHookOut(BaseModel):
 # --- actions ---------------------------------------------------------------------------------------------------------
 
 
-def _changed(desk: Desk, who: Who, done: Done) -> ContestOut:
-    return contest_out(Visit(desk, who, done.state))
+def _changed(visit: Visit, _given: Mapping[str, str]) -> ContestOut:
+    return contest_out(visit)
 
 
 add_action(organising, acts.pause, ContestOut, _changed)
@@ -237,7 +233,7 @@ add_action(organising, acts.resume, ContestOut, _changed)
 add_action(organising, acts.reschedule, ContestOut, _changed)
 add_action(organising, acts.change_settings, ContestOut, _changed)
 add_action(organising, acts.rescore, ContestOut, _changed)
-add_action(organising, acts.invite, CodeOut, lambda _desk, _who, done: {"code": done.given["code"]})
+add_action(organising, acts.invite, CodeOut, lambda _visit, given: {"code": given["code"]})
 add_action(organising, acts.disqualify, ContestOut, _changed)
 add_action(organising, acts.reinstate, ContestOut, _changed)
 

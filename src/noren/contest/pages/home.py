@@ -124,15 +124,15 @@ def _act(
 ) -> Response:
     """Do what a form of the page asks; what cannot be is said at the form, which keeps what was typed."""
     try:
-        done = desk.do(who, contest, act, **typed)
+        visit, given = desk.do(who, contest, act, **typed)
     except NorenError as error:
         if not wrong:
             raise
         told = {wrong: str(error), "typed": typed}
         return _team_page(request, desk.visit(who, contest), status_of(error), **told)
-    if "code" in done.given:
-        return _team_page(request, desk.visit(who, contest), code=done.given["code"])
-    return to_page(done.state, "team")
+    if "code" in given:
+        return _team_page(request, visit, code=given["code"])
+    return to_page(visit.contest, "team")
 
 
 def _team_page(request: Request, visit: Visit, status: int = 200, **told: Any) -> Response:

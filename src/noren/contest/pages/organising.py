@@ -82,8 +82,8 @@ def _done(visit: Visit, act: str, form: Mapping[str, str]) -> dict[str, Any]:
     contest, reason = visit.contest, form.get("reason", "")
     do = partial(visit.desk.do, visit.who, contest.id)
     if act in _PLAIN:
-        done = do(_PLAIN[act], **_PLAIN[act].of_form(form))
-        return {"invitation": done.given["code"]} if "code" in done.given else {}
+        _after, given = do(_PLAIN[act], **_PLAIN[act].of_form(form))
+        return {"invitation": given["code"]} if "code" in given else {}
     if act == "hook":
         return {"hook_secret": visit.add_hook(form.get("url", "")[:_LONGEST_URL])[1]}
     if act == "unhook":
@@ -246,14 +246,10 @@ class Typed:
         quota = {key: int(self.number(key, key)) for key in usual if self[key]}
         return name, made | ({"quota": usual | quota} if quota else {})
 
-    @property
-    def has_times(self) -> bool:
-        """Whether the form has the times of phases."""
-        return any(name.startswith("opens-") for name in self.said)
-
     def times(self, phase: Phase) -> dict[str, str]:
-        """Return the times of a phase as they were typed."""
-        return {name: self[f"{name}-{phase.id}"] for name in _TIMES}
+        """Return the times of a phase as they were typed; none where the form has no times."""
+        has_times = any(name.startswith("opens-") for name in self.said)
+        return {name: self[f"{name}-{phase.id}"] for name in _TIMES} if has_times else {}
 
     def planned(self) -> list[Phase]:
         """Return the phases that a beginning and lengths make."""
@@ -274,14 +270,12 @@ class Typed:
                 counting=self["counting"],
                 largest_file=int(self.number("largest", _("Largest file")) * 2**20),
             )
-            phases = self.planned()
-            if self.has_times:  # a phase without a beginning is left out
-                typed = [(phase, self.times(phase)) for phase in phases]
-                phases = [
-                    one.model_copy(update={name: moment(at, settings.zone) if at else None for name, at in at_.items()})
-                    for one, at_ in typed
-                    if at_["opens"]
-                ]
+            phases = []
+            for phase in self.planned():
+                typed = self.times(phase)
+                times = {name: moment(at, settings.zone) if at else None for name, at in typed.items()}
+                if not typed or times["opens"]:  # without a beginning it is left out
+                    phases.append(phase.model_copy(update=times))
             about = {"id": self["id"], "title": self["title"], "rulebook": rulebook, "changes": changes}
             return NewContest(**about, settings=settings, phases=phases)
 
@@ -369,10 +363,7 @@ def _new_page(request: Request, who: Who, typed: Typed, wrong: str = "", status:
     if who.account is None or not who.account.is_organiser:
         raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
     try:
-        times = [
-            (phase, typed.times(phase) if typed.has_times else _local_times(phase, typed["zone"]))
-            for phase in typed.planned()
-        ]
+        times = [(phase, typed.times(phase) or _local_times(phase, typed["zone"])) for phase in typed.planned()]
     except NorenError as error:
         wrong, status, times = wrong or str(error), 422, []
     example = ""  # the rulebook that is chosen, to begin one's own with
