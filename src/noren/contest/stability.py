@@ -23,7 +23,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.contest.proofs import seed
-from noren.contest.rulebook import Rulebook
 from noren.contest.standings import Status, board, guesses_against, ranks
 from noren.contest.state import Contest
 from noren.data.contest_files import listed_customers
@@ -210,7 +209,8 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
     book, people_of_round = contest.rulebook, contest.rounds[round_].people
     final = board(contest, round_, contest.time, kind="final")
     playing = [one for one in final.standings if one.status in (Status.RANKED, Status.CONDITION)]
-    attacks: dict[str, list[_Attack]] = {}  # against each team's release, all that count
+    attacks: dict[str, list[ByCustomer]] = {}  # of each team's release, what all that count say of each customer
+    is_kept = True
     for one in playing:
         judged: list[Mapping[str, Any]] = [
             guess.judged or {} for guess in guesses_against(contest, round_, one.submission or "")
@@ -218,11 +218,9 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
         if book.house.counts:  # those apart that broke down
             house = (contest.submissions[one.submission or ""].judged or {}).get("house") or {}
             judged += [found for found in house.values() if "values" in found]
-        attacks[one.team] = [
-            (said["values"], None if said.get("by_customer") is None else ByCustomer.of(said["by_customer"]))
-            for said in judged
-        ]
-    people = max((len(found.named) for those in attacks.values() for _v, found in those if found), default=0)
+        kept = [said["by_customer"] for said in judged if said.get("by_customer") is not None]
+        attacks[one.team], is_kept = [ByCustomer.of(said) for said in kept], is_kept and len(kept) == len(judged)
+    people = max((len(found.named) for those in attacks.values() for found in those), default=0)
     people = people or people_of_round
     if not people or all(one.rank is None for one in playing):
         return None
@@ -235,24 +233,28 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
         or measure.name not in _RESAMPLED
         or (isinstance(measure, Effective) and measure.best_prefix)
     }
-    if any(found is None for those in attacks.values() for _v, found in those):
+    if not is_kept:
         fixed = set(keys)
-    key = seed(bytes.fromhex(contest.salt), f"{contest.id}/{round_}/stability")
+    drawn_from = seed(bytes.fromhex(contest.salt), f"{contest.id}/{round_}/stability")
     places: list[list[int | None]] = []
-    for weights in drawn_weights(key, people, draws):
-        values = [
-            _values_in_draws(book, one.values or {}, attacks[one.team], weights, fixed, people_of_round)
-            for one in playing
-        ]
+    for weights in drawn_weights(drawn_from, people, draws):
+        values = []
+        for one in playing:  # its own values as they are, of attacks the worst
+            in_draws = {key: np.full(len(weights), value) for key, value in (one.values or {}).items()}
+            for key, (measure, _part) in keys.items():
+                if attacks[one.team] and key not in fixed:
+                    drawn = resampled_values(measure, attacks[one.team], weights, people_of_round)
+                    in_draws[key] = drawn.min(axis=1) if measure.goal == "higher" else drawn.max(axis=1)
+            values.append(in_draws)
         for at in range(len(weights)):
-            in_draw = [{name: float(drawn[at]) for name, drawn in of.items()} for of in values]
+            in_draw = [{name: float(found[at]) for name, found in of.items()} for of in values]
             scored = [(bool(book.broken(of)), book.score(of)) for of in in_draw]
             unranked = book.otherwise == "none"
             places.append(
                 ranks([None if score is None or (broken and unranked) else (broken, score) for broken, score in scored])
             )
     teams = tuple(
-        _firmness(one.team, one.rank, [drawn[at] for drawn in places])
+        _firmness(one.team, one.rank, [ranked[at] for ranked in places])
         for at, one in enumerate(playing)
         if one.rank is not None
     )
@@ -281,9 +283,6 @@ def drawn_weights(key: int, people: int, draws: int) -> Iterable[Real]:
 
 
 # --- what attacks come to --------------------------------------------------------------------------------------------
-
-_Attack = tuple[Mapping[str, float], ByCustomer | None]
-"""What was measured of an attack, and what it says of each customer."""
 
 
 def resampled_values(measure: Measure, said: Sequence[ByCustomer], weights: Real, people: int) -> Real:
@@ -342,24 +341,6 @@ _RESAMPLED: dict[str, Callable[[Measure, Sequence[ByCustomer], Real, int], Real]
         said, weights, lambda match, live: matching_curves(match, live, weights).max(axis=-1)
     ),
 }
-
-
-def _values_in_draws(
-    book: Rulebook,
-    values: Mapping[str, float],
-    attacks: Sequence[_Attack],
-    weights: Real,
-    fixed: set[str],
-    people: int,
-) -> dict[str, Real]:
-    """Return all values of a release in each draw: its own as they are, of attacks the worst."""
-    found: dict[str, Real] = {key: np.full(len(weights), value) for key, value in values.items()}
-    by_customer = [said for _v, said in attacks if said is not None]
-    for key, (measure, _part) in book.of_guess().items():
-        if by_customer and key not in fixed:
-            drawn = resampled_values(measure, by_customer, weights, people)
-            found[key] = drawn.min(axis=1) if measure.goal == "higher" else drawn.max(axis=1)
-    return found
 
 
 # --- ranks -----------------------------------------------------------------------------------------------------------
