@@ -11,7 +11,7 @@ from tests.contest.test_store_database import begun, store
 
 from noren.contest.store.database import Account, ContestStore
 from noren.errors import DuplicateNameError, ParameterError
-from noren.web import passwords
+from noren.web import accounts as web_accounts
 from noren.web.accounts import digest_of
 
 __all__ = ["store"]
@@ -77,10 +77,10 @@ def test_an_unknown_login_takes_as_much_work(monkeypatch: pytest.MonkeyPatch) ->
         return True
 
     monkeypatch.setattr(argon2.PasswordHasher, "verify", verify)
-    passwords._nobodys.cache_clear()  # other tests hash quickly
-    real = passwords.hashed("open sesame")
-    assert passwords.is_right(real, "x")
-    assert not passwords.is_right(None, "x")
+    web_accounts._nobodys.cache_clear()  # other tests hash quickly
+    real = web_accounts.hashed("open sesame")
+    assert web_accounts.is_right(real, "x")
+    assert not web_accounts.is_right(None, "x")
     own, nobodys = (kept.split("$")[1:4] for kept in compared)
     assert own == nobodys, "the same kind, version and cost"
 

@@ -18,7 +18,7 @@ from noren.errors import NorenError
 from noren.studio.api.runs import _events, _told_runs
 from noren.studio.trail import STUDIO
 from noren.studio.users import UserRole
-from noren.web.passwords import hashed
+from noren.web.accounts import hashed
 
 REVOKED = "your access to this studio was revoked; ask a steward of it"
 

@@ -66,7 +66,7 @@ def studio(
     folder = default_folder() if data_dir is None else data_dir
     if set_password:
         from noren.data.formats.files import writing_file
-        from noren.web.passwords import hashed
+        from noren.web.accounts import hashed
 
         kept = Settings(folder)
         kept.make_folder()

@@ -24,9 +24,8 @@ from noren.contest.store.database import Account, ContestStore
 from noren.errors import FileError, OutputError, ParameterError
 from noren.i18n import _, translated
 from noren.tables import Texts
-from noren.web.accounts import Token, digest_of
+from noren.web.accounts import Token, digest_of, folded, guesser
 from noren.web.actions import Action, add_route
-from noren.web.passwords import folded, guesser
 from noren.web.refusals import is_disk_full
 from noren.web.settings import Settings
 from noren.work.chain import Said
