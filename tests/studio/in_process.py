@@ -84,7 +84,7 @@ class InProcess(Server):
         lay_bundle(folder)
         app = make_app(Settings(folder, port=port, **settings))
         do_jobs_here(app.state.studio.jobs)
-        # as noren.web.serving serves it
+        # as noren.web.answers serves it
         config = uvicorn.Config(
             app, log_level="warning", server_header=False, proxy_headers=False, timeout_graceful_shutdown=3
         )

@@ -35,10 +35,9 @@ from noren.contest.store.sealing import derived, kept_key
 from noren.contest.working import Postman, Work
 from noren.i18n import _
 from noren.version import __version__
-from noren.web.answers import answer_errors, common_pages
+from noren.web.answers import PRIVATE_UMASK, answer_errors, common_pages, serve_app
 from noren.web.frame import Bundle
 from noren.web.guard import Guard
-from noren.web.serving import PRIVATE_UMASK, serve_app
 from noren.web.settings import Settings
 from noren.web.uploads import Bounds
 

@@ -26,10 +26,9 @@ from noren.studio.pages.frame import FRAME, page
 from noren.studio.service import Studio
 from noren.studio.users import Entrance, allowed
 from noren.version import __version__
-from noren.web.answers import answer_errors, common_pages
+from noren.web.answers import PRIVATE_UMASK, answer_errors, common_pages, serve_app
 from noren.web.frame import Bundle
 from noren.web.guard import Guard
-from noren.web.serving import PRIVATE_UMASK, serve_app
 from noren.web.settings import Settings
 from noren.web.uploads import Bounds
 

@@ -1,10 +1,16 @@
-"""What both servers answer: pages that they share, and what they say when something is the matter."""
+"""How both servers are served, and what they answer: pages that they share, what they say when something is wrong."""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
-from typing import Annotated, Any, Literal, Protocol
+import signal
+import socket
+import threading
+import webbrowser
+from typing import Annotated, Any, Final, Literal, Protocol
 
+import uvicorn
 from fastapi import APIRouter, FastAPI, Form, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -122,3 +128,30 @@ def _prefer(
         if value is not None:
             keep_cookie(answer, request, cookie, value, _YEAR)
     return answer
+
+
+PRIVATE_UMASK: Final = 0o077
+"""What processes of a server take away from every file that they make."""
+
+
+def serve_app(app: FastAPI, listening: socket.socket, open_page: str | None, *, patience: int = 3) -> None:
+    """Serve on a socket that is taken already, and open a page in the browser when it answers.
+
+    Whoever is being answered when it is told to stop has ``patience`` seconds.
+    """
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=patience,
+        proxy_headers=False,  # the guard believes the proxies that the steward named, and nobody else
+    )
+    server = uvicorn.Server(config)
+    if open_page is not None:
+        threading.Timer(1.0, webbrowser.open, (open_page,)).start()
+    if threading.current_thread() is threading.main_thread():
+        # uvicorn says a signal again when it is done: a service that is stopped ends as one that a person closes
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):  # how a person closes it; all is put away by then
+        server.run(sockets=[listening])
