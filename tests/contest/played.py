@@ -132,7 +132,7 @@ class Played:
         self.judges.targets_made(order, contents)
 
     def _days(self, days: int) -> None:
-        self.arena.store.clock.move(dt.timedelta(days=days).total_seconds())
+        self.arena.store.clock.move_to(self.arena.store.clock.now() + dt.timedelta(days=days))
 
 
 def once_played(factory: pytest.TempPathFactory) -> Played:

@@ -21,7 +21,7 @@ from noren.contest.app import ArenaSettings, make_app
 from noren.contest.arena import JudgesDesk, JudgesOrder
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.phases import Phase, planned_phases
+from noren.contest.phases import planned_phases
 from noren.contest.rulebook import read_rulebook
 from noren.work.queue import State
 
@@ -112,9 +112,7 @@ class Served:
         """Move the clock into a phase, and do what is due by then."""
         state = self.arena.state(contest)
         assert state is not None
-        found = state.phase(phase)
-        assert isinstance(found, Phase)
-        self.move_to(found.opens)
+        self.move_to(next(one.opens for one in state.phases if one.id == phase))
         self.judge()
 
     def move_to(self, moment: str) -> None:

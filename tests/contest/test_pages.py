@@ -369,7 +369,8 @@ def _frozen_at(served: Served, organiser: Person) -> str:
     """Freeze the board of protecting at the middle of its phase."""
     state = served.arena.state("cup")
     assert state is not None
-    at = dt.datetime.fromisoformat(state.phase("final-protect").opens) + dt.timedelta(seconds=DAY / 2)
+    opens = next(one.opens for one in state.phases if one.id == "final-protect")
+    at = dt.datetime.fromisoformat(opens) + dt.timedelta(seconds=DAY / 2)
     shown = organiser.get("/contests/cup/organise").text
     form = dict(re.findall(r'name="((?:opens|closes|frozen_from)-[\w-]+)" value="([^"]*)"', shown))
     form |= {"frozen_from-final-protect": f"{at:%Y-%m-%dT%H:%M}", "reason": "as announced"}

@@ -48,10 +48,9 @@ class Cup:
     def closes(self, phase: str) -> dt.datetime:
         state = self.served.arena.state("cup")
         assert state is not None
-        found = state.phase(phase)
-        assert found is not None
-        assert found.closes is not None
-        return dt.datetime.fromisoformat(found.closes)
+        closes = next(one.closes for one in state.phases if one.id == phase)
+        assert closes is not None
+        return dt.datetime.fromisoformat(closes)
 
     def attacked(self) -> None:
         """Let both hand in a release and go to the phase of attacks."""

@@ -235,7 +235,7 @@ def test_a_rehearsal_moves_the_clock_of_all(store: ContestStore, address: str) -
     with other.changing("cup") as change:
         assert other.clock.now(change.connection) >= later
     with pytest.raises(ValueError, match="only the clock of a rehearsal moves"):
-        store.clock.move(1.0)
+        store.clock.move_to(later)
     assert store.clock.now() < other.clock.now() - dt.timedelta(days=1)
     rehearsal.close()
     other.close()

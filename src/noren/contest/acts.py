@@ -231,8 +231,7 @@ def choose(
         raise RefusedError(_("there is no such release"), status=404)
     if contest.settings.counting != "chosen":
         raise RefusedError(_("in this contest the last valid release counts"), _("hand it in again"))
-    at = contest.phase(found.phase)
-    if at is None or at not in contest.open(now, PhaseKind.PROTECT):
+    if found.phase not in [one.id for one in contest.open(now, PhaseKind.PROTECT)]:
         raise _not_open(contest, now, PhaseKind.PROTECT)
     if not found.counts:
         raise RefusedError(_("only a valid release can count"), _("choose another"), status=422)

@@ -252,7 +252,7 @@ def _play(
     first, last = ROUNDS
     try:
         arena, now, password = Arena(settings.folder, rehearsal=True), dt.datetime.now(dt.UTC), new_id()
-        arena.store.clock.move(-_BEFORE.total_seconds())
+        arena.store.clock.move_to(now - _BEFORE)
         organiser = arena.store.accounts.add("organiser", _("Organiser"), password, is_organiser=True)
         plan = Plan(preset("pwscup2018"), teams=6, customers=60, rows=900, seed=1)
         played = Simulation(

@@ -156,10 +156,6 @@ class Contest:
 
     # --- what is open --------------------------------------------------------------------------------------------
 
-    def phase(self, name: str) -> Phase | None:
-        """Return a phase by its name."""
-        return next((one for one in self.phases if one.id == name), None)
-
     def open(self, now: str, kind: PhaseKind) -> list[Phase]:
         """Return the phases of a kind that are open; while the contest is paused, none."""
         return [] if self.paused is not None else open_phases(self.phases, now, kind)

@@ -243,16 +243,13 @@ class Clock:
         seconds = row[1] if shared else time.time()
         return dt.datetime.fromtimestamp(seconds + (row[0] if self.is_rehearsal else 0.0), dt.UTC)
 
-    def move(self, seconds: float) -> None:
-        """Move the clock of a rehearsal forward."""
-        if not self.is_rehearsal:
-            raise ValueError("only the clock of a rehearsal moves")
-        with self._engine.begin() as database:
-            database.execute(about.update().values(clock_offset=about.c.clock_offset + seconds))
-
     def move_to(self, moment: dt.datetime) -> None:
         """Move the clock of a rehearsal to a moment."""
-        self.move((moment - self.now()).total_seconds())
+        if not self.is_rehearsal:
+            raise ValueError("only the clock of a rehearsal moves")
+        seconds = (moment - self.now()).total_seconds()
+        with self._engine.begin() as database:
+            database.execute(about.update().values(clock_offset=about.c.clock_offset + seconds))
 
 
 # --- jobs: what is judged, in the queue that all workers share ------------------------------------------------------
