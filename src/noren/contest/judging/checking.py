@@ -55,18 +55,15 @@ def checked_release(
 ) -> tuple[Report, Prepared | None]:
     """Check a release and return it, ready to be judged, where it is valid."""
     data = original_of(rulebook, original, master)  # a fault of the original is not the team's
-
-    def rules() -> Report:
-        if data.schema.official in checks.CHECKERS:
-            return checks.check_release(str(data.schema.official), original, submitted, limit=limit)
-        return gather(_Check(rulebook, data, read_texts(submitted, data.schema)).findings(), limit=limit)
-
-    report = _answered(submitted, rules)
-    if not report.valid:
-        return report, None
     try:
-        return report, prepare(rulebook, original, submitted, master)
-    except InputError as error:  # the cups' checkers accept some spellings that nobody could read as rows
+        _stop_at_other_files(submitted)
+        if data.schema.official in checks.CHECKERS:
+            report = checks.check_release(str(data.schema.official), original, submitted, limit=limit)
+        else:
+            report = gather(_Check(rulebook, data, read_texts(submitted, data.schema)).findings(), limit=limit)
+        # the cups' checkers accept some spellings that nobody could read as rows
+        return report, prepare(rulebook, original, submitted, master) if report.valid else None
+    except InputError as error:
         return refused(error), None
 
 
@@ -93,8 +90,8 @@ def check_guess(
 
 def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, *, limit: int = SHOWN) -> Report:
     """Check a guess about ``names``: the pseudonyms of a target, or the numbers of its rows."""
-
-    def rules() -> Report:
+    try:
+        _stop_at_other_files(guess)
         if data.schema.official not in checks.CHECKERS:
             people = data.customers.cast(pl.String) if isinstance(data, History) else numbered(len(data))
             return gather(pair_findings(guess, data, names, people), limit=limit)
@@ -103,18 +100,14 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
             published.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
             official = str(data.schema.official)
             return checks.check_guess(official, original, guess, published=published, limit=limit)
-
-    return _answered(guess, rules)
-
-
-def _answered(file: Path, rules: Callable[[], Report]) -> Report:
-    try:
-        if Source.open(file).kind != "text":  # what a checker of lines says of a workbook helps nobody
-            raise FormatError(*say.problem("no_text"))
-        stop_at_large(file, LARGEST)
-        return rules()
     except InputError as error:
         return refused(error)
+
+
+def _stop_at_other_files(file: Path) -> None:
+    if Source.open(file).kind != "text":  # what a checker of lines says of a workbook helps nobody
+        raise FormatError(*say.problem("no_text"))
+    stop_at_large(file, LARGEST)
 
 
 def refused(error: InputError) -> Report:
