@@ -259,10 +259,7 @@ class JudgesDesk:
     def given_up(self, job: Job, reason: str) -> None:
         """Give a try back that failed by our fault for good; the reason stands on the page."""
         if job.submission is not None:
-            submission = job.submission
-            self.arena.change(
-                job.contest, lambda state, now: acts.refund(state, now, submission=submission, reason=reason)
-            )
+            self.arena.change(job.contest, partial(acts.refund, submission=job.submission, reason=reason))
 
     def _flags(self, contest: Contest, order: JudgesOrder, result: Mapping[str, Any]) -> list[Said]:
         """Return what the organiser should look at: files of other teams that are nearly the same.
@@ -321,11 +318,11 @@ class JudgesDesk:
             if all(entry.position <= last or entry.kind in _SILENT for entry in entries):
                 return  # nothing that results are made of came after the last ones
         digest = results_of(contest).digest
-
-        def decide(state: Contest, _now: str) -> Iterable[Said]:  # what came meanwhile is for the next look
-            return acts.publish_results(state, digest=digest) if state.digest == contest.digest else []
-
-        self.arena.change(contest.id, decide, self._hooks)
+        self.arena.change(
+            contest.id,  # what came meanwhile is for the next look
+            lambda state, _now: acts.publish_results(state, digest=digest) if state.digest == contest.digest else [],
+            self._hooks,
+        )
 
     def _hooks(self, contest: Contest, made: Sequence[Entry]) -> Iterable[Order]:
         """Return what is to be sent to those who asked to hear of results."""

@@ -113,9 +113,9 @@ class Client:
         """
         return _said(self._get(parts, params))
 
-    def text(self, *parts: str, **params: Any) -> str:
+    def text(self, *parts: str) -> str:
         """Ask for something that is not JSON."""
-        answer = self._get(parts, params)
+        answer = self._get(parts, {})
         if answer.is_error:
             _said(answer)
         return answer.text
