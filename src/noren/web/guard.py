@@ -191,9 +191,9 @@ class Guard:
             refusal.headers["WWW-Authenticate"] = "Bearer"
             return refusal, receive
         if scope["method"] not in _SAFE:
-            origin = headers.get("origin")
-            is_ours = origin is None or urlsplit(origin).netloc == headers.get("host", "")
-            if not is_ours or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
+            is_ours = site in ("same-origin", "none") and (origin is None or urlsplit(origin).netloc == asked)
+            if not is_ours:
                 return _refused(_("this request comes from another site"), is_api), receive
             given = headers.get("x-csrf-token", "")
             if not given and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
