@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
 from noren.i18n import in_every_language, said_again
 from noren.progress import Progress, silent
-from noren.tables import Texts
+from noren.tables import Texts, table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,25 +59,6 @@ BATCH_ROWS = 1 << 16
 """Rows of one Arrow batch that a kernel is handed."""
 _PATIENCE = 5.0
 """Seconds to wait for a master to answer at all."""
-_SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.executor.extraJavaOptions": "-Dlog4j2.level=error",
-    "spark.executorEnv.NUMBA_NUM_THREADS": "1",
-    "spark.executorEnv.POLARS_MAX_THREADS": "1",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # what is kept on disk has as many parts as it needs, not 200
-    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.timeType.enabled": "true",
-    "spark.log.level": "OFF",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    "spark.sql.parquet.compression.codec": "zstd",
-    # without a hidden file of check sums beside every file
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
-    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
-}
 _open: dict[str, SparkSession] = {}
 
 
@@ -111,7 +92,12 @@ def session(address: str) -> SparkSession:
     paths = os.pathsep.join(dict.fromkeys([here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]))
     os.environ["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON") or sys.executable
     quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
-    settings = _SETTINGS | {"spark.driver.extraJavaOptions": quiet, "spark.executorEnv.PYTHONPATH": paths}
+    settings = {
+        **table_of("noren.execution.spark_settings"),
+        "spark.driver.extraJavaOptions": quiet,
+        "spark.executorEnv.PYTHONPATH": paths,
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
+    }
     if address.startswith("local") or urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1"):
         settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
     builder = SparkSession.builder.master(address).appName("noren")
