@@ -91,9 +91,9 @@ class Trail:
         with self.changing() as database:
             return self.note(database, kind, project=project, **body)
 
-    def entries(self, *, project: str | None = None, kinds: Collection[str] = (), start: int = 0) -> list[Entry]:
-        """Return entries, the oldest first: of a project, of some kinds, from a place on."""
-        asked = trail.select().where(trail.c.position >= start).order_by(trail.c.position)
+    def entries(self, *, project: str | None = None, kinds: Collection[str] = ()) -> list[Entry]:
+        """Return entries, the oldest first: of a project, of some kinds."""
+        asked = trail.select().order_by(trail.c.position)
         if project is not None:
             asked = asked.where(trail.c.project == project)
         if kinds:

@@ -51,11 +51,9 @@ _EASY_TO_TRY = 2**40
 @router.get(_HERE)
 def show(visit: OfRun) -> Response:
     """Show what can be had of a finished run."""
-    return _page(visit) if visit.run.state == State.DONE else visit.to_page(f"runs/{visit.run.id}")
-
-
-def _page(visit: RunVisit, status: int = 200, **more: Any) -> Response:
     studio, run = visit.studio, visit.run
+    if run.state != State.DONE and not visit.wrong:
+        return visit.to_page(f"runs/{run.id}")
     view, verdict = studio.result(run.id), studio.verdict(run.id)
     untried = untried_sentence(visit, view, verdict)
     here = f"{visit.address}/publish"
@@ -67,7 +65,6 @@ def _page(visit: RunVisit, status: int = 200, **more: Any) -> Response:
         unaudited=view.audited is False,
         missing=missing_sentence(view.told),
         place="results",
-        status=status,
         run=run,
         view=view,
         verdict_of_run=verdict,
@@ -84,7 +81,6 @@ def _page(visit: RunVisit, status: int = 200, **more: Any) -> Response:
         handing=handing,
         result_address=visit.address,
         here_address=here,
-        **{"wrong": "", "not_done": "", "typed": {}} | more,
     )
 
 
@@ -167,7 +163,7 @@ def secret_part(visit: OfRun, confirmed: Annotated[str, Form(max_length=10)] = "
     """Send the secret part to who confirms to keep it; ask again otherwise."""
     if confirmed != "yes":
         wrong = _("Tick the box first: whoever has this file can undo the protection.")
-        return _page(visit, 422, wrong=wrong)
+        return show(visit.again(wrong, {"secret": "yes"}))
     return sent(acts.download_secret_part(visit.studio, job=visit.run.id, confirmed=True))
 
 
@@ -181,7 +177,7 @@ def decide(visit: OfRun, act: Act, typed: Typed) -> Response:
     try:
         _ACTS[act][0](visit.studio, who=visit.who, job=visit.run.id, **_said(act, typed))
     except NorenError as error:
-        return _page(visit, status_of(error), not_done=str(error), typed=typed)
+        return show(visit.again(error, typed, status_of(error)))
     return RedirectResponse(f"{visit.address}/publish#{'handed-out' if act == 'hand-out' else 'approval'}", 303)
 
 

@@ -306,16 +306,13 @@ def change_password(visit: OfStudio, old: Password = "", password: Password = ""
 
 @router.get("/trail")
 @least(UserRole.REVIEWER)
-def show_trail(
-    request: Request, studio: TheStudio, before: Annotated[int | None, Query(ge=0, le=2**31)] = None
-) -> Response:
+def show_trail(visit: OfStudio, before: Annotated[int | None, Query(ge=0, le=2**31)] = None) -> Response:
     """Show the last acts, the newest first."""
-    trail, head = studio.store.trail, studio.store.trail.head()
-    entries = trail.newest(_AT_ONCE, before)
-    names = {project.id: project.name for project in studio.store.projects()}
+    store = visit.studio.store
+    head, entries = store.trail.head(), store.trail.newest(_AT_ONCE, before)
+    names = {project.id: project.name for project in store.projects()}
     count = 0 if head is None else head.position + 1
-    return page(
-        request,
+    return visit.page(
         "trail.html.jinja",
         title=say("title.trail", count, count=f"{count:,}"),
         place="trail",
