@@ -28,7 +28,7 @@ from noren.ledger import Ledger
 from noren.studio.service import Studio
 from noren.studio.trail import RESERVED
 from noren.studio.users import UserRole, Who
-from noren.studio.work.writing import curve_of
+from noren.studio.work.running import curve_of
 from noren.tables import Texts
 from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry

@@ -13,9 +13,9 @@ from noren.progress import Progress
 KINDS: Final = {
     "read": ("reading", "do"),
     "run": ("running", "do"),
-    "report": ("writing", "write_report_of"),
-    "reconstruct": ("writing", "reconstruct"),
-    "ledger": ("writing", "weigh_or_add"),
+    "report": ("running", "write_report_of"),
+    "reconstruct": ("running", "reconstruct"),
+    "ledger": ("running", "weigh_or_add"),
 }
 """Which function of which module does which kind of job: ``do(order, folder, progress)``."""
 

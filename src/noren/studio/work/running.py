@@ -1,4 +1,4 @@
-"""Protect, attack, measure; and everything a page shows of it, as numbers and facts.
+"""Protect, attack, measure; everything a page shows of it, as numbers and facts; and what is written of runs.
 
 Nothing finished is lost. The release is kept before anybody attacks it, each guess and each score as soon as it is
 there. An attack or a measure that fails is told with its reason, and the others go on; a run that is taken up again
@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from noren.data.frames import Records
-from noren.data.reading import read
+from noren.data.frames import Records, Table
+from noren.data.reading import read, write
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
@@ -36,10 +36,13 @@ from noren.reports.run_view import row_pairs, run_view
 from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.reasons import reason_of
 from noren.studio.work import STAGES
-from noren.studio.work.results import Kept, summary_of
+from noren.studio.work.results import Kept, load_outcome, summary_of
 from noren.sweeps.kept import KeptPoint
 from noren.web.refusals import is_disk_full
 from noren.work.run import Run, Stage
+
+if TYPE_CHECKING:
+    from noren.ledger import Ledger, Proposal
 
 _SHARED = "shared.json"
 """Names the folders of the project where a run shares its release and guesses with sweeps."""
@@ -162,3 +165,95 @@ def forget_shared(project: Path, folder: Path, others: Iterable[Path]) -> None:
     for name in read_json(folder / _SHARED) or ():
         if name not in needed:
             shutil.rmtree(project / name, ignore_errors=True)
+
+
+# --- what is asked for beside runs ------------------------------------------------------------------------------------
+
+
+def write_report_of(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
+    """Write the page about the runs of ``order["runs"]``; what they found was kept."""
+    from noren.reports.report import write_report  # here, as below: other work needs nothing of it
+
+    original, files = original_of(order), Folders(Path(order["root"]))
+    progress(0.1)
+    outcomes = [load_outcome(files.job(order["project"], run["id"]), run.get("label")) for run in order["runs"]]
+    progress(0.4)
+    about = {"rule": order.get("rule"), "title": order.get("title")}
+    write_report(original, outcomes, folder / "report.html", **about, pseudonyms=False)
+    progress(1.0)
+    return {"runs": [run["id"] for run in order["runs"]]}
+
+
+_FOLDS_SEED = 0
+
+
+def reconstruct(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
+    """Reconstruct as the release's statement says, and as ``noren reconstruct`` does where nothing is chosen."""
+    from noren import api
+
+    run = order["runs"][0]["id"]
+    release = Release.load(Folders(Path(order["root"])).job(order["project"], run) / "release")
+    found = api.reconstruct(release, seed=_FOLDS_SEED, progress=part_of(progress, 0.05, 0.9))
+    records = found.records(_FOLDS_SEED)
+    table = Table(records, found.perturbation.released_schema(release.public.schema))
+    for ending in ("parquet", "csv"):
+        write(table, folder / f"reconstructed.{ending}")
+    progress(1.0)
+    return {"run": run, "records": len(records), "model": found.model}
+
+
+_ABOUT_PEOPLE: Any = {"facts": {"tried": {"__all__": {"right_at"}}}}
+"""Which answers of an attack are right is told in the secret part alone."""
+
+
+def weigh_or_add(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
+    """Do what ``order["act"]`` says: ``weigh`` writes nothing, ``add`` keeps the release unless the budget breaks."""
+    from noren.ledger import BudgetError, Ledger
+
+    book = Ledger.open(Folders(Path(order["root"])).ledger(order["project"]))
+    history = original_of(order)
+    how = {"period": order["period"], "seed": order["seed"], "allow_gap": True, "progress": progress}
+    released = False
+    if any(entry.period == order["period"] for entry in book.entries):
+        # taken up again after the release was written: it must not be released twice
+        entry = next(entry for entry in book.entries if entry.period == order["period"])
+        return {"period": entry.period, "released": True, "after": entry.risk.model_dump(mode="json")}
+    try:
+        if order["act"] == "add":
+            _entry, proposal = book.keep_weighed(history, **how)
+            released = True
+        else:
+            proposal = book.weigh(history, **how)
+    except BudgetError as refused:
+        proposal = refused.proposal
+    return {
+        "period": proposal.period,
+        "released": released,
+        "original_rows": len(proposal.rows),
+        "public_rows": len(proposal.release.public),
+        "before": None if proposal.before is None else proposal.before.model_dump(mode="json"),
+        "after": proposal.after.model_dump(mode="json"),
+        "certificate": None if proposal.certificate is None else proposal.certificate.model_dump(mode="json"),
+        "uncertified": proposal.uncertified,
+        "verdict": proposal.verdict.as_dict(),
+        "judged": proposal.verdict.model_dump(mode="json", exclude=_ABOUT_PEOPLE),
+        "budget": dict(proposal.budget),
+        "broken": dict(proposal.broken),
+        "failed": dict(proposal.failed),
+        "exposed": len(proposal.exposed),
+        "curve": curve_of(book, None if released else proposal),
+    }
+
+
+def curve_of(book: Ledger, proposal: Proposal | None = None) -> dict[str, Any]:
+    """Return what each attack found after each release, by the measure that the tightest budget is about."""
+    measure = book.tightest(proposal)
+    periods, found = book.curves(proposal, measure)
+    certified = book.certified_curve(proposal, measure)
+    return {
+        "periods": periods,
+        "measure": measure,
+        "found": found,
+        "certified": certified,
+        "mm": book.curves(proposal)[1],
+    }
