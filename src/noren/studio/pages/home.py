@@ -318,14 +318,11 @@ def show_trail(visit: OfStudio, before: Annotated[int | None, Query(ge=0, le=2**
         place="trail",
         head=head,
         entries=[
-            {
-                "number": entry.position,
-                "time": entry.time,
-                "actor": entry.actor,
+            entry.as_dict()
+            | {
                 "act": say(f"acts.{entry.kind}") if entry.kind in table_of(__name__)["acts"] else entry.kind,
                 "project": names.get(project := entry.body.get("project", ""), project),
                 "told": " · ".join(str(entry.body[name]) for name in _TOLD if entry.body.get(name)),
-                "digest": entry.digest,
             }
             for entry in entries
         ],
