@@ -225,7 +225,7 @@ def datasets(context: typer.Context) -> Output | None:
         return None
     from noren.data.catalog import find, known
 
-    listed = []
+    listed, rows = [], []
     for dataset in known():
         try:
             where: str | None = str(find(dataset.name).folder)
@@ -243,10 +243,8 @@ def datasets(context: typer.Context) -> Output | None:
                 "can_be_fetched": dataset.archive is not None,
             }
         )
-    rows = [
-        (str(d["name"]), str(d["schema"]), f"{d['rows']:,}", str(d["title"]), str(d["found"] or _("not here")))
-        for d in listed
-    ]
+        about = (dataset.name, dataset.schema, f"{dataset.rows:,}", _(dataset.title))
+        rows.append((*about, where or _("not here")))
     table = Table((_("name"), _("schema"), _("rows"), _("what"), _("where")), rows)
     return Output({"datasets": listed}, [table])
 

@@ -154,12 +154,9 @@ def _two_lines(headings: Sequence[tuple[str, str]]) -> list[str]:
     """Return headings whose first line names the paper's column once."""
     if not any(column for column, _whose in headings):
         return [whose for _column, whose in headings]
-    before = ""
-    lines = []
-    for column, whose in headings:
-        lines.append(f"{column if column != before else ''}\n{whose}")
-        before = column
-    return lines
+    columns = ["", *(column for column, _whose in headings)]
+    pairs = zip(columns, headings, strict=False)
+    return [f"{column if column != before else ''}\n{whose}" for before, (column, whose) in pairs]
 
 
 _SCHEMA = "pwscup2018"
