@@ -116,11 +116,7 @@ class StudioPlace:
         if make:
             settings.make_folder()
         elif self.database is None and not (settings.folder / "studio.sqlite").is_file():
-            raise FileError(
-                _("there is no studio in this folder"),
-                _("name it with --data-dir, or open it once"),
-                file=settings.folder,
-            )
+            raise refusal("no_studio", FileError, file=settings.folder)
         with contextlib.closing(Store(settings.database_url)) as store, acting_as(TERMINAL):
             yield store
 

@@ -187,7 +187,7 @@ def _text(content: bytes, path: Path) -> str:
     try:
         return content.decode("utf-8") + "\n"
     except UnicodeDecodeError:
-        raise FileError(_("this is no text in UTF-8"), _("save it as UTF-8"), file=path) from None
+        raise refusal("no_text", FileError, file=path) from None
 
 
 def _plan(phases: Path | None, start: str | None, days: str, zone: str, rounds: list[str]) -> list[dict[str, Any]]:
@@ -201,10 +201,9 @@ def _plan(phases: Path | None, start: str | None, days: str, zone: str, rounds: 
         try:
             listed = tomllib.loads(_text(read_all_bytes(phases, largest=2**18), phases)).get("phases")
         except tomllib.TOMLDecodeError as error:
-            wrong = _("this is no TOML ({reason})").format(reason=error)
-            raise FileError(wrong, _("correct it"), file=phases) from None
+            raise refusal("no_toml", FileError, file=phases, reason=error) from None
         if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
-            raise FileError(_("the file has no [[phases]]"), _("write one for each phase"), file=phases)
+            raise refusal("no_phases", FileError, file=phases)
         for one in listed:
             for name, value in one.items():
                 if name in ("opens", "closes", "frozen_from"):

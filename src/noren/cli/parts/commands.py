@@ -30,7 +30,7 @@ from typer.models import CommandFunctionType
 
 from noren.cli import interrupts_to
 from noren.cli.parts.help_pages import Spoken
-from noren.errors import ComponentError, NorenError, OutputError, ParameterError, reason_of
+from noren.errors import ComponentError, InputError, NorenError, OutputError, ParameterError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, Stoppable, silent
 from noren.tables import Texts, table_of
@@ -143,9 +143,11 @@ def _finite(content: Any) -> Any:
     return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
 
 
-def refusal(name: str, /, *, file: Path | None = None, **values: object) -> ParameterError:
+def refusal(
+    name: str, kind: type[InputError] = ParameterError, /, *, file: Path | None = None, **values: object
+) -> InputError:
     """Return the error that ``messages.toml`` words under this name."""
-    return ParameterError(*_messages.problem(name, **values), file=file)
+    return kind(*_messages.problem(name, **values), file=file)
 
 
 def say(*words: str) -> None:
