@@ -9,7 +9,7 @@ from __future__ import annotations
 import filecmp
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ class KeptPoint:
             return  # another run with this seed would come to another release
         with writing_folder(self._release, replace=True) as aside:
             shutil.copytree(folder, aside, copy_function=_linked, dirs_exist_ok=True)
-        self._keep(self._point.release, release_result(release, self._original), seconds)
+        self._keep(self._point.release, lambda: release_result(release, self._original), seconds)
 
     def guess(self, attack: str) -> Guess | None:
         """Return what an attack guessed."""
@@ -106,9 +106,8 @@ class KeptPoint:
 
     def add_guess(self, guess: Guess, release: Release, seconds: float) -> None:
         """Keep what an attack guessed."""
-        piece = self._point.guesses.get(guess.attack)
-        if piece is not None and self._rests_on_kept(piece):
-            self._keep(piece, keep_guess(self._folder, piece.key, guess, release), seconds)
+        if (piece := self._point.guesses.get(guess.attack)) is not None:
+            self._keep(piece, lambda: keep_guess(self._folder, piece.key, guess, release), seconds)
 
     def score(self, measure: str) -> Score | None:
         """Return what a measure said."""
@@ -117,9 +116,8 @@ class KeptPoint:
 
     def add_score(self, measure: str, score: Score, seconds: float) -> None:
         """Keep what a measure said."""
-        piece = self._point.scores.get(measure)
-        if piece is not None and self._rests_on_kept(piece):
-            self._keep(piece, score_result(score), seconds)
+        if (piece := self._point.scores.get(measure)) is not None:
+            self._keep(piece, lambda: score_result(score), seconds)
 
     def _found(self, unit: Unit) -> dict[str, Any]:
         try:
@@ -128,12 +126,10 @@ class KeptPoint:
             return {}
         return found
 
-    def _rests_on_kept(self, piece: Piece) -> bool:
-        """Tell whether all that a piece hears and looks at is kept, so that its address says what it was made of."""
-        return all(map(self._found, piece.unit.needs))
-
-    def _keep(self, piece: Piece, result: dict[str, Any], seconds: float) -> None:
-        save(self._store.path(piece.unit), piece.unit, result | {"seconds": round(seconds, 3)})
+    def _keep(self, piece: Piece, result: Callable[[], dict[str, Any]], seconds: float) -> None:
+        """Keep a result if all that its piece hears and looks at is kept: its address then says what it was made of."""
+        if all(map(self._found, piece.unit.needs)):
+            save(self._store.path(piece.unit), piece.unit, result() | {"seconds": round(seconds, 3)})
 
 
 def _linked(source: str, target: str) -> str:
