@@ -230,21 +230,15 @@ def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, 
 @ledger_commands.command("show")
 def overview(ledger: Folder) -> Output:
     """Show a ledger."""
-    from noren.ledger import Ledger
-
-    book = Ledger.open(ledger)
-    return Output(_about(book), _overview_parts(book))
-
-
-def _overview_parts(book: Ledger) -> Iterator[Part]:
     from noren.judgement.sentences import rule_sentence, word_text
+    from noren.ledger import Ledger
     from noren.ledger.certificate import attacks_sentence, certificate_sentence
 
+    book = Ledger.open(ledger)
     entries = book.entries
     if not entries:
         following = f"noren ledger add {book.folder} T.csv --dry-run"
-        yield Note(_("nothing was released yet; next: {command}").format(command=following))
-        return
+        return Output(_about(book), [Note(_("nothing was released yet; next: {command}").format(command=following))])
     verdicts = book.verdicts()
     shown = list(book.settings.budget) or ["mm"]
     rows = [
@@ -261,19 +255,23 @@ def _overview_parts(book: Ledger) -> Iterator[Part]:
     ]
     certified = [_("{measure} certified").format(measure=name.upper()) for name in shown]
     headings = (_("period"), _("original rows"), _("released rows"), *certified, "UM", "MM", "EMM", _("verdict"))
-    yield Table((*headings, _("added")), rows)
     last = entries[-1].period
-    yield certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone)
-    yield attacks_sentence(entries[-1].risk)
-    yield _("Everything released, with {period}: {sentence}").format(period=last, sentence=verdicts[last].sentence)
-    yield rule_sentence(book.settings.rule)
-    yield from _curves_parts(book)
+    together = _("Everything released, with {period}: {sentence}")
+    parts: list[Part] = [
+        Table((*headings, _("added")), rows),
+        certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone),
+        attacks_sentence(entries[-1].risk),
+        together.format(period=last, sentence=verdicts[last].sentence),
+        rule_sentence(book.settings.rule),
+        *_curves_parts(book),
+    ]
     left = book.left()
     for name, limit in book.settings.budget.items():
         words = _("budget for {measure}: {limit:g}, and what is left is not known")
         if name in left:
             words = _("budget for {measure}: {limit:g}, of which {left:.4f} is left")
-        yield words.format(measure=name.upper(), limit=limit, left=max(left.get(name, 0.0), 0.0))
+        parts.append(words.format(measure=name.upper(), limit=limit, left=max(left.get(name, 0.0), 0.0)))
+    return Output(_about(book), parts)
 
 
 def _about(book: Ledger) -> dict[str, Any]:

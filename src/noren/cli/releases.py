@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from noren.data.checks.report import Report
     from noren.data.release import Statement
     from noren.errors import Problem
-    from noren.protocols import Method
 
 
 @app.command("protect", component_flags=True)
@@ -57,8 +56,16 @@ def protect(
     from noren.data.release import RELEASE
     from noren.execution.engine import engine_named
     from noren.execution.files import is_local, local_path
+    from noren.methods import methods
+    from noren.methods.chain import read_chain
+    from noren.registry import from_flags
 
-    ready, where = _chosen(method, chain, context.args), engine_named(engine)
+    if (method is None) == (chain is None):
+        raise refusal("method_or_chain")
+    if chain is not None and context.args:
+        raise refusal("unexpected_by_chain", word=context.args[0], file=chain)
+    ready = from_flags(methods[method or ""], context.args) if chain is None else read_chain(chain)
+    where = engine_named(engine)
     if is_local(out):
         must_be_free(local_path(out), replace=force and RELEASE)
     used = draw_seed() if seed is None else seed
@@ -98,21 +105,6 @@ def protect(
         say(str(done.failure))
     # the release is written, and must not be published yet
     return Output(answer, parts, 1 if done.failure else 0)
-
-
-def _chosen(method: str | None, chain: Path | None, flags: list[str]) -> Method:
-    """Return the method that ``--method`` and its parameters mean, or the chain in a file."""
-    from noren.methods import methods
-    from noren.methods.chain import read_chain
-    from noren.registry import from_flags
-
-    if (method is None) == (chain is None):
-        raise refusal("method_or_chain")
-    if chain is None:
-        return from_flags(methods[method or ""], flags)
-    if flags:
-        raise refusal("unexpected_by_chain", word=flags[0], file=chain)
-    return read_chain(chain)
 
 
 def _told(statement: Statement) -> list[tuple[str, str]]:
