@@ -10,7 +10,7 @@ import polars as pl
 from noren.data.arrays import must_be_exact
 from noren.data.fits import columns_not_there
 from noren.data.frames import History, Records
-from noren.data.schema import Column, Role
+from noren.data.schema import Role
 from noren.execution.edits import (
     CODE,
     CUSTOMER,
@@ -331,11 +331,16 @@ def protect_pseudo_records(
 
 def _believable_rows(original: ClusterRecords, rows: DataFrame, wanted: DataFrame) -> DataFrame:
     """Return a row for each that is wanted; see :func:`noren.methods.believable_rows.believable_rows`."""
-    from_item = [
-        original.at(column)
-        for column in original.schema.columns
-        if column.role in OF_THE_ITEM or _follows_item(original, column)
-    ]
+    # what goes with the item, as a category does, has fewer values beside its first for an item than for a visit
+    schema, owned = original.schema, original.column(Role.CUSTOMER).isNotNull()
+    item, visit = [original.at(Role.ITEM)], [original.at(column) for column in schema.with_role(*OF_THE_VISIT)]
+    others = [original.at(c) for c in schema.columns if c.role not in (*OF_THE_ITEM, *OF_THE_VISIT)]
+    keys = [item, visit, *([*key, at] for at in others for key in (item, visit))]
+    different = [f.count_distinct(f.struct(*(f.when(owned, f.col(n)).alias(n) for n in names))) for names in keys]
+    items, visits, *many = original.frame.agg(*different).first() or [0] * len(keys)
+    from_item = [original.at(column) for column in schema.with_role(*OF_THE_ITEM)]
+    counts = zip(others, many[::2], many[1::2], strict=True)
+    from_item += [at for at, of_items, of_visits in counts if of_items - items < of_visits - visits]
     cells = [name for name in original.frame.columns if name != ROW]
     from_visit = [name for name in cells if name not in from_item]
     bought = _one_of(wanted.withColumnRenamed("what", _ITEM), rows.filter(f.col(_ITEM).isNotNull()), [_ITEM], "like")
@@ -371,19 +376,3 @@ def _one_of(wanted: DataFrame, rows: DataFrame, by: list[str], uniform: str) -> 
     chosen = wanted.join(many, by).withColumn("number", number)
     there = rows.drop(*(name for name in wanted.columns if name in rows.columns and name not in by), "many")
     return chosen.join(there, [*by, "number"]).drop("of", "number")
-
-
-def _follows_item(original: ClusterRecords, column: Column) -> bool:
-    """Tell whether a column has fewer values beside its first for an item than for a visit, as a category has."""
-    if column.role in OF_THE_VISIT:
-        return False
-    owned = original.column(Role.CUSTOMER).isNotNull()
-    visit = [original.at(c) for c in original.schema.with_role(*OF_THE_VISIT)]
-    item, own = [original.at(Role.ITEM)], [original.at(column)]
-
-    asked = [
-        f.count_distinct(f.struct(*(f.when(owned, f.col(name)).alias(name) for name in names)))
-        for names in (item + own, item, visit + own, visit)
-    ]
-    of_items, items, of_visits, visits = original.frame.agg(*asked).first() or (0, 0, 0, 0)
-    return bool(of_items - items < of_visits - visits)

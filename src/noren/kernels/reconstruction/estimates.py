@@ -411,7 +411,9 @@ def latent_path(
     size, cells = len(channels), y.shape[-len(channels) :]
     batch = y.shape[:-size]
     records = total(y, size)
-    cut = _cut(cells)
+    # how many attributes make the first group: the two groups' cells together are fewest
+    costs = [int(np.prod(cells[:at])) + int(np.prod(cells[at:])) for at in range(1, size)]
+    cut = 1 + int(np.argmin(costs)) if costs else 1
     flat = y.reshape(*batch, int(np.prod(cells[:cut])), -1)
     given = []
     for one, values in zip(own, cells, strict=True):
@@ -437,16 +439,6 @@ def latent_path(
         done = mark
         left, right = _halves(share, given, cut)
         yield (left.swapaxes(-1, -2) @ right).reshape(y.shape) * records
-
-
-def _cut(cells: Sequence[int]) -> int:
-    """Return how many attributes make the first group: the two groups' cells together are fewest.
-
-    >>> _cut((15, 9, 16)), _cut((4, 12))
-    (2, 1)
-    """
-    costs = [int(np.prod(cells[:at])) + int(np.prod(cells[at:])) for at in range(1, len(cells))]
-    return 1 + int(np.argmin(costs)) if costs else 1
 
 
 def _halves(share: Real, given: Sequence[Real], cut: int) -> tuple[Real, Real]:

@@ -174,7 +174,11 @@ def judged(name: str, freedom: float, tables: Real, parts: Real, channels: Seque
 
 def own_distributions(seen: Real, parts: Real, channel: Channel) -> Real:
     """Return one attribute's own distribution in each table, the last of which is of all records."""
-    steps = (0, *_steps_until(channel))
+    steps = [0, *_STEPS]
+    if isinstance(channel, float | int):  # until what is seen, by ρ² in a step, is made up for
+        # (of a matrix steps are dear, and ρ is not what its speed depends on)
+        while steps[-1] < min(_ENOUGH / max(channel * channel, _LEAST), _MOST_OWN_STEPS):
+            steps.append(2 * steps[-2])
     found = list(em_path(seen, [channel], np.ones_like(seen), steps))
     expected = [mixed(x[:-1] / total(x[:-1], 1), [channel]) for x in found]
     score = np.array([float((parts * np.log(np.maximum(e, _LEAST))).sum()) for e in expected])
@@ -185,20 +189,6 @@ def own_distributions(seen: Real, parts: Real, channel: Channel) -> Real:
     mean = np.where(total(mean, 1) > _LEAST, mean, 1.0)  # without records, all values are alike
     own: Real = mean / total(mean, 1)
     return own
-
-
-def _steps_until(channel: Channel) -> list[int]:
-    """Return where a path of one attribute is looked at: until what is seen, by ρ² in a step, is made up for.
-
-    >>> _steps_until(0.2)[-1], _steps_until(0.1)[-3:]
-    (512, [512, 768, 1024])
-    """
-    steps = list(_STEPS)
-    if isinstance(channel, float | int):
-        # (of a matrix steps are dear, and ρ is not what its speed depends on)
-        while steps[-1] < min(_ENOUGH / max(channel * channel, _LEAST), _MOST_OWN_STEPS):
-            steps.append(2 * steps[-2])
-    return steps
 
 
 def kept_share(channel: Channel, size: int) -> float:
