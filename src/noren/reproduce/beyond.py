@@ -212,22 +212,14 @@ def gains(found: Findings) -> Comparison:
 
 
 BUDGET = 0.265
-CHAINS: dict[str, tuple[str, Look | None]] = {
-    "pseudonyms alone": (N_("pseudonyms alone"), None),  # all are found at once: nothing to draw
-    "thin 10 %, light noise": (N_("thin 10 %, light noise"), "paper"),
-    "groups of 3": (N_("groups of 3"), "ours"),
-    "groups of 5": (N_("groups of 5, cells suppressed"), "better"),
-}
+LOOKS: dict[str, Look] = {"thin 10 %, light noise": "paper", "groups of 3": "ours", "groups of 5": "better"}
+"""How lines are drawn; of pseudonyms alone all are found at once, and there is nothing to draw."""
 CERTIFIED = ("groups of 3", "groups of 5")
 STORY = "thin 10 %, light noise"
 ATTACKS = ("s1-s8", "linkage")
 SHOWN = (0, 1, 2, 3, 5, 8, 11)
 SEEDS = 3
-WAYS = {
-    "months": N_("groups anew each month, fresh names"),
-    "year": N_("groups of the whole year, one name"),
-    "cut": N_("groups of the whole year, cut by month, fresh names"),
-}
+WAYS = ("months", "year", "cut")
 K = 3
 
 
@@ -241,18 +233,18 @@ def year_units(asked: Extent) -> list[Unit]:
     """Return the work for a year; quick looks at one way to protect it, by S1 to S8 alone."""
     if asked.quick:
         return [_kept(STORY, "s1-s8")]
-    return [_kept(name, attack) for name in CHAINS for attack in ATTACKS]
+    return [_kept(name, attack) for name in work.CHAINS for attack in ATTACKS]
 
 
 def year(found: Findings) -> Comparison:
     """Say MM after months for each way to protect one, what is certified, and when a budget would be spent."""
     cells, says = [], []
     after = [_("after {count} months").format(count=at + 1) if at else _("after a month") for at in SHOWN]
-    for name, (words, _look) in CHAINS.items():
-        certified = None
+    for name in work.CHAINS:
+        words, certified = say(f"chains.{name}"), None
         for attack in ATTACKS:
             book = found.get(_kept(name, attack))
-            row = _("{chain}, by {attack}").format(chain=_(words), attack="S1–S8" if attack == "s1-s8" else attack)
+            row = _("{chain}, by {attack}").format(chain=words, attack="S1–S8" if attack == "s1-s8" else attack)
             cells += _after(row, after, book, "mm")
             if book and name in CERTIFIED:
                 certified = book
@@ -261,18 +253,18 @@ def year(found: Findings) -> Comparison:
                 says += [_refusal(row, book, "emm")]
                 says += [say("after_the_year", case=row, mean=book["mm"][-1], low=low, high=high)]
         if name in CERTIFIED:
-            row = _("{chain}, certified").format(chain=_(words))
+            row = _("{chain}, certified").format(chain=words)
             cells += _after(row, after, certified, "certified")
             says += [_refusal(row, certified, "certified")] if certified else []
     # a panel for each attacker, a line for each way to protect the months, and the budget
     panels: dict[str, list[Line]] = {}
     months: list[str] = []
     for attack, title in zip(ATTACKS, (_("S1 to S8"), "linkage"), strict=True):
-        books = {name: book for name in CHAINS if (book := found.get(_kept(name, attack)))}
+        books = {name: book for name in work.CHAINS if (book := found.get(_kept(name, attack)))}
         if books:
             months = next(iter(books.values()))["months"]
-            looks = {name: (_(words), look) for name, (words, look) in CHAINS.items() if look and name in books}
-            panels[title] = [(words, books[name]["mm"], look) for name, (words, look) in looks.items()]
+            shown = [(name, look) for name, look in LOOKS.items() if name in books]
+            panels[title] = [(say(f"chains.{name}"), books[name]["mm"], look) for name, look in shown]
             panels[title].append((_("the budget of the story"), [BUDGET] * len(months), "chance"))
     title = _("MM after each month")
     chart = lines(
@@ -310,11 +302,12 @@ def monthly_units(asked: Extent) -> list[Unit]:
 def monthly(found: Findings) -> Comparison:
     """Set U of monthly groups beside that of groups of the whole year, whole and cut by month."""
     cells = []
-    for way, words in WAYS.items():
+    for way in WAYS:
+        words = say(f"ways.{way}")
         books = found.over_seeds(_published, way, K, "quick", full=SEEDS)
         cells += [
-            Datum.over(_(words), "U", [book["U"] for book in books], digits=4),
-            Datum.over(_(words), _("rows deleted"), [book["deleted"] for book in books], digits=0),
+            Datum.over(words, "U", [book["U"] for book in books], digits=4),
+            Datum.over(words, _("rows deleted"), [book["deleted"] for book in books], digits=0),
         ]
     return Comparison(cells, [say("monthly_search", k=K), say("monthly_promise", k=K)])
 

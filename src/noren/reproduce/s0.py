@@ -135,13 +135,8 @@ QUICK = (*(f"by count, k = {k}{more}" for k in (2, 3, 6) for more in ("", ", cel
 TEAM_01 = Unit(work.team_01, data=(work.DATA,))
 FROM_DIGITS = 0.004
 """How far a correlation of printed numbers may be from the printed one: they have three digits."""
-UNEXPLAINED = {
-    "date.mean": "dates",
-    "date.sum": "dates",
-    "date.median": "medians",
-    "price.median": "medians",
-    "quantity.median": "medians",
-}
+UNEXPLAINED: dict[str, str] = _SAID["unexplained"]
+"""Errors of team 01 that nobody has explained, and the erratum that tells of each."""
 
 
 def release_unit(name: str, asked: Extent) -> Unit:

@@ -43,14 +43,9 @@ LISTED = Unit(work.categories, data=(work.DATA, work.NAMES))
 
 def made_alike(found: Findings) -> Comparison:
     """Compare every row of the examples, text for text."""
-    titles = {
-        "introduction": _("introduction, {row}"),
-        "example": _("pages ① to ③, {row}"),
-        "categories": _("with categories, {row}"),
-    }
     ours = found[EXAMPLES]
     cells = [
-        Datum(titles[name].format(row=whose), paper=printed, ours=said, exact=True)
+        Datum(say(f"alike.{name}", row=whose), paper=printed, ours=said, exact=True)
         for name, rows in ROWS.items()
         for (whose, printed), said in zip(rows.items(), ours[name], strict=True)
     ]
@@ -63,21 +58,14 @@ def made_alike(found: Findings) -> Comparison:
 def rows_error(found: Findings) -> Comparison:
     """Compare the error of three rows, with the prices as printed and with those the sum was made with."""
     printed, meant = (found[unit] for unit in ERRORS)
-    titles = {
-        "item": _("items, sum"),
-        "date": _("dates, sum"),
-        "price": _("prices, sum"),
-        "quantity": _("quantities, sum"),
-        "all": _("all, sum"),
-        "U": "U",
-    }
     explained = {"date": "date", "price": "price", "all": "date", "U": "date"}
     cells = []
     for part, said in SUMS.items():
+        row = "U" if part == "U" else say(f"sums.{part}")
         tolerance = 0.005 if part in ("date", "all", "U") else HALF_UP
         for column, ours in ((_("prices 2.09"), meant), (_("prices 2.00, as printed"), printed)):
             erratum = "price" if ours is printed and part in ("all", "U") else explained.get(part, "")
-            cells.append(Datum.exactly(titles[part], column, said, ours[part], tolerance=tolerance, erratum=erratum))
+            cells.append(Datum.exactly(row, column, said, ours[part], tolerance=tolerance, erratum=erratum))
     spreads = {"date": (2 / 3) ** 0.5, "price": 0.41 * 2**0.5 / 3, "quantity": 26 * 2**0.5 / 3}
     cells += [
         Datum.exactly(

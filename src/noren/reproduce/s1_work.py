@@ -24,6 +24,7 @@ from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import pseudonymous
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of
+from noren.tables import table_of
 from noren.work.store import kept
 
 Words = Literal["items", "categories"]
@@ -45,31 +46,13 @@ def examples(sorted_into: str) -> dict[str, list[str]]:
     """
     pairs = (pair.partition("=") for pair in sorted_into.split(";"))
     sorts = {item: category for item, _equals, category in pairs}
-    told = {"introduction": _said(INTRODUCTION, None), "example": _said(EXAMPLE, None)}
+    pages = table_of(__name__)
+    told = {name: _said(pages[name], None) for name in ("introduction", "example")}
     with tempfile.TemporaryDirectory() as folder:
-        items = _history(EXAMPLE)[Role.ITEM].unique().to_list()
+        items = _history(pages["example"])[Role.ITEM].unique().to_list()
         others = {item: sorts.get(item, "other") for item in items}
         path = write_categories(Categories(others, {c: c for c in others.values()}), Path(folder) / "categories.csv")
-        return told | {"categories": _said(EXAMPLE, path)}
-
-
-INTRODUCTION = """
-N 2010/11/14 A 1 1
-I 2010/11/2  B 2 2
-H 2011/4/6   C 3 10
-"""
-EXAMPLE = """
-A 2011/11/14 158  2   1
-A 2011/11/2  B20  2.5 2
-A 2011/4/6   891  3   10
-A 2011/8/2   291D 10  8
-B 2011/11/4  324  1   3
-B 2011/10/10 521P 2   1
-B 2011/5/28  G402 2   9
-C 2011/1/3   B20  2.5 2
-C 2011/4/2   521P 2   10
-"""
-"""The pages have no years."""
+        return told | {"categories": _said(pages["example"], path)}
 
 
 def _history(text: str) -> History:

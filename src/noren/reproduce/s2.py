@@ -55,16 +55,9 @@ EXAMPLE = Unit(work.example)
 def data(found: Findings) -> Comparison:
     """Compare what S2 says of its data."""
     ours = found[FACTS]
-    words = {
-        "n": _("customers, n"),
-        "m": _("rows, m"),
-        "b": _("items of a customer, b"),
-        "h": _("items that two share, h"),
-        "µ": _("Jaccard similarity of two, µ"),
-    }
     cells = [
         Datum.exactly(
-            words[name],
+            say(f"data.{name}"),
             paper=said,
             ours=ours[name],
             tolerance={"b": 1.0, "h": 0.5, "µ": 0.0005}.get(name, 0.0),
@@ -99,7 +92,7 @@ def formulas(_found: Findings) -> Comparison:
     ) -> Datum:
         return Datum.exactly(row, column, paper, ours, tolerance=near, erratum=erratum, digits=digits)
 
-    h = _("items that two share, h")
+    h = say("data.h")
     best = _("n = {n:,}: best c")
     cells = [
         cell(h, printed, FOUND["h"], printed_overlap(B, MU), 0.5, "overlap", 2),
