@@ -143,11 +143,9 @@ def axis_of(values: pl.Series, column: Column, most: int = MOST_BARS) -> Axis | 
     if column.type == ValueType.TIME:
         hours = np.arange(math.floor(said.min() / 60), math.floor(said.max() / 60) + 1)
         return Axis(column, tuple(f"{hour}:00" for hour in hours), hours[1:] * 60.0, "hour")
-    return _time_axis(said, column, most) if column.scale == Scale.INTERVAL else _number_axis(said, column, most)
-
-
-def _time_axis(days: Real, column: Column, most: int) -> Axis:
-    first, last = math.floor(days.min()), math.floor(days.max())
+    if column.scale != Scale.INTERVAL:
+        return _number_axis(said, column, most)
+    first, last = math.floor(said.min()), math.floor(said.max())
     if last - first < min(_MOST_DAYS, most):
         every = np.arange(first, last + 1)
         labels = tuple(str(day)[5:] for day in every.astype("datetime64[D]"))

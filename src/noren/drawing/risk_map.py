@@ -137,12 +137,8 @@ def risk_utility_map(
         some = [row for row, place in zip(rows, places, strict=True) if place.word.is_safe == safe]
         look = mark if safe else mark | {"filled": False, "strokeWidth": 2}
         marks += [layer(some, look, channels | said)] if some else []
-
-    def spot(place: Place) -> Spot:
-        left = ((place.use or 0.0) - across[0]) / (across[1] - across[0])
-        return left * size[0], (up[1] - (place.risk or 0.0)) / (up[1] - up[0]) * size[1]
-
-    spots = [spot(place) for place in places]
+    wide, high = across[1] - across[0], up[1] - up[0]
+    spots = [((row["use"] - across[0]) / wide * size[0], (up[1] - row["risk"]) / high * size[1]) for row in rows]
     shown = [printable(text, _LONGEST_POINT) for text in texts or [place.label for place in places]]
     # labels are placed for one line; where there are several, what they are about lies apart
     labels = place_labels(spots, shown, size, [spots[i] for best in joined for i in best])

@@ -22,7 +22,6 @@ from noren.data.frames import History, Records, Table
 from noren.data.release import Release
 from noren.data.schema import Kind, Role
 from noren.drawing.histograms import (
-    Bars,
     Spread,
     bars_of,
     count_bars,
@@ -216,27 +215,23 @@ def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
                 elsewhere = float(weights[-1]) if bars.axis.nominal else 0.0
                 kept = weights[: len(bars.axis.labels)]
                 rebuilt = Spread(kept, elsewhere, max(0.0, rows - float(kept.sum()) - elsewhere))
-        shown = [one for one in (before, after, rebuilt) if one is not None]
-        others = bars.axis.nominal and any(_rest(one, bars) > 10**-_DIGITS for one in shown)
+        shown = {"original": before, "released": after} | ({} if rebuilt is None else {"reconstructed": rebuilt})
+        rest = {side: float(one.weights[bars.shown :].sum()) + one.elsewhere for side, one in shown.items()}
+        others = bars.axis.nominal and any(weight > 10**-_DIGITS for weight in rest.values())
+        heights = {
+            side: [round(float(height), _DIGITS) for height in (*one.weights[: bars.shown], *[rest[side]] * others)]
+            for side, one in shown.items()
+        }
         about = {
-            "original": _heights(before, bars, others=others),
-            "released": _heights(after, bars, others=others),
-            "reconstructed": None if rebuilt is None else _heights(rebuilt, bars, others=others),
+            "original": heights["original"],
+            "released": heights["released"],
+            "reconstructed": heights.get("reconstructed"),
             "shift": net_shift(before, after, rows),
             "shift_reconstructed": None if rebuilt is None else net_shift(before, rebuilt, rows),
             "unsaid": after.unsaid / max(rows, 1),
         }
         found.append(bars.facts(others=others) | about)
     return found
-
-
-def _rest(found: Spread, bars: Bars) -> float:
-    return float(found.weights[bars.shown :].sum()) + found.elsewhere
-
-
-def _heights(found: Spread, bars: Bars, *, others: bool) -> list[float]:
-    heights = [float(weight) for weight in found.weights[: bars.shown]]
-    return [round(height, _DIGITS) for height in ([*heights, _rest(found, bars)] if others else heights)]
 
 
 # --- classes -------------------------------------------------------------------------------------------------
