@@ -49,6 +49,7 @@ def profile(records: Records) -> dict[str, Any]:
 
 
 def _column(values: pl.Series, column: Column) -> dict[str, Any]:
+    said = values.drop_nulls()
     about: dict[str, Any] = {
         "name": printable(column.name),
         "role": str(column.role),
@@ -59,47 +60,42 @@ def _column(values: pl.Series, column: Column) -> dict[str, Any]:
         "missing": values.null_count(),
         "minimum": None,
         "maximum": None,
+        "distinct": None,
+        "bars": None,
+        "examples": [],
     }
     if is_generalised(values.dtype):
-        return about | {"distinct": None, "bars": None, "examples": []}
+        return about
     if column.scale != Scale.NOMINAL:
         ends = pl.Series("x", [values.min(), values.max()], dtype=values.dtype)
         about["minimum"], about["maximum"] = _texts(ends, column)
-    distinct, bars = _bars(values, column)
-    about |= {"distinct": distinct, "bars": bars}
-    first = values.drop_nulls().head(_EXAMPLE_ROWS).unique(maintain_order=True).head(_EXAMPLES)
+        about["distinct"], axis = said.n_unique(), axis_of(values, column)
+        if axis is not None:
+            found = spread(values, axis, len(values))
+            weights = [round(float(w), _DIGITS) for w in found.weights]
+            facts = Bars(axis, len(axis.labels)).facts(others=False)
+            about["bars"] = facts | {"weights": weights, "unsaid": round(found.unsaid, _DIGITS)}
+    else:
+        # an axis lists every value there is, and an identifier has as many as rows: here the commonest are enough
+        counted = said.cast(pl.String).alias("value").value_counts(name="rows")
+        about["distinct"], others = len(counted), len(counted) > MOST_VALUES
+        if len(counted):
+            shown = MOST_VALUES - 1 if others else len(counted)
+            least = counted["rows"].top_k(shown).min()
+            kept = counted.filter(pl.col("rows") >= least).sort(["rows", "value"], descending=[True, False]).head(shown)
+            weights = [float(rows) for rows in kept["rows"]]
+            if others:
+                weights.append(float(len(said) - sum(weights)))
+            facts = Bars(Axis(column, tuple(kept["value"]), np.empty(0)), len(kept)).facts(others=others)
+            more = {"values": len(counted), "weights": weights, "unsaid": float(values.null_count())}
+            about["bars"] = facts | more
+    first = said.head(_EXAMPLE_ROWS).unique(maintain_order=True).head(_EXAMPLES)
     return about | {"examples": _texts(first, column)}
 
 
 def _texts(values: pl.Series, column: Column) -> list[str | None]:
     texts = values.to_frame("x").select(value_text(pl.col("x"), column))["x"].to_list()
     return [None if text is None else printable(text) for text in texts]
-
-
-def _bars(values: pl.Series, column: Column) -> tuple[int, dict[str, Any] | None]:
-    """Return how many different values there are, and the rows in each bar."""
-    if column.scale != Scale.NOMINAL:
-        distinct, axis = values.drop_nulls().n_unique(), axis_of(values, column)
-        if axis is None:
-            return distinct, None
-        found = spread(values, axis, len(values))
-        facts = Bars(axis, len(axis.labels)).facts(others=False)
-        weights = [round(float(w), _DIGITS) for w in found.weights]
-        return distinct, facts | {"weights": weights, "unsaid": round(found.unsaid, _DIGITS)}
-    # an axis lists every value there is, and an identifier has as many as rows: here the commonest are enough
-    counted = values.drop_nulls().cast(pl.String).alias("value").value_counts(name="rows")
-    if not len(counted):
-        return 0, None
-    others = len(counted) > MOST_VALUES
-    shown = MOST_VALUES - 1 if others else len(counted)
-    least = counted["rows"].top_k(shown).min()
-    kept = counted.filter(pl.col("rows") >= least).sort(["rows", "value"], descending=[True, False]).head(shown)
-    axis = Axis(column, tuple(kept["value"]), np.empty(0))
-    weights = [float(rows) for rows in kept["rows"]]
-    if others:
-        weights.append(float(len(values) - values.null_count() - sum(weights)))
-    facts = Bars(axis, len(kept)).facts(others=others) | {"values": len(counted)}
-    return len(counted), facts | {"weights": weights, "unsaid": float(values.null_count())}
 
 
 def _history(history: History) -> dict[str, Any]:
