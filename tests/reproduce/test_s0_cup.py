@@ -20,10 +20,10 @@ from noren.measures.utility.cell_error import CellError
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import Pseudonymize
 from noren.protocols import Evidence
-from noren.reproduce import s0_cup as cup
+from noren.reproduce import s0 as document
 from noren.reproduce import s0_work as work
 from noren.reproduce.frame import Comparison, Extent, Findings
-from noren.reproduce.s0_cup import KINDS
+from noren.reproduce.s0 import KINDS
 from noren.reproduce.s0_work import ENTRIES, draw_lots, found_classes, left_alone
 from noren.tables import table_of
 
@@ -151,19 +151,19 @@ def test_chances_to_win_are_those_of_all_outcomes(scores: list[float], survival:
         chance = np.prod([s if a else 1 - s for s, a in zip(survival, alive, strict=True)])
         first = ranks([(False, score) if a else None for a, score in zip(alive, scores, strict=True)])
         expected += chance * np.array([rank == 1 for rank in first])
-    assert cup.win_chances(scores, survival) == pytest.approx(expected)
+    assert document.win_chances(scores, survival) == pytest.approx(expected)
 
 
 def test_the_entries_are_of_table_5s_kinds() -> None:
     assert Counter(entry.kind for entry in ENTRIES.values()) == {kind: count for kind, (count, _alive) in KINDS.items()}
     assert len(ENTRIES) == 13
-    assert set(table_of(cup.__name__)["words"]) == set(ENTRIES)
+    assert set(table_of(document.__name__)["words"]) == set(ENTRIES)
 
 
 def made_up(effective: dict[str, dict[str, int]]) -> Findings:
     """All work done, by hand: A has the least U, M the most, and each attacker's chance is 0 or 1."""
     results: dict[Any, Any] = {}
-    for unit in cup.units(FULL):
+    for unit in document.cup_units(FULL):
         team = str(unit.arguments[0])
         if unit.work is work.entered:
             plans = {bound: {"chance": float(effective[bound].get(team, 0) > 0)} for bound in work.BOUNDS}
@@ -182,7 +182,7 @@ def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
 
 def test_the_least_error_among_those_who_survive_wins() -> None:
     broken = {"paper": {"A": 12, "B": 1}, "sharp": dict.fromkeys("ABCDEFGHIJK", 12)}
-    compared = cup.contest(made_up(broken))
+    compared = document.contest(made_up(broken))
     cells = by_place(compared)
     for bound, winner in (("S0's bound", "C"), ("sharp bound", "L")):
         won = {row[0]: cell.ours for (row, column), cell in cells.items() if column == f"won, {bound}"}
@@ -198,7 +198,7 @@ def test_the_least_error_among_those_who_survive_wins() -> None:
 
 def test_where_nobody_survives_nobody_is_first() -> None:
     everybody = dict.fromkeys(ENTRIES, 3)
-    cells = by_place(cup.contest(made_up({"paper": everybody, "sharp": everybody})))
+    cells = by_place(document.contest(made_up({"paper": everybody, "sharp": everybody})))
     assert {cells[row, column].ours for row, column in cells if column == "won, S0's bound"} == {0.0}
     assert cells["A: names alone", "survives, S0's bound"].ours == 0
 
@@ -206,8 +206,8 @@ def test_where_nobody_survives_nobody_is_first() -> None:
 def test_a_quick_run_names_no_winner() -> None:
     whole = made_up({"paper": {}, "sharp": {}})
     quick = Extent(quick=True)
-    some = {unit: whole.results[unit] for unit in cup.units(quick) if unit in whole.results}
-    cells = by_place(cup.contest(Findings(quick, some)))
+    some = {unit: whole.results[unit] for unit in document.cup_units(quick) if unit in whole.results}
+    cells = by_place(document.contest(Findings(quick, some)))
     assert cells["A: names alone", "survives, S0's bound"].ours == 1
     assert cells["A: names alone", "wins, S0's bound"].ours is None
     assert cells["L: triples", "U"].ours is None

@@ -6,7 +6,8 @@
 
 - A document is made of **parts**: ``Section("table", "5", N_("title"), units, compare)``. Its key is ``table-5``;
   figures are ``figure-2``, and what is neither has a kind of its own: ``Section("check", "rho", …)``.
-- ``units(asked)`` returns the **units of work** that the part needs: ``Unit(work, (argument, …), data=("adult",))``.
+- ``units(asked)`` returns the **units of work** that the part needs: ``Unit(work, (argument, …), data=("adult",))``;
+  a tuple of them stands in its place where the same work is always needed.
   The function stands at the top of a module, takes these arguments alone (texts and numbers) and returns plain JSON.
   A unit runs in any process, in any order, and is stored once done, under an address made of the function, the
   arguments, the code it uses and the data it reads: asked for again, by another part or after a kill, it is not
@@ -24,7 +25,7 @@
   *statistical* (it is told, never fatal). Without a tolerance nothing is claimed.
 - ``errata`` returns what the document gets wrong, with the derivation and the numbers recomputed by code. One that
   derives nothing is *unexplained*, and so are the cells that name it. What a document may have meant is no erratum.
-- Charts: ``Chart(title, draw)`` where ``draw()`` returns SVG text; see :func:`~noren.reproduce.frame.lines`.
+- Charts: ``Chart(title, draw)`` where ``draw()`` returns SVG text; :func:`~noren.reproduce.frame.lines` makes one.
 - Titles in constants are marked with ``N_``, and what ``compare`` says with ``_``.
 """
 

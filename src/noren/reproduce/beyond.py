@@ -25,8 +25,7 @@ from noren.reproduce.frame import (
     lines,
     unit_of,
 )
-from noren.reproduce.s0 import BEST, TABLE_3
-from noren.reproduce.s0_cup import KINDS
+from noren.reproduce.s0 import BEST, KINDS, TABLE_3
 from noren.reproduce.s4 import KS as S4_KS
 from noren.reproduce.s4 import TABLE_5
 from noren.tables import Texts

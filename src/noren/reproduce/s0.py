@@ -1,23 +1,25 @@
-"""S0's tables beside ours: its test of safety, what releases are useful for, and the errata."""
+"""S0's tables beside ours: its test of safety, what releases are useful for, the final played again, and the errata."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import partial
-from math import factorial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import product
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
 
+from noren.contest.standings import ranks
 from noren.i18n import N_, _
+from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.statistics import pearson, rejection_limit
 from noren.kernels.judging.survival import satisfies_h0
-from noren.kernels.judging.threshold import threshold, thresholds, union_probability
-from noren.reproduce import s0_cup as cup
+from noren.kernels.judging.threshold import Bound, threshold, thresholds, union_probability
 from noren.reproduce import s0_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, unit_of
-from noren.reproduce.s0_cup import KINDS
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Line, Section, lines, unit_of
+from noren.reproduce.s0_work import DATA, ENTRIES
 from noren.tables import Texts, table_of
 from noren.work.store import Unit
 
@@ -28,6 +30,8 @@ TABLE_4: dict[int, int | None] = dict.fromkeys(range(7)) | {
     first + at: needed for first, all_needed in _SAID["table_4"] for at, needed in enumerate(all_needed)
 }
 """How many of so many named customers must be right; ``None`` where no number is enough."""
+KINDS: dict[str, tuple[int, int]] = _SAID["kinds"]
+"""Table 5: releases of a kind, and those never re-identified effectively."""
 LIMIT: float = _SAID["limit"]
 BEYOND: list[str] = _SAID["beyond"]
 COLUMNS: dict[int, list[str]] = {int(number): names for number, names in _SAID["columns"].items()}
@@ -120,7 +124,7 @@ def kinds(found: Findings) -> Comparison:
     """Set the number of releases that survived beside the number to expect against the best attackers."""
     cells = []
     for kind, (count, survived) in KINDS.items():
-        row = cup.say(f"kinds.{kind}")
+        row = say(f"kinds.{kind}")
         cells.append(Datum(row, _("releases"), ours=count, digits=0))
         for column, bound in ((_("survived"), "paper"), (_("survived, sharp bound"), "sharp")):
             ours = count * found[_surviving(*_CLASSES[kind], bound)]["survival"] if kind in _CLASSES else None
@@ -230,7 +234,7 @@ def correlations(found: Findings) -> Comparison:
         for part in columns:
             if part not in CORRELATIONS:
                 continue
-            row, lines, r = words[part], _of_lines(part, number) or 0.0, _of_ours(part, ours)
+            row, printed, r = words[part], _of_lines(part, number) or 0.0, _of_ours(part, ours)
             told = yes if part in BEYOND else no
             mine = None if r is None or limit is None else yes if abs(r) > limit else no
             fewer = _of_lines(part, number, without=("12",)) or 0.0
@@ -238,8 +242,8 @@ def correlations(found: Findings) -> Comparison:
                 shaky.append(row)
             agree += [] if mine is None else [mine == told]
             cells += [
-                Datum.exactly(row, _("correlation"), CORRELATIONS[part], lines, tolerance=FROM_DIGITS),
-                Datum(row, _("beyond chance"), told, yes if abs(lines) > LIMIT else no, exact=True),
+                Datum.exactly(row, _("correlation"), CORRELATIONS[part], printed, tolerance=FROM_DIGITS),
+                Datum(row, _("beyond chance"), told, yes if abs(printed) > LIMIT else no, exact=True),
                 Datum(row, _("correlation, ours"), ours=r),
                 Datum(row, _("beyond chance, ours"), ours=mine),
             ]
@@ -247,6 +251,212 @@ def correlations(found: Findings) -> Comparison:
     if agree:
         says.append(say("agreement", count=len(ours), same=sum(agree), all=len(agree)))
     return Comparison(cells, says)
+
+
+# --- The final of 2018 played again: 13 teams of Table 5's kinds, attacking each other, by either bound ---------------
+
+
+QUICK_TEAMS = ("A", "J", "M")
+"""One team each without a group, of pairs and of triples, whose releases take a second to make."""
+REGISTERED = ("consistency", "item-candidates", "jaccard", "nearest")
+"""Attacks of ours that purchase histories can be attacked with as they stand; two are the rulebook's own."""
+QUICK_ATTACKS = ("consistency", "jaccard")
+SELDOM = 0.005
+"""Chances below that are in the table alone."""
+TEAM_10 = (0.193, 1_912)
+"""U and deleted rows that Tables 3 and 7 print for it."""
+
+_made = unit_of(work.made, DATA)
+
+
+def _entered(team: str) -> Unit:
+    return Unit(work.entered, (team,), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
+
+
+def _played(team: str, bound: Bound, seed: int) -> Unit:
+    return Unit(work.played, (team, bound, seed), data=(DATA,), needs=(_entered(team),))
+
+
+def _registered(team: str, attack: str, seed: int) -> Unit:
+    return Unit(work.registered, (team, attack, seed), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
+
+
+def _same(team: str) -> str:
+    """Return the first team with the release of this one: three have the same."""
+    return next(other for other in ENTRIES if ENTRIES[other] == ENTRIES[team])
+
+
+def cup_units(asked: Extent) -> list[Unit]:
+    """Return the work; quick takes the teams whose releases are made at once, the quick attacks, and one seed."""
+    teams = [team for team in ENTRIES if not asked.quick or team in QUICK_TEAMS]
+    tried = QUICK_ATTACKS if asked.quick else REGISTERED
+    recipes = list(dict.fromkeys(ENTRIES[team].recipe for team in teams))
+    different = [team for team in teams if _same(team) == team]
+    return [
+        *map(_made, recipes),
+        *map(_entered, teams),
+        *(_played(*one) for one in product(teams, work.BOUNDS, asked.seeds(full=5))),
+        *(_registered(*one) for one in product(different, tried, asked.seeds(full=2))),
+    ]
+
+
+def win_chances(scores: Sequence[float], survival: Sequence[float]) -> list[float]:
+    """Return each team's chance of the first place, shared or not, given independent chances to survive.
+
+    The best score among those who survive wins; where nobody does, nobody wins.
+
+    >>> win_chances([0.1, 0.2, 0.3], [0.5, 0.5, 0.25])
+    [0.5, 0.25, 0.0625]
+    """
+    found = []
+    for score, alive in zip(scores, survival, strict=True):
+        before = prod(1 - other for at, other in zip(scores, survival, strict=True) if at < score)
+        found.append(alive * before)
+    return found
+
+
+class _Outcome:
+    """What comes of the teams that were run, by one bound."""
+
+    def __init__(self, found: Findings, entries: Mapping[str, Any], bound: Bound):
+        self.book, self.entries = work.rules(bound), entries
+        played = {team: found.over_seeds(_played, team, bound, full=5) for team in entries}
+        self.effective = {team: np.array(counts) for team, counts in played.items()}  # seed by cup
+        self.chance = {team: float(entry["plans"][bound]["chance"]) for team, entry in entries.items()}
+        self.whole = len(entries) == len(ENTRIES)
+        none = dict.fromkeys(self.book.of_guess(), 0.0)
+        self.scores = {team: self.book.score(entry["values"] | none) or 0.0 for team, entry in entries.items()}
+
+    def survival(self, guesses: int = 1) -> dict[str, float]:
+        """How likely each team is to outlive all others, who hand in so many guesses each."""
+        return {team: (1 - one) ** (work.OTHERS * guesses) for team, one in self.chance.items()}
+
+    @cached_property
+    def wins(self) -> dict[str, float]:
+        """How likely each team is to be first; nothing is said where some teams were left out."""
+        chances = win_chances(list(self.scores.values()), list(self.survival().values()))
+        return dict(zip(self.entries, chances, strict=True)) if self.whole else {}
+
+    @cached_property
+    def first(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Who was first, by the rulebook: seed by cup by team."""
+        shape = next(iter(self.effective.values())).shape
+        won = np.zeros((*shape, len(self.entries)), dtype=np.bool_)
+        for place in np.ndindex(shape):
+            keys: list[tuple[bool, float] | None] = []
+            for team, entry in self.entries.items():
+                hit = float(self.effective[team][place] > 0)
+                found = entry["values"] | dict.fromkeys(self.book.of_guess(), hit)
+                score, fails = self.book.score(found), bool(self.book.broken(found))
+                keys.append(None if score is None or (fails and self.book.otherwise == "none") else (fails, score))
+            won[place] = [rank == 1 for rank in ranks(keys)]
+        return won
+
+    def likeliest(self, guesses: int = 1) -> list[tuple[str, list[str], float]]:
+        """Return what is handed in, by whom, and how likely it wins, the likeliest first; what hardly ever does is not.
+
+        Teams with one release have equal scores. Which of them survive does not matter to those after them, so they
+        stand as one team that survives as they do.
+        """
+        alive = self.survival(guesses)
+        teams: dict[str, list[str]] = {}
+        for team in self.entries:
+            teams.setdefault(say(f"words.{team}"), []).append(team)
+        groups = []
+        for words, members in teams.items():
+            others = [team for team in self.entries if team not in members]
+            scores = [self.scores[team] for team in (members[0], *others)]
+            one = 1 - prod(1 - alive[team] for team in members)
+            groups.append((words, members, win_chances(scores, [one, *(alive[team] for team in others)])[0]))
+        return sorted((group for group in groups if group[2] >= SELDOM), key=lambda group: -group[2])
+
+
+def contest(found: Findings) -> Comparison:
+    """Say who survives and who wins, exactly and as played, by S0's bound and by the sharp one."""
+    entries = {team: found[_entered(team)] for team in ENTRIES if _entered(team) in found}
+    # U is all that the rulebook measures of a release alone
+    u = {team: float(next(iter(entry["values"].values()))) for team, entry in entries.items()}
+    outcomes = {bound: _Outcome(found, entries, bound) for bound in work.BOUNDS}
+    cells = [cell for team in ENTRIES for cell in _of_team(team, found, entries.get(team), u.get(team), outcomes)]
+    cells += [cell for kind in KINDS for cell in _of_kind(kind, outcomes)]
+    says = [say("cup"), say("chances", cups=work.CUPS)]
+    if "D" in entries:
+        deleted = entries["D"]["deleted"]
+        says.append(say("team_10", u=u["D"], rows=deleted, said=TEAM_10[0], printed=TEAM_10[1]))
+    charts = []
+    if len(entries) == len(ENTRIES):
+        says += [sentence for bound, outcome in outcomes.items() for sentence in _verdicts(bound, outcome)]
+        nobody = {bound: prod(1 - one for one in outcome.survival().values()) for bound, outcome in outcomes.items()}
+        says.append(say("nobody", words=say(f"words.{min(u, key=lambda team: u[team])}"), **nobody))
+        order = sorted(entries, key=lambda team: (outcomes["paper"].scores[team], team))
+        panels: dict[str, list[Line]] = {
+            words: [
+                (_("survives"), [outcome.survival()[team] for team in order], "paper"),
+                (_("wins"), [outcome.wins[team] for team in order], "ours"),
+            ]
+            for words, outcome in zip((_("S0's bound"), _("sharp bound")), outcomes.values(), strict=True)
+        }
+        title = _("How likely each team is to survive and to win, by either bound")
+        across, up = _("team, by U"), _("chance")
+        charts = [lines(title, order, panels, across_title=across, up_title=up, up=(0.0, 1.0), columns=2, width=280)]
+    return Comparison(cells, [*says, say("registered")], charts)
+
+
+def _of_team(
+    team: str, found: Findings, entry: Any, u: float | None, outcomes: Mapping[Bound, _Outcome]
+) -> list[Datum]:
+    row = f"{team}: {say(f'words.{team}')}"
+    sizes = "" if entry is None else ", ".join(f"{count:,} × {size}" for size, count in entry["classes"].items())
+    cells = [Datum(row, "U", ours=u, note=_("classes: {sizes}").format(sizes=sizes) if entry else "")]
+    tries = found.of([_registered(_same(team), *one) for one in product(REGISTERED, found.asked.seeds(full=2))])
+    paper = _("survives, S0's bound"), _("wins, S0's bound"), _("won, S0's bound"), _("registered attacks, S0's bound")
+    sharp = (
+        *(_("survives, sharp bound"), _("wins, sharp bound")),
+        *(_("won, sharp bound"), _("registered attacks, sharp bound")),
+    )
+    for (bound, outcome), (survives, wins, won, attacked) in zip(outcomes.items(), (paper, sharp), strict=True):
+        at = list(outcome.entries).index(team) if outcome.whole else 0
+        effective = sum(one["effective"][bound] for one in tries)
+        some = _("{some} of {all}").format(some=effective, all=len(tries)) if tries else None
+        cells += [
+            Datum(row, survives, ours=outcome.survival().get(team)),
+            Datum(row, wins, ours=outcome.wins.get(team)),
+            Datum.over(row, won, outcome.first[:, :, at].mean(axis=1).tolist() if outcome.whole else []),
+            Datum(row, attacked, ours=some),
+        ]
+    return cells
+
+
+def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
+    count, survived = KINDS[kind]
+    teams = [team for team, entry in ENTRIES.items() if entry.kind == kind]
+    if len(teams) != count:
+        raise ValueError(kind)
+    cells = []
+    columns: dict[Bound, str] = {"paper": _("survivors, S0's bound"), "sharp": _("survivors, sharp bound")}
+    for bound, column in columns.items():
+        outcome = outcomes[bound]
+        values: list[float] = []
+        if all(team in outcome.entries for team in teams):
+            alive = sum(outcome.effective[team] == 0 for team in teams)
+            values = [float(one) for one in np.asarray(alive).ravel()]
+        said = survived if bound == "paper" else None
+        cells.append(Datum.over(say(f"kinds.{kind}"), column, values, paper=said, digits=2))
+    return cells
+
+
+def _verdicts(bound: Bound, outcome: _Outcome) -> list[str]:
+    """Return who wins by one bound, for groups of teams with one release, the likeliest first."""
+    cups = outcome.first.shape[0] * outcome.first.shape[1]
+    teams = list(outcome.entries)
+    rows = []
+    for words, members, chance in outcome.likeliest():
+        won = int(outcome.first[:, :, [teams.index(team) for team in members]].any(axis=2).sum())
+        low, high = share_interval(won, cups)
+        rows.append(say("winner", words=words, chance=chance, won=won / cups, low=low, high=high))
+    quota = outcome.book.quota.guesses
+    more = "; ".join(f"{words} {chance:.1%}" for words, _who, chance in outcome.likeliest(quota))
+    return [say(f"title.{bound}", rows="; ".join(rows)), say("quota", guesses=quota, rows=more)]
 
 
 # --- What S0 gets wrong, with what follows from its own numbers -------------------------------------------------------
@@ -290,7 +500,7 @@ DOCUMENT = Document(
         Section("table", "9", N_("Errors of prices, in pence"), units, partial(table, 9)),
         Section("table", "10", N_("Errors of quantities"), units, partial(table, 10)),
         Section("check", "correlations", N_("What goes with U beyond chance"), units, correlations),
-        Section("check", "contest", N_("The final played again: who would have won"), cup.units, cup.contest),
+        Section("check", "contest", N_("The final played again: who would have won"), cup_units, contest),
     ),
     errata=errata,
 )
