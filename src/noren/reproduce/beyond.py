@@ -26,8 +26,6 @@ from noren.reproduce.frame import (
     unit_of,
 )
 from noren.reproduce.s0 import BEST, KINDS, TABLE_3
-from noren.reproduce.s4 import KS as S4_KS
-from noren.reproduce.s4 import TABLE_5
 from noren.tables import Texts
 from noren.work.store import Unit
 
@@ -180,8 +178,8 @@ def gains(found: Findings) -> Comparison:
     cells: list[Datum] = []
     paper: dict[str, float] = {}
     ours: dict[str, float | None] = {}
-    for table, (_rho, _perturbed, reconstructed) in TABLE_5.items():
-        for k, said in zip(S4_KS, reconstructed, strict=True):
+    for table, (_rho, _perturbed, reconstructed) in s4.TABLE_5.items():
+        for k, said in zip(s4.KS, reconstructed, strict=True):
             row = f"{table}, k = {k}"
             runs = found.of([s4.adult_unit(table, k, seed, "auto") for seed in found.asked.seeds(full=s4.SEEDS)])
             auto = fmean(run["reconstructed"] for run in runs) if runs else None
