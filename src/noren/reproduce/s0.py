@@ -385,7 +385,16 @@ def contest(found: Findings) -> Comparison:
         says.append(say("team_10", u=u["D"], rows=deleted, said=TEAM_10[0], printed=TEAM_10[1]))
     charts = []
     if len(entries) == len(ENTRIES):
-        says += [sentence for bound, outcome in outcomes.items() for sentence in _verdicts(bound, outcome)]
+        for bound, outcome in outcomes.items():  # who wins by either, the likeliest first
+            first, teams, rows = outcome.first, list(entries), []
+            cups = first.shape[0] * first.shape[1]
+            for words, members, chance in outcome.likeliest():
+                won = int(first[:, :, [teams.index(team) for team in members]].any(axis=2).sum())
+                low, high = share_interval(won, cups)
+                rows.append(say("winner", words=words, chance=chance, won=won / cups, low=low, high=high))
+            quota = outcome.book.quota.guesses
+            more = "; ".join(f"{words} {chance:.1%}" for words, _who, chance in outcome.likeliest(quota))
+            says += [say(f"title.{bound}", rows="; ".join(rows)), say("quota", guesses=quota, rows=more)]
         nobody = {bound: prod(1 - one for one in outcome.survival().values()) for bound, outcome in outcomes.items()}
         says.append(say("nobody", words=say(f"words.{min(u, key=lambda team: u[team])}"), **nobody))
         order = sorted(entries, key=lambda team: (outcomes["paper"].scores[team], team))
@@ -443,20 +452,6 @@ def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
         said = survived if bound == "paper" else None
         cells.append(Datum.over(say(f"kinds.{kind}"), column, values, paper=said, digits=2))
     return cells
-
-
-def _verdicts(bound: Bound, outcome: _Outcome) -> list[str]:
-    """Return who wins by one bound, for groups of teams with one release, the likeliest first."""
-    cups = outcome.first.shape[0] * outcome.first.shape[1]
-    teams = list(outcome.entries)
-    rows = []
-    for words, members, chance in outcome.likeliest():
-        won = int(outcome.first[:, :, [teams.index(team) for team in members]].any(axis=2).sum())
-        low, high = share_interval(won, cups)
-        rows.append(say("winner", words=words, chance=chance, won=won / cups, low=low, high=high))
-    quota = outcome.book.quota.guesses
-    more = "; ".join(f"{words} {chance:.1%}" for words, _who, chance in outcome.likeliest(quota))
-    return [say(f"title.{bound}", rows="; ".join(rows)), say("quota", guesses=quota, rows=more)]
 
 
 # --- What S0 gets wrong, with what follows from its own numbers -------------------------------------------------------
