@@ -159,12 +159,9 @@ def judging(settings: ArenaSettings) -> Iterator[None]:
     """Judge beside a server, in threads and processes of its own."""
     arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
     work = Work(arena, places=settings.workers, engine=settings.engine, engine_from=settings.engine_from)
-    work.start()
-    try:
+    with contextlib.closing(arena), contextlib.closing(work):
+        work.start()
         yield
-    finally:
-        work.close()
-        arena.close()
 
 
 def judge_until_told(arena: Arena, places: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:

@@ -15,7 +15,7 @@ import hashlib
 import itertools
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 from urllib.parse import quote
@@ -111,18 +111,15 @@ class Client:
 
         It is asked again and again while the server is away.
         """
-        return _said(self._get(parts, params))
+        asked = {name: value for name, value in params.items() if value is not None}
+        return _said(self._patiently(lambda: self._http.get(path_of(*parts), params=asked)))
 
     def text(self, *parts: str) -> str:
         """Ask for something that is not JSON."""
-        answer = self._get(parts, {})
+        answer = self._patiently(lambda: self._http.get(path_of(*parts)))
         if answer.is_error:
             _said(answer)
         return answer.text
-
-    def _get(self, parts: Sequence[str], params: Mapping[str, Any]) -> httpx.Response:
-        asked = {name: value for name, value in params.items() if value is not None}
-        return self._patiently(lambda: self._http.get(path_of(*parts), params=asked))
 
     def send(
         self,

@@ -236,7 +236,9 @@ class _Replay:
 
     def misfit(self, entry: Entry, why: str, value: str = "", ours: Any = "", theirs: Any = "") -> None:
         """Write down that an entry does not fit."""
-        self.found.append(Misfit(entry.position, entry.kind, value, _short(ours), _short(theirs), why))
+        texts = [one if isinstance(one, str) else canonical(one).decode() for one in (ours, theirs)]
+        here, there = (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in texts)
+        self.found.append(Misfit(entry.position, entry.kind, value, here, there, why))
 
     def _compare(self, entry: Entry, ours: Any, theirs: Any, why: str, within: str = "") -> None:
         """Write down where plain data first differ."""
@@ -449,8 +451,3 @@ def _difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, Any] 
         found_in = (_difference(one, other, f"{path}.{at}" if path else str(at)) for at, (one, other) in pairs)
         return next((found for found in found_in if found is not None), None)
     return None if canonical(ours) == canonical(theirs) else (path, ours, theirs)
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else canonical(value).decode()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -19,6 +19,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -146,7 +147,7 @@ class Files:
 
         def blocks() -> Iterator[bytes]:
             with self._disk.open(name) as source:
-                yield from _framed(source)
+                yield from iter(partial(source.read, FRAME), b"")
 
         return name.endswith(_SEALED), blocks()
 
@@ -174,7 +175,7 @@ class Files:
         found, held = hashlib.sha256(), b""
         try:
             with self._disk.open(name) as source:
-                for block in _opened(source, self._key) if is_sealed else _framed(source):
+                for block in _opened(source, self._key) if is_sealed else iter(partial(source.read, FRAME), b""):
                     found.update(block)
                     if held:
                         yield held
@@ -236,11 +237,6 @@ class Incoming:
 def _nonce(number: int, *, last: bool) -> bytes:
     """Return the nonce of a frame: its number, and whether another follows, so that no frame can be moved or cut."""
     return number.to_bytes(11, "big") + bytes([last])
-
-
-def _framed(source: BinaryIO) -> Iterator[bytes]:
-    while block := source.read(FRAME):
-        yield block
 
 
 def _opened(source: BinaryIO, key: bytes) -> Iterator[bytes]:
