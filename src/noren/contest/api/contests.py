@@ -37,26 +37,13 @@ from noren.contest.standings import BoardKind
 from noren.contest.state import Team
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.tables import table_of
 
 contests = APIRouter(tags=["contests"])
 
 _MOST_ROUNDS = 20
 _FORM = "multipart/form-data"
-_NEW: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            _FORM: {
-                "schema": {
-                    "type": "object",
-                    "required": ["contest"],
-                    "properties": {"contest": {"type": "string", "description": "NewContest as JSON"}},
-                    "additionalProperties": {"type": "string", "format": "binary"},
-                }
-            }
-        },
-    }
-}
+_BODIES = table_of("noren.contest.api.bodies")
 _TOML: dict[int | str, dict[str, Any]] = {200: {"content": {"application/toml": {}}, "description": "the rulebook"}}
 
 
@@ -87,7 +74,7 @@ def list_contests(who: Asking, desk: TheDesk) -> list[ContestSummary]:
     ]
 
 
-@contests.post("/contests", status_code=201, openapi_extra=_NEW)
+@contests.post("/contests", status_code=201, openapi_extra=_BODIES["contest"])
 async def create_contest(request: Request, who: Asking, desk: TheDesk) -> ContestOut:
     """Create a contest: a form with ``contest`` (JSON) and a file for each round, under the round's name."""
     desk.may_create(who)  # before anything is read

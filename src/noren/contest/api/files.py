@@ -30,6 +30,7 @@ from noren.contest.desk import Desk, Who
 from noren.contest.kinds import PhaseKind
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
 from noren.i18n import _
+from noren.tables import table_of
 from noren.web.uploads import received, told_length
 
 router = APIRouter(tags=["files"])
@@ -38,18 +39,13 @@ PhaseName = Annotated[str | None, Query(max_length=40, description="which phase,
 _UPLOADS, _MINUTE = 300, 60.0
 """So many files one team may send in a minute."""
 _BLOCK = 2**18
-_ANY_BYTES: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
+_BODIES = table_of("noren.contest.api.bodies")
 
 
 # --- handing in ------------------------------------------------------------------------------------------------------
 
 
-@router.put("/contests/{contest}/releases", status_code=201, openapi_extra=_ANY_BYTES)
+@router.put("/contests/{contest}/releases", status_code=201, openapi_extra=_BODIES["file"])
 async def submit_release(
     contest: ContestName, request: Request, who: Asking, desk: TheDesk, phase: PhaseName = None
 ) -> ReceivedOut:
@@ -57,7 +53,7 @@ async def submit_release(
     return await _taken_in(request, who, desk, contest, phase)
 
 
-@router.put("/contests/{contest}/guesses/{target}", status_code=201, openapi_extra=_ANY_BYTES)
+@router.put("/contests/{contest}/guesses/{target}", status_code=201, openapi_extra=_BODIES["file"])
 async def submit_guess(
     contest: ContestName, target: TargetName, request: Request, who: Asking, desk: TheDesk, phase: PhaseName = None
 ) -> ReceivedOut:
