@@ -292,11 +292,8 @@ class Client:
         """Return how far the judging of a file is, and what was found."""
         return _read(SubmissionOut, self.get("contests", contest, "submissions", submission))
 
-    def judged(
-        self, contest: str, submission: str, progress: Progress = silent, *, patience: float | None = None
-    ) -> SubmissionOut:
+    def judged(self, contest: str, submission: str, progress: Progress = silent) -> SubmissionOut:
         """Wait until a file is judged, and return what was found."""
-        until = None if patience is None else time.monotonic() + patience
         wait = 0.2
         while True:
             found = self.submission(contest, submission)
@@ -305,7 +302,7 @@ class Client:
                 low, high = found.seconds
                 words = ", ".join(filter(None, (words, _("{low:.0f}–{high:.0f} seconds").format(low=low, high=high))))
             progress(1.0 if found.is_over else found.done, found.trouble or words)
-            if found.is_over or (until is not None and time.monotonic() > until):
+            if found.is_over:
                 return found
             time.sleep(wait)
             wait = min(2.0, wait * 1.5)
