@@ -147,7 +147,7 @@ def _team_page(request: Request, visit: Visit, status: int = 200, **told: Any) -
     return page(request, "team.html.jinja", title=title, place="team", visit=visit, status=status, own=own, **told)
 
 
-LongText = Annotated[str, Form(max_length=1000)]
+Typed = Annotated[str, Form(max_length=1000)]
 _SCOPES = {
     "read": N_("look at contests and boards"),
     "team": N_("play: get data, hand in files"),
@@ -165,7 +165,7 @@ def show_login(request: Request) -> Response:
 
 
 @router.post("/login")
-def log_in(request: Request, entrance: TheEntrance, login: LongText = "", password: LongText = "") -> Response:
+def log_in(request: Request, entrance: TheEntrance, login: Typed = "", password: Typed = "") -> Response:
     """Let in who knows the password; a new session, so that nobody can have prepared it."""
     try:
         session = entrance.enter(login, password, request.state.client)
@@ -202,28 +202,17 @@ def show_sign_up(request: Request, entrance: TheEntrance) -> Response:
 
 @router.post("/sign-up")
 def sign_up(
-    request: Request,
-    entrance: TheEntrance,
-    login: LongText = "",
-    name: LongText = "",
-    password: LongText = "",
-    code: LongText = "",
+    request: Request, entrance: TheEntrance, login: Typed = "", name: Typed = "", password: Typed = "", code: Typed = ""
 ) -> Response:
     """Make an account and log in."""
     try:
         session = entrance.sign_up(login, name, password, request.state.client, code)
     except NorenError as error:
-        return _sign_up_page(request, entrance, str(error), {"login": login, "name": name, "code": code}, error)
+        return _sign_up_page(request, entrance, error, login=login, name=name, code=code)
     return redirect_in(request, session)
 
 
-def _sign_up_page(
-    request: Request,
-    entrance: Entrance,
-    wrong: str = "",
-    typed: dict[str, str] | None = None,
-    error: NorenError | None = None,
-) -> Response:
+def _sign_up_page(request: Request, entrance: Entrance, error: NorenError | None = None, **typed: str) -> Response:
     is_new = entrance.is_new
     return page(
         request,
@@ -231,9 +220,9 @@ def _sign_up_page(
         title=_("This arena is new: become its organiser") if is_new else _("Sign up: everybody has an account"),
         place="",
         status=200 if error is None else status_of(error),
-        wrong=wrong,
+        wrong="" if error is None else str(error),
         is_new=is_new,
-        typed=typed or {"login": "", "name": "", "code": ""},
+        typed={"login": "", "name": "", "code": ""} | typed,
     )
 
 
@@ -249,7 +238,7 @@ def show_account(request: Request, who: Person, entrance: TheEntrance, changed: 
 
 @router.post("/account/password")
 def change_password(
-    request: Request, who: Person, entrance: TheEntrance, old: LongText = "", password: LongText = ""
+    request: Request, who: Person, entrance: TheEntrance, old: Typed = "", password: Typed = ""
 ) -> Response:
     """Set another password; all other sessions end."""
     try:
@@ -264,7 +253,7 @@ def make_token(
     request: Request,
     who: Person,
     entrance: TheEntrance,
-    name: LongText = "",
+    name: Typed = "",
     scope: Annotated[list[str] | None, Form()] = None,
 ) -> Response:
     """Make a token and show it, once."""
