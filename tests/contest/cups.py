@@ -11,7 +11,7 @@ from noren.contest.proofs import SigningKey, commitment
 from noren.contest.rulebook import Rulebook, preset
 from noren.contest.stability import ByCustomer
 from noren.contest.standings import Board, board
-from noren.contest.state import fold, fold_until
+from noren.contest.state import fold
 from noren.contest.store.database import ContestStore, Job
 from noren.work.chain import Entry, Said, next_entry
 
@@ -216,7 +216,7 @@ def board_at(entries: Sequence[Entry], round_: str, now: str, *, everything: boo
     frozen = [one.frozen_from for one in contest.phases if one.round == round_ and one.frozen_from]
     since = min((one for one in frozen if one <= now and not everything), default=None)
     if since is not None:
-        return board(fold_until(entries, since), round_, since, kind="frozen")
+        return board(fold(one for one in entries if one.time < since), round_, since, kind="frozen")
     return board(contest, round_, now, everything=everything)
 
 

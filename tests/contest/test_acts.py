@@ -12,7 +12,7 @@ from noren.contest.acts import RefusedError
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset
-from noren.contest.state import Contest, Settings, fold, fold_until
+from noren.contest.state import Contest, Settings, fold
 from noren.work.chain import BrokenChainError, Entry, Said, chained, next_entry, verify
 
 # registration on the 1st of April, protecting on the 2nd, attacking on the 3rd, evaluation on the 4th, then results
@@ -336,7 +336,7 @@ def test_a_frozen_board_is_the_fold_of_what_was_before(cup: Cup) -> None:
     frozen = "2026-04-02T18:00:00.000000+00:00"
     cup.release("a", "r2", LAST)
     cup.judged("r2", LAST, u=0.1)
-    then = fold_until(cup.entries, frozen)
+    then = fold(one for one in cup.entries if one.time < frozen)
     assert then.counting_release("a", "final").id == "r1"  # type: ignore[union-attr]
     assert cup.state.counting_release("a", "final").id == "r2"  # type: ignore[union-attr]
     # folding on from a state changes that state in nothing

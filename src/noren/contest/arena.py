@@ -25,7 +25,7 @@ from noren.contest.phases import moment
 from noren.contest.proofs import Receipt, SigningKey
 from noren.contest.proofs import order as by_lot
 from noren.contest.results import results_of
-from noren.contest.state import Contest, Submission, fold, fold_until
+from noren.contest.state import Contest, Submission, fold
 from noren.contest.store.database import ContestStore, Job
 from noren.contest.store.files import Files
 from noren.contest.store.sealing import Hook, derived, kept_key
@@ -106,7 +106,8 @@ class Arena:
         position = -1 if head is None else head.position
         found = self._frozen.get((contest, until, position))
         if found is None:
-            found = fold_until(self.store.entries(contest), until)
+            entries = self.store.entries(contest)  # its creation always counts
+            found = fold(entry for entry in entries if entry.time < until or entry.position == 0)
             with self._lock:
                 if len(self._frozen) > 20:
                     self._frozen.clear()

@@ -293,11 +293,6 @@ def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
     return contest
 
 
-def fold_until(entries: Sequence[Entry], moment: str) -> Contest:
-    """Return the contest as it stood before a moment; its creation always counts."""
-    return fold(entry for entry in entries if entry.time < moment or entry.position == 0)
-
-
 def _apply_to_team(contest: Contest, entry: Entry) -> None:
     said, name = entry.body, entry.body["team"]
     if entry.kind == "registered":

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from noren.contest.judging.prepared import LARGEST, Prepared, original_of, prepare
-from noren.contest.judging.submissions import DELETED, SUPPRESSED, FileCells, numbered, pair_findings, read_texts
+from noren.contest.judging.submissions import DELETED, SUPPRESSED, numbered, pair_findings, read_texts
 from noren.contest.rulebook import Rulebook
 from noren.data import checks
 from noren.data.checks.pwscup2018 import one_to_one
@@ -60,7 +60,7 @@ def checked_release(
         if data.schema.official in checks.CHECKERS:
             report = checks.check_release(str(data.schema.official), original, submitted, limit=limit)
         else:
-            report = gather(_Check(rulebook, data, read_texts(submitted, data.schema)).findings(), limit=limit)
+            report = gather(_Check(rulebook, data, *read_texts(submitted, data.schema)).findings(), limit=limit)
         # the cups' checkers accept some spellings that nobody could read as rows
         return report, prepare(rulebook, original, submitted, master) if report.valid else None
     except InputError as error:
@@ -149,7 +149,8 @@ _SET = r"^\{(.*)\}$"
 class _Check:
     rulebook: Rulebook
     original: Records
-    texts: FileCells
+    cells: pl.DataFrame
+    first_row: int
 
     def findings(self) -> Iterator[Finding]:
         """Find every broken rule of a release."""
@@ -157,7 +158,7 @@ class _Check:
         if isinstance(self.original, History):
             yield from self._pseudonym_findings()
         for column in self.original.schema.columns:
-            if column.role != Role.CUSTOMER and column.name in self.texts.cells.columns:
+            if column.role != Role.CUSTOMER and column.name in self.cells.columns:
                 yield from self._cell_findings(column)
 
     @cached_property
@@ -169,9 +170,9 @@ class _Check:
         deleted = pl.all_horizontal(pl.all().is_in([SUPPRESSED, ""]))
         if isinstance(self.original, History):
             deleted = pl.col(self._customer) == (DELETED if self.original.schema.official else SUPPRESSED)
-        return self.texts.cells.with_columns(
+        return self.cells.with_columns(
             pl.int_range(pl.len()).alias("\0place"),
-            (pl.int_range(pl.len()) + self.texts.first_row).alias("row"),
+            (pl.int_range(pl.len()) + self.first_row).alias("row"),
             deleted.alias("\0deleted"),
         )
 
@@ -187,8 +188,8 @@ class _Check:
         """Return how one broken rule of a column is told of any row."""
 
         def tell(row: int) -> Problem:
-            given = cells if cells is not None or column is None else self.texts.cells[column]
-            value = None if given is None else str(given[row - self.texts.first_row])
+            given = cells if cells is not None or column is None else self.cells[column]
+            value = None if given is None else str(given[row - self.first_row])
             return Problem(row, column, value, rule, cure)
 
         return tell
@@ -197,7 +198,7 @@ class _Check:
 
     def _row_findings(self) -> Iterator[Finding]:
         """Find rows that are missing or too many, and deleted rows that still say something."""
-        found, expected, first = len(self.texts.cells), len(self.original), self.texts.first_row
+        found, expected, first = len(self.cells), len(self.original), self.first_row
         count = _("the file has {found:,} rows, the original has {expected:,}").format(found=found, expected=expected)
         if found < expected:
             cure = say("too_few", row=self._deleted_row())
@@ -209,13 +210,13 @@ class _Check:
         beyond = pl.col("\0deleted") & (pl.col("\0place") >= expected)
         yield Finding(broken_rows(rows, beyond), 0, self._told(None, *say.problem("deleted_beyond")))
         if isinstance(self.original, History):
-            others = [name for name in self.texts.cells.columns if name != self._customer]
+            others = [name for name in self.cells.columns if name != self._customer]
             speaks = pl.any_horizontal(~pl.col(others).is_in([SUPPRESSED, ""]))
             told = self._told(self._customer, *say.problem("deleted_speaks", row=self._deleted_row()))
             yield Finding(broken_rows(rows, pl.col("\0deleted") & speaks), 0, told)
 
     def _deleted_row(self) -> str:
-        names = self.texts.cells.columns
+        names = self.cells.columns
         if self.original.schema.official:
             return DELETED + "," * (len(names) - 1)
         return ",".join([SUPPRESSED] * len(names))
@@ -224,7 +225,7 @@ class _Check:
 
     def _pseudonym_findings(self) -> Iterator[Finding]:
         """Find rows without a pseudonym, under a customer's own name, or under one that breaks the one-to-one map."""
-        column, rank = self._customer, self.texts.cells.columns.index(self._customer) + 1
+        column, rank = self._customer, self.cells.columns.index(self._customer) + 1
         customers = self.original[Role.CUSTOMER].cast(pl.String)
         rows = self._live.select("row", "\0place", pseudonym=column)
         pseudonym = pl.col("pseudonym")
@@ -246,7 +247,7 @@ class _Check:
         """Find the cells of a column that are missing, cannot be read, or say what the original has not."""
         cell = pl.col("cell")
         live = self._live.select("row", cell=column.name)
-        rank = self.texts.cells.columns.index(column.name) + 1
+        rank = self.cells.columns.index(column.name) + 1
         if self.rulebook.exact_values and not column.optional:
             told = self._told(column.name, *say.problem("missing"))
             yield Finding(broken_rows(live, cell.is_in([SUPPRESSED, ""])), rank, told)

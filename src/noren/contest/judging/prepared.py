@@ -193,7 +193,7 @@ def _read_at(path: Path, schema: Schema, count: int) -> Records:
 
 def records_of(path: Path, schema: Schema) -> Records:
     """Return the rows that a file of no contest's format holds; a table may lack the columns that identify."""
-    cells = read_texts(path, schema).cells
+    cells, _first_row = read_texts(path, schema)
     kept = schema.without([name for name in schema.names if name not in cells.columns])
     build = History if schema.kind == Kind.HISTORY else Table
     return build.of_release(cells, kept)

@@ -13,7 +13,6 @@ pseudonym in each of twelve months.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -38,18 +37,10 @@ DELETED: Final = "DEL"
 _LAYOUT: Final = TextLayout(delimiter=",", header=True, encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class FileCells:
-    """The cells of a file as they are written, by column, and the line of its first row."""
+def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
+    """Return the cells of a submitted file as they are written, by column, and the line of its first row.
 
-    cells: pl.DataFrame
-    first_row: int
-
-
-def read_texts(path: Path, schema: Schema) -> FileCells:
-    """Read the cells of a submitted file; stop where its columns are not those of the original.
-
-    A table may leave out columns that identify people.
+    It stops where columns are not those of the original; a table may leave out columns that identify people.
     """
     official = schema.official is not None
     source = Source.open(path)
@@ -71,7 +62,7 @@ def read_texts(path: Path, schema: Schema) -> FileCells:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
     cells = pl.concat(blocks).rename({str(place): name for place, name in enumerate(names)})
     wanted = [name for name in schema.names if name in names]
-    return FileCells(cells.select(wanted), 1 + form.skipped_lines + form.header)
+    return cells.select(wanted), 1 + form.skipped_lines + form.header
 
 
 def text_file(texts: pl.DataFrame, schema: Schema) -> bytes:
