@@ -29,8 +29,8 @@ from noren.contest.arena import Arena, JudgesDesk
 from noren.contest.dependencies import Entrance
 from noren.contest.desk import Desk
 from noren.contest.kinds import ENGINE_FROM, cluster_of
-from noren.contest.pages import FRAME, LoginNeededError, page
-from noren.contest.pages import router as pages
+from noren.contest.pages import home, organising, playing
+from noren.contest.pages.frame import FRAME, LoginNeededError, page
 from noren.contest.store.sealing import derived, kept_key
 from noren.contest.working import Postman, Work
 from noren.i18n import _
@@ -112,7 +112,8 @@ def make_app(settings: ArenaSettings) -> FastAPI:
     app.state.desk, app.state.entrance = Desk(arena), entrance
     app.state.settings, app.state.bundle = settings, bundle
     app.include_router(api)
-    app.include_router(pages)
+    for part in (home, organising, playing):
+        app.include_router(part.router, include_in_schema=False)
     app.include_router(common_pages(page))
     app.mount("/static", FRAME.static_files(), name="static")
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
