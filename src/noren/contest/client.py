@@ -312,8 +312,6 @@ class Client:
         said = self.get("contests", contest, "rounds", round_, "targets")
         return [_read(TargetOut, one) for one in said]
 
-    # --- organisers ----------------------------------------------------------------------------------------------
-
     def create(self, contest: Mapping[str, Any], data: Mapping[str, Path]) -> dict[str, Any]:
         """Create a contest with the data of each round."""
         with contextlib.ExitStack() as opened:

@@ -64,8 +64,6 @@ class Entrance:
         found = self._store.tokens.owner(token)
         return None if found is None else Who(found[1], found[0].scopes)
 
-    # --- the first organiser -----------------------------------------------------------------------------------------
-
     @property
     def is_new(self) -> bool:
         """Whether there is no organiser yet."""

@@ -343,9 +343,6 @@ _RESAMPLED: dict[str, Callable[[Measure, Sequence[ByCustomer], Real, int], Real]
 }
 
 
-# --- ranks -----------------------------------------------------------------------------------------------------------
-
-
 def _firmness(team: str, rank: int, drawn: Sequence[int | None]) -> TeamStability:
     kept = sum(1 for one in drawn if one == rank)
     low, high = share_interval(kept, len(drawn))

@@ -286,9 +286,6 @@ class UndeliveredError(NorenError):
     """A message that its address did not take."""
 
 
-# --- what is told ----------------------------------------------------------------------------------------------------
-
-
 def signature(secret: bytes, moment: int, body: bytes) -> str:
     """Return what proves that a body is ours and of when it is.
 
@@ -297,9 +294,6 @@ def signature(secret: bytes, moment: int, body: bytes) -> str:
     """
     made = hmac.new(secret, f"{moment}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={moment},v1={made}"
-
-
-# --- to whom ---------------------------------------------------------------------------------------------------------
 
 
 def check_address(url: str) -> SplitResult:
@@ -329,9 +323,6 @@ def is_outside(address: str) -> bool:
         if inside is not None:
             return is_outside(str(inside))
     return found.is_global and not found.is_multicast
-
-
-# --- sending ---------------------------------------------------------------------------------------------------------
 
 
 def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None) -> None:
