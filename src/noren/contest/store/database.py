@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 
 from noren.contest.acts import RefusedError
 from noren.contest.store.sealing import Hooks, Secrets, derived
-from noren.contest.store.tables import about, contests, entries, jobs, organisers, tables
+from noren.contest.store.tables import about, contests, entries, jobs, organisers, sealed, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import N_, _
 from noren.web.accounts import Account as AnyAccount
@@ -139,7 +139,8 @@ class ContestStore:
                 database.execute(contests.insert().values(id=contest, **values))
                 Change(self, database, contest, None).append(log)
                 for name, content in secrets.items():
-                    self.secrets.put_within(database, contest, name, content)
+                    kept = self.secrets.seal.close(content, f"{contest}/{name}")
+                    database.execute(sealed.insert().values(contest=contest, name=name, content=kept))
                 for account in organised_by:
                     database.execute(organisers.insert().values(contest=contest, account=account))
         except IntegrityError as error:

@@ -103,15 +103,10 @@ class Seal:
 
 
 class Secrets:
-    """What a contest knows and tells nobody, by name."""
+    """What a contest knows and tells nobody, by name; it is kept with the contest, and never changed."""
 
     def __init__(self, engine: sa.Engine, key: bytes) -> None:
         self._engine, self.seal = engine, Seal(key, "secrets")
-
-    def put_within(self, database: sa.Connection, contest: str, name: str, content: bytes) -> None:
-        """Keep a secret as a part of a transaction; it is never changed."""
-        kept = self.seal.close(content, f"{contest}/{name}")
-        database.execute(sealed.insert().values(contest=contest, name=name, content=kept))
 
     def get(self, contest: str, name: str) -> bytes | None:
         """Return a secret."""
