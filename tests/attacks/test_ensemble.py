@@ -9,8 +9,7 @@ from tests.attacks.period_releases import best_simple, history, noisy, nothing, 
 
 from noren.api import attack, protect
 from noren.attacks import attacks
-from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed, rehearsal
-from noren.attacks.ensemble import Ensemble
+from noren.attacks.ensemble import AGREEMENT, Ballot, Ensemble, Rehearsed, rehearsal
 from noren.data.fits import partial
 from noren.data.frames import History
 from noren.data.release import Secret, Statement

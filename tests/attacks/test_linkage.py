@@ -19,8 +19,8 @@ from tests.attacks.period_releases import (
 
 from noren.api import attack, protect
 from noren.attacks import attacks
-from noren.attacks.copy_model import Period, Scores, Solution, solve
 from noren.attacks.linkage import Linkage
+from noren.attacks.profile import Period, Scores, Solution, solve
 from noren.data.frames import History
 from noren.errors import ParameterError
 from noren.methods.generalize_by_count import GeneralizeByCount
@@ -142,7 +142,7 @@ def test_parameters() -> None:
 def test_what_no_table_can_hold_is_solved_from_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     data, release = shop(), noisy()
     whole = attack(data, release, "linkage", rounds=0)
-    monkeypatch.setattr("noren.attacks.copy_model._MOST_CELLS", 0)
+    monkeypatch.setattr("noren.attacks.profile._MOST_CELLS", 0)
     listed = attack(data, release, "linkage", rounds=0)
     assert right_share(listed, release) > 0.9
     assert len(listed) == pytest.approx(len(whole), abs=0.05 * len(whole))

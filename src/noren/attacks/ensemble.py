@@ -1,20 +1,34 @@
-"""Many attacks tried in a rehearsal, and the best of them followed; without one, a vote."""
+"""Many attacks tried in a rehearsal, and the best of them followed; without one, a vote.
+
+**An attacker who knows how a release was made makes one like it, and sees which attack finds most there.**
+The statement of a release is public: methods and their parameters. Whoever knows them can protect purchases of their
+own choice in the same way, with a seed of their own, and knows the truth about that release. What an attack finds in
+the rehearsal foretells what it finds in the release itself; the truth about the release is not looked at.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import polars as pl
 from pydantic import Field, PrivateAttr, field_validator
 
-from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed, Weights, rehearsal
-from noren.attacks.by_period import AttackByPeriod, shown_periods
+from noren.attacks.assignment import pairs_of
+from noren.attacks.by_period import ALWAYS, AttackByPeriod, shown_periods
+from noren.data.fits import partial
 from noren.data.frames import History
+from noren.data.periods import in_order
+from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.errors import InputError, ParameterError
+from noren.errors import InputError, ParameterError, UnknownNameError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.linkage.assignment import SILENT, chances, greedy_pairs, reliability, tested
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Guess, Recoding, Runtime
+from noren.protocols import Guess, Method, Recoding, Runtime
 from noren.registry import build
 
 _ALONE = ("earlier-period", "recoded", "shifted")
@@ -27,9 +41,8 @@ class Ensemble(AttackByPeriod):
     """Run many attacks and answer as the best of them would; no truth is needed to know which that is.
 
     How a release was made is public. So the attacker makes another one in the same way, of purchases whose customers
-    they know, lets every member attack it, and counts what each finds (:mod:`noren.attacks.ballot`). Whoever found
-    most there is followed: a member as it answers, or a vote of all, weighed by what each found in the rehearsal or by
-    how far members agree.
+    they know, lets every member attack it, and counts what each finds. Whoever found most there is followed: a member
+    as it answers, or a vote of all, weighed by what each found in the rehearsal or by how far members agree.
 
     Without a statement they vote by agreement alone: attacks that are right agree, attacks that err do so each in its
     own way (:mod:`noren.kernels.linkage.assignment`). Attacks of one family, which err together (s1 to s6 look rows up,
@@ -195,3 +208,251 @@ class Ensemble(AttackByPeriod):
                     raise
                 left_out[name] = str(error)
         return guesses, left_out
+
+
+# --- What members answer, cell by cell, and what is made of it: an election, or one of them followed ------------------
+
+
+Weights = tuple[Real, Real]
+"""The skill of each member, and by what its votes are divided."""
+
+AGREEMENT, VOTE = "vote by agreement", "vote by rehearsal"
+_PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
+_CELL = ["customer", "period"]
+_LEAST_CHANCE = 0.2
+"""Naming somebody who has no pseudonym costs what a hit gains; what is less likely than this is left out."""
+_NONE = -2
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """Answers to whose each pseudonym of a period is.
+
+    Attributes
+    ----------
+    shown
+        The pseudonyms of each period.
+    said
+        By member, surest first: ``pseudonym``, ``customer``, ``score`` and ``period``. Who said nothing is left out.
+    cells, names
+        The customers and periods that anybody answered for, and the pseudonyms that the numbers stand for.
+    answers
+        One line per cell, one number per member.
+    choices
+        How many pseudonyms each cell has to choose from.
+    """
+
+    shown: pl.DataFrame
+    said: Mapping[str, pl.DataFrame]
+    cells: pl.DataFrame
+    names: pl.Series
+    answers: Whole
+    choices: Whole
+
+    @classmethod
+    def of(cls, guesses: Mapping[str, Guess], shown: pl.DataFrame) -> Ballot:
+        """Take the first answer of each member for each customer and period, if the pseudonym is seen there."""
+        said = {name: pairs for name, guess in guesses.items() if len(pairs := _by_period(guess, shown))}
+        every = pl.concat([pl.DataFrame(schema=_PAIRS), *said.values()])
+        cells = every.select(_CELL).unique()
+        periods = pl.Enum(in_order(cells["period"].unique()))
+        cells = cells.with_columns(time=pl.col("period").cast(periods)).sort("customer", "time")
+        names = every["pseudonym"].unique().sort()
+        given = [_answers(cells, pairs, names) for pairs in said.values()]
+        answers = np.stack(given, axis=1) if given else np.empty((0, 0), np.int64)
+        many = cells.join(shown.group_by("period").len(), on="period", how="left", maintain_order="left")["len"]
+        return cls(shown, said, cells, names, answers, many.cast(pl.Int64).to_numpy())
+
+    @property
+    def as_a_whole(self) -> bool:
+        """Whether the release does not tell periods."""
+        return bool(self.shown["period"].eq(ALWAYS).any())
+
+    def agreed(self) -> Weights:
+        """Return what the answers alone tell of each member."""
+        if not self.said:
+            return np.zeros(0), np.ones(0)
+        from noren.attacks import attacks
+
+        # attacks that live in one module work in one way, and are one family
+        modules = [attacks[name].__module__ for name in self.said]
+        families = np.array([modules.index(module) for module in modules], np.int64)
+        return reliability(self.answers, self.choices, families)
+
+    def elected(self, skill: Real, divided: Real, least: float = _LEAST_CHANCE) -> pl.DataFrame:
+        """Return the answers elected, surest first: in a period each pseudonym once, to the likeliest customer."""
+        if not self.said:
+            return pl.DataFrame(schema=_PAIRS)
+        answers, names = np.where(skill > 0, self.answers, SILENT), self.names
+        chance = chances(answers, self.choices, skill, divided)
+        cell, voter = np.nonzero((answers != SILENT) & (chance >= least))
+        time = self.cells["time"].to_physical().cast(pl.Int64).to_numpy()
+        place = time[cell] * len(names) + answers[cell, voter]
+        size = (len(self.cells), (int(time.max(initial=0)) + 1) * len(names))
+        row, column = greedy_pairs(cell, place, chance[cell, voter], size)
+        given = column % len(names)
+        sure = np.where(answers[row] == given[:, None], chance[row], 0.0).max(axis=1, initial=0.0)
+        order = np.argsort(-sure, kind="stable")
+        return pairs_of(
+            names.gather(given[order]),
+            self.cells["customer"].gather(row[order]),
+            sure[order],
+            self.cells["period"].gather(row[order]),
+        )
+
+    def about(self, skill: Real, divided: Real) -> dict[str, dict[str, Any]]:
+        """Return what is found of each member."""
+        spoke = (self.answers != SILENT).sum(axis=0).tolist()
+        found = zip(self.said, skill.tolist(), (skill / divided).tolist(), spoke, strict=True)
+        return {name: {"skill": q, "weight": w, "answers": n} for name, q, w, n in found}
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What was found in a rehearsal, whose truth is known.
+
+    ``found`` is, for each member and each kind of vote, the share of pseudonyms found, less that of customers named who
+    have none; ``weights`` are skill and divisor of each member.
+    """
+
+    found: Mapping[str, float]
+    weights: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, ballot: Ballot, truth: pl.DataFrame) -> Rehearsed:
+        """Count what each found; ``truth`` has ``pseudonym`` and ``customer``."""
+        true = ballot.shown.join(truth, on="pseudonym").unique(_CELL, keep="first", maintain_order=True)
+        right = _answers(ballot.cells, true, ballot.names, _NONE)
+        skill, divided = tested(ballot.answers, right, ballot.choices) if ballot.said else ballot.agreed()
+        told = {VOTE: ballot.elected(skill, divided, 0.0), AGREEMENT: ballot.elected(*ballot.agreed()), **ballot.said}
+        weights = dict(zip(ballot.said, zip(skill.tolist(), divided.tolist(), strict=True), strict=True))
+        return cls({name: _found(pairs, true) for name, pairs in told.items()}, weights)
+
+    @property
+    def best(self) -> str:
+        """Who found most; of equals a vote, then the first member."""
+        return max(self.found, key=lambda name: self.found[name])
+
+    def followed(self, ballot: Ballot, agreed: Weights) -> tuple[pl.DataFrame, Real, Real]:
+        """Return the answers of whoever found most, and skill and divisor of each member."""
+        skill, divided = np.array([self.weights.get(name, (0.0, 1.0)) for name in ballot.said]).reshape(-1, 2).T
+        if self.best in ballot.said:
+            return ballot.said[self.best], skill, divided
+        return ballot.elected(*((skill, divided, 0.0) if self.best == VOTE else agreed)), skill, divided
+
+
+def _found(pairs: pl.DataFrame, true: pl.DataFrame) -> float:
+    """Return the share of true pseudonyms that are found, less that of answers for customers who have none.
+
+    >>> true = pl.DataFrame({"customer": ["ann", "bob"], "period": ["1", "1"], "pseudonym": ["7", "8"]})
+    >>> _found(true[:1], true), _found(true.with_columns(period=pl.lit("2")), true)
+    (0.5, -1.0)
+    """
+    both = pairs.join(true, on=_CELL, how="left", suffix=" true", maintain_order="left")
+    hits = both["pseudonym"].eq(both["pseudonym true"]).sum()
+    return float(hits - both["pseudonym true"].null_count()) / max(len(true), 1)
+
+
+def _by_period(guess: Guess, shown: pl.DataFrame) -> pl.DataFrame:
+    """Return the answers that count: the first for each customer and period, of pseudonyms seen in the period."""
+    pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
+    if shown["period"].eq(ALWAYS).any():
+        pairs = pairs.drop("period", strict=False)
+    key = [name for name in ("pseudonym", "period") if name in pairs.columns]
+    pairs = pairs.with_columns(pl.col(key).cast(pl.String), pl.col("score").cast(pl.Float64))
+    pairs = pairs.join(shown, on=key, how="inner", maintain_order="left_right")
+    return pairs.select(list(_PAIRS)).drop_nulls(["pseudonym", *_CELL]).unique(_CELL, keep="first", maintain_order=True)
+
+
+def _answers(cells: pl.DataFrame, pairs: pl.DataFrame, names: pl.Series, none: int = SILENT) -> Whole:
+    """Return the pseudonym given in each cell as a number; ``none`` where there is none among the names."""
+    placed = cells.join(pairs, on=_CELL, how="left", maintain_order="left")["pseudonym"]
+    return placed.cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int64).fill_null(none).to_numpy()
+
+
+# --- An attacker who knows how a release was made makes one like it, and sees which attack finds most there -----------
+
+
+_NEARLY_ALL = 0.95
+_STREAM = 0x5EED
+"""Keeps the seed of a rehearsal apart from the seed of the attack."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A release like the one attacked, what is known of it, and the truth: ``pseudonym`` and ``customer``."""
+
+    known: History
+    public: History
+    truth: pl.DataFrame
+
+
+def rehearsal(
+    known: History,
+    public: History,
+    statement: Statement,
+    names: pl.DataFrame,
+    *,
+    seed: int,
+    progress: Progress = silent,
+) -> Rehearsal | None:
+    """Protect purchases like the original's once more; None where the method cannot be run again.
+
+    What is protected are the known rows, or the public ones if those are more: then each pseudonym stands for a
+    customer. The same share of it is known as of the original. Methods that generalise by a long search are not run
+    again.
+
+    Parameters
+    ----------
+    names
+        ``pseudonym`` and ``customer``: what to call pseudonyms, if they change with time, so that months hang
+        together. It need not be right.
+    """
+    from noren.methods import methods
+
+    try:  # a method that is not ours, says too little or searches for long is not run
+        if not all(runs_again(methods[step.method]) for step in statement.steps) or not len(known) or not len(public):
+            return None
+        method = methods.create("chain", steps=[{"method": s.method} | s.parameters for s in statement.steps])
+    except (InputError, UnknownNameError):
+        return None
+    acted = known if len(known) > _NEARLY_ALL * len(public) or public.generalised else _named(public, names)
+    own = int(np.random.SeedSequence([_STREAM, seed]).generate_state(1, np.uint64)[0]) >> 1
+    try:
+        release = method.protect(acted, seed=own, progress=progress)
+    except InputError:
+        return None
+    if not isinstance(release.public, History) or not len(release.public):
+        return None
+    # the original has as many rows as it takes to release the public ones
+    share = len(known) * len(release.public) / (len(public) * len(acted))
+    knows = acted if share > _NEARLY_ALL else partial(acted, share, own, item_prefix=_letters(known, public))
+    return Rehearsal(knows, release.public, release.secret.pseudonyms.select("pseudonym", "customer").unique())
+
+
+def runs_again(step: Method | type[Method]) -> bool:
+    """Tell whether a rehearsal runs this method: not one that generalises by a long search."""
+    return not (step.generalises and step.best_so_far)
+
+
+def _named(public: History, names: pl.DataFrame) -> History:
+    """Return public rows as an original: pseudonyms are customers, those of one customer under one name."""
+    customer = public.schema.role(Role.CUSTOMER).name
+    called = names.select("pseudonym", name=pl.col("customer")).unique("pseudonym", keep="first", maintain_order=True)
+    rows = public.frame.select(pseudonym=pl.col(customer).cast(pl.String))
+    name = rows.join(called, on="pseudonym", how="left", maintain_order="left").select(
+        pl.when(pl.col("name").is_null()).then("? " + pl.col("pseudonym")).otherwise("name").alias(customer)
+    )
+    return replace(public, frame=public.frame.with_columns(name.to_series()), master=None)
+
+
+def _letters(known: History, public: History) -> int | None:
+    """Return how many characters of items are known, where they were cut."""
+    column = public.schema.with_role(Role.ITEM)
+    if not column or public.generalised:
+        return None
+    most = [
+        side.frame.select(pl.col(column[0].name).cast(pl.String).str.len_chars().max()).item() or 0
+        for side in (known, public)
+    ]
+    return most[0] if 0 < most[0] < most[1] else None

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
-from noren.attacks.by_period import AttackByPeriod, PeriodSides, period_sides
-from noren.attacks.copy_model import (
-    Solution,
-    first_row_counts,
-    learnt_copies,
-    learnt_row_counts,
-    periods_in,
-    row_evidence,
-)
+from noren.attacks.by_period import AttackByPeriod, PeriodSides, first_belief, period_sides
 from noren.data.fits import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role
+from noren.engines.accelerated.device import accelerator_for
+from noren.engines.accelerated.evidence import weighed_rows
+from noren.engines.choice import chosen_engine
 from noren.i18n import N_, _
-from noren.kernels.arrays import Real
-from noren.kernels.linkage.copied_rows import CopyEvidence
-from noren.kernels.linkage.row_layout import Counts
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.linkage.assignment import best_pairs, fair_shares, greedy_pairs
+from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, learn, odds_of, plain_arrays
+from noren.kernels.linkage.row_layout import Backgrounds, Counts, KnownLayout, PublicLayout, first_counts, kept_share
 from noren.kernels.linkage.row_owners import posterior, temperature
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess, Recoding
@@ -152,3 +150,225 @@ def _best(found: CopyEvidence, chance: Real) -> Solution:
     best.trust[unit[top]] = chance[top]
     best.pays[unit[top]] = True
     return best
+
+
+# --- How the release made its public rows of the known ones, learnt from nothing but the two --------------------------
+#
+# How far dates, prices and quantities move, which share of rows is a copy of a known one: two passes tell. The first
+# looks at rows alone, whosever they are; the second assigns pseudonyms to customers, one each, by what the first
+# believes, and learns from the pairs it trusts.
+
+
+_PAYS = 200_000
+"""Public rows from which a graphics processor is quicker than one core, which is what the kernel runs on."""
+
+
+def row_evidence(
+    known: KnownLayout,
+    public: PublicLayout,
+    beside: Backgrounds,
+    copies: Copies,
+    *,
+    limit: int,
+    other_periods: bool = False,
+) -> CopyEvidence:
+    """Return what speaks for each pseudonym and person: see :func:`~noren.kernels.linkage.copied_rows.evidence`."""
+    accelerator = accelerator_for(chosen_engine(), pays=len(public.begin) >= _PAYS)
+    if accelerator is None:
+        return evidence(known, public, beside, copies, limit=limit, other_periods=other_periods)
+    arrays = plain_arrays(known, public, beside, copies)
+    most = min(limit, max(len(known.rows), 1))
+    return CopyEvidence(*weighed_rows(accelerator, *arrays, odds_of(copies), most, other_periods))
+
+
+_ROW_ROUNDS = 3
+_PAIR_ROUNDS = 2
+_ROW_SHARE = 0.9
+_PAIR_SHARE = 0.98
+_ENOUGH_PAIRS = 4_000_000
+_MOST_CELLS = 20_000_000
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What speaks for pseudonyms and customers: listed pairs, pseudonym by pseudonym, and what holds for all others."""
+
+    first: Whole
+    person: Whole
+    value: Real
+    others: Real
+
+    @property
+    def unit(self) -> Whole:
+        """The pseudonym of each listed pair."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    @classmethod
+    def of(cls, found: CopyEvidence) -> Scores:
+        """Take evidence as it is; others share no item, and nothing speaks for them."""
+        return cls(found.first, found.person, found.halves.sum(axis=1), np.zeros(len(found.first) - 1))
+
+
+@dataclass(frozen=True)
+class Period:
+    """One period: its pseudonyms (a range), the customers with known rows in it, and how many rows each has."""
+
+    first: int
+    stop: int
+    people: Whole
+    shown: Whole
+    known: Whole
+
+    @property
+    def units(self) -> Whole:
+        """The pseudonyms."""
+        return np.arange(self.first, self.stop)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Whom each pseudonym belongs to (below 0: nobody's), how likely, and whether naming them pays.
+
+    Naming somebody who has no pseudonym costs what a hit gains; it pays where the pair is likelier than that the
+    customer has none.
+    """
+
+    person: Whole
+    trust: Real
+    pays: NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, units: int) -> Solution:
+        """Name nobody yet."""
+        return cls(np.full(units, NOBODY), np.zeros(units), np.zeros(units, np.bool_))
+
+
+def periods_in(sides: PeriodSides) -> Iterator[Period]:
+    """Return the periods that have both pseudonyms and customers."""
+    held = np.diff(sides.known.rows, axis=1)
+    shown = sides.public.counts
+    bounds = np.searchsorted(sides.period, np.arange(len(sides.periods) + 1))
+    for at in range(len(sides.periods)):
+        first, stop = int(bounds[at]), int(bounds[at + 1])
+        people = np.flatnonzero(held[:, at] > 0)
+        if stop > first and len(people):
+            yield Period(first, stop, people, shown[first:stop], held[people, at].astype(np.int64))
+
+
+def first_row_counts(sides: PeriodSides) -> Counts:
+    """Return what is believed at first of how numbers of rows go together."""
+    periods = list(periods_in(sides))
+    shown, known = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(p, side) for p in periods)]) for side in ("shown", "known")
+    )
+    return first_counts(shown, known, sum(kept_share(p.shown, p.known) for p in periods) / max(len(shown), 1))
+
+
+def learnt_row_counts(sides: PeriodSides, solution: Solution, counts: Counts) -> Counts:
+    """Return what the pairs of a solution say of how numbers of rows go together."""
+    periods = list(periods_in(sides))
+    if not periods:
+        return counts
+    usual = np.mean([counts.evidence(p.shown, p.known)[2] for p in periods], axis=0)
+    units = np.flatnonzero(solution.person >= 0)
+    shown = sides.public.counts[units]
+    known = np.diff(sides.known.rows, axis=1)[solution.person[units], sides.period[units]]
+    there = known > 0
+    units, shown, known = units[there], shown[there], known[there]
+    return counts.learnt(shown, known, counts.levels(shown, known), solution.trust[units], usual)
+
+
+def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent) -> Copies:
+    """Return what copies look like in this release."""
+    progress(0.0, _("learning how rows were changed"))
+    copies = _from_rows(sides)
+    for at in range(_PAIR_ROUNDS):
+        progress((1 + at) / (1 + _PAIR_ROUNDS), _("learning how rows were changed"))
+        scores = Scores.of(row_evidence(sides.known, sides.public, sides.beside, copies, limit=limit))
+        solution = Solution.empty(len(sides.period))
+        for period in periods_in(sides):
+            solve(solution, period, scores, np.zeros((len(period.shown), len(period.people))))
+        copies = learn(sides.known, sides.public, sides.beside, copies, solution.person, solution.trust)
+    return copies
+
+
+def _from_rows(sides: PeriodSides) -> Copies:
+    """Learn how far copies move from rows alone: each is a copy of some row of its item and period, whosever.
+
+    What share of rows are copies cannot be learnt so; it is taken for most.
+    """
+    known, public = sides.known, sides.public
+    anyone = replace(known, person=np.zeros_like(known.person), rows=known.rows.sum(axis=0, keepdims=True))
+    row = np.repeat(np.arange(len(public.begin)), np.diff(public.item_first))
+    beside = np.diff(known.first)[public.item * known.periods + public.begin[row]] if len(row) else np.zeros(0)
+    # a few pseudonyms are enough where items are cut and every row has thousands beside it
+    step = 1 + int(beside.sum()) // _ENOUGH_PAIRS
+    trust = np.zeros(len(sides.period))
+    trust[::step] = 1.0
+    copies = first_belief(sides.beside.reach, _ROW_SHARE)
+    for _round in range(_ROW_ROUNDS):
+        found = learn(anyone, public, sides.beside, copies, np.zeros(len(trust), np.int64), trust)
+        copies = replace(found, share=_ROW_SHARE)
+    return replace(copies, share=_PAIR_SHARE)
+
+
+def solve(
+    solution: Solution, period: Period, scores: Scores, more: Real, absent: float | None = None, *, heat: float = 1.0
+) -> None:
+    """Assign the pseudonyms of a period, one customer each, so that most are right; write it into ``solution``.
+
+    Parameters
+    ----------
+    more
+        CopyEvidence for each pseudonym and customer of the period beside ``scores``.
+    absent
+        What to add for listed customers without known rows in the period; left out, they cannot be named.
+    heat
+        What evidence is divided by.
+    """
+    a, b = scores.first[period.first], scores.first[period.stop]
+    row, person, value = scores.unit[a:b] - period.first, scores.person[a:b], scores.value[a:b]
+    people = period.people
+    if absent is not None:
+        people = np.concatenate([people, np.setdiff1d(person, people)])
+    order = np.argsort(people, kind="stable")
+    column = order[np.minimum(np.searchsorted(people, person, sorter=order), len(people) - 1)]
+    there = people[column] == person
+    row, column, value = row[there], column[there], value[there]
+    value = value + np.where(column < len(period.people), 0.0, absent or 0.0)
+    size = (period.stop - period.first, len(people))
+    if size[0] * size[1] > _MOST_CELLS:
+        _solve_listed(solution, period, people, (row, column, value), size)
+        return
+    table = np.full(size, -np.inf)
+    table[:, : len(period.people)] = scores.others[period.first : period.stop, None]
+    table[row, column] = value
+    table[:, : len(period.people)] += more
+    share = fair_shares(table / heat)
+    # the chance of having none; a customer without known rows has none unless shown
+    none = np.maximum(1 - share.sum(axis=0), 0.0)
+    chosen, whom = best_pairs(share)
+    _write(solution, period.first + chosen, people[whom], share[chosen, whom], none[whom])
+
+
+def _solve_listed(
+    solution: Solution, period: Period, people: Whole, listed: tuple[Whole, Whole, Real], size: tuple[int, int]
+) -> None:
+    """Assign what is too large for a table: the likeliest listed pair first."""
+    row, column, value = listed
+    most = np.full(size[0], -np.inf)
+    np.maximum.at(most, row, value)
+    weight = np.exp(value - most[row])
+    share = weight / np.bincount(row, weights=weight, minlength=size[0])[row]
+    chosen, whom = greedy_pairs(row, column, share, size)
+    of_pair = dict(zip(zip(row.tolist(), column.tolist(), strict=True), share.tolist(), strict=True))
+    trust = np.array([of_pair[pair] for pair in zip(chosen.tolist(), whom.tolist(), strict=True)])
+    none = np.maximum(1 - np.bincount(column, weights=share, minlength=size[1]), 0.0)
+    _write(solution, period.first + chosen, people[whom], trust, none[whom])
+
+
+def _write(solution: Solution, unit: Whole, person: Whole, trust: Real, none: Real) -> None:
+    solution.person[unit] = person
+    solution.trust[unit] = trust
+    solution.pays[unit] = trust > none
