@@ -45,8 +45,7 @@ class Consistency(Attack):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 3, "item": ["a"] * 3, "price": [1.0, 1.0, 2.0],
-    ...             "quantity": [1] * 3}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": "a", "price": [1.0, 1.0, 2.0], "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> guess = Consistency().attack(history(["ann", "bob", "bob"]), history(["7", "8", "8"]), seed=1)
     >>> guess.pairs.rows()

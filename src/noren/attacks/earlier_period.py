@@ -54,8 +54,8 @@ class EarlierPeriod(Attack):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, items, month):
-    ...     rows = {"customer": customers, "date": [f"{month}/1"] * 4, "item": items, "price": [1.0] * 4}
-    ...     return History.of(rows | {"quantity": [1] * 4}, Schema.preset("pwscup2018"))
+    ...     rows = {"customer": customers, "date": f"{month}/1", "item": items, "price": 1.0, "quantity": 1}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> known = history(["ann", "ann", "bob", "bob"], ["tea", "jam", "tea", "egg"], "2010/12")
     >>> shown = history(["8", "8", "7", "7"], ["tea", "egg", "jam", "tea"], "2011/1")
     >>> sorted(EarlierPeriod().attack(known, shown, seed=1).pairs.select("pseudonym", "customer").rows())

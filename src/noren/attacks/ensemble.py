@@ -67,8 +67,7 @@ class Ensemble(AttackByPeriod):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, prices):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 2, "item": ["a", "b"], "price": prices,
-    ...             "quantity": [3, 4]}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": ["a", "b"], "price": prices, "quantity": [3, 4]}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> vote = Ensemble(members=("nearest", "s1", "s7"))
     >>> guess = vote.attack(history(["ann", "bob"], [1.0, 2.0]), history(["7", "8"], [2.0, 1.0]), seed=1)

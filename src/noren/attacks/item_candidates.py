@@ -37,8 +37,7 @@ class ItemCandidates(Attack):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, items):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 4, "item": items, "price": [1.0] * 4,
-    ...             "quantity": [1] * 4}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": items, "price": 1.0, "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> original = history(["ann", "ann", "bob", "bob"], ["lamp", "cup", "cup", "cup"])
     >>> guess = ItemCandidates().attack(original, history(["7", "7", "8", "8"], ["cup", "lamp", "cup", "cup"]), seed=1)

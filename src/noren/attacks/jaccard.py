@@ -50,8 +50,7 @@ class Jaccard(Attack):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, items):
-    ...     rows = {"customer": customers, "item": items, "date": ["2010/12/1"] * len(items)}
-    ...     rows |= {"price": [1.0] * len(items), "quantity": [1] * len(items)}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": items, "price": 1.0, "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> original = history(["ann", "ann", "ann", "bob", "bob"], ["a", "b", "c", "c", "d"])
     >>> Jaccard(candidates=2).attack(original, history(["7"] * 3, ["b", "c", "e"]), seed=1).pairs.rows()

@@ -77,8 +77,7 @@ class Linkage(AttackByPeriod):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, items):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * len(items), "item": items,
-    ...             "price": [1.0] * len(items), "quantity": [1] * len(items)}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": items, "price": 1.0, "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> known = history(["ann", "ann", "bob"], ["tea", "egg", "tea"])
     >>> guess = Linkage().attack(known, history(["7", "8", "8"], ["tea", "tea", "egg"]), seed=1)

@@ -108,8 +108,7 @@ class S7(MonthlyProfile):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, prices):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 3, "item": ["a"] * 3, "price": prices,
-    ...             "quantity": [1] * 3}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": "a", "price": prices, "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> known = history(["ann", "ann", "bob"], [1.0, 3.0, 9.0])
     >>> guess = S7().attack(known, history(["7", "7", "8"], [2.0, 4.0, 6.0]), seed=1)
@@ -142,8 +141,7 @@ class S8(MonthlyProfile):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 3, "item": ["a"] * 3, "price": [1.0] * 3,
-    ...             "quantity": [1] * 3}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": "a", "price": 1.0, "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> guess = S8().attack(history(["ann", "ann", "bob"]), history(["8", "7", "7"]), seed=1)
     >>> guess.pairs.select("pseudonym", "customer", "period").rows()

@@ -46,8 +46,7 @@ class Nearest(Attack):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, prices):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 2, "item": ["a"] * 2, "price": prices,
-    ...             "quantity": [1] * 2}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": "a", "price": prices, "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> guess = Nearest().attack(history(["ann", "bob"], [1.0, 9.0]), history(["7", "8"], [2.0, 6.0]), seed=1)
     >>> guess.pairs.select("pseudonym", "customer").rows()

@@ -58,7 +58,7 @@ class Profile(AttackByPeriod):
     >>> from noren.data.schema import Schema
     >>> def history(customers, days, items, prices):
     ...     rows = {"customer": customers, "date": [f"2010/12/{day}" for day in days], "item": items, "price": prices,
-    ...             "quantity": [1] * len(days)}
+    ...             "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> known = history(["ann", "ann", "bob", "bob"], [1, 5, 1, 9], ["tea", "jam", "tea", "egg"], [1.0, 2.0, 1.0, 3.0])
     >>> shown = history(["7", "7", "8", "8"], [2, 6, 2, 8], ["tea", "jam", "tea", "egg"], [1.1, 2.1, 0.9, 3.2])

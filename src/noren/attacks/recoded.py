@@ -55,8 +55,8 @@ class Recoded(Attack):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, items, prices):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 4, "item": items, "price": prices}
-    ...     return History.of(rows | {"quantity": [1] * 4}, Schema.preset("pwscup2018"))
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": items, "price": prices, "quantity": 1}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> known = history(["ann", "ann", "bob", "bob"], ["tea", "jam", "tea", "wine"], [3.0, 1.0, 3.0, 9.0])
     >>> shown = history(["7", "7", "8", "8"], ["x", "z", "x", "y"], [3.1, 9.2, 2.9, 1.1])
     >>> sorted(Recoded().attack(known, shown, seed=1).pairs.select("pseudonym", "customer").rows())

@@ -46,7 +46,7 @@ class Shifted(Attack):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, dates):
-    ...     rows = {"customer": customers, "date": dates, "item": ["a"] * 4, "price": [1.0] * 4, "quantity": [1] * 4}
+    ...     rows = {"customer": customers, "date": dates, "item": "a", "price": 1.0, "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> known = history(["ann", "ann", "bob", "bob"], ["2010/12/1", "2010/12/8", "2010/12/1", "2010/12/3"])
     >>> shown = history(["8", "8", "7", "7"], ["2011/5/1", "2011/5/3", "2011/2/2", "2011/2/9"])

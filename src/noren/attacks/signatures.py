@@ -123,8 +123,8 @@ class S1(Signature):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, days, quantities):
-    ...     rows = {"customer": customers, "date": [f"2010/12/{day}" for day in days], "item": ["a"] * len(days),
-    ...             "price": [1.0] * len(days), "quantity": quantities}
+    ...     rows = {"customer": customers, "date": [f"2010/12/{day}" for day in days], "item": "a",
+    ...             "price": 1.0, "quantity": quantities}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> known = history(["ann", "bob"], [5, 6], [3, 1])
     >>> guess = S1().attack(known, history(["7", "8", "9"], [5, 6, 6], [3, 1, 1]), seed=1)

@@ -34,8 +34,8 @@ class UniqueRows(Attack):
 
     >>> from noren.data.schema import Schema
     >>> def history(customers):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 4, "item": ["a", "b", "b", "d"],
-    ...             "price": [1.0, 2.0, 2.0, 4.0], "quantity": [1] * 4}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": ["a", "b", "b", "d"],
+    ...             "price": [1.0, 2.0, 2.0, 4.0], "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> guess = UniqueRows().attack(history(["ann", "ann", "bob", "cem"]), history(["7", "7", "8", "9"]), seed=1)
     >>> guess.pairs.select("pseudonym", "customer").rows()

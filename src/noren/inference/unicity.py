@@ -83,8 +83,8 @@ def unicity(
     --------
     Ann and Bob both bought a cup on the first; only Ann bought a lamp.
 
-    >>> rows = {"customer": ["ann", "ann", "bob"], "date": ["2010/12/1"] * 3, "item": ["cup", "lamp", "cup"],
-    ...         "price": [1.0] * 3, "quantity": [1] * 3}
+    >>> rows = {"customer": ["ann", "ann", "bob"], "date": "2010/12/1", "item": ["cup", "lamp", "cup"],
+    ...         "price": 1.0, "quantity": 1}
     >>> found = unicity(rows, schema="pwscup2018", known=[2])
     >>> found.original.steps[0].tried, found.original.steps[0].unique
     (1, 1.0)

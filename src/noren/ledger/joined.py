@@ -35,8 +35,7 @@ def of_period(release: Release, period: str, taken: Iterable[str], seed: int) ->
 
     >>> from noren.data.schema import Schema
     >>> from noren.methods.pseudonymize import Pseudonymize
-    >>> rows = {"customer": ["ann", "bob"], "date": ["2011/1/1"] * 2, "item": ["a", "b"], "price": [1.0] * 2,
-    ...         "quantity": [1] * 2}
+    >>> rows = {"customer": ["ann", "bob"], "date": "2011/1/1", "item": ["a", "b"], "price": 1.0, "quantity": 1}
     >>> release = Pseudonymize().protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     >>> renamed = of_period(release, "2011/1", ["10", "11", "12"], seed=1)
     >>> sorted(pseudonyms_of(renamed)), renamed.secret.pseudonyms["period"].unique().to_list()

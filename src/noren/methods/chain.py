@@ -47,7 +47,7 @@ class Chain(Method):
     >>> from noren.data.frames import History
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["ann", "ann", "bob", "bob"], "date": ["2010/12/1", "2011/1/2", "2010/12/3", "2010/12/4"],
-    ...         "item": ["a", "b", "a", "b"], "price": [1.0] * 4, "quantity": [1, 2, 3, 4]}
+    ...         "item": ["a", "b", "a", "b"], "price": 1.0, "quantity": [1, 2, 3, 4]}
     >>> chain = Chain(steps=[{"method": "thin", "share": 0.25}, "monthly-pseudonyms"])
     >>> release = chain.protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     >>> release.deleted_rows, release.statement.parameters["steps"][1]["method"]

@@ -35,7 +35,7 @@ class MonthlyPseudonyms(MethodByPeriod):
 
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["ann", "bob", "ann", "bob"], "date": ["2010/12/1", "2010/12/1", "2011/1/7", "2010/12/9"],
-    ...         "item": ["a"] * 4, "price": [1.0] * 4, "quantity": [1] * 4}
+    ...         "item": "a", "price": 1.0, "quantity": 1}
     >>> release = MonthlyPseudonyms().protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     >>> print(*(" ".join(row) for row in release.secret.pseudonyms.rows()), sep="\\n")
     12 ann 2010/12

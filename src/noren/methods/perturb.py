@@ -51,7 +51,7 @@ class Perturb(MethodByPeriod):
 
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["ann", "bob", "cho", "ann"],
-    ...         "date": ["2010/12/1", "2010/12/15", "2010/12/31", "2010/12/31"], "item": ["a"] * 4,
+    ...         "date": ["2010/12/1", "2010/12/15", "2010/12/31", "2010/12/31"], "item": "a",
     ...         "price": [1.0, 2.0, 4.0, 0.01], "quantity": [12, 12, 24, 1]}
     >>> release = Perturb(days=3, price=0.1).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     >>> print(*release.aligned().lines(), sep="\\n")

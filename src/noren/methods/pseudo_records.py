@@ -57,7 +57,7 @@ class PseudoRecords(Method):
 
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["ann", "ann", "bob", "cho", "dan"], "date": [f"2010/12/{d}" for d in range(1, 6)],
-    ...         "item": ["jam", "tea", "tea", "rice", "rice"], "price": [3.0, 2.0, 2.0, 7.0, 7.0], "quantity": [1] * 5}
+    ...         "item": ["jam", "tea", "tea", "rice", "rice"], "price": [3.0, 2.0, 2.0, 7.0, 7.0], "quantity": 1}
     >>> release = PseudoRecords(clusters=2).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     >>> print(*release.public.lines(), sep="\\n")
     10,2010/12/4,rice,7,1

@@ -49,7 +49,7 @@ class Pseudonymize(HistoryMethod):
     Four rows of two customers get two new names; dates, items, prices and quantities stay, so the error is 0.
 
     >>> from noren.data.schema import Schema
-    >>> rows = {"customer": ["ann", "bob", "ann", "bob"], "date": ["2010/12/1"] * 4, "item": ["a", "b", "c", "d"],
+    >>> rows = {"customer": ["ann", "bob", "ann", "bob"], "date": "2010/12/1", "item": ["a", "b", "c", "d"],
     ...         "price": [1.0, 2.0, 3.0, 4.0], "quantity": [1, 1, 1, 1]}
     >>> release = Pseudonymize().protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     >>> release.aligned().frame["customer"].to_list()

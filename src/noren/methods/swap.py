@@ -53,7 +53,7 @@ class Swap(MethodByPeriod):
 
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["ann", "ann", "bob", "bob"], "date": ["2010/12/1", "2010/12/2", "2010/12/3", "2010/12/4"],
-    ...         "item": ["a", "b", "a", "b"], "price": [1.0] * 4, "quantity": [1, 2, 3, 4]}
+    ...         "item": ["a", "b", "a", "b"], "price": 1.0, "quantity": [1, 2, 3, 4]}
     >>> release = Swap(share=1).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     >>> release.secret.pseudonyms.rows()
     [('10', 'ann'), ('11', 'bob')]

@@ -48,8 +48,8 @@ class Thin(HistoryMethod):
     Half of four rows are deleted, and both customers stay.
 
     >>> from noren.data.schema import Schema
-    >>> rows = {"customer": ["ann", "ann", "ann", "bob"], "date": ["2010/12/1"] * 4, "item": ["a", "b", "c", "a"],
-    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> rows = {"customer": ["ann", "ann", "ann", "bob"], "date": "2010/12/1", "item": ["a", "b", "c", "a"],
+    ...         "price": 1.0, "quantity": 1}
     >>> release = Thin(share=0.5, rarest=True).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     >>> release.deleted_rows, release.public.frame["item"].to_list()
     (2, ['a', 'a'])
@@ -127,8 +127,8 @@ def giveaway(history: History) -> NDArray[np.float64]:
     1 over the number of customers who have a row with the same two values; where there is one column, by that alone.
 
     >>> from noren.data.schema import Schema
-    >>> rows = {"customer": ["ann", "bob", "bob"], "date": ["2010/12/1", "2010/12/1", "2010/12/2"], "item": ["a"] * 3,
-    ...         "price": [1.0] * 3, "quantity": [1] * 3}
+    >>> rows = {"customer": ["ann", "bob", "bob"], "date": ["2010/12/1", "2010/12/1", "2010/12/2"], "item": "a",
+    ...         "price": 1.0, "quantity": 1}
     >>> giveaway(History.of(rows, Schema.preset("pwscup2018"))).tolist()
     [0.5, 0.5, 0.75]
     """

@@ -58,8 +58,7 @@ class Classes(Measure):
     >>> from noren.data.release import Secret
     >>> from noren.data.schema import Schema
     >>> def history(customers):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 3, "item": ["a"] * 3, "price": [1.0, 1.0, 2.0],
-    ...             "quantity": [1] * 3}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": "a", "price": [1.0, 1.0, 2.0], "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> original, public = history(["ann", "bob", "bob"]), history(["7", "8", "8"])
     >>> release = Release.of_aligned(original, public, Statement("hand", {"k": 2}))

@@ -41,8 +41,7 @@ class JaccardMean(Measure):
     >>> from noren.data.release import Release, Statement
     >>> from noren.data.schema import Schema
     >>> def history(customers, items):
-    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 5, "item": items, "price": [1.0] * 5,
-    ...             "quantity": [1] * 5}
+    ...     rows = {"customer": customers, "date": "2010/12/1", "item": items, "price": 1.0, "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> original = history(["ann", "ann", "ann", "bob", "bob"], ["a", "b", "b", "c", "d"])
     >>> public = history(["7", "7", "7", "8", "8"], ["a", "b", "c", "d", "d"])

@@ -33,8 +33,7 @@ class ReidRate(Measure):
     >>> from noren.data.schema import Schema
     >>> from noren.methods.pseudonymize import Pseudonymize
     >>> from noren.protocols import Guess
-    >>> rows = {"customer": ["a", "b", "c", "d"], "date": ["2010/12/1"] * 4, "item": ["x"] * 4,
-    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> rows = {"customer": ["a", "b", "c", "d"], "date": "2010/12/1", "item": "x", "price": 1.0, "quantity": 1}
     >>> original = History.of(rows, Schema.preset("pwscup2018"))
     >>> release = Pseudonymize().protect(original, seed=1)
     >>> guess = Guess("hand", release.secret.pseudonyms[:2])

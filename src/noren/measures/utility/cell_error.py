@@ -66,8 +66,8 @@ class CellError(Measure):
     >>> from noren.data.release import Release, Statement
     >>> from noren.data.frames import History
     >>> from noren.data.schema import Schema
-    >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1"] * 4, "item": ["a", "b", "c", "d"],
-    ...         "price": [1.0, 2.0, 3.0, 4.0], "quantity": [1] * 4}
+    >>> rows = {"customer": ["1", "1", "2", "2"], "date": "2010/12/1", "item": ["a", "b", "c", "d"],
+    ...         "price": [1.0, 2.0, 3.0, 4.0], "quantity": 1}
     >>> original = History.of(rows, Schema.preset("pwscup2018"))
     >>> sets = pl.Series("item", [["a"], ["a", "b"], ["c"], ["d"]], dtype=pl.List(pl.Enum(["a", "b", "c", "d"])))
     >>> aligned = History(original.frame.with_columns(sets), original.schema)

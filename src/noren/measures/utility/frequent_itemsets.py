@@ -39,8 +39,8 @@ class FrequentItemsets(OnDraws):
     >>> from noren.data.frames import History
     >>> from noren.data.schema import Schema
     >>> from noren.measures.utility.purchases import purchases
-    >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1"] * 4, "item": ["a", "b", "a", "b"],
-    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> rows = {"customer": ["1", "1", "2", "2"], "date": "2010/12/1", "item": ["a", "b", "a", "b"],
+    ...         "price": 1.0, "quantity": 1}
     >>> moved = rows | {"date": ["2010/12/1"] * 3 + ["2010/12/5"]}
     >>> one, other = (purchases(History.of(r, Schema.preset("pwscup2018"))) for r in (rows, moved))
     >>> FrequentItemsets(support=1).against(one)(other)["kept"].__round__(3)

@@ -52,8 +52,8 @@ class ItemSimilarity(OnDraws):
     >>> from noren.data.frames import History
     >>> from noren.data.schema import Schema
     >>> from noren.measures.utility.purchases import purchases
-    >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1"] * 4, "item": ["a", "b", "a", "b"],
-    ...         "price": [1.0] * 4, "quantity": [3, 4, 4, 3]}
+    >>> rows = {"customer": ["1", "1", "2", "2"], "date": "2010/12/1", "item": ["a", "b", "a", "b"],
+    ...         "price": 1.0, "quantity": [3, 4, 4, 3]}
     >>> moved = rows | {"item": ["a", "b", "a", "c"]}
     >>> one = purchases(History.of(rows, Schema.preset("pwscup2018")))
     >>> other = purchases(History.of(moved, Schema.preset("pwscup2018")), one.items)

@@ -74,7 +74,7 @@ class E1(Recommendations):
     >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
     >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1", "2011/1/1"] * 2, "item": ["a", "b"] * 2,
-    ...         "price": [1.0] * 4, "quantity": [12] * 4}
+    ...         "price": 1.0, "quantity": 12}
     >>> original = History.of(rows, Schema.preset("pwscup2018"))
     >>> renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
     >>> E1().measure(Evidence(original, Release.of_aligned(original, renamed, Statement("hand")))).value

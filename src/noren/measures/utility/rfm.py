@@ -51,7 +51,7 @@ class Rfm(OnDraws):
     >>> from noren.data.schema import Schema
     >>> from noren.measures.utility.purchases import purchases
     >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1", "2010/12/2", "2010/12/3", "2010/12/3"],
-    ...         "item": ["a"] * 4, "price": [1.0, 1.0, 5.0, 5.0], "quantity": [1] * 4}
+    ...         "item": "a", "price": [1.0, 1.0, 5.0, 5.0], "quantity": 1}
     >>> moved = rows | {"date": ["2010/12/1", "2010/12/1", "2010/12/2", "2010/12/3"]}
     >>> one, other = (purchases(History.of(r, Schema.preset("pwscup2018"))) for r in (rows, moved))
     >>> rfm_table(one, 2).tolist(), rfm_table(other, 2).tolist()

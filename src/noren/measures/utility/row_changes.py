@@ -87,7 +87,7 @@ class E4(RowChange):
 
     >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
-    >>> rows = {"customer": ["1", "2"], "date": ["2010/12/1"] * 2, "item": ["a", "b"], "price": [1.0, 2.0],
+    >>> rows = {"customer": ["1", "2"], "date": "2010/12/1", "item": ["a", "b"], "price": [1.0, 2.0],
     ...         "quantity": [1, 1]}
     >>> original = History.of(rows, Schema.preset("pwscup2018"))
     >>> moved = History.of(rows | {"date": ["2010/12/4", "2010/12/1"]}, Schema.preset("pwscup2018"))
@@ -142,7 +142,7 @@ class E6(Measure):
     >>> import polars as pl
     >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
-    >>> rows = {"customer": ["1", "2"], "date": ["2010/12/1"] * 2, "item": ["a", "b"], "price": [1.0, 2.0],
+    >>> rows = {"customer": ["1", "2"], "date": "2010/12/1", "item": ["a", "b"], "price": [1.0, 2.0],
     ...         "quantity": [1, 1]}
     >>> original = History.of(rows, Schema.preset("pwscup2018"))
     >>> kept = original.frame.select(pl.when(pl.col("item") == "a").then(pl.all()))
