@@ -109,18 +109,21 @@ class RowLinkage(Attack):
         noise = None if self._noise is None else perturbation_of(public, self._noise)
         names = self._known(original, public, noise)
         ladders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
+        sizes = len(original), len(public)
         if noise is None:
-            sides = sides_of_rows(original, public, names, ladders)
-        else:
-            sides = noisy_sides(original, public, names, noise)
-        naming = _Naming(sides, seed)
-        if sides.told:
-            naming.name(naming.rows, sides.noise, part_of(progress, 0.1, 1.0))
-        else:
-            misfits = naming.name(naming.rows, sides.strict(), part_of(progress, 0.1, 0.6))
+            columns = [_side(original, original.schema[name], public.frame[name], ladders.get(name)) for name in names]
+            sides = _laid(columns, *sizes, hush=_HUSH)
+            naming = _Naming(sides, seed)
+            # nobody tells how values were changed: first as if no cell said what is not true, then by a guess
+            exact = sides.noise._replace(miss=np.full(len(names), np.inf), step=np.zeros(len(names)))
+            misfits = naming.name(naming.rows, exact, part_of(progress, 0.1, 0.6))
             naming.name(misfits, sides.noise, part_of(progress, 0.6, 1.0))
+        else:
+            sides = _laid(_noisy_columns(original, public, names, noise), *sizes, hush=0.0)
+            naming = _Naming(sides, seed)
+            naming.name(naming.rows, sides.noise, part_of(progress, 0.1, 1.0))
         progress(1.0)
-        notes: dict[str, Any] = {"columns": names, "silent_rows": len(public) - len(sides.speaking)}
+        notes: dict[str, Any] = {"columns": names, "silent_rows": len(public) - len(naming.rows)}
         return Guess(self.name, naming.pairs(), notes | {"rows_not_tried": naming.not_tried})
 
     def _known(self, original: Table, public: Table, noise: Perturbation | None) -> list[str]:
@@ -145,11 +148,16 @@ class RowLinkage(Attack):
 
 
 class _Naming:
-    """Rows and people who have no part yet, and the names given so far."""
+    """The rows that say anything, the people who have no part yet, and the names given so far."""
 
     def __init__(self, sides: RowSides, seed: int) -> None:
-        self.sides, self.rows, self.people = sides, sides.speaking, sides.known
-        self._seed = seed
+        self.sides, self._seed = sides, seed
+        self.rows = np.flatnonzero((sides.cells.kind[sides.cell_of] != NOTHING).any(axis=1))
+        missing = np.isnan(sides.noise.place)
+        known = np.zeros(sides.codes.shape[1], dtype=np.bool_)
+        for offset, codes in zip(sides.noise.offset, sides.codes, strict=False):
+            known |= ~missing[offset + codes]
+        self.people = np.flatnonzero(known)
         self._draw = self._visits = self.not_tried = 0
         self._named: list[tuple[Whole, Whole, Real]] = []
 
@@ -261,47 +269,17 @@ class RowSides:
     cell_of
         ``cell_of[row, column]``: which of ``cells`` a public row shows.
     noise
-        How likely a value is to be shown as a cell.
-    told
-        Whether the release says how values were changed; else the noise is a guess that serves where nobody fits.
+        How likely a value is to be shown as a cell; a guess that serves where nobody fits, unless the release says it.
     """
 
     codes: Whole
     cell_of: Whole
     cells: Cells
     noise: Noise
-    told: bool
-
-    @property
-    def known(self) -> Whole:
-        """The people of whom anything is known."""
-        missing = np.isnan(self.noise.place)
-        there = np.zeros(self.codes.shape[1], dtype=np.bool_)
-        for column, codes in enumerate(self.codes):
-            there |= ~missing[self.noise.offset[column] + codes]
-        return np.flatnonzero(there)
-
-    @property
-    def speaking(self) -> Whole:
-        """The public rows that say anything."""
-        return np.flatnonzero((self.cells.kind[self.cell_of] != NOTHING).any(axis=1))
-
-    def strict(self) -> Noise:
-        """Return the noise of a table none of whose cells says what is not true."""
-        nothing = np.zeros_like(self.noise.step)
-        return self.noise._replace(miss=np.full_like(self.noise.miss, np.inf), step=nothing)
 
 
-def sides_of_rows(
-    original: Table, public: Table, columns: Sequence[str], hierarchies: Mapping[str, Hierarchy]
-) -> RowSides:
-    """Return the sides of a table that may be generalised, and perhaps changed in a way that nobody tells."""
-    sides = [_side(original, original.schema[name], public.frame[name], hierarchies.get(name)) for name in columns]
-    return _laid(sides, len(original), len(public), hush=_HUSH, told=False)
-
-
-def noisy_sides(original: Table, public: Table, columns: Sequence[str], plan: Perturbation) -> RowSides:
-    """Return the sides of a table whose noise is public: a release by retention."""
+def _noisy_columns(original: Table, public: Table, columns: Sequence[str], plan: Perturbation) -> list[_Side]:
+    """Return the columns of a table whose noise is public: a release by retention."""
     own = plan.only([plan.names.index(name) for name in columns])
     sides = []
     shown = own.places(public.frame)
@@ -309,16 +287,19 @@ def noisy_sides(original: Table, public: Table, columns: Sequence[str], plan: Pe
         values, of_people = np.unique(codes, return_inverse=True)
         cells, of_rows = np.unique(shown[at], return_inverse=True)
         size, rho, decay = attribute.size, own.rhos[at], own.decay(at)
-        base, miss, step = np.zeros(len(values)), 0.0, 0.0
+        place, base, miss, step = values.astype(np.float64), np.zeros(len(values)), 0.0, 0.0
         if attribute.numeric:
-            base, step = -np.log(_laplace_weight(values.astype(np.float64), size, decay)), -_log(decay)
+            weight = np.full(len(values), float(size))  # of each value v, Σ decay^|u − v| over the grid
+            if decay < 1:
+                left, right = (decay * (1 - decay**many) / (1 - decay) for many in (place, size - 1 - place))
+                weight = left + 1 + right
+            base, step = -np.log(weight), -_log(decay)
         else:
             base += _log(rho + (1 - rho) / size)
             miss = _log(rho + (1 - rho) / size) - _log((1 - rho) / size)
         ends, kinds = cells.astype(np.float64), np.full(len(cells), INSIDE)
-        place = values.astype(np.float64)
         sides.append(_Side(of_people, place, of_rows, kinds, ends, ends, [_NONE] * len(cells), base, miss, step))
-    return _laid(sides, len(original), len(public), hush=0.0, told=True)
+    return sides
 
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -328,47 +309,29 @@ def _log(value: float) -> float:
     return math.log(max(value, 1e-300))
 
 
-def _laplace_weight(at: Real, points: int, decay: float) -> Real:
-    """Return Σ decay^|u − v| over the grid, for each v."""
-    if decay >= 1:
-        return np.full(len(at), float(points))
-    left, right = (decay * (1 - decay**many) / (1 - decay) for many in (at, points - 1 - at))
-    return np.asarray(left + 1 + right)
-
-
-def _laid(sides: list[_Side], people: int, rows: int, *, hush: float, told: bool) -> RowSides:
+def _laid(sides: list[_Side], people: int, rows: int, *, hush: float) -> RowSides:
     sides = sorted(sides, key=lambda side: len(side.place))
     codes = np.stack([s.codes for s in sides]) if sides else np.zeros((0, people), dtype=np.int64)
     before = np.cumsum([0, *(len(s.kind) for s in sides)])
     cell_of = np.column_stack([s.cell + before[at] for at, s in enumerate(sides)]) if sides else None
     lists = [one for side in sides for one in side.lists]
     ends = np.cumsum([0, *(len(one) for one in lists)], dtype=np.int64)
-    cells = Cells(
-        _whole(side.kind for side in sides),
-        _real(side.low for side in sides),
-        _real(side.high for side in sides),
-        ends[:-1],
-        ends[1:],
-        _whole(lists),
+    kind, listed = (np.concatenate([_NONE, *parts]).astype(np.int64) for parts in ([s.kind for s in sides], lists))
+    low, high, place, base = (
+        np.concatenate([np.zeros(0), *(getattr(side, part) for side in sides)])
+        for part in ("low", "high", "place", "base")
     )
+    cells = Cells(kind, low, high, ends[:-1], ends[1:], listed)
     noise = Noise(
         np.cumsum([0, *(len(side.place) for side in sides)], dtype=np.int64),
-        _real(side.place for side in sides),
-        _real(side.base for side in sides),
+        place,
+        base,
         np.array([side.miss for side in sides]),
         np.array([side.step for side in sides]),
         np.full(len(sides), hush),
     )
     shown = np.zeros((rows, 0), dtype=np.int64) if cell_of is None else np.ascontiguousarray(cell_of, dtype=np.int64)
-    return RowSides(codes.astype(np.int64), shown, cells, noise, told)
-
-
-def _whole(parts: object) -> Whole:
-    return np.concatenate([_NONE, *parts]).astype(np.int64)  # type: ignore[misc]
-
-
-def _real(parts: object) -> Real:
-    return np.concatenate([np.zeros(0), *parts])  # type: ignore[misc]
+    return RowSides(codes.astype(np.int64), shown, cells, noise)
 
 
 # --- one column ------------------------------------------------------------------------------------------------------
@@ -427,7 +390,13 @@ def _meanings(
         return np.where(silent, NOTHING, LISTED), nothing, nothing, lists
     texts = known.to_frame("value").select(value_text(pl.col("value"), column))["value"]
     code_of = {text: code for code, text in enumerate(texts)}
-    tree = {} if hierarchy is None else _by_label(hierarchy, code_of)
+    tree = {}  # the codes that each label above the values covers
+    if hierarchy is not None:
+        long = hierarchy.labels.rename({"0": "value"}).unpivot(index="value", value_name="label")
+        pairs = {"value": list(code_of), "code": list(code_of.values())}
+        coded = pl.DataFrame(pairs, schema={"value": pl.String, "code": pl.Int64})
+        members = long.join(coded, on="value").unique(["label", "code"])
+        tree = {str(label): part["code"].to_numpy() for (label,), part in members.group_by("label")}
     values = numbers(known) if ordered else None
     listed = [_codes_of(label, code_of, tree, values, texts, column) for label in cells.cast(pl.String)]
     kind = np.array([NOTHING if one is None else LISTED for one in listed], dtype=np.int64)
@@ -459,13 +428,3 @@ def _codes_of(
     if (start := prefix(label)) is not None:
         return np.flatnonzero(texts.str.starts_with(start).to_numpy())
     return None
-
-
-def _by_label(hierarchy: Hierarchy, code_of: Mapping[str, int]) -> dict[str, Whole]:
-    """Return the codes that each label above the values covers."""
-    long = hierarchy.labels.rename({"0": "value"}).unpivot(index="value", value_name="label")
-    codes = pl.DataFrame(
-        {"value": list(code_of), "code": list(code_of.values())}, schema={"value": pl.String, "code": pl.Int64}
-    )
-    members = long.join(codes, on="value").unique(["label", "code"])
-    return {str(label): part["code"].to_numpy() for (label,), part in members.group_by("label")}
