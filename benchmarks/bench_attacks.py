@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from machine import facts, report, table
 
 from noren.attacks.consistency import Consistency
@@ -63,7 +64,7 @@ def attackers(original: History, public: History, seconds: dict[str, float]) -> 
 
     def nearest() -> Seeded:
         sides = sides_of(original, public)
-        distances = Nearest().distances(original, sides)
+        distances = np.concatenate(list(Nearest().distance_blocks(original, sides)))
         return lambda seed: Nearest().assign(sides, distances, seed=seed)
 
     return {

@@ -205,15 +205,16 @@ def test_a_rehearsal_is_as_the_release_is() -> None:
     tried = rehearsal(quarter, release.public, release.statement, NOBODY, seed=1)
     assert tried is not None
     # as many rows as were released, a quarter of them known, under other names
-    assert len(tried.public) == len(release.public)
-    assert len(tried.known) == pytest.approx(len(quarter), abs=1)
-    assert set(tried.truth["pseudonym"]) == set(tried.public["customer"])
+    known, public, truth = tried
+    assert len(public) == len(release.public)
+    assert len(known) == pytest.approx(len(quarter), abs=1)
+    assert set(truth["pseudonym"]) == set(public["customer"])
     again = rehearsal(quarter, release.public, release.statement, NOBODY, seed=1)
     assert again is not None
-    assert again.public.frame.equals(tried.public.frame)
+    assert again[1].frame.equals(public.frame)
     other = rehearsal(quarter, release.public, release.statement, NOBODY, seed=2)
     assert other is not None
-    assert not other.public.frame.equals(tried.public.frame)
+    assert not other[1].frame.equals(public.frame)
 
 
 def test_the_first_characters_of_items_are_known_in_a_rehearsal_where_no_more_is() -> None:
@@ -222,4 +223,4 @@ def test_the_first_characters_of_items_are_known_in_a_rehearsal_where_no_more_is
     known = partial(shop(), 0.3, seed=2, item_prefix=2)
     tried = rehearsal(known, release.public, release.statement, NOBODY, seed=1)
     assert tried is not None
-    assert tried.known["item"].str.len_chars().max() == 2
+    assert tried[0]["item"].str.len_chars().max() == 2

@@ -5,7 +5,7 @@ Known and public rows become the arrays that :mod:`noren.kernels.linkage.copied_
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
@@ -59,6 +59,13 @@ class AttackByPeriod(Attack):
         days = dates.cast(pl.Date)
         return periods_of(days.set(days < min(self.starts), None) if self.starts else days, by)
 
+    def shown_periods(self, dates: pl.Series) -> pl.Series:
+        """Return the name of the period each public date or interval falls in, null where it does not tell one."""
+        if not is_interval(dates.dtype):
+            return self.periods(dates)
+        first, last = (self.periods(dates.struct.field(end)) for end in ("lo", "hi"))
+        return first.set(first.ne_missing(last), None)
+
 
 def told_periods(attack: Attack, statement: Statement) -> Attack:
     """Tell an attack when pseudonyms change, which is public, unless it was told already.
@@ -73,6 +80,15 @@ def told_periods(attack: Attack, statement: Statement) -> Attack:
         return attack
     said = {name: value for name, value in told[-1].items() if name in period}
     return build(type(attack), attack.parameters() | said)
+
+
+def must_show(public: History, columns: Iterable[Column]) -> None:
+    """Stop where a release lacks one of these columns."""
+    for column in columns:
+        if column.name not in public.frame.columns:
+            raise SchemaError(
+                _("the release has no column {name!r}").format(name=column.name), _("give a release of this original")
+            )
 
 
 # --- known rows and public rows as arrays ----------------------------------------------------------------------------
@@ -134,11 +150,7 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
     are no items, all rows are of one (:func:`~noren.data.stand_ins.of_one_item`). Known items may be cut to their first
     characters: public ones are cut to the length of the longest that is known.
     """
-    for day in original.schema.with_role(Role.DATE):
-        if day.name not in public.frame.columns:
-            raise SchemaError(
-                _("the release has no column {name!r}").format(name=day.name), _("give a release of this original")
-            )
+    must_show(public, original.schema.with_role(Role.DATE))
     item, *columns = compared_columns(original, public)
     columns = [c for c in columns if not is_set(public.frame.schema[c.name])]
     dates = _dates(original)
@@ -148,7 +160,7 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
         "item": exact_values(original, item).cast(pl.String),
     }
     known = pl.DataFrame(cells).with_row_index("row").drop_nulls()
-    seen = shown_periods(public, by)
+    seen = rows_by_period(public, by)
     if len(seen) and seen["period"][0] == ALWAYS:
         known = known.with_columns(period=pl.lit(ALWAYS))
     else:
@@ -169,7 +181,12 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
         np.ones(len(known)),
         (len(items), max(len(periods), 1), len(customers)),
     )
-    shown = _public_rows(seen, said, _codes(said["item"], items), lo, hi)
+    period = seen["period"].to_numpy()
+    counts = np.bincount(seen.select(pl.struct("period", "pseudonym").rle_id()).to_series().to_numpy())
+    listed = np.bincount(said["at"].to_numpy(), minlength=len(seen))
+    first, item_first = (np.concatenate([[0], np.cumsum(many)]).astype(np.int64) for many in (counts, listed))
+    half = (np.arange(len(seen)) - np.repeat(first[:-1], counts)) % 2
+    shown = PublicLayout(first, period, period, lo, hi, item_first, _codes(said["item"], items), half)
     units = seen.select("period", "pseudonym").unique(maintain_order=True)
     return PeriodSides(
         customers,
@@ -187,19 +204,15 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
 # --- frames ------------------------------------------------------------------------------------------------
 
 
-def shown_periods(public: History, by: AttackByPeriod) -> pl.DataFrame:
+def rows_by_period(public: History, by: AttackByPeriod) -> pl.DataFrame:
     """Return pseudonym, period and place (``row``) of the public rows that tell their period.
 
     Where most do not tell it, or there are no dates, all rows are of one period, :data:`ALWAYS`.
     """
-    dates = _dates(public)
-    ends = [dates.struct.field(end) for end in ("lo", "hi")] if is_interval(dates.dtype) else [dates] * 2
-    begin, end = (by.periods(day) for day in ends)
-    frame = pl.DataFrame({"pseudonym": public[Role.CUSTOMER].cast(pl.String), "period": begin})
-    frame = frame.with_row_index("row").with_columns(told=(begin == end).fill_null(value=False)).drop_nulls("pseudonym")
-    if 2 * int(frame["told"].sum()) > len(frame):
-        return frame.filter("told").drop("told")
-    return frame.drop("told").with_columns(period=pl.lit(ALWAYS))
+    cells = {"pseudonym": public[Role.CUSTOMER].cast(pl.String), "period": by.shown_periods(_dates(public))}
+    frame = pl.DataFrame(cells).with_row_index("row").drop_nulls("pseudonym")
+    told = frame.drop_nulls("period")
+    return told if 2 * len(told) > len(frame) else frame.with_columns(period=pl.lit(ALWAYS))
 
 
 def _dates(history: History) -> pl.Series:
@@ -248,17 +261,6 @@ def _measured(
         values[:, c], first, last = plain
         lo[there, c], hi[there, c] = first[there], last[there]
     return values, lo, hi
-
-
-def _public_rows(seen: pl.DataFrame, said: pl.DataFrame, item: Whole, lo: Real, hi: Real) -> PublicLayout:
-    period = seen["period"].to_numpy()
-    whose = seen.select(pl.struct("period", "pseudonym").rle_id()).to_series().to_numpy().astype(np.int64)
-    counts = np.bincount(whose)
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    listed = np.bincount(said["at"].to_numpy(), minlength=len(seen))
-    item_first = np.concatenate([[0], np.cumsum(listed)]).astype(np.int64)
-    half = (np.arange(len(seen)) - np.repeat(first[:-1], counts)) % 2
-    return PublicLayout(first, period, period, lo, hi, item_first, item, half)
 
 
 def _beside(known: KnownLayout, public: PublicLayout, columns: list[Column]) -> Backgrounds:

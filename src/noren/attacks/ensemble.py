@@ -17,7 +17,7 @@ import polars as pl
 from pydantic import Field, PrivateAttr, field_validator
 
 from noren.attacks.assignment import pairs_of
-from noren.attacks.by_period import ALWAYS, AttackByPeriod, shown_periods
+from noren.attacks.by_period import ALWAYS, AttackByPeriod, rows_by_period
 from noren.data.fits import partial
 from noren.data.frames import History
 from noren.data.periods import in_order
@@ -28,7 +28,7 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.assignment import SILENT, chances, greedy_pairs, reliability, tested
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Guess, Method, Recoding, Runtime
+from noren.protocols import Guess, Recoding, Runtime
 from noren.registry import build
 
 _ALONE = ("earlier-period", "recoded", "shifted")
@@ -130,7 +130,9 @@ class Ensemble(AttackByPeriod):
         told = self._rehearsed(original, public, ballot, agreed, seed, part_of(progress, 0.5, 0.95))
         progress(0.95, _("counting votes"))
         pairs, skill, divided = (ballot.elected(*agreed), *agreed) if told is None else told.followed(ballot, agreed)
-        about = ballot.about(skill, divided)
+        spoke = (ballot.answers != SILENT).sum(axis=0).tolist()
+        found = zip(ballot.said, skill.tolist(), (skill / divided).tolist(), spoke, strict=True)
+        about = {name: {"skill": q, "weight": w, "answers": n} for name, q, w, n in found}
         nothing = {"skill": 0.0, "weight": 0.0, "answers": 0}
         notes: dict[str, Any] = {
             "members": {name: about.get(name, nothing) for name in guesses},
@@ -141,7 +143,9 @@ class Ensemble(AttackByPeriod):
         return Guess(self.name, pairs.drop("period") if ballot.as_a_whole else pairs, notes)
 
     def _ballot(self, guesses: Mapping[str, Guess], public: History) -> Ballot:
-        return Ballot.of(guesses, shown_periods(public, self).select("pseudonym", "period").unique(maintain_order=True))
+        return Ballot.of(
+            guesses, rows_by_period(public, self).select("pseudonym", "period").unique(maintain_order=True)
+        )
 
     def _rehearsed(
         self, original: History, public: History, ballot: Ballot, agreed: Weights, seed: int, progress: Progress
@@ -161,8 +165,9 @@ class Ensemble(AttackByPeriod):
             return None
         part = part_of(progress, 0.1, 1.0, _("rehearsal"))
         ready = self.model_copy(update={"members": tuple(ballot.said)})
-        guesses, _refused = ready._guesses(tried.known, tried.public, seed, part, {}, stern=False)
-        return Rehearsed.of(self._ballot(guesses, tried.public), tried.truth)
+        known, shown, truth = tried
+        guesses, _refused = ready._guesses(known, shown, seed, part, {}, stern=False)
+        return Rehearsed.of(self._ballot(guesses, shown), truth)
 
     def _guesses(
         self,
@@ -251,7 +256,17 @@ class Ballot:
     @classmethod
     def of(cls, guesses: Mapping[str, Guess], shown: pl.DataFrame) -> Ballot:
         """Take the first answer of each member for each customer and period, if the pseudonym is seen there."""
-        said = {name: pairs for name, guess in guesses.items() if len(pairs := _by_period(guess, shown))}
+        said = {}
+        for name, guess in guesses.items():
+            pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
+            if shown["period"].eq(ALWAYS).any():
+                pairs = pairs.drop("period", strict=False)
+            key = [column for column in ("pseudonym", "period") if column in pairs.columns]
+            pairs = pairs.with_columns(pl.col(key).cast(pl.String), pl.col("score").cast(pl.Float64))
+            pairs = pairs.join(shown, on=key, how="inner", maintain_order="left_right").select(list(_PAIRS))
+            pairs = pairs.drop_nulls(["pseudonym", *_CELL]).unique(_CELL, keep="first", maintain_order=True)
+            if len(pairs):
+                said[name] = pairs
         every = pl.concat([pl.DataFrame(schema=_PAIRS), *said.values()])
         cells = every.select(_CELL).unique()
         periods = pl.Enum(in_order(cells["period"].unique()))
@@ -298,12 +313,6 @@ class Ballot:
             sure[order],
             self.cells["period"].gather(row[order]),
         )
-
-    def about(self, skill: Real, divided: Real) -> dict[str, dict[str, Any]]:
-        """Return what is found of each member."""
-        spoke = (self.answers != SILENT).sum(axis=0).tolist()
-        found = zip(self.said, skill.tolist(), (skill / divided).tolist(), spoke, strict=True)
-        return {name: {"skill": q, "weight": w, "answers": n} for name, q, w, n in found}
 
 
 @dataclass(frozen=True)
@@ -352,17 +361,6 @@ def _found(pairs: pl.DataFrame, true: pl.DataFrame) -> float:
     return float(hits - both["pseudonym true"].null_count()) / max(len(true), 1)
 
 
-def _by_period(guess: Guess, shown: pl.DataFrame) -> pl.DataFrame:
-    """Return the answers that count: the first for each customer and period, of pseudonyms seen in the period."""
-    pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
-    if shown["period"].eq(ALWAYS).any():
-        pairs = pairs.drop("period", strict=False)
-    key = [name for name in ("pseudonym", "period") if name in pairs.columns]
-    pairs = pairs.with_columns(pl.col(key).cast(pl.String), pl.col("score").cast(pl.Float64))
-    pairs = pairs.join(shown, on=key, how="inner", maintain_order="left_right")
-    return pairs.select(list(_PAIRS)).drop_nulls(["pseudonym", *_CELL]).unique(_CELL, keep="first", maintain_order=True)
-
-
 def _answers(cells: pl.DataFrame, pairs: pl.DataFrame, names: pl.Series, none: int = SILENT) -> Whole:
     """Return the pseudonym given in each cell as a number; ``none`` where there is none among the names."""
     placed = cells.join(pairs, on=_CELL, how="left", maintain_order="left")["pseudonym"]
@@ -377,15 +375,6 @@ _STREAM = 0x5EED
 """Keeps the seed of a rehearsal apart from the seed of the attack."""
 
 
-@dataclass(frozen=True)
-class Rehearsal:
-    """A release like the one attacked, what is known of it, and the truth: ``pseudonym`` and ``customer``."""
-
-    known: History
-    public: History
-    truth: pl.DataFrame
-
-
 def rehearsal(
     known: History,
     public: History,
@@ -394,12 +383,12 @@ def rehearsal(
     *,
     seed: int,
     progress: Progress = silent,
-) -> Rehearsal | None:
+) -> tuple[History, History, pl.DataFrame] | None:
     """Protect purchases like the original's once more; None where the method cannot be run again.
 
-    What is protected are the known rows, or the public ones if those are more: then each pseudonym stands for a
-    customer. The same share of it is known as of the original. Methods that generalise by a long search are not run
-    again.
+    Returned are what is known, what is public, and the truth: ``pseudonym`` and ``customer``. What is protected are the
+    known rows, or the public ones if those are more: then each pseudonym stands for a customer. The same share of it is
+    known as of the original. Methods that generalise by a long search are not run again.
 
     Parameters
     ----------
@@ -409,13 +398,23 @@ def rehearsal(
     """
     from noren.methods import methods
 
-    try:  # a method that is not ours, says too little or searches for long is not run
-        if not all(runs_again(methods[step.method]) for step in statement.steps) or not len(known) or not len(public):
+    try:  # a method that is not ours, says too little or generalises by a long search is not run
+        ours = [methods[step.method] for step in statement.steps]
+        if any(step.generalises and step.best_so_far for step in ours) or not len(known) or not len(public):
             return None
         method = methods.create("chain", steps=[{"method": s.method} | s.parameters for s in statement.steps])
     except (InputError, UnknownNameError):
         return None
-    acted = known if len(known) > _NEARLY_ALL * len(public) or public.generalised else _named(public, names)
+    acted = known
+    if len(known) <= _NEARLY_ALL * len(public) and not public.generalised:
+        # public rows as an original: pseudonyms are customers, those of one customer under one name
+        customer = public.schema.role(Role.CUSTOMER).name
+        named = names.select("pseudonym", name="customer").unique("pseudonym", keep="first", maintain_order=True)
+        rows = public.frame.select(pseudonym=pl.col(customer).cast(pl.String))
+        name = rows.join(named, on="pseudonym", how="left", maintain_order="left").select(
+            pl.when(pl.col("name").is_null()).then("? " + pl.col("pseudonym")).otherwise("name").alias(customer)
+        )
+        acted = replace(public, frame=public.frame.with_columns(name.to_series()), master=None)
     own = int(np.random.SeedSequence([_STREAM, seed]).generate_state(1, np.uint64)[0]) >> 1
     try:
         release = method.protect(acted, seed=own, progress=progress)
@@ -425,33 +424,12 @@ def rehearsal(
         return None
     # the original has as many rows as it takes to release the public ones
     share = len(known) * len(release.public) / (len(public) * len(acted))
-    knows = acted if share > _NEARLY_ALL else partial(acted, share, own, item_prefix=_letters(known, public))
-    return Rehearsal(knows, release.public, release.secret.pseudonyms.select("pseudonym", "customer").unique())
-
-
-def runs_again(step: Method | type[Method]) -> bool:
-    """Tell whether a rehearsal runs this method: not one that generalises by a long search."""
-    return not (step.generalises and step.best_so_far)
-
-
-def _named(public: History, names: pl.DataFrame) -> History:
-    """Return public rows as an original: pseudonyms are customers, those of one customer under one name."""
-    customer = public.schema.role(Role.CUSTOMER).name
-    called = names.select("pseudonym", name=pl.col("customer")).unique("pseudonym", keep="first", maintain_order=True)
-    rows = public.frame.select(pseudonym=pl.col(customer).cast(pl.String))
-    name = rows.join(called, on="pseudonym", how="left", maintain_order="left").select(
-        pl.when(pl.col("name").is_null()).then("? " + pl.col("pseudonym")).otherwise("name").alias(customer)
-    )
-    return replace(public, frame=public.frame.with_columns(name.to_series()), master=None)
-
-
-def _letters(known: History, public: History) -> int | None:
-    """Return how many characters of items are known, where they were cut."""
-    column = public.schema.with_role(Role.ITEM)
-    if not column or public.generalised:
-        return None
-    most = [
-        side.frame.select(pl.col(column[0].name).cast(pl.String).str.len_chars().max()).item() or 0
-        for side in (known, public)
-    ]
-    return most[0] if 0 < most[0] < most[1] else None
+    knows = acted
+    if share <= _NEARLY_ALL:
+        letters = None  # how many characters of items are known, where they were cut
+        if (item := public.schema.with_role(Role.ITEM)) and not public.generalised:
+            length = pl.col(item[0].name).cast(pl.String).str.len_chars().max()
+            few, many = (side.frame.select(length).item() or 0 for side in (known, public))
+            letters = few if 0 < few < many else None
+        knows = partial(acted, share, own, item_prefix=letters)
+    return knows, release.public, release.secret.pseudonyms.select("pseudonym", "customer").unique()

@@ -80,7 +80,7 @@ class MonthlyProfile(AttackByPeriod):
 
     def _profiles(self, history: History, who: str) -> pl.DataFrame:
         """Return the number that the rows of every customer (or pseudonym) and period boil down to."""
-        rows = history.frame.with_columns(self.row_periods(history).alias("its period"))
+        rows = history.frame.with_columns(self.shown_periods(history[Role.DATE]).alias("its period"))
         name = history.schema.role(Role.CUSTOMER).name
         amount = self.amount(history)
         number = (amount.mean() if self.averaged else amount.sum()).alias("its number")
@@ -88,14 +88,6 @@ class MonthlyProfile(AttackByPeriod):
         return profiles.select(
             pl.col(name).cast(pl.String).alias(who), period="its period", number=pl.col("its number").cast(pl.Float64)
         ).drop_nulls()
-
-    def row_periods(self, history: History) -> pl.Series:
-        """Return the period of every row, null where the date does not tell it."""
-        dates = history[Role.DATE]
-        if not is_interval(dates.dtype):
-            return self.periods(dates)
-        first, last = (self.periods(dates.struct.field(end)) for end in ("lo", "hi"))
-        return first.set(first.ne_missing(last), None)
 
 
 class S7(MonthlyProfile):

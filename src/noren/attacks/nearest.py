@@ -79,11 +79,9 @@ class Nearest(Attack):
                 _("nearest compares all with all, and {pairs:,} pairs are too many").format(pairs=pairs),
                 _("use consistency, or attack a part of the release"),
             )
-        return self.assign(sides, self.distances(original, sides, progress), seed=seed)
-
-    def distances(self, original: History, sides: Sides, progress: Progress = silent) -> NDArray[np.float64]:
-        """Return how far each customer is from each public history."""
-        return np.concatenate([np.zeros((0, len(sides.customers))), *self.distance_blocks(original, sides, progress)])
+        nobody = np.zeros((0, len(sides.customers)))
+        distances = np.concatenate([nobody, *self.distance_blocks(original, sides, progress)])
+        return self.assign(sides, distances, seed=seed)
 
     def distance_blocks(
         self, original: History, sides: Sides, progress: Progress = silent

@@ -9,14 +9,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.attacks.assignment import pairs_of
-from noren.attacks.by_period import AttackByPeriod
+from noren.attacks.by_period import AttackByPeriod, must_show
 from noren.data.arrays import exact_values, numbered, physical, text_bytes, text_views
 from noren.data.cells import is_generalised
 from noren.data.formats.render import cell_text
 from noren.data.frames import History
 from noren.data.periods import in_order
 from noren.data.schema import Column, Role, ValueType
-from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
 from noren.kernels.linkage.last_match import (
@@ -84,7 +83,16 @@ class Signature(AttackByPeriod):
         answer, shown = number[found], rows_shown[first]
         whose, first = numbered(original[Role.CUSTOMER].cast(pl.String))
         customers = original[Role.CUSTOMER][first]
-        when, periods = self._numbered_periods(exact_values(original, original.schema.role(Role.DATE)))
+        # the period of each known row as a number; days are few, and each is named once
+        days = physical(exact_values(original, original.schema.role(Role.DATE)).cast(pl.Date)).to_numpy()
+        earliest, seen_days = days_seen(days)
+        once = np.flatnonzero(seen_days)
+        names = self.periods(pl.Series(once + earliest, dtype=pl.Int32).cast(pl.Date)).to_list()
+        periods = in_order(name for name in dict.fromkeys(names) if name is not None)
+        place = {name: at for at, name in enumerate(periods)}
+        of_day = np.full(len(seen_days), NO_ROW, np.int64)
+        of_day[once] = [place.get(name, NO_ROW) for name in names]
+        when = looked_up(days, earliest, of_day)
         last, agreeing, rows = settled(whose, when, answer, (len(customers), len(periods)))
         customer, period = np.nonzero(last != NO_ROW)
         share = agreeing[customer, period] / rows[customer, period]
@@ -100,18 +108,6 @@ class Signature(AttackByPeriod):
         )
         notes = {"matched_rows": int(np.count_nonzero(found != NO_ROW)), "known_rows": len(found)}
         return Guess(self.name, pairs, notes)
-
-    def _numbered_periods(self, dates: pl.Series) -> tuple[Whole, list[str]]:
-        """Return the period of each date as a number, and the periods the numbers stand for, in order of time."""
-        days = physical(dates.cast(pl.Date)).to_numpy()
-        first, seen = days_seen(days)
-        once = np.flatnonzero(seen)
-        names = self.periods(pl.Series(once + first, dtype=pl.Int32).cast(pl.Date)).to_list()
-        periods = in_order(name for name in dict.fromkeys(names) if name is not None)
-        number = {name: at for at, name in enumerate(periods)}
-        of_day = np.full(len(seen), NO_ROW, np.int64)
-        of_day[once] = [number.get(name, NO_ROW) for name in names]  # days are few, and each stands here once
-        return looked_up(days, first, of_day), periods
 
 
 class S1(Signature):
@@ -188,15 +184,6 @@ class S6(Signature):
     roles = (Role.ITEM, Role.DATE, Role.QUANTITY)
 
 
-def must_show(public: History, columns: list[Column]) -> None:
-    """Stop where a release lacks a column of the key."""
-    for column in columns:
-        if column.name not in public.frame.columns:
-            raise SchemaError(
-                _("the release has no column {name!r}").format(name=column.name), _("give a release of this original")
-            )
-
-
 def key_texts(history: History, columns: list[Column]) -> list[pl.Series]:
     """Return the texts that rows are recognised by: those of the cells, of items what an attacker was told."""
     texts = [_text(history, column) for column in columns]
@@ -215,7 +202,8 @@ def _parts(public: History, known: History, column: Column) -> list[Sides]:
     """
     sides = public.frame[column.name], known.frame[column.name]
     if column.role == Role.ITEM:
-        return [(_letters(_text(public, column)), _letters(_text(known, column)))]
+        shown, ours = (_first_characters(_text(side, column)) for side in (public, known))
+        return [(shown, ours)]
     if column.type == ValueType.TEXT or any(is_generalised(side.dtype) for side in sides):
         codes = _text_codes(pl.concat([_text(public, column), _text(known, column)]))
         return [(codes[: len(public)], codes[len(public) :])]
@@ -250,7 +238,7 @@ def _text(history: History, column: Column) -> pl.Series:
     return history.spelling.apply(canonical)[column.name]
 
 
-def _letters(items: pl.Series) -> Whole:
+def _first_characters(items: pl.Series) -> Whole:
     """Return the first two characters of texts as numbers."""
     length_and_start = text_views(items)[0].view(np.int64)
     start = length_and_start >> 32

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from noren.attacks.by_period import must_show
 from noren.attacks.jaccard import Jaccard
 from noren.attacks.monthly_profile import S7, S8, MonthlyProfile
-from noren.attacks.signatures import S1, S2, S3, S4, S5, S6, Signature, key_texts, must_show
+from noren.attacks.signatures import S1, S2, S3, S4, S5, S6, Signature, key_texts
 from noren.attacks.unique_rows import UniqueRows
 from noren.data.arrays import exact_values
 from noren.data.categories import as_released
@@ -291,7 +292,7 @@ def _profiles(attack: MonthlyProfile, records: ClusterRecords, who: str) -> Data
         dates = block[Role.DATE]
         days = (dates.struct.field("lo") if is_interval(dates.dtype) else dates).cast(pl.Date).cast(pl.Int32)
         rows = rows.with_columns(
-            block[Role.CUSTOMER].alias(who), attack.row_periods(block).alias("period"), days.alias("day")
+            block[Role.CUSTOMER].alias(who), attack.shown_periods(dates).alias("period"), days.alias("day")
         )
         return rows.drop_nulls([who, "period"])
 
