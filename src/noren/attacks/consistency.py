@@ -12,7 +12,7 @@ from noren.data.fits import Consistent, consistent_customers
 from noren.data.frames import History
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.linkage.feasibility import Candidates, assignable
+from noren.kernels.linkage.feasibility import assignable
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess, Recoding
 
@@ -74,7 +74,25 @@ class Consistency(Attack):
         """Turn candidates that were found before into an answer; a second seed costs next to nothing."""
         one_to_one = assignable(found.candidates)
         kept = found.candidates if one_to_one is None else one_to_one
-        pseudonym, customer = _likeliest(kept, found, seed)
+        pseudonym = customer = np.zeros(0, dtype=np.int64)
+        if len(kept.customer):
+            known = found.known[kept.customer]
+            unexplained = 1.0 - found.rows[kept.pseudonym] / np.maximum(known, 1)
+            # a weight of 0 would be no edge at all
+            weight = 1.0 + unexplained + _TIE * uniform(len(known), seed=seed)
+            every = csr_array((weight, kept.customer, kept.first), shape=(len(kept.first) - 1, kept.customers))
+            named = np.flatnonzero(maximum_bipartite_matching(every, perm_type="column") >= 0)
+            chosen = kept.take(named)
+            places = np.concatenate([np.arange(kept.first[p], kept.first[p + 1]) for p in named])
+            graph = csr_array((weight[places], chosen.customer, chosen.first), shape=(len(named), kept.customers))
+            if graph.shape[0] * graph.shape[1] <= _DENSE:
+                # nearly equal weights make the sparse solver raise its prices by tiny steps, for minutes at times
+                costs = np.full(graph.shape, 4.0 * len(named))  # more than any matching without such a pair
+                costs[np.repeat(np.arange(len(named)), np.diff(graph.indptr)), graph.indices] = graph.data
+                row, column = linear_sum_assignment(costs)
+            else:
+                row, column = min_weight_full_bipartite_matching(graph)
+            pseudonym, customer = named[row].astype(np.int64), column.astype(np.int64)
         score = 1.0 / kept.counts[pseudonym]
         order = np.lexsort((pseudonym, found.history[pseudonym], -score))
         pairs = pairs_of(
@@ -82,32 +100,3 @@ class Consistency(Attack):
         )
         certain = int((kept.counts == 1).sum())
         return Guess(self.name, pairs, {"certain": certain, "one_to_one": one_to_one is not None})
-
-
-def _likeliest(
-    kept: Candidates, found: Consistent, seed: int
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return the pseudonyms that can be assigned, and the customer of each."""
-    if not len(kept.customer):
-        nobody = np.zeros(0, dtype=np.int64)
-        return nobody, nobody
-    known = found.known[kept.customer]
-    unexplained = 1.0 - found.rows[kept.pseudonym] / np.maximum(known, 1)
-    # a weight of 0 would be no edge at all
-    weight = 1.0 + unexplained + _TIE * uniform(len(known), seed=seed)
-    shape = (len(kept.first) - 1, kept.customers)
-    mate = np.asarray(
-        maximum_bipartite_matching(csr_array((weight, kept.customer, kept.first), shape=shape), perm_type="column")
-    )
-    named = np.flatnonzero(mate >= 0)
-    chosen = kept.take(named)
-    places = np.concatenate([np.arange(kept.first[p], kept.first[p + 1]) for p in named])
-    graph = csr_array((weight[places], chosen.customer, chosen.first), shape=(len(named), kept.customers))
-    if graph.shape[0] * graph.shape[1] <= _DENSE:
-        # nearly equal weights make the sparse solver raise its prices by tiny steps, for minutes at times
-        costs = np.full(graph.shape, 4.0 * len(named))  # more than any matching without such a pair
-        costs[np.repeat(np.arange(len(named)), np.diff(graph.indptr)), graph.indices] = graph.data
-        row, column = linear_sum_assignment(costs)
-    else:
-        row, column = min_weight_full_bipartite_matching(graph)
-    return named[row].astype(np.int64), column.astype(np.int64)

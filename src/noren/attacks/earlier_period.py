@@ -79,7 +79,7 @@ class EarlierPeriod(Attack):
         kinds, pseudonyms, customers = _compared(original, public, columns)
         shape = len(pseudonyms), len(customers)
         progress(0.3, _("learning which habits tell people apart"))
-        weight = dict.fromkeys(kinds, 1.0) | _learnt(_compared(*_halves(original), columns)[0])
+        weight = dict.fromkeys(kinds, 1.0) | _learnt(original, columns)
         progress(0.5, _("comparing habits"))
 
         def scores(rows: slice) -> Real:
@@ -140,22 +140,22 @@ def _habits(history: History, columns: Sequence[Column]) -> dict[str, pl.DataFra
     return {name: acts.with_columns(pl.col("act").cast(pl.String)).drop_nulls() for name, acts in found.items()}
 
 
-def _halves(known: History) -> tuple[History, History]:
-    """Return the earlier and the later days of some customers who have several; rows, where there are no dates."""
+def _learnt(known: History, columns: Sequence[Column]) -> dict[str, float]:
+    """Return the weights under which later halves are likeliest of their own earlier halves (a conditional logit).
+
+    Halves are the earlier and the later days of some customers who have several; rows, where there are no dates.
+    """
     dated = known.schema.with_role(Role.DATE)
     day = np.floor(middles(known[Role.DATE])) if dated else np.arange(len(known), dtype=np.float64)
     rows = pl.DataFrame({"who": known[Role.CUSTOMER], "day": day}, nan_to_null=True).with_row_index().drop_nulls()
     rows = rows.with_columns(at=pl.col("day").rank("dense").over("who"))
     rows = rows.with_columns(of=pl.col("at").max().over("who")).filter(pl.col("of") > 1)
-    people = rows["who"].unique().sort()
-    some = people.gather_every(max(len(people) // _LEARNERS, 1)).head(_LEARNERS)
+    several = rows["who"].unique().sort()
+    some = several.gather_every(max(len(several) // _LEARNERS, 1)).head(_LEARNERS)
     rows = rows.filter(pl.col("who").is_in(some.implode()))
     early = rows["at"] * 2 <= rows["of"]
-    return known.take(rows.filter(early)["index"]), known.take(rows.filter(~early)["index"])
-
-
-def _learnt(rehearsed: Kinds) -> dict[str, float]:
-    """Return the weights under which later halves are likeliest of their own earlier halves (a conditional logit)."""
+    earlier, later = (known.take(rows.filter(half)["index"]) for half in (early, ~early))
+    rehearsed = _compared(earlier, later, columns)[0]
     tables = np.stack([product(shown, own) for shown, own in rehearsed.values()], axis=-1)
     people = len(tables)
     if people < _FEWEST:

@@ -81,18 +81,16 @@ def item_walk(original: History, public: History) -> tuple[Walk, pl.Series, pl.S
     bought = bought.filter(pl.col("who") >= 0).join(code, on="item", how="inner", maintain_order="left")
     bought = bought.sort("who", maintain_order=True)
     shown = shown.filter(pl.col("whose") >= 0).join(code, on="item", how="inner").unique().sort("code", "whose")
+    of_customer, of_item = (
+        np.concatenate([[0], np.cumsum(np.bincount(codes.to_numpy(), minlength=count))]).astype(np.int64)
+        for codes, count in ((bought["who"], len(customers)), (shown["code"], len(items)))
+    )
     about = Walk(
         bought["code"].cast(pl.Int64).to_numpy(),
-        _starts(bought["who"].to_numpy(), len(customers)),
+        of_customer,
         shown["whose"].to_numpy(),
-        _starts(shown["code"].cast(pl.Int64).to_numpy(), len(items)),
+        of_item,
         np.bincount(whose[whose >= 0], minlength=len(pseudonyms)),
         np.bincount(who[who >= 0], minlength=len(customers)),
     )
     return about, customers, pseudonyms
-
-
-def _starts(
-    codes: np.ndarray[tuple[int], np.dtype[np.int64]], count: int
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=count)))).astype(np.int64)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
-from noren.data.arrays import SetSides, set_sides
+from noren.data.arrays import set_sides
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.engines.accelerated.device import accelerator_for
@@ -80,7 +79,23 @@ class Jaccard(Attack):
         progress(0.0, _("listing who has which items"))
         sides = set_sides(original, public)
         progress(0.2, _("comparing sets of items"))
-        customer, score = self._most_similar(sides, progress)
+        shape = (len(sides.pseudonyms), min(self.candidates, max(len(sides.customers), 1)))
+        accelerator = accelerator_for(chosen_engine(), pays=pairs_pay(len(sides.pseudonyms), len(sides.customers)))
+        if accelerator is not None:
+            customer, score = most_similar_sets(
+                accelerator, sides.known, sides.released, sides.items, shape[1],
+                lambda done: progress(0.2 + 0.8 * done, _("comparing sets of items")),
+            )  # fmt: skip
+        else:
+            index = index_of(sides.known, sides.items)
+            customer, score = np.full(shape, NOBODY, dtype=np.int64), np.zeros(shape)
+            # pseudonyms of one class show equal sets, and one search answers for all of them
+            order = in_equal_runs(sides.released)
+            blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
+            found = map_blocks(lambda which: most_similar(index, sides.released, which, shape[1]), blocks)
+            for done, (which, best) in enumerate(zip(blocks, found, strict=True), start=1):
+                customer[which], score[which] = best
+                progress(0.2 + 0.8 * done / len(blocks), _("comparing sets of items"))
         # everybody's first answer, surest first, then the second ones, and so on
         pseudonym = np.tile(np.arange(customer.shape[0]), customer.shape[1])
         rank = np.repeat(np.arange(1, customer.shape[1] + 1), customer.shape[0])
@@ -100,23 +115,3 @@ class Jaccard(Attack):
             "mean_similarity": float(first.mean()) if len(first) else 0.0,
         }
         return Guess(self.name, pairs, notes)
-
-    def _most_similar(self, sides: SetSides, progress: Progress) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return for each pseudonym the customers, best first, and their similarities."""
-        shape = (len(sides.pseudonyms), min(self.candidates, max(len(sides.customers), 1)))
-        accelerator = accelerator_for(chosen_engine(), pays=pairs_pay(len(sides.pseudonyms), len(sides.customers)))
-        if accelerator is not None:
-            return most_similar_sets(
-                accelerator, sides.known, sides.released, sides.items, shape[1],
-                lambda done: progress(0.2 + 0.8 * done, _("comparing sets of items")),
-            )  # fmt: skip
-        index = index_of(sides.known, sides.items)
-        customer, score = np.full(shape, NOBODY, dtype=np.int64), np.zeros(shape)
-        # pseudonyms of one class show equal sets, and one search answers for all of them
-        order = in_equal_runs(sides.released)
-        blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
-        found = map_blocks(lambda which: most_similar(index, sides.released, which, shape[1]), blocks)
-        for done, (which, (who, how)) in enumerate(zip(blocks, found, strict=True), start=1):
-            customer[which], score[which] = who, how
-            progress(0.2 + 0.8 * done / len(blocks), _("comparing sets of items"))
-        return customer, score

@@ -117,11 +117,12 @@ class Linkage(AttackByPeriod):
         heat = None
         if self.rounds and sides.by_time and len(sides.periods) > 1:
             shown = habit_rows(public, sides)
+            # 1 where nearly all rows of a pseudonym are its owner's, and show the owner's habits
+            unmixed = float(np.clip((puzzle.shares @ OWN_SHARES - _MIXED) / (_UNMIXED - _MIXED), 0.0, 1.0))
             for at in range(self.rounds):
                 progress(0.75 + 0.25 * at / self.rounds, _("linking the periods"))
-                told = habits(shown, sides, puzzle.solution, puzzle.unmixed())
-                heat = told.heat
-                puzzle = replace(puzzle, habits=told.scores).solved()
+                scores, heat = habits(shown, sides, puzzle.solution, unmixed)
+                puzzle = replace(puzzle, habits=scores).solved()
         notes = {
             "copied_share": copies.share,
             "own_rows": float(puzzle.shares @ OWN_SHARES),
@@ -155,7 +156,14 @@ class _Puzzle:
         """Weigh the rows; nothing is solved yet."""
         found = row_evidence(sides.known, sides.public, sides.beside, copies, limit=limit)
         plain = Scores.of(found)
-        pairs = partners(sides.known, sides.public, sides.beside, copies, _likeliest(plain, _CANDIDATES))
+        # the likeliest customers of each pseudonym, below 0 where fewer are listed
+        unit = plain.unit
+        order = np.lexsort((plain.person, -plain.value, unit))
+        rank = np.arange(len(order)) - plain.first[unit[order]]
+        kept = order[rank < _CANDIDATES]
+        likeliest = np.full((len(plain.others), _CANDIDATES), -1)
+        likeliest[unit[kept], rank[rank < _CANDIDATES]] = plain.person[kept]
+        pairs = partners(sides.known, sides.public, sides.beside, copies, likeliest)
         base = sides.public.counts * np.log(1 - copies.share)
         units = len(sides.period)
         # what is too sure of itself is explained by rows that changed hands; what is not sure enough is made so
@@ -218,23 +226,8 @@ class _Puzzle:
         together = _explained(_pooled(scores, groups), people)[first][many > 1].sum()
         return replace(self, back=groups) if together > apart else self
 
-    def unmixed(self) -> float:
-        """Return how far rows of a pseudonym show its owner's habits: 1 where nearly all are the owner's, else less."""
-        return float(np.clip((self.shares @ OWN_SHARES - _MIXED) / (_UNMIXED - _MIXED), 0.0, 1.0))
-
 
 # --- lists of pairs ----------------------------------------------------------------------------------------
-
-
-def _likeliest(scores: Scores, many: int) -> Whole:
-    """Return the likeliest customers of each pseudonym, below 0 where fewer are listed."""
-    unit = scores.unit
-    order = np.lexsort((scores.person, -scores.value, unit))
-    rank = np.arange(len(order)) - scores.first[unit[order]]
-    kept = order[rank < many]
-    best = np.full((len(scores.others), many), -1)
-    best[unit[kept], rank[rank < many]] = scores.person[kept]
-    return best
 
 
 def _pooled(scores: Scores, groups: Whole) -> Scores:
@@ -297,14 +290,6 @@ class HabitRows:
     items: int
 
 
-@dataclass(frozen=True)
-class Habits:
-    """What habits say: listed pairs as in :class:`~noren.attacks.profile.Scores`, and their temperature."""
-
-    scores: Scores
-    heat: float
-
-
 def habit_rows(public: History, sides: PeriodSides) -> HabitRows:
     """Lay out the public rows once more; what was cut from items to meet the knowledge is back."""
     shown = sides.public
@@ -328,8 +313,8 @@ def habit_rows(public: History, sides: PeriodSides) -> HabitRows:
     return HabitRows(rows, np.concatenate([reach, same]), by_item, int(items.max(initial=-1)) + 1)
 
 
-def habits(shown: HabitRows, sides: PeriodSides, solution: Solution, unmixed: float) -> Habits:
-    """Return what the habits of people as recognised so far say of every pseudonym.
+def habits(shown: HabitRows, sides: PeriodSides, solution: Solution, unmixed: float) -> tuple[Scores, float]:
+    """Return what the habits of people as recognised so far say of every pseudonym, and its temperature.
 
     ``unmixed`` is what they count: 1 at most, less where the rows of a pseudonym are a mixture and show nobody's.
     """
@@ -342,7 +327,7 @@ def habits(shown: HabitRows, sides: PeriodSides, solution: Solution, unmixed: fl
         found = row_evidence(known, shown.rows, beside, copies, limit=_HABIT_LIMIT, other_periods=True)
     heat = _heat(found, solution.person, sure, len(sides.customers))
     scores = Scores.of(found)
-    return Habits(replace(scores, value=scores.value * unmixed / heat), heat)
+    return replace(scores, value=scores.value * unmixed / heat), heat
 
 
 def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tuple[KnownLayout, Backgrounds]:

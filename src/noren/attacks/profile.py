@@ -220,11 +220,6 @@ class Period:
     shown: Whole
     known: Whole
 
-    @property
-    def units(self) -> Whole:
-        """The pseudonyms."""
-        return np.arange(self.first, self.stop)
-
 
 @dataclass(frozen=True)
 class Solution:
@@ -282,35 +277,28 @@ def learnt_row_counts(sides: PeriodSides, solution: Solution, counts: Counts) ->
 def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent) -> Copies:
     """Return what copies look like in this release."""
     progress(0.0, _("learning how rows were changed"))
-    copies = _from_rows(sides)
-    for at in range(_PAIR_ROUNDS):
-        progress((1 + at) / (1 + _PAIR_ROUNDS), _("learning how rows were changed"))
-        scores = Scores.of(row_evidence(sides.known, sides.public, sides.beside, copies, limit=limit))
-        solution = Solution.empty(len(sides.period))
-        for period in periods_in(sides):
-            solve(solution, period, scores, np.zeros((len(period.shown), len(period.people))))
-        copies = learn(sides.known, sides.public, sides.beside, copies, solution.person, solution.trust)
-    return copies
-
-
-def _from_rows(sides: PeriodSides) -> Copies:
-    """Learn how far copies move from rows alone: each is a copy of some row of its item and period, whosever.
-
-    What share of rows are copies cannot be learnt so; it is taken for most.
-    """
+    # from rows alone: each is a copy of some row of its item and period, whosever; what share of rows are copies cannot
+    # be learnt so, and is taken for most
     known, public = sides.known, sides.public
     anyone = replace(known, person=np.zeros_like(known.person), rows=known.rows.sum(axis=0, keepdims=True))
     row = np.repeat(np.arange(len(public.begin)), np.diff(public.item_first))
     beside = np.diff(known.first)[public.item * known.periods + public.begin[row]] if len(row) else np.zeros(0)
     # a few pseudonyms are enough where items are cut and every row has thousands beside it
-    step = 1 + int(beside.sum()) // _ENOUGH_PAIRS
     trust = np.zeros(len(sides.period))
-    trust[::step] = 1.0
+    trust[:: 1 + int(beside.sum()) // _ENOUGH_PAIRS] = 1.0
     copies = first_belief(sides.beside.reach, _ROW_SHARE)
     for _round in range(_ROW_ROUNDS):
         found = learn(anyone, public, sides.beside, copies, np.zeros(len(trust), np.int64), trust)
         copies = replace(found, share=_ROW_SHARE)
-    return replace(copies, share=_PAIR_SHARE)
+    copies = replace(copies, share=_PAIR_SHARE)
+    for at in range(_PAIR_ROUNDS):
+        progress((1 + at) / (1 + _PAIR_ROUNDS), _("learning how rows were changed"))
+        scores = Scores.of(row_evidence(known, public, sides.beside, copies, limit=limit))
+        solution = Solution.empty(len(sides.period))
+        for period in periods_in(sides):
+            solve(solution, period, scores, np.zeros((len(period.shown), len(period.people))))
+        copies = learn(known, public, sides.beside, copies, solution.person, solution.trust)
+    return copies
 
 
 def solve(
@@ -338,37 +326,25 @@ def solve(
     row, column, value = row[there], column[there], value[there]
     value = value + np.where(column < len(period.people), 0.0, absent or 0.0)
     size = (period.stop - period.first, len(people))
-    if size[0] * size[1] > _MOST_CELLS:
-        _solve_listed(solution, period, people, (row, column, value), size)
-        return
-    table = np.full(size, -np.inf)
-    table[:, : len(period.people)] = scores.others[period.first : period.stop, None]
-    table[row, column] = value
-    table[:, : len(period.people)] += more
-    share = fair_shares(table / heat)
+    if size[0] * size[1] <= _MOST_CELLS:
+        table = np.full(size, -np.inf)
+        table[:, : len(period.people)] = scores.others[period.first : period.stop, None]
+        table[row, column] = value
+        table[:, : len(period.people)] += more
+        share = fair_shares(table / heat)
+        chosen, whom = best_pairs(share)
+        trust, given = share[chosen, whom], share.sum(axis=0)
+    else:  # too large for a table: the likeliest listed pair first
+        most = np.full(size[0], -np.inf)
+        np.maximum.at(most, row, value)
+        weight = np.exp(value - most[row])
+        share = weight / np.bincount(row, weights=weight, minlength=size[0])[row]
+        chosen, whom = greedy_pairs(row, column, share, size)
+        of_pair = dict(zip(zip(row.tolist(), column.tolist(), strict=True), share.tolist(), strict=True))
+        trust = np.array([of_pair[pair] for pair in zip(chosen.tolist(), whom.tolist(), strict=True)])
+        given = np.bincount(column, weights=share, minlength=size[1])
     # the chance of having none; a customer without known rows has none unless shown
-    none = np.maximum(1 - share.sum(axis=0), 0.0)
-    chosen, whom = best_pairs(share)
-    _write(solution, period.first + chosen, people[whom], share[chosen, whom], none[whom])
-
-
-def _solve_listed(
-    solution: Solution, period: Period, people: Whole, listed: tuple[Whole, Whole, Real], size: tuple[int, int]
-) -> None:
-    """Assign what is too large for a table: the likeliest listed pair first."""
-    row, column, value = listed
-    most = np.full(size[0], -np.inf)
-    np.maximum.at(most, row, value)
-    weight = np.exp(value - most[row])
-    share = weight / np.bincount(row, weights=weight, minlength=size[0])[row]
-    chosen, whom = greedy_pairs(row, column, share, size)
-    of_pair = dict(zip(zip(row.tolist(), column.tolist(), strict=True), share.tolist(), strict=True))
-    trust = np.array([of_pair[pair] for pair in zip(chosen.tolist(), whom.tolist(), strict=True)])
-    none = np.maximum(1 - np.bincount(column, weights=share, minlength=size[1]), 0.0)
-    _write(solution, period.first + chosen, people[whom], trust, none[whom])
-
-
-def _write(solution: Solution, unit: Whole, person: Whole, trust: Real, none: Real) -> None:
-    solution.person[unit] = person
-    solution.trust[unit] = trust
-    solution.pays[unit] = trust > none
+    none = np.maximum(1 - given, 0.0)
+    solution.person[period.first + chosen] = people[whom]
+    solution.trust[period.first + chosen] = trust
+    solution.pays[period.first + chosen] = trust > none[whom]

@@ -133,18 +133,15 @@ def _baskets(history: History, roles: Sequence[Role]) -> _Baskets:
     beside = has.T @ np.log1p(has.sum(axis=1)) / buyers
     paid = [items[name].fill_null(strategy="mean").fill_null(0.0).to_numpy() for name in said]
     rarity = np.log((1 + len(people)) / buyers)
-    waves = _waves(np.column_stack([np.log(sold), np.log(buyers), beside, *paid]), sold, roles)
-    return _Baskets(people, has, (has * rarity).tocsr(), rarity, waves)
-
-
-def _waves(found: Real, sold: Real, roles: Sequence[Role]) -> Real:
-    """Return waves whose products are near 1 for items that sell alike and near 0 for others."""
+    # waves whose products are near 1 for items that sell alike and near 0 for others
+    found = np.column_stack([np.log(sold), np.log(buyers), beside, *paid])
     fine = np.array([_SOLD] * 3 + [_FINE[role] for role in roles])
     mean = sold @ found / max(sold.sum(), 1.0)
     spread = np.sqrt(sold @ (found - mean) ** 2 / max(sold.sum(), 1.0))
     drawn = uniform(_WAVES * (1 + len(fine)), seed=0).reshape(1 + len(fine), _WAVES)
     turns = ndtri(np.maximum(drawn[1:], 1e-9)) * (fine / np.where(spread > 1e-9, spread, np.inf))[:, None]
-    return np.asarray(np.cos((found - mean) @ turns + 2 * np.pi * drawn[0]) * np.sqrt(2 / _WAVES))
+    waves = np.asarray(np.cos((found - mean) @ turns + 2 * np.pi * drawn[0]) * np.sqrt(2 / _WAVES))
+    return _Baskets(people, has, (has * rarity).tocsr(), rarity, waves)
 
 
 def _of_rows(one: Any, other: Any) -> Callable[[slice], Real]:

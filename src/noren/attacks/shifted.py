@@ -67,9 +67,14 @@ class Shifted(Attack):
         """Name one customer for each pseudonym that has a date; the seed decides between equals."""
         progress(0.0, _("laying out the rows"))
         must_be_exact(original, original.measured())
-        found = {role: [_logs(one, role) for one in (original, public)] for role in (Role.QUANTITY, Role.PRICE)}
-        spread = {role: float(mine.var()) for role, (mine, theirs) in found.items() if len(mine) and len(theirs)}
-        roles = [role for role in spread if spread[role] > 0]
+        spread = {}  # of the logarithms of what both sides say
+        for role in (Role.QUANTITY, Role.PRICE):
+            if original.schema.with_role(role) and public.schema.with_role(role):
+                said = (np.log1p(np.abs(middles(one[role]))) for one in (original, public))
+                mine, theirs = (one[np.isfinite(one)] for one in said)
+                if len(mine) and len(theirs) and mine.var() > 0:
+                    spread[role] = float(mine.var())
+        roles = list(spread)
         held, seen = _days(original, roles), _days(public, roles)
         customers, pseudonyms = (one["who"].unique(maintain_order=True) for one in (held, seen))
         shape = len(pseudonyms), len(customers)
@@ -89,12 +94,6 @@ class Shifted(Attack):
         progress(0.1, _("comparing days at every shift"))
         pairs = assigned(self.name, shape, scores, seed, listed=near, rows=256)
         return guess_of(self.name, pairs, pseudonyms, customers)
-
-
-def _logs(history: History, role: Role) -> Real:
-    """Return the logarithms of what a column says; nothing where there is no such column."""
-    said = np.log1p(np.abs(middles(history[role]))) if history.schema.with_role(role) else np.zeros(0)
-    return said[np.isfinite(said)]
 
 
 def _days(history: History, roles: Sequence[Role]) -> pl.DataFrame:
