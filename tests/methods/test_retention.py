@@ -96,7 +96,7 @@ def test_numbers_and_days_move_on_their_grid() -> None:
     assert aligned["born"].is_between(dt.date(2000, 1, 1), dt.date(2000, 1, 31)).all()
     assert ((aligned["pay"] * 2) % 1 == 0).all()
     assert release.public.schema["born"] == SCHEMA["born"]
-    made = perturbation_of(release.public, release.statement)  # type: ignore[arg-type]
+    made = perturbation_of(release.public.schema, release.statement)
     # ages go as far as the noise says
     age, at = original.frame["age"].to_numpy(), np.arange(100)
     near = (laplace(100, made.decay(0)) * (np.abs(at[:, None] - at) <= 10)).sum(axis=1)
@@ -116,7 +116,7 @@ def test_classes_are_made_before_anything_else() -> None:
     assert release.public.schema["age"].domain == tuple(labels)
     plan = method.plan(original.schema, 500)
     assert plan.codes(pl.DataFrame({"age": [18, 20, 21, 80, 81]}))[0].tolist() == [0, 0, 1, 6, 7]
-    again = perturbation_of(release.public, release.statement)  # type: ignore[arg-type]
+    again = perturbation_of(release.public.schema, release.statement)
     assert again.codes(original.frame)[0].tolist() == plan.codes(original.frame)[0].tolist()
 
 

@@ -106,7 +106,7 @@ class RowLinkage(Attack):
     def attack(self, original: Table, public: Table, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a person for each public row that says something; the seed decides between equals."""
         progress(0.0, _("laying out the columns"))
-        noise = None if self._noise is None else perturbation_of(public, self._noise)
+        noise = None if self._noise is None else perturbation_of(public.schema, self._noise)
         names = self._known(original, public, noise)
         ladders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
         sizes = len(original), len(public)

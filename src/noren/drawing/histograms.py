@@ -356,7 +356,7 @@ def perturbed_by(release: Release) -> Perturbation | None:
     """Return how a release by retention was perturbed; none for others."""
     if not isinstance(release.public, Table) or release.statement.method != "retention":
         return None
-    return perturbation_of(release.public, release.statement)
+    return perturbation_of(release.public.schema, release.statement)
 
 
 def side_by_side(original: Records, release: Release) -> list[Beside]:

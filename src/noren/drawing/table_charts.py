@@ -71,7 +71,7 @@ def view(
     made: Perturbation = found.perturbation
     tables = {}
     if original is not None:
-        whole = perturbation_of(release.public, release.statement)
+        whole = perturbation_of(release.public.schema, release.statement)
         kept = whole.only([whole.names.index(name) for name in names])
         tables["original"] = kept.table(kept.codes(original.frame))
     tables["perturbed"] = made.table(made.places(release.public.frame))

@@ -77,7 +77,7 @@ def shown(
 ) -> Iterator[Shown]:
     """Yield the different public histories or rows, by some ``columns`` of a table alone where they are named."""
     if is_retention(statement) and isinstance(public, Table):
-        yield from _by_channels(pool, public, perturbation_of(public, statement), columns, progress)
+        yield from _by_channels(pool, public, perturbation_of(public.schema, statement), columns, progress)
         return
     people, said = as_history(only(pool.people, columns)), as_history(only(public, columns))
     found = consistent_customers(people, said, progress)

@@ -23,7 +23,7 @@ from noren.errors import InputError
 from noren.execution.engine import ReleaseCounts
 from noren.judgement.page_text import printable
 from noren.methods import methods
-from noren.retention.perturbation import stated_perturbation
+from noren.retention.perturbation import perturbation_of
 
 _EASY_SEED: Final = 2**32
 """Seeds below can be tried out one by one by whoever holds the original."""
@@ -110,7 +110,7 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
         # what follows from the noise; 1 where the statement contradicts the public part
         facts["proven_k"] = 1.0
         with contextlib.suppress(InputError):
-            facts["proven_k"] = stated_perturbation(counts.schema, statement).k(counts.rows)
+            facts["proven_k"] = perturbation_of(counts.schema, statement).k(counts.rows)
     if counts.schema.kind == Kind.HISTORY:
         facts |= _history_facts(counts)
     elif "proven_k" not in facts:

@@ -148,17 +148,11 @@ class Attribute:
             value=values[row],
         )
 
-    def numbered_values(self, codes: Whole) -> pl.Series:
-        """Return the released values of codes, texts as numbers of the domain: a byte in place of sixteen."""
-        if self.column.domain is None:
-            return self.values(codes)
-        return pl.Series(self.name, self.column.domain, dtype=pl.Enum(self.column.domain)).gather(pl.Series(codes))
-
-    def values(self, codes: Whole) -> pl.Series:
-        """Return the released values of codes."""
+    def values(self, codes: Whole, *, numbered: bool = False) -> pl.Series:
+        """Return the released values of codes; numbered, a text is a number of its domain: a byte, not sixteen."""
         if self.column.domain is not None:
-            domain = pl.Series(self.column.domain, dtype=pl.String)
-            return domain.gather(pl.Series(codes)).alias(self.name)
+            kind = pl.Enum(self.column.domain) if numbered else pl.String()
+            return pl.Series(self.name, self.column.domain, dtype=kind).gather(pl.Series(codes))
         low, _high = _ends(self.column)
         numbers = low + codes * self.column.grid
         parts = round(1 / self.column.grid)
@@ -202,7 +196,21 @@ def attribute_of(
             )
         made = Attribute(_as_text(column, domain, missing=missing))
     else:
-        _stop_at_unbounded(column, missing=missing)
+        rule = cure = ""
+        if column.type not in (ValueType.INTEGER, ValueType.DECIMAL, ValueType.DATE):
+            rule = _("values of type {type} cannot be perturbed").format(type=column.type)
+            cure = _("use a text, a number or a date")
+        elif column.minimum is None or column.maximum is None:
+            rule = _("the numbers have no bounds, and no noise protects values without bounds")
+            cure = _("give the column a minimum and a maximum in the schema, or classes (--classes {name}=…)")
+        elif missing and column.optional:
+            rule = _("a missing number has no place on a grid")
+            cure = _("put the numbers into classes (--classes {name}=…), or fill it")
+        elif (_ends(column)[1] - _ends(column)[0]) / column.grid >= _LONGEST_GRID:
+            rule = _("the grid has over {most:,} points").format(most=_LONGEST_GRID)
+            cure = _("declare a larger width, or classes")
+        if rule:
+            raise SchemaError(rule, cure.format(name=column.name), column=column.name)
         made = Attribute(column)
     if made.size < 2:
         raise SchemaError(
@@ -211,25 +219,6 @@ def attribute_of(
             column=column.name,
         )
     return made
-
-
-def _stop_at_unbounded(column: Column, *, missing: bool) -> None:
-    """Stop where a column is no bounded grid of numbers or days."""
-    if column.type not in (ValueType.INTEGER, ValueType.DECIMAL, ValueType.DATE):
-        rule = _("values of type {type} cannot be perturbed").format(type=column.type)
-        cure = _("use a text, a number or a date")
-    elif column.minimum is None or column.maximum is None:
-        rule = _("the numbers have no bounds, and no noise protects values without bounds")
-        cure = _("give the column a minimum and a maximum in the schema, or classes (--classes {name}=…)")
-    elif missing and column.optional:
-        rule = _("a missing number has no place on a grid")
-        cure = _("put the numbers into classes (--classes {name}=…), or fill it")
-    elif (_ends(column)[1] - _ends(column)[0]) / column.grid >= _LONGEST_GRID:
-        rule = _("the grid has over {most:,} points").format(most=_LONGEST_GRID)
-        cure = _("declare a larger width, or classes")
-    else:
-        return
-    raise SchemaError(rule, cure.format(name=column.name), column=column.name)
 
 
 def _as_text(column: Column, labels: Sequence[str], *, missing: bool) -> Column:

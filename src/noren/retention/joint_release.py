@@ -169,30 +169,24 @@ def part_of_statement(statement: Statement, name: str, digest: str | None = None
 def part_in(path: str | Path) -> JointPart:
     """Return the release in a folder, or of a statement alone; its data are not read."""
     path = Path(path)
-    file = path / "statement.json" if path.is_dir() else path
-    said = _object(file)
-    known = {key: said[key] for key in ("method", "parameters", "promise", "noren", "notes") if key in said}
+    file, secret = (path / "statement.json", path / "secret" / "run.json") if path.is_dir() else (path, None)
     kinds = {"method": str, "parameters": dict, "promise": str, "noren": str, "notes": dict}
-    if "method" not in known or not all(isinstance(value, kinds[key]) for key, value in known.items()):
-        raise _not_a_statement(file)
-    secret = path / "secret" / "run.json"
-    digest = _object(secret).get("digest") if path.is_dir() and secret.exists() else None
-    return part_of_statement(Statement(**known), str(path), digest if isinstance(digest, str) else None)
-
-
-def _object(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        raise _not_a_statement(file) from None
-    if not isinstance(content, dict):
-        raise _not_a_statement(file)
-    return content
-
-
-def _not_a_statement(file: Path) -> FileError:
-    return FileError(
-        _("this is no statement of a release"),
-        _("name a folder that noren protect wrote, or its statement.json"),
-        file=file,
-    )
+    read: list[dict[str, Any]] = []
+    for one in (file, secret) if secret is not None and secret.exists() else (file,):
+        try:
+            content = json.loads(one.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            content = None
+        fits = isinstance(content, dict)
+        if fits and one == file:
+            content = {key: content[key] for key in kinds if key in content}
+            fits = "method" in content and all(isinstance(value, kinds[key]) for key, value in content.items())
+        if not fits:
+            raise FileError(
+                _("this is no statement of a release"),
+                _("name a folder that noren protect wrote, or its statement.json"),
+                file=one,
+            )
+        read.append(content)
+    digest = read[1].get("digest") if len(read) > 1 else None
+    return part_of_statement(Statement(**read[0]), str(path), digest if isinstance(digest, str) else None)

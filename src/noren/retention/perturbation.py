@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from noren.data.frames import Table
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError, SchemaError
@@ -114,42 +113,39 @@ class Perturbation:
     def classed(self, original: pl.DataFrame) -> pl.DataFrame:
         """Return original rows in the values that are released, texts numbered; a column at a time, to save memory."""
         self._stop_at_missing(original)
-        return pl.DataFrame([a.numbered_values(a.codes(original[a.name])) for a in self.attributes])
+        return pl.DataFrame([a.values(a.codes(original[a.name]), numbered=True) for a in self.attributes])
 
-    def perturbed(self, codes: Sequence[Whole], *, seed: int, first: int = 0) -> list[Whole]:
-        """Perturb the rows that start at position ``first``: the same in blocks of any size."""
-        draw, rows = self._draw(), len(codes[0])
-        return self._moved(codes, lambda stream: uniforms(rows, seed=seed, draw=draw, stream=stream, first=first))
-
-    def perturbed_at(self, codes: Sequence[Whole], places: Whole, *, seed: int) -> list[Whole]:
-        """Perturb rows that stand at ``places`` of the original, in any order, as :meth:`perturbed` does all."""
-        draw = self._draw()
-        return self._moved(codes, lambda stream: uniforms_at(places, seed=seed, draw=draw, stream=stream))
+    def perturbed(
+        self, codes: Sequence[Whole], *, seed: int, first: int = 0, places: Whole | None = None
+    ) -> list[Whole]:
+        """Perturb the rows that start at position ``first``, or stand at ``places``: the same in blocks of any size."""
+        uniform = self._uniform(len(codes[0]), seed, first, places)
+        return [self._moved(at, column, uniform) for at, column in enumerate(codes)]
 
     def perturbed_frame(self, original: pl.DataFrame, *, seed: int) -> pl.DataFrame:
         """Return perturbed values of original rows, texts numbered; a column at a time, to save memory."""
         self._stop_at_missing(original)
-        draw, rows = self._draw(), len(original)
+        uniform = self._uniform(len(original), seed)
         columns = []
         for at, attribute in enumerate(self.attributes):
-            codes = attribute.codes(original[attribute.name])
-            moved_ = self._moved_at(at, codes, lambda stream: uniforms(rows, seed=seed, draw=draw, stream=stream))
-            columns.append(attribute.numbered_values(moved_))
+            codes = self._moved(at, attribute.codes(original[attribute.name]), uniform)
+            columns.append(attribute.values(codes, numbered=True))
         return pl.DataFrame(columns)
 
-    def _moved(self, codes: Sequence[Whole], uniform: Callable[[int], Real]) -> list[Whole]:
-        return [self._moved_at(at, column, uniform) for at, column in enumerate(codes)]
-
-    def _moved_at(self, at: int, codes: Whole, uniform: Callable[[int], Real]) -> Whole:
+    def _moved(self, at: int, codes: Whole, uniform: Callable[[int], Real]) -> Whole:
         attribute, one = self.attributes[at], uniform(2 * at)
         if attribute.numeric:
             return moved(codes, attribute.size, self.decay(at), one)
         return replaced(codes, attribute.size, self.rhos[at], one, uniform(2 * at + 1))
 
-    def _draw(self) -> int:
-        """Return a number of this perturbation's own, so that another one under the same seed draws other noise."""
+    def _uniform(self, rows: int, seed: int, first: int = 0, places: Whole | None = None) -> Callable[[int], Real]:
+        """Return what draws the numbers of each stream for so many rows, or for those at ``places``."""
+        # a number of this perturbation's own, so that another one under the same seed draws other noise
         said = json.dumps(self.notes()["attributes"], sort_keys=True).encode()
-        return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little")
+        draw = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little")
+        if places is None:
+            return lambda stream: uniforms(rows, seed=seed, draw=draw, stream=stream, first=first)
+        return lambda stream: uniforms_at(places, seed=seed, draw=draw, stream=stream)
 
     def table(self, codes: Sequence[Whole]) -> Real:
         """Return the cross tabulation of coded rows."""
@@ -181,12 +177,7 @@ class Perturbation:
         return {"attributes": said}
 
 
-def perturbation_of(public: Table, statement: Statement) -> Perturbation:
-    """Return how a release was perturbed, from its public part alone."""
-    return stated_perturbation(public.schema, statement)
-
-
-def stated_perturbation(schema: Schema, statement: Statement) -> Perturbation:
+def perturbation_of(schema: Schema, statement: Statement) -> Perturbation:
     """Return how a release was perturbed, from what its statement and the schema of its public part say."""
     said = statement.notes.get("attributes")
     if statement.method != "retention" or not isinstance(said, list) or not said:

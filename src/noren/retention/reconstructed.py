@@ -70,20 +70,16 @@ class SeenRecords:
         if self.counts is None:
             fold = generator.integers(0, folds, self.rows)
             return lambda some: self._counted(some, None, fold, folds)
-        shares = self._dealt(self.counts, folds, generator)
-        return lambda some: np.stack([self._counted(some, of_fold) for of_fold in shares])
-
-    def _dealt(self, counts: Whole, folds: int, generator: np.random.Generator) -> Whole:
-        """Return how many records of each entry are in each fold: the draws of single records, added up."""
-        found = np.zeros((folds, len(counts)), dtype=np.int64)
-        ends = np.cumsum(counts)
+        # how many records of each entry are in each fold: the draws of single records, added up
+        shares = np.zeros((folds, len(self.counts)), dtype=np.int64)
+        ends = np.cumsum(self.counts)
         for start in range(0, self.rows, _AT_ONCE):
             places = np.arange(start, min(start + _AT_ONCE, self.rows))
             entry = np.searchsorted(ends, places, side="right")
             first, last = int(entry[0]), int(entry[-1]) + 1
             both = (entry - first) * folds + generator.integers(0, folds, len(places))
-            found[:, first:last] += np.bincount(both, minlength=(last - first) * folds).reshape(-1, folds).T
-        return found
+            shares[:, first:last] += np.bincount(both, minlength=(last - first) * folds).reshape(-1, folds).T
+        return lambda some: np.stack([self._counted(some, of_fold) for of_fold in shares])
 
     def _counted(
         self, some: Sequence[int], counts: Whole | None, fold: Whole | None = None, folds: int | None = None
@@ -112,24 +108,21 @@ class Reconstruction(ABC):
         The attributes, and how they were perturbed.
     model, made_of
         Which model, and for ``auto`` what its answer is a mean of.
-    own_intervals
-        Between which numbers the cells of each attribute's own table lie, by name; empty without a bootstrap.
+    intervals, own_intervals
+        Between which numbers the cells of the table lie, and those of each attribute's own, by name; none without a
+        bootstrap, or without such a table.
     """
 
     perturbation: Perturbation
     model: Model
     made_of: dict[str, float] = field(default_factory=dict, kw_only=True)
+    intervals: CellIntervals | None = field(default=None, kw_only=True)
     own_intervals: dict[str, CellIntervals] = field(default_factory=dict, kw_only=True)
 
     @property
     @abstractmethod
     def table(self) -> Real:
         """Records per cell, an axis for each attribute; parts of records too."""
-
-    @property
-    @abstractmethod
-    def intervals(self) -> CellIntervals | None:
-        """Between which numbers each cell of the table lies; none without a bootstrap, or without such a table."""
 
     @abstractmethod
     def margin(self, names: Sequence[str]) -> Real:
@@ -149,17 +142,11 @@ class WholeReconstruction(Reconstruction):
     """A table that is held whole: every cell, with its interval after a bootstrap."""
 
     per_cell: Real
-    per_cell_intervals: CellIntervals | None = None
 
     @property
     def table(self) -> Real:
         """Records per cell."""
         return self.per_cell
-
-    @property
-    def intervals(self) -> CellIntervals | None:
-        """Between which numbers each cell lies."""
-        return self.per_cell_intervals
 
     def margin(self, names: Sequence[str]) -> Real:
         """Return the table of some attributes, in the order of ``names``."""
@@ -219,11 +206,6 @@ class WideReconstruction(Reconstruction):
             _("ask for the table of one or two attributes, or reconstruct fewer of them"),
         )
 
-    @property
-    def intervals(self) -> CellIntervals | None:
-        """There is no table, so there are none of its cells; see ``own_intervals`` and ``pair_intervals``."""
-        return None
-
     def margin(self, names: Sequence[str]) -> Real:
         """Return the table of one attribute, or of two in the order of ``names``."""
         places = _places(self.perturbation, names)
@@ -244,11 +226,8 @@ class WideReconstruction(Reconstruction):
         if self.as_seen is not None:
             order = generator.permutation(self.rows)
             return self.perturbation.frame([codes[order] for codes in self.as_seen])
-        return self.perturbation.frame(self.drawn(generator))
-
-    def drawn(self, generator: np.random.Generator) -> list[Whole]:
-        """Return whole records of the tree as codes."""
-        return tree_records(self.own, {pair: self.pairs[pair] for pair in self.links}, self.rows, generator)
+        linked = {pair: self.pairs[pair] for pair in self.links}
+        return self.perturbation.frame(tree_records(self.own, linked, self.rows, generator))
 
     def cells(self) -> pl.DataFrame:
         """Return the tables of one attribute, then of two, as rows.

@@ -27,7 +27,7 @@ from noren.kernels.reconstruction.estimates import (
 from noren.kernels.reconstruction.pairs import FOLDS, TREE, automatic, margins, tree_table
 from noren.kernels.reconstruction.retention import Channel
 from noren.progress import Progress, silent
-from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
 from noren.retention.reconstructed import Model as Model
 from noren.retention.reconstructed import Reconstruction as Reconstruction
 from noren.retention.reconstructed import SeenRecords, WholeReconstruction
@@ -85,7 +85,7 @@ def reconstruct_seen(
     """
     if schema.kind != Kind.TABLE:
         raise ParameterError(_("only tables are reconstructed"), _("name a release of a table"))
-    whole = stated_perturbation(schema, statement)
+    whole = perturbation_of(schema, statement)
     unknown = [name for name in attributes if name not in whole.names]
     if unknown:
         raise ParameterError(
@@ -101,51 +101,36 @@ def reconstruct_seen(
     kept = [tuple(made.names.index(name) for name in some) for some in interactions] or pairs(len(made.names))
     y = look(made).table(range(len(made.names)))
 
-    def worked_out(place: Place) -> WholeReconstruction:
-        return _whole(made, y, chosen, kept, epsilon, bootstrap, seed, progress, place)
+    def worked_out(place: Place) -> WholeReconstruction:  # on arrays that are put where the work is to be done
+        share = 1 / 2 if bootstrap else 1.0
+        generator = np.random.Generator(np.random.Philox(key=[seed, 0]))
+        table, made_of = estimated(
+            y,
+            made.channels,
+            chosen,
+            generator,
+            interactions=kept,
+            epsilon=epsilon,
+            report=lambda done: progress(done * share, _("reconstructing")),
+            place=place,
+        )
+        if not bootstrap:
+            return WholeReconstruction(made, chosen, table, made_of=made_of)
+        draws = np.random.Generator(np.random.Philox(key=[seed, 1 << 32]))
+        own = {}
+        for a, (name, channel) in enumerate(zip(made.names, made.channels, strict=True)):
+            seen, found = margin(y, a, y.ndim), margin(table, a, y.ndim)
+            own[name] = cell_intervals(seen, [channel], found, draws, bootstrap)
+        within = cell_intervals(
+            y, made.channels, table, draws, bootstrap, lambda done: progress((1 + done) / 2, _("drawing again")), place
+        )
+        return WholeReconstruction(made, chosen, table, intervals=within, made_of=made_of, own_intervals=own)
 
     accelerator = accelerator_for(chosen_engine(), pays=made.cells >= _PAYS)
     if accelerator is None:
         return worked_out(where_it_is)
     # a table is worked on whole: it has room on the device, or one line says that it has not
     return in_smaller_blocks(accelerator, lambda _block: worked_out(accelerator.tensor), 1)
-
-
-def _whole(
-    made: Perturbation,
-    y: Real,
-    model: Model,
-    interactions: Sequence[tuple[int, ...]],
-    epsilon: float,
-    bootstrap: int,
-    seed: int,
-    progress: Progress,
-    place: Place,
-) -> WholeReconstruction:
-    """Reconstruct a whole table, on arrays that ``place`` puts where the work is to be done."""
-    share = 1 / 2 if bootstrap else 1.0
-    generator = np.random.Generator(np.random.Philox(key=[seed, 0]))
-    table, made_of = estimated(
-        y,
-        made.channels,
-        model,
-        generator,
-        interactions=interactions,
-        epsilon=epsilon,
-        report=lambda done: progress(done * share, _("reconstructing")),
-        place=place,
-    )
-    if not bootstrap:
-        return WholeReconstruction(made, model, table, made_of=made_of)
-    draws = np.random.Generator(np.random.Philox(key=[seed, 1 << 32]))
-    own = {}
-    for a, (name, channel) in enumerate(zip(made.names, made.channels, strict=True)):
-        seen, found = margin(y, a, y.ndim), margin(table, a, y.ndim)
-        own[name] = cell_intervals(seen, [channel], found, draws, bootstrap)
-    within = cell_intervals(
-        y, made.channels, table, draws, bootstrap, lambda done: progress((1 + done) / 2, _("drawing again")), place
-    )
-    return WholeReconstruction(made, model, table, within, made_of=made_of, own_intervals=own)
 
 
 def stated_model(statement: Statement, model: Model | None = None) -> Model:

@@ -159,7 +159,7 @@ def protect_retention(
             said = error.problem
             row = None if said.row is None else int(places[said.row - 1]) + 1
             raise ValueInCellError(said.rule, said.cure, row=row, column=said.column, value=said.value) from None
-        return perturbation.frame(perturbation.perturbed_at(codes, places, seed=seed))
+        return perturbation.frame(perturbation.perturbed(codes, seed=seed, places=places))
 
     public = original.edited(kernel, types=types, schema=schema)
     return ClusterRelease(original, public, None, method.statement(perturbation, original.rows), seed, original.rows)

@@ -48,7 +48,7 @@ from noren.measures.utility.statistics import COLUMNS, Figures, Statistics, part
 from noren.measures.utility.table_losses import CellLoss, CellPairs, EntropyLoss, TableLoss, on_hierarchy
 from noren.progress import Progress, silent
 from noren.protocols import Score
-from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
 from noren.retention.reconstructed import SeenRecords
 from noren.tables import Texts
 
@@ -136,7 +136,7 @@ def seen_on_cluster(public: ClusterRecords, statement: Statement, made: Perturba
     """
     if made.cells <= LARGEST_TABLE:
         return _counted(public, made, LARGEST_TABLE)
-    every = stated_perturbation(public.schema, statement)
+    every = perturbation_of(public.schema, statement)
     return _counted(public, every, MOST_COMBINATIONS).only([every.names.index(name) for name in made.names])
 
 

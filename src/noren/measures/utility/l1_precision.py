@@ -17,8 +17,8 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.measures.evidence import both_tables
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Headline, Measure, Placing, Score
-from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
+from noren.protocols import Evidence, Measure, Score
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
 from noren.retention.reconstructed import SeenRecords
 from noren.retention.reconstruction import Reconstruction, reconstruct_seen, stated_model
 from noren.retention.wide_reconstruction import WIDE_MODELS
@@ -123,7 +123,7 @@ class L1Precision(Measure):
 
         ``before`` and ``after`` count the original's and the released records of some attributes.
         """
-        made = stated_perturbation(schema, statement)
+        made = perturbation_of(schema, statement)
         original, released = before(made), after(made)
         if made.cells > LARGEST_TABLE:
             return self._by_pairs(schema, statement, made, original, released, progress)

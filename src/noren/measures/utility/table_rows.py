@@ -64,7 +64,7 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
             raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
         same = [n for n in names if original.frame[n].dtype == public.frame[n].dtype]
         return _side_by_side(original.frame.select(same), public.frame.select(same))
-    made = perturbation_of(public, release.statement)
+    made = perturbation_of(public.schema, release.statement)
     before = made.classed(original.frame)
     after = public.frame.select(made.names)
     chosen = stated_model(release.statement, None if measure.model == "stated" else measure.model)
