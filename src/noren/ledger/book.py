@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -36,29 +37,16 @@ from noren.ledger.entries import (
     new_head,
     nobody,
     read_written,
-    remove_unfinished,
     verify,
     write_entry,
 )
 from noren.ledger.incoming import folder_name, incoming, periods_to_come
 from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
 from noren.ledger.proposal import BudgetError, Proposal, UnweighedError, facts_together, kept_form, verdict_of_kept
-from noren.ledger.risk import MEASURES, Risk, assess, attack_all, exposed_customers, found_exactly, found_in_draw
+from noren.ledger.risk import MEASURES, Risk, assess, attack_all, exposed_customers, found_in
 from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
 from noren.progress import Progress, part_of, silent
 from noren.version import __version__
-
-
-def _stop_at_unknown_budget(budget: Mapping[str, float], period: str) -> None:
-    """Stop where a budget of everything released cannot be held: no certificate, and what is out is not attacked."""
-    if budget:
-        raise CheckFailedError(
-            _(
-                "{period} was not released: this ledger attacks only before release, so what attacks find in "
-                "everything released is not known, and without a certificate the budget cannot be held; protect each "
-                "period in classes, or take the budget out of ledger.toml"
-            ).format(period=period)
-        )
 
 
 def period_seed(seed: int, period: str) -> int:
@@ -300,8 +288,14 @@ class Ledger:
             why = _("{period} was released without a certificate").format(period=bare)
         certificate = None if why else certified([*earlier, made], bought.customers)
         alone = bool(written) and not settings.attack_released
-        if alone and certificate is None:
-            _stop_at_unknown_budget(settings.budget, new.period)
+        if alone and certificate is None and settings.budget:
+            raise CheckFailedError(
+                _(
+                    "{period} was not released: this ledger attacks only before release, so what attacks find in "
+                    "everything released is not known, and without a certificate the budget cannot be held; protect "
+                    "each period in classes, or take the budget out of ledger.toml"
+                ).format(period=new.period)
+            )
         taken = {name for release in earlier for name in pseudonyms_of(release)}
         release = of_period(made, new.period, taken, own)
         release = replace(release, secret=replace(release.secret, seed=seed))
@@ -315,16 +309,13 @@ class Ledger:
         share = 0.65 / (1 if certificate else 1 + REDRAWS)
         attacking = part_of(progress, 0.3, 0.3 + share)
         guesses = attack_all(known, tested, attacks, failed=failed, progress=attacking)
-        if certificate:
-            draws = [found_exactly(asked, tested, guesses)]
-        else:
-            draws = []
-            for number in range(REDRAWS):
-                done = 0.3 + share * (1 + number)
-                others = redrawn(known, tested, periods[last:], settings.period, number)
-                attacking = part_of(progress, done, done + share)
-                answers = attack_all(known, others, attacks, failed=failed, progress=attacking)
-                draws.append(found_in_draw(asked, others, answers))
+        draws = [found_in(asked, tested, guesses, exactly=True)] if certificate else []
+        for number in range(0 if certificate else REDRAWS):
+            done = 0.3 + share * (1 + number)
+            others = redrawn(known, tested, periods[last:], settings.period, number)
+            attacking = part_of(progress, done, done + share)
+            answers = attack_all(known, others, attacks, failed=failed, progress=attacking)
+            draws.append(found_in(asked, others, answers))
         together = joined(tested)
         before = written[-1].entry.risk if written and not alone else None
         after = assess(asked, together, draws, before, exact=certificate is not None)
@@ -358,7 +349,8 @@ class Ledger:
     ) -> tuple[Entry, Proposal]:
         """Do as :meth:`add`, and return the proposal as well."""
         with alone(self.folder, tell):
-            remove_unfinished(self.folder)
+            for left in (self.folder / "releases").glob(".*"):  # by a process that was ended half-way
+                shutil.rmtree(left, ignore_errors=True)
             proposal = self.weigh(history, tell=tell, progress=progress, **how)
             if proposal.broken:
                 raise BudgetError(proposal)

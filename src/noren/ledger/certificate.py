@@ -100,7 +100,6 @@ def why_uncertified(release: Release, period: str) -> str:
 def certified(releases: Sequence[Release], customers: pl.Series) -> Certificate:
     """Return the certificate of releases of single periods that :func:`why_uncertified` finds nothing against."""
     sizes = sizes_of(releases, customers)
-    rates = _curve(sizes)
     live, people = int((sizes > 0).sum()), max(len(sizes), 1)
     tails = [_tail(sizes[:, : at + 1], (1 - SURE) / ((at + 1) * (at + 2))) for at in range(sizes.shape[1])]
     return Certificate(
@@ -109,7 +108,7 @@ def certified(releases: Sequence[Release], customers: pl.Series) -> Certificate:
         periods=len(releases),
         classes=round(float(pseudonyms_found(sizes).sum())),
         live=live,
-        rate={"um": customers_found(sizes) / people, "mm": rates[-1], "emm": max(rates)},
+        rate=_rates(sizes),
         tail={
             "um": most_hits(customers_log_mgf(sizes), 1 - SURE, len(sizes)) / people,
             "mm": _tail(sizes, 1 - SURE),
@@ -127,8 +126,7 @@ def least_possible(releases: Sequence[Release], customers: pl.Series) -> dict[st
     sizes = sizes_of(releases, customers)
     last = sizes[:, -1]
     sizes[:, -1] = np.where(last > 0, (last > 0).sum(), 0)
-    rates = _curve(sizes)
-    return {"um": customers_found(sizes) / max(len(sizes), 1), "mm": rates[-1], "emm": max(rates)}
+    return _rates(sizes)
 
 
 def smallest_enough(certificate: Certificate, last: int, classes: int, limit: float) -> int | None:
@@ -164,10 +162,11 @@ def _class_of(release: Release) -> pl.DataFrame:
     return classes.select(pl.col("pseudonym").cast(pl.String), "class", size=pl.len().over("class").cast(pl.Int64))
 
 
-def _curve(sizes: Whole) -> list[float]:
-    """Return what is certified of MM over the first 1, 2, … periods."""
+def _rates(sizes: Whole) -> dict[str, float]:
+    """Return what is certified of UM, MM and EMM."""
     found, live = np.cumsum(pseudonyms_found(sizes)), np.cumsum((sizes > 0).sum(axis=0))
-    return [float(rate) for rate in found / np.maximum(live, 1)]
+    curve = found / np.maximum(live, 1)  # of MM over the first 1, 2, … periods
+    return {"um": customers_found(sizes) / max(len(sizes), 1), "mm": float(curve[-1]), "emm": float(curve.max())}
 
 
 def _tail(sizes: Whole, chance: float) -> float:

@@ -24,7 +24,6 @@ import hashlib
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,12 +126,6 @@ def write_entry(
     return sealed
 
 
-def remove_unfinished(ledger: Path) -> None:
-    """Remove what a process left that was ended half-way; only for whoever holds the lock."""
-    for left in (ledger / "releases").glob(".*"):
-        shutil.rmtree(left, ignore_errors=True)
-
-
 # --- reading -----------------------------------------------------------------------------------------------
 
 
@@ -167,7 +160,7 @@ def read_written(ledger: Path) -> tuple[list[Written], list[FileError]]:
         found.append(Written(entry, folder, hashlib.sha256(content).hexdigest()))
     found.sort(key=lambda written: (written.entry.number, period_key(written.entry.period)))
     if not wrong:  # the entries around one that cannot be read do not fit together either
-        wrong = [*_chain_problems(found), *_head_problems(ledger, head, found)]
+        wrong = _misfits(ledger, head, found)
     return found, wrong
 
 
@@ -209,23 +202,6 @@ def _sealed(seal: dict[str, Any]) -> dict[str, str]:
     return {_FACTS: "", **seal["files"]}
 
 
-def _chain_problems(found: list[Written]) -> list[FileError]:
-    """Return where entries do not follow one another."""
-    wrong = []
-    before: Written | None = None
-    for place, one in enumerate(found, start=1):
-        path = one.folder / "entry.json"
-        if one.entry.number != place:
-            return [_damage(_("entry {number} is missing").format(number=place), path.parent.parent)]
-        if one.entry.previous != (before.digest if before else None):
-            told = before.entry.period if before else _("the first")
-            wrong.append(_damage(_("the entry before, {period}, is not that of then").format(period=told), path))
-        if before and period_key(one.entry.period) <= period_key(before.entry.period):
-            wrong.append(_damage(_("the entries are not in order of time"), path))
-        before = one
-    return wrong
-
-
 class _Head(BaseModel):
     """How many entries there are, and what the last is."""
 
@@ -235,17 +211,29 @@ class _Head(BaseModel):
     digest: str | None
 
 
-def _head_problems(ledger: Path, head: _Head, found: list[Written]) -> list[FileError]:
-    """Return where the entries are not those that the head counts; a process ended in between leaves it one behind."""
-    if head.entries > len(found):
-        said = _("{missing} of {count} releases are missing").format(
-            missing=head.entries - len(found), count=head.entries
-        )
-        return [_damage(said, ledger / "releases")]
-    last = found[head.entries - 1].digest if head.entries else None
-    if head.entries < len(found) - 1 or head.digest != last:
-        return [_damage(_("it does not count the entries that are there"), ledger / "head.json")]
-    return []
+def _misfits(ledger: Path, head: _Head, found: list[Written]) -> list[FileError]:
+    """Return where entries do not follow one another, or are not those that the head counts."""
+    wrong = []
+    before: Written | None = None
+    for place, one in enumerate(found, start=1):
+        path = one.folder / "entry.json"
+        if one.entry.number != place:
+            wrong = [_damage(_("entry {number} is missing").format(number=place), path.parent.parent)]
+            break
+        if one.entry.previous != (before.digest if before else None):
+            told = before.entry.period if before else _("the first")
+            wrong.append(_damage(_("the entry before, {period}, is not that of then").format(period=told), path))
+        if before and period_key(one.entry.period) <= period_key(before.entry.period):
+            wrong.append(_damage(_("the entries are not in order of time"), path))
+        before = one
+    # a process ended in between leaves the head one behind
+    last = found[head.entries - 1].digest if 0 < head.entries <= len(found) else None
+    if (missing := head.entries - len(found)) > 0:
+        said = _("{missing} of {count} releases are missing").format(missing=missing, count=head.entries)
+        wrong.append(_damage(said, ledger / "releases"))
+    elif missing < -1 or head.digest != last:
+        wrong.append(_damage(_("it does not count the entries that are there"), ledger / "head.json"))
+    return wrong
 
 
 def _changed(folder: Path, files: dict[str, str]) -> list[FileError]:

@@ -198,7 +198,7 @@ def named(text: str, by: Calendar) -> str:
     try:
         if match is None:
             raise ValueError(text)
-        return _name(_first_day(int(match[1]), int(match[2]), by), by)
+        return str(periods_of(pl.Series([_first_day(int(match[1]), int(match[2]), by)]), by)[0])
     except ValueError:
         raise ParameterError(
             _("{text!r} names no period of the ledger").format(text=text),
@@ -215,7 +215,7 @@ def next_period(name: str, by: Calendar) -> str:
     year, number = period_key(name)
     first = _first_day(year, number, by)
     days = {"month": _LONGEST, "week": 7, "quarter": 3 * _LONGEST}[by]
-    return _name(first + timedelta(days=days), by)
+    return str(periods_of(pl.Series([first + timedelta(days=days)]), by)[0])
 
 
 def folder_name(period: str) -> str:
@@ -231,7 +231,3 @@ def _first_day(year: int, number: int, by: Calendar) -> date:
     if by == "week":
         return date.fromisocalendar(year, number, 1)
     return date(year, number if by == "month" else 3 * number - 2, 1)
-
-
-def _name(day: date, by: Calendar) -> str:
-    return str(periods_of(pl.Series([day]), by)[0])

@@ -14,7 +14,7 @@ from noren.data.cells import is_generalised, lift, set_dtype
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Secret
-from noren.data.schema import Column, Role
+from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
@@ -79,7 +79,18 @@ def joined(releases: Sequence[Release]) -> Release:
     """
     parts = [_history(release) for release in releases]
     schema = parts[-1].schema
-    frame = pl.DataFrame([_joined_column([part.frame[c.name] for part in parts], c) for c in schema.columns])
+    columns = []  # cells where any release has cells, over the values of all
+    for column in schema.columns:
+        each = [part.frame[column.name] for part in parts]
+        if any(is_generalised(one.dtype) for one in each):
+            each = [lift(one, column) for one in each]
+        else:
+            each = [one.cast(pl.String) if isinstance(one.dtype, pl.Enum | pl.Categorical) else one for one in each]
+        if isinstance(each[0].dtype, pl.List):
+            texts = pl.concat([one.cast(pl.List(pl.String)) for one in each])
+            columns.append(texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort())))
+        else:
+            columns.append(pl.concat([one.to_frame() for one in each], how="vertical_relaxed").to_series())
     origins, rows = [], 0
     for release in releases:
         origins.append(release.secret.origin.cast(pl.UInt32) + rows)
@@ -87,7 +98,7 @@ def joined(releases: Sequence[Release]) -> Release:
     secret = Secret(pl.concat([r.secret.pseudonyms for r in releases]), pl.concat(origins).alias("row"), rows)
     categories = _joined_categories([r.statement for r in releases])
     statement = Statement("ledger", notes={} if categories is None else {"categories": categories})
-    return Release(History(frame, schema), secret, statement)
+    return Release(History(pl.DataFrame(columns), schema), secret, statement)
 
 
 def joined_rows(originals: Sequence[History]) -> History:
@@ -117,18 +128,6 @@ def _fresh(count: int, taken: Iterable[str], seed: int) -> pl.Series:
             _("all pseudonyms of nine digits have been used"), _("start a new ledger, with customers named anew")
         )
     return pl.Series("pseudonym", drawn - least + first).cast(pl.String)
-
-
-def _joined_column(parts: list[pl.Series], column: Column) -> pl.Series:
-    """Return one column of all releases: cells where any has cells, over the values of all."""
-    if not any(is_generalised(part.dtype) for part in parts):
-        plain = [p.cast(pl.String) if isinstance(p.dtype, pl.Enum | pl.Categorical) else p for p in parts]
-        return pl.concat([p.to_frame() for p in plain], how="vertical_relaxed").to_series()
-    cells = [lift(part, column) for part in parts]
-    if isinstance(cells[0].dtype, pl.List):
-        texts = pl.concat([cell.cast(pl.List(pl.String)) for cell in cells])
-        return texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort()))
-    return pl.concat([cell.to_frame() for cell in cells], how="vertical_relaxed").to_series()
 
 
 def _joined_categories(statements: Sequence[Statement]) -> dict[str, Any] | None:

@@ -120,12 +120,17 @@ def attack_all(
     return guesses
 
 
-def found_exactly(original: History, releases: Sequence[Release], guesses: Mapping[str, Guess]) -> Found:
-    """Return UM, MM and EMM of each guess in the mean over all draws of the pseudonyms, each period being in classes.
+def found_in(
+    original: History, releases: Sequence[Release], guesses: Mapping[str, Guess], *, exactly: bool = False
+) -> Found:
+    """Return UM, MM and EMM of each guess on this draw of the pseudonyms.
 
-    Members of a class are exchangeable, so a pseudonym of a class of c customers is each of them with the chance 1/c.
+    Exactly: in the mean over all draws, each period being in classes. Members of a class are exchangeable, so a
+    pseudonym of a class of c customers is each of them with the chance 1/c.
     """
     tables = matched(Evidence(original, joined(releases), guesses))
+    if not exactly:
+        return {guess: _rates(match, tables.live) for guess, match in tables.match.items()}
     found = [history_classes(release.public) for release in releases if isinstance(release.public, History)]
     tops = np.cumsum([0, *(one["class"].n_unique() for one in found)])
     classes = pl.concat(
@@ -135,12 +140,6 @@ def found_exactly(original: History, releases: Sequence[Release], guesses: Mappi
     of = pl.DataFrame({"pseudonym": tables.names}).join(classes, on="pseudonym", how="left", maintain_order="left")
     chances = tables.redealt(of["class"].to_numpy())
     return {guess: _rates(match, tables.live) for guess, match in chances.items()}
-
-
-def found_in_draw(original: History, releases: Sequence[Release], guesses: Mapping[str, Guess]) -> Found:
-    """Return UM, MM and EMM of each guess on this draw of the pseudonyms."""
-    tables = matched(Evidence(original, joined(releases), guesses))
-    return {guess: _rates(match, tables.live) for guess, match in tables.match.items()}
 
 
 def assess(
@@ -154,13 +153,16 @@ def assess(
     interval: dict[str, tuple[float, float]] = {}
     best = dict.fromkeys(MEASURES, -1.0)
     for guess in draws[0]:
-        so_far = attacks.setdefault(_attack_of(guess), dict.fromkeys(MEASURES, 0.0))
+        so_far = attacks.setdefault(guess.removesuffix(_ALONE), dict.fromkeys(MEASURES, 0.0))
         for name in MEASURES:
             values = [draw[guess][name] for draw in draws if guess in draw]
             mean = fmean(values)
             so_far[name] = max(so_far[name], mean)
             if mean > best[name]:
-                best[name], interval[name] = mean, _interval(values)
+                # the interval of 95 % about a mean by Student's distribution, inside 0 and 1
+                many = len(values)
+                half = float(stdtrit(many - 1, 0.975)) * stdev(values) / many**0.5 if many > 1 else 0.0
+                best[name], interval[name] = mean, (max(mean - half, 0.0), min(mean + half, 1.0))
     if before is not None:
         for attack in attacks.keys() & before.attacks.keys():
             attacks[attack]["emm"] = max(attacks[attack]["emm"], before.attacks[attack]["emm"])
@@ -181,14 +183,6 @@ def _rates(match: NDArray[np.bool_] | NDArray[np.float64], live: NDArray[np.bool
     return {"um": user_matching(match), "mm": curve[-1] if curve else 0.0, "emm": max(curve, default=0.0)}
 
 
-def _interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the interval of 95 % about a mean by Student's distribution, inside 0 and 1."""
-    if len(values) < 2:
-        return values[0], values[0]
-    half = float(stdtrit(len(values) - 1, 0.975)) * stdev(values) / len(values) ** 0.5
-    return max(fmean(values) - half, 0.0), min(fmean(values) + half, 1.0)
-
-
 def exposed_customers(original: History, release: Release, guesses: Mapping[str, Guess]) -> pl.DataFrame:
     """Return the customers whom some attack finds, the most exposed first; for the steward alone.
 
@@ -198,7 +192,7 @@ def exposed_customers(original: History, release: Release, guesses: Mapping[str,
     tables = matched(Evidence(original, release, guesses))
     hits: dict[str, NDArray[np.bool_]] = {}
     for guess, match in tables.match.items():
-        attack = _attack_of(guess)
+        attack = guess.removesuffix(_ALONE)
         hits[attack] = (match & tables.live) | hits.get(attack, np.zeros_like(match))
     every = np.stack(list(hits.values()))
     frame = pl.DataFrame(
@@ -212,7 +206,3 @@ def exposed_customers(original: History, release: Release, guesses: Mapping[str,
     exposed = frame.filter(pl.col("found") > 0).with_columns(share=pl.col("found") / pl.col("periods"))
     order = ["found", "share", "attacks", "customer"]
     return exposed.sort(order, descending=[True, True, True, False]).drop("share")
-
-
-def _attack_of(guess: str) -> str:
-    return guess.removesuffix(_ALONE)

@@ -102,7 +102,21 @@ class LedgerSettings:
                     _("a ledger without attacks sees no risk"),
                     _("name one or more of {names}").format(names=", ".join(known_attacks)),
                 )
-        limits, tried = checked_budget(budget or {}), tuple(dict.fromkeys(names))
+        limits, tried = budget or {}, tuple(dict.fromkeys(names))
+        if not isinstance(limits, Mapping):
+            raise ParameterError(_("the budget is no table"), _("write it like emm = 0.2"))
+        for name, limit in limits.items():
+            if name not in MEASURES:
+                raise ParameterError(
+                    _("there is no budget for {name}").format(name=name),
+                    _("use {names}").format(names=", ".join(MEASURES)),
+                )
+            if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
+                raise ParameterError(
+                    _("the budget {name} = {limit} is no share").format(name=name, limit=limit),
+                    _("use a number from 0 to 1, such as 0.2"),
+                )
+        limits = {name: float(limits[name]) for name in MEASURES if name in limits}
         settings = cls(schema, chain_of(chain, by), by, tried, limits, rule_named(rule), attack_released)
         settings.ready_attacks()
         return settings
@@ -214,21 +228,3 @@ def chain_of(given: ChainLike, by: Calendar) -> Chain:
                 _('set its period = "{period}", or leave it out').format(period=by),
             )
     return Chain(steps=steps)
-
-
-def checked_budget(given: Mapping[str, float]) -> dict[str, float]:
-    """Return a budget; stop at a measure that has none and at a limit that is no share."""
-    if not isinstance(given, Mapping):
-        raise ParameterError(_("the budget is no table"), _("write it like emm = 0.2"))
-    for name, limit in given.items():
-        if name not in MEASURES:
-            raise ParameterError(
-                _("there is no budget for {name}").format(name=name),
-                _("use {names}").format(names=", ".join(MEASURES)),
-            )
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
-            raise ParameterError(
-                _("the budget {name} = {limit} is no share").format(name=name, limit=limit),
-                _("use a number from 0 to 1, such as 0.2"),
-            )
-    return {name: float(given[name]) for name in MEASURES if name in given}
