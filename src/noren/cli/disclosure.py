@@ -102,7 +102,7 @@ def unicity(
     from noren.drawing.ground import chart_ending, heading_lines, write_picture
     from noren.inference.unicity import numbers_of
     from noren.inference.unicity import unicity as run
-    from noren.judgement.singled_out import left_in_release, singled_out
+    from noren.judgement.sentences import left_in_release, singled_out
     from noren.reports.unicity import unicity_lines
 
     numbers_of(known)
@@ -201,7 +201,7 @@ def population(
     """Estimate population uniqueness."""
     from noren.inference.population import population as estimate
     from noren.judgement.numbers import percent
-    from noren.judgement.singled_out import estimates_differ
+    from noren.judgement.sentences import estimates_differ
 
     data = load_people(table, schema)
     found = estimate(data, size, fraction=fraction, columns=comma_separated(columns))

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from noren.data.schema import Kind, Role
 from noren.inference.unicity import Step, changes_pseudonyms
 from noren.judgement.numbers import count
-from noren.judgement.sentences import guessed_sentences, inferred_sentences, told_sentences
-from noren.judgement.singled_out import left_in_release
+from noren.judgement.sentences import guessed_sentences, inferred_sentences, left_in_release, told_sentences
 from noren.papers.case import Case, column_text, is_pseudonymised_only, treatment
 from noren.papers.document import Block, Document, Grid
 from noren.papers.parts import (

@@ -14,7 +14,7 @@ from noren.errors import InputError
 from noren.i18n import _
 from noren.inference.unicity import Curve, Step, unicity
 from noren.judgement.numbers import count, number, percent
-from noren.judgement.singled_out import left_in_release, singled_out, step_range
+from noren.judgement.sentences import left_in_release, singled_out, step_range
 
 _SAMPLE = 1_000
 _KNOWN = "1-10"

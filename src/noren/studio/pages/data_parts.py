@@ -24,7 +24,7 @@ from noren.inference.identifiers import identifiers
 from noren.inference.population import population
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
-from noren.judgement.singled_out import estimates_differ
+from noren.judgement.sentences import estimates_differ
 from noren.reports.unicity import singled_out_caption, unicity_lines, unicity_table
 from noren.studio.folders import DATA_FILE
 from noren.studio.forms.columns import TYPES, ColumnFields, answer_of, types_for
