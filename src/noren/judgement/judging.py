@@ -39,11 +39,12 @@ from noren.judgement.verdict import Exhibit, Guarantee, Reason, Verdict, Word
 from noren.kernels.judging.composition import class_tail, once_per_person
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.survival import prefix_thresholds
-from noren.kernels.judging.threshold import Bound, threshold
+from noren.kernels.judging.threshold import threshold
 from noren.progress import Progress, silent
 from noren.protocols import Attack
 
 _ROUNDING = 1e-6
+_line = lru_cache(maxsize=64)(prefix_thresholds)
 
 
 def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
@@ -127,13 +128,26 @@ def deciding_measures(schema: Schema) -> list[str]:
 
 
 def _exhibit(tried: Tried, people: int, rule: Rule, level: Fraction) -> Exhibit:
-    best_named, best_right, needed = _best(tried, rule, level)
-    low, high = share_interval(tried.right, tried.named)
+    named, right, p = tried.named, tried.right, rule.tolerance
+    if rule.answers == "all":
+        best_named, best_right, needed = named, right, threshold(named, rule.bound, p, level)
+    else:  # the number of answers that tells most: all of them, or some of the surest
+        every = named, right, threshold(named, rule.bound, p, level / 2)
+        line = _line(named, rule.bound, p, level / 2)
+        # between two right answers hits stay and the line never falls: only right answers, or all, can be the best
+        tries = [
+            (0, 0, line[0]),
+            *((n, hits, line[n]) for hits, n in enumerate(tried.right_at, start=1)),
+            (named, right, line[named]),
+        ]
+        some = max(tries, key=lambda one: (Fraction(one[1], one[2]), -one[0]))
+        best_named, best_right, needed = max(every, some, key=lambda one: Fraction(one[1], one[2]))
+    low, high = share_interval(right, named)
     return Exhibit(
         attack=tried.attack,
-        named=tried.named,
-        right=tried.right,
-        rate=tried.right / tried.named if tried.named else 0.0,
+        named=named,
+        right=right,
+        rate=right / named if named else 0.0,
         low=low,
         high=high,
         chance=1 / max(people, 1),
@@ -144,24 +158,6 @@ def _exhibit(tried: Tried, people: int, rule: Rule, level: Fraction) -> Exhibit:
         beyond_chance=best_right >= needed,
         exceeds=best_right >= needed or Fraction(tried.customers, max(people, 1)) > rule.tolerance,
     )
-
-
-def _best(tried: Tried, rule: Rule, level: Fraction) -> tuple[int, int, int]:
-    """Return the number of answers that tells most, how many of them are right, and how many were needed."""
-    named, right, p = tried.named, tried.right, rule.tolerance
-    if rule.answers == "all":
-        return named, right, threshold(named, rule.bound, p, level)
-    every = named, right, threshold(named, rule.bound, p, level / 2)
-    needed = _line(named, rule.bound, p, level / 2)
-    # between two right answers hits stay and the line never falls: only right answers, or all, can be the best
-    tries = [(0, 0, needed[0]), *((n, hits, needed[n]) for hits, n in enumerate(tried.right_at, start=1))]
-    some = max([*tries, (named, right, needed[named])], key=lambda one: (Fraction(one[1], one[2]), -one[0]))
-    return every if Fraction(every[1], every[2]) >= Fraction(some[1], some[2]) else some
-
-
-@lru_cache(maxsize=64)
-def _line(named: int, bound: Bound, p: Fraction, level: Fraction) -> tuple[int, ...]:
-    return tuple(prefix_thresholds(named, bound, p, level))
 
 
 # --- histories -------------------------------------------------------------------------------------------------------

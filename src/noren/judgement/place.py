@@ -192,35 +192,28 @@ def recommend(places: Sequence[Place]) -> list[Choice]:
         if place.is_placed:
             groups.setdefault(place.use_of, []).append(i)
     best = frontier(places)
-    return [_choice(use_of, members, places, best) for use_of, members in groups.items()]
-
-
-def _choice(use_of: str | None, members: Sequence[int], places: Sequence[Place], best: Sequence[int]) -> Choice:
-    def use(i: int) -> float:
-        return places[i].use or 0.0
-
-    def risk(i: int) -> float:
-        return places[i].risk or 0.0
-
-    safe = [i for i in members if places[i].word.is_safe]
-    if not safe:
-        broken = [i for i in members if places[i].word == Word.BROKEN]
-        return Choice(use_of, safest=min(broken, key=lambda i: (risk(i), -use(i)), default=None))
-    chosen = min(safe, key=lambda i: (-use(i), -places[i].word.order, risk(i)))
-    beyond = [i for i in best if i in members and use(i) > use(chosen)]
-    order = places[chosen].word.order
-    safer = [
-        i
-        for i in safe
-        if (places[i].word.order > order and risk(i) <= risk(chosen))
-        or (places[i].word.order == order and risk(i) < risk(chosen))
-    ]
-    return Choice(
-        use_of,
-        chosen,
-        more_useful=min(beyond, key=lambda i: (use(i), risk(i)), default=None),
-        safer=min(safer, key=lambda i: (-use(i), risk(i)), default=None),
-    )
+    use, risk = ([getattr(one, name) or 0.0 for one in places] for name in ("use", "risk"))
+    order = [one.word.order for one in places]
+    choices = []
+    for use_of, members in groups.items():
+        safe = [i for i in members if places[i].word.is_safe]
+        if not safe:
+            broken = [i for i in members if places[i].word == Word.BROKEN]
+            choices.append(Choice(use_of, safest=min(broken, key=lambda i: (risk[i], -use[i]), default=None)))
+            continue
+        chosen = min(safe, key=lambda i: (-use[i], -order[i], risk[i]))
+        beyond = [i for i in best if i in members and use[i] > use[chosen]]
+        safer = [
+            i
+            for i in safe
+            if (order[i] > order[chosen] and risk[i] <= risk[chosen])
+            or (order[i] == order[chosen] and risk[i] < risk[chosen])
+        ]
+        more_useful = min(beyond, key=lambda i: (use[i], risk[i]), default=None)
+        choices.append(
+            Choice(use_of, chosen, more_useful, safer=min(safer, key=lambda i: (-use[i], risk[i]), default=None))
+        )
+    return choices
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------

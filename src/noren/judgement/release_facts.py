@@ -112,9 +112,27 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
         with contextlib.suppress(InputError):
             facts["proven_k"] = perturbation_of(counts.schema, statement).k(counts.rows)
     if counts.schema.kind == Kind.HISTORY:
-        facts |= _history_facts(counts)
-    elif "proven_k" not in facts:
-        facts |= _table_facts(counts, sensitive, unknown)
+        shares = {c.name: counts.alone(c) for c in counts.schema.with_role(Role.OTHER) if c.known}
+        facts["alone"] = {printable(name): share for name, share in shares.items() if share}
+        # whether a customer may have several pseudonyms: by the secret part, or without it by what was done
+        several = any(step.method == "monthly-pseudonyms" for step in statement.steps)
+        if counts.has_secret:
+            pairs = counts.secret.pseudonyms.select("pseudonym", "customer").unique()
+            several = bool(pairs["customer"].is_duplicated().any())
+        # where a customer has several, five that are alike may all be one person's
+        if "k" in claimed_by(statement) and not several:
+            classes = counts.history_classes()
+            facts["smallest_class"] = int(np.bincount(classes["class"].to_numpy()).min()) if len(classes) else None
+            facts["names_random"] = _names_look_random(counts, classes)
+    elif "proven_k" not in facts:  # where columns of role other are known, and where everything published is
+        known = [c.name for c in counts.schema.columns if c.role == Role.QUASI or (c.role == Role.OTHER and c.known)]
+        others = [name for name in known if counts.schema[name].role == Role.OTHER]
+        facts["known_others"] = _printable(others)
+        if others:
+            facts["known_least"], told = counts.smallest_class(known, sensitive)
+            facts["known_told"] = _printable(told)
+        if unknown:
+            facts["exposed"] = counts.different([*known, *unknown]) / counts.rows if counts.rows else None
     return ReleaseFacts(**facts)
 
 
@@ -136,25 +154,6 @@ def claimed_by(statement: Statement) -> dict[str, float]:
 
 def _printable(names: Any) -> tuple[str, ...]:
     return tuple(printable(name) for name in names)
-
-
-# --- histories -------------------------------------------------------------------------------------------------------
-
-
-def _history_facts(counts: ReleaseCounts) -> dict[str, Any]:
-    shares = {c.name: counts.alone(c) for c in counts.schema.with_role(Role.OTHER) if c.known}
-    facts: dict[str, Any] = {"alone": {printable(name): share for name, share in shares.items() if share}}
-    # whether a customer may have several pseudonyms: by the secret part, or without it by what was done
-    several = any(step.method == "monthly-pseudonyms" for step in counts.statement.steps)
-    if counts.has_secret:
-        pairs = counts.secret.pseudonyms.select("pseudonym", "customer").unique()
-        several = bool(pairs["customer"].is_duplicated().any())
-    if "k" not in claimed_by(counts.statement) or several:
-        return facts  # where a customer has several, five that are alike may all be one person's
-    classes = counts.history_classes()
-    facts["smallest_class"] = int(np.bincount(classes["class"].to_numpy()).min()) if len(classes) else None
-    facts["names_random"] = _names_look_random(counts, classes)
-    return facts
 
 
 def _names_look_random(counts: ReleaseCounts, classes: pl.DataFrame) -> bool | None:
@@ -200,19 +199,3 @@ def _standard_errors(ranks: pl.DataFrame, key: str) -> float:
     )
     spread = float(sums["spread"].sum())
     return float(sums["both"].sum()) / spread**0.5 if spread > 0 else 0.0
-
-
-# --- tables ----------------------------------------------------------------------------------------------------------
-
-
-def _table_facts(counts: ReleaseCounts, sensitive: list[str], unknown: list[str]) -> dict[str, Any]:
-    """Return what follows where columns of role other are known, and where everything published is."""
-    known = [c.name for c in counts.schema.columns if c.role == Role.QUASI or (c.role == Role.OTHER and c.known)]
-    others = [name for name in known if counts.schema[name].role == Role.OTHER]
-    facts: dict[str, Any] = {"known_others": _printable(others)}
-    if others:
-        facts["known_least"], told = counts.smallest_class(known, sensitive)
-        facts["known_told"] = _printable(told)
-    if unknown:
-        facts["exposed"] = counts.different([*known, *unknown]) / counts.rows if counts.rows else None
-    return facts

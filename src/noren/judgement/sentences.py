@@ -63,7 +63,7 @@ def rule_sentence(rule: Rule) -> str:
         attackers=count(rule.attackers),
     )
     if rule.per == "person":
-        said = _joined(said, say("rule.per_person"))
+        said = joined(said, say("rule.per_person"))
     if rule.membership is None and rule.attributes is None:
         return said
     return say(
@@ -74,7 +74,8 @@ def rule_sentence(rule: Rule) -> str:
     )
 
 
-def _joined(first: str, *others: str) -> str:
+def joined(first: str, *others: str) -> str:
+    """Return sentences one after another."""
     for more in others:
         first = say("joined", sentence=first, more=more)
     return first
@@ -83,16 +84,11 @@ def _joined(first: str, *others: str) -> str:
 # --- one release -----------------------------------------------------------------------------------------------------
 
 
-def verdict_sentence(verdict: Verdict) -> str:
-    """Return what a verdict says of its release, what luck let attacks hit, and what broke down."""
-    return _joined(headline_sentence(verdict), *besides(verdict))
-
-
 def public_sentence(verdict: Verdict) -> str:
     """Return a verdict as a data card tells it: what is proved, or what the word means; never what attacks hit."""
     counted = (Reason.GUARANTEE, Reason.CLASSES_LARGE_ENOUGH)
     first = headline_sentence(verdict) if verdict.reason in counted else word_meaning(verdict.word)
-    return _joined(first, *besides(verdict, public=True))
+    return joined(first, *besides(verdict, public=True))
 
 
 def headline_sentence(verdict: Verdict) -> str:
@@ -101,6 +97,7 @@ def headline_sentence(verdict: Verdict) -> str:
     The text has the name of the reason; where it says different things of tables and histories, that of the kind, too.
     """
     facts, rule, reason, guarantee = verdict.facts, verdict.rule, verdict.reason, verdict.guarantee
+    table = facts.table
     name, kind, least = f"verdict.{reason}", "table" if facts.kind == Kind.TABLE else "history", facts.least or 1
     words = {
         "allowed": allowed(rule),
@@ -139,17 +136,27 @@ def headline_sentence(verdict: Verdict) -> str:
             return say(name, **words | _numbers(worst))
         case Reason.CLAIM_REFUTED:
             worst = max(verdict.evidence, key=lambda one: one.rate)
-            words["others"] = count((_table(verdict).least or 1) - 1) if kind == "table" else ""
+            words["others"] = count((table.least or 1) - 1) if table is not None else ""
             return say(f"{name}.{kind}", **words | _numbers(worst))
         case Reason.CLAIM_NOT_KEPT:
-            return _claim_not_kept(verdict)
+            if facts.proven_k is not None:
+                return say(f"{name}.noise", **words | {"k": number(facts.proven_k)})
+            if table is None:
+                return say(f"{name}.history", **words | {"least": count(facts.smallest_class or 0)})
+            if table.least is not None and table.least < facts.claimed.get("k", 0):
+                return say(
+                    f"{name}.table", **words | {"least": _rows(table.least), "chance": percent(table.prosecutor)}
+                )
+            if told := told_sentences(table):
+                return say("verdict.broken", sentence=told[0])
+            return say(f"{name}.sensitive", others=count((table.least or 1) - 1))
         case Reason.CLASS_TOO_SMALL:
             if kind == "history":
                 return say(f"{name}.history", least, **words)
-            known = facts.known_others and (facts.table is None or facts.table.least != least)
+            known = facts.known_others and (table is None or table.least != least)
             return say(f"{name}.{'known' if known else 'table'}", columns=listing(list(facts.known_others)), **words)
         case Reason.SENSITIVE_TOLD:
-            told = [] if facts.table is None else told_sentences(facts.table)
+            told = [] if table is None else told_sentences(table)
             told = told or [say("known_told", columns=listing(list(facts.known_told)))]
             return say("verdict.broken", sentence=told[0])
         case Reason.NOT_TRIED:
@@ -179,22 +186,6 @@ def headline_sentence(verdict: Verdict) -> str:
     return say(name, **words)
 
 
-def _claim_not_kept(verdict: Verdict) -> str:
-    name, facts, claimed = f"verdict.{verdict.reason}", verdict.facts, verdict.facts.claimed.get("k", 0)
-    if facts.proven_k is not None:
-        return say(f"{name}.noise", k=number(facts.proven_k), claimed=number(claimed))
-    if facts.kind == Kind.HISTORY:
-        return say(f"{name}.history", claimed=number(claimed), least=count(facts.smallest_class or 0))
-    table = _table(verdict)
-    if table.least is not None and table.least < claimed:
-        chance = percent(table.prosecutor)
-        return say(f"{name}.table", claimed=number(claimed), least=_rows(table.least), chance=chance)
-    told = told_sentences(table)
-    if told:
-        return say("verdict.broken", sentence=told[0])
-    return say(f"{name}.sensitive", others=count((table.least or 1) - 1))
-
-
 def _numbers(one: Exhibit) -> dict[str, str]:
     return {
         "attack": one.attack,
@@ -205,12 +196,6 @@ def _numbers(one: Exhibit) -> dict[str, str]:
         "best_right": count(one.best_right),
         "needed": count(one.needed),
     }
-
-
-def _table(verdict: Verdict) -> TableFacts:
-    if verdict.facts.table is None:
-        raise ValueError(verdict.reason)
-    return verdict.facts.table
 
 
 def _rows(rows: int) -> str:
@@ -225,7 +210,16 @@ def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
     facts, guarantee, is_safe, failed = verdict.facts, verdict.guarantee, verdict.word.is_safe, verdict.facts.failed
     said = []
     if not public:
-        said += _by_attacks(verdict)
+        best = max(verdict.evidence, key=lambda one: one.customers, default=None)
+        proved = guarantee if verdict.reason == Reason.GUARANTEE and facts.kind == Kind.HISTORY else None
+        # attacks may hit more of one period than is expected of its guarantee
+        if proved is not None and best is not None and best.customers > proved.bound and facts.periods <= 1:
+            words = {"tried": count(len(verdict.evidence)), "customers": percent(best.customers)}
+            words["bound"] = percent(proved.bound)
+            if by_chance(best, verdict):
+                said.append(say("besides.by_chance", len(verdict.evidence), **words))
+            else:
+                said.append(say("besides.rare", tail=percent(class_tail(best.named, best.right, proved.k)), **words))
         if facts.chosen_seed and is_safe:
             said.append(say("besides.chosen_seed"))
         if facts.names_random is None and verdict.word == Word.PROVED and facts.kind == Kind.HISTORY:
@@ -237,7 +231,7 @@ def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
             through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
             sentence = say("besides.seen_through", recodings=listing(through) or say("besides.none"))
             more = [say("besides.not_seen_through", recodings=listing(left))] if left else []
-            said.append(_joined(sentence, *more))
+            said.append(joined(sentence, *more))
     if is_safe and facts.kind == Kind.TABLE and not facts.sensitive and facts.proven_k is None:
         said.append(say("besides.no_sensitive"))
     if is_safe and facts.chosen_by_sensitive:
@@ -251,21 +245,6 @@ def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
     if failed and verdict.word != Word.BROKEN and not public:
         said.append(say("besides.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
     return said
-
-
-def _by_attacks(verdict: Verdict) -> list[str]:
-    """Return that attacks hit more of a history than is expected of the guarantee; nothing where they did not."""
-    guarantee, facts = verdict.guarantee, verdict.facts
-    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
-    if verdict.reason != Reason.GUARANTEE or guarantee is None or best is None or best.customers <= guarantee.bound:
-        return []
-    if facts.kind == Kind.TABLE or facts.periods > 1:
-        return []
-    tried, bound = count(len(verdict.evidence)), percent(guarantee.bound)
-    words = {"tried": tried, "customers": percent(best.customers), "bound": bound}
-    if by_chance(best, verdict):
-        return [say("besides.by_chance", len(verdict.evidence), **words)]
-    return [say("besides.rare", tail=percent(class_tail(best.named, best.right, guarantee.k)), **words)]
 
 
 def by_chance(one: Exhibit, verdict: Verdict) -> bool:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.judgement.evidence import Exhibit, Facts, Guarantee, Reason, Word
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import besides, verdict_sentence
+from noren.judgement.sentences import besides, headline_sentence, joined
 
 __all__ = ["Exhibit", "Guarantee", "Reason", "Verdict", "Word"]
 
@@ -54,8 +54,8 @@ class Verdict(BaseModel):
 
     @property
     def sentence(self) -> str:
-        """The verdict as one sentence, in the language now spoken."""
-        return verdict_sentence(self)
+        """What it says of its release, what luck let attacks hit, and what broke down, in the language now spoken."""
+        return joined(headline_sentence(self), *besides(self))
 
     @property
     def risk(self) -> float | None:
