@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from noren.data.release import Release
     from noren.data.schema import Schema
     from noren.errors import NorenError
-    from noren.inference.identifiers import identifiers
-    from noren.inference.population import population
+    from noren.inference.singling_out import identifiers, population
     from noren.inference.study import infer
     from noren.inference.unicity import unicity
     from noren.judgement.judging import verdict
@@ -66,8 +65,7 @@ _PLACES = {
     "noren.data.release": ("Release",),
     "noren.data.schema": ("Schema",),
     "noren.errors": ("NorenError",),
-    "noren.inference.identifiers": ("identifiers",),
-    "noren.inference.population": ("population",),
+    "noren.inference.singling_out": ("identifiers", "population"),
     "noren.inference.study": ("infer",),
     "noren.inference.unicity": ("unicity",),
     "noren.judgement.judging": ("verdict",),

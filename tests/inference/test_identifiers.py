@@ -13,7 +13,7 @@ import noren
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
-from noren.inference import identifiers as module
+from noren.inference import singling_out as module
 
 
 def schema(**roles: str) -> Schema:

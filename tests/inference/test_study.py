@@ -14,7 +14,7 @@ from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
 from noren.inference.findings import Inferred, mean_of, told_membership
-from noren.inference.likelihoods import by_likelihood
+from noren.inference.inferences import by_likelihood
 from noren.inference.people import Pool, pool_of, split, stop_at_overlap
 from noren.inference.study import Study, infer, inferred_from
 

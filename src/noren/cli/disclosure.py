@@ -165,7 +165,7 @@ def identifiers(
     seed: Annotated[int, Option(min=0)] = 0,
 ) -> Output:
     """Find quasi-identifiers."""
-    from noren.inference.identifiers import identifiers as search
+    from noren.inference.singling_out import identifiers as search
     from noren.judgement.numbers import percent
 
     data = load_people(table, schema)
@@ -199,7 +199,7 @@ def population(
     schema: SchemaName = None,
 ) -> Output:
     """Estimate population uniqueness."""
-    from noren.inference.population import population as estimate
+    from noren.inference.singling_out import population as estimate
     from noren.judgement.numbers import percent
     from noren.judgement.sentences import estimates_differ
 

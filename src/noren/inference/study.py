@@ -17,9 +17,8 @@ from noren.data.statement import Statement
 from noren.engines.blocks import heard as interruptible
 from noren.errors import InputError, ParameterError, suggestion
 from noren.i18n import _
-from noren.inference.attribute import secrets_of, unseen_item, vote
 from noren.inference.findings import THREATS, Inferred, Threat, mean_of, told_attribute, told_membership
-from noren.inference.likelihoods import MEMBERSHIP, ways
+from noren.inference.inferences import MEMBERSHIP, secrets_of, unseen_item, vote, ways
 from noren.inference.people import Pool, pool_of, split, stop_at_overlap
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Method

@@ -22,7 +22,7 @@ from noren.protocols import Recoding
 from noren.tables import Texts
 
 if TYPE_CHECKING:
-    from noren.inference.population import PopulationRisk
+    from noren.inference.singling_out import PopulationRisk
     from noren.inference.unicity import Step
     from noren.judgement.verdict import Verdict
 

@@ -17,9 +17,8 @@ from noren.data.frames import History, Table
 from noren.data.periods import in_order, periods_of
 from noren.data.release import Release
 from noren.data.schema import Role
-from noren.inference.attribute import unseen_item, vote
 from noren.inference.findings import Inferred, told_attribute, told_membership
-from noren.inference.likelihoods import by_likelihood
+from noren.inference.inferences import by_likelihood, unseen_item, vote
 from noren.inference.people import Pool, pool_of, split
 from noren.kernels.judging.survival import best_plan
 from noren.kernels.judging.threshold import Bound

@@ -20,8 +20,7 @@ from noren.drawing.ground import live
 from noren.errors import NorenError, ParameterError, listing
 from noren.i18n import _, active_language
 from noren.inference.coarseness import EXACT
-from noren.inference.identifiers import identifiers
-from noren.inference.population import population
+from noren.inference.singling_out import identifiers, population
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.judgement.sentences import estimates_differ

@@ -1,0 +1,356 @@
+"""How likely each person of a pool makes each public history or row, and what follows from that.
+
+Let A(t, h) be the chance that a person t is shown as h. Of retention it is the product of its channels. Of any other
+release h is one of the histories that fit t, each of whose rows fits a row of t's own, and the likelier the more
+pseudonyms show it. If s pseudonyms show h, ``s·A(t, h) / Σ_u A(u, h)`` of them are t, as far as the pool knows.
+Summed over all h this is t's likelihood ratio of being in the data against somebody drawn from the pool, up to a
+factor: ``P(data | t in) / P(data) = 1/R · Σ_rows A(t, row) / mean_u A(u, row)``.
+
+**Membership inference: is this person in the data? A score for each person of a pool; higher, likelier.**
+The attacker knows all of a person's record and holds a list of people among whom the members are; he sees the public
+part and the statement. Two ways. By *likelihood*: how many of the public histories would be this person's, if all who
+fit one were as likely to be behind it, as above. By *nearness*, where values were moved and nothing fits:
+how near the nearest public history is, in the unit of U, by the distance of the attack ``nearest``.
+
+**Attribute inference: what does a release tell of a person that was not known? One guess for each person of a pool.**
+Of a *table* the attacker knows somebody's quasi columns and wants a secret one. The public rows vote, each with the
+share of it that would be this person's, as above: of a class all of its rows, of retention every row by the chance that
+it came of such a person. Of a *history* he knows a half of the different items that somebody bought, and names one
+more. He takes the public history that is most like the half, items that few have weighing most, and names the item of
+it that is surest; among equals the one that most public histories have. Much can be guessed of anybody: most people
+earn little, most buy milk. So the same is asked about controls, and only what is known of members beyond that is a leak
+(Giomi et al. 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from noren.attacks.nearest import Nearest
+from noren.data.arrays import exact_values, numbers, people
+from noren.data.cells import is_generalised, is_set
+from noren.data.fits import consistent_customers, history_classes, sides_of
+from noren.data.frames import History, Records, Table
+from noren.data.schema import Role, Scale, Schema
+from noren.data.statement import Statement
+from noren.errors import ParameterError, SchemaError, suggestion
+from noren.i18n import _
+from noren.inference.people import Pool, as_history
+from noren.kernels.arrays import Flags, Real, Whole
+from noren.kernels.reconstruction.retention import Channel
+from noren.progress import Progress, silent
+from noren.retention.perturbation import Perturbation, perturbation_of
+
+_CELLS = 1 << 24
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Some different public histories or rows, and how likely each person makes them.
+
+    Attributes
+    ----------
+    chance
+        A(t, h): a row for each person of the pool, dense or sparse.
+    place
+        For each public row or pseudonym the h that it shows, counted from the first of these; below 0 or beyond: none.
+    """
+
+    chance: Any
+    place: Whole
+
+    @property
+    def each(self) -> Real:
+        """Σ_u A(u, h), 1 where nobody makes it."""
+        total = np.asarray(self.chance.sum(axis=0)).ravel().astype(np.float64)
+        return np.where(total > 0, total, 1.0)
+
+    def shared(self, counts: Real) -> Real:
+        """Return what each person has of what is counted for each h (a number, or one in each of several columns)."""
+        per = self.each if counts.ndim == 1 else self.each[:, None]
+        answer: Real = self.chance @ (counts / per)
+        return answer
+
+
+def is_retention(statement: Statement) -> bool:
+    """Tell whether a release says how likely every value became every other."""
+    return statement.method == "retention"
+
+
+def shown(
+    pool: Pool, public: Records, statement: Statement, columns: Sequence[str] | None = None, progress: Progress = silent
+) -> Iterator[Shown]:
+    """Yield the different public histories or rows, by some ``columns`` of a table alone where they are named."""
+    if is_retention(statement) and isinstance(public, Table):
+        yield from _by_channels(pool, public, perturbation_of(public.schema, statement), columns, progress)
+        return
+    people, said = as_history(only(pool.people, columns)), as_history(only(public, columns))
+    found = consistent_customers(people, said, progress)
+    pairs, sharing = found.of_history, found.sharing.astype(np.float64)
+    fits = csr_array(
+        (np.repeat(sharing, pairs.counts), pairs.customer.astype(np.int64), pairs.first),
+        shape=(len(sharing), len(pool)),
+    ).T.tocsr()
+    whole = np.asarray(fits.sum(axis=1)).ravel()
+    yield Shown(fits.multiply((1 / np.where(whole > 0, whole, 1.0))[:, None]).tocsr(), found.history)
+
+
+def only(data: Records, columns: Sequence[str] | None = None) -> Records:
+    """Return a table with some of its columns alone; left out, those that people may know of each other.
+
+    They are the quasi and sensitive ones: names were taken out or drawn anew, and columns of role other are not used.
+    """
+    if isinstance(data, History):
+        return data
+    schema = data.schema
+    if columns is None:
+        told = schema.with_role(Role.QUASI, Role.SENSITIVE) or schema.with_role(Role.OTHER)
+        columns = [column.name for column in told]
+    kept = tuple(column for column in schema.columns if column.name in columns)
+    if not kept:
+        raise SchemaError(_("the table has no column that anybody could know"), _('give columns role = "quasi"'))
+    frame = data.frame.select(column.name for column in kept)
+    return replace(data, frame=frame, schema=schema.model_copy(update={"columns": kept}))
+
+
+def _by_channels(
+    pool: Pool, public: Table, noise: Perturbation, columns: Sequence[str] | None, progress: Progress
+) -> Iterator[Shown]:
+    at = [i for i, name in enumerate(noise.names) if columns is None or name in columns]
+    noise = noise.only(at)
+    people, released = noise.codes(pool.people.frame), noise.places(public.frame)
+    # the different public rows, and which of them each row is
+    frame = pl.DataFrame({str(at): column for at, column in enumerate(released)})
+    once = frame.unique(maintain_order=True).with_row_index("place")
+    rows = [once[name].to_numpy() for name in frame.columns]
+    place = frame.join(once, on=frame.columns, how="left", maintain_order="left")["place"].cast(pl.Int64).to_numpy()
+    size = max(_CELLS // len(pool), 1)
+    for start in range(0, len(rows[0]), size):
+        progress(start / len(rows[0]))
+        block = [column[start : start + size] for column in rows]
+        chance = np.ones((len(pool), len(block[0])))
+        for channel, mine, theirs, points in zip(noise.channels, people, block, noise.sizes, strict=True):
+            chance *= _chances(channel, mine, theirs, points)
+        yield Shown(chance, np.where(place < start + size, place - start, -1))
+
+
+def _chances(channel: Channel, mine: Whole, theirs: Whole, points: int) -> Real:
+    """Return the chance that each value of ours becomes each of theirs.
+
+    >>> _chances(0.5, np.array([0, 1]), np.array([0]), 2).tolist()
+    [[0.75], [0.25]]
+    """
+    if isinstance(channel, np.ndarray):
+        return np.asarray(channel[np.ix_(mine, theirs)], dtype=np.float64)
+    same = mine[:, None] == theirs[None, :]
+    chance: Real = (1 - channel) / points + channel * same.astype(np.float64)
+    return chance
+
+
+# --- Membership inference: is this person in the data? A score for each person of a pool; higher, likelier ------------
+
+
+def by_likelihood(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
+    """Return the likelihood ratio of each person to be in the data, up to a common factor.
+
+    It is how many of the public histories or rows are each person's, if all are as likely as they make them.
+    """
+    total = np.zeros(len(pool))
+    for part in shown(pool, public, statement, progress=progress):
+        there = part.place[(part.place >= 0) & (part.place < part.chance.shape[1])]
+        total += part.shared(np.bincount(there, minlength=part.chance.shape[1]).astype(np.float64))
+    return total
+
+
+def by_nearness(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
+    """Return how near the nearest public history is to each person: 0 as it is, -1 nothing of it fits."""
+    people, said = (as_history(only(side)) for side in (pool.people, public))
+    sides = sides_of(people, said)
+    # a row alone is compared with everybody: the short list is for histories, whose first rows choose it
+    attack = Nearest() if isinstance(public, History) else Nearest(shortlist=len(pool))
+    best, done = np.full(len(pool), np.inf), 0
+    columns, rows = len(sides.columns), sides.known.counts
+    for block in attack.distance_blocks(people, sides, progress):
+        shown = sides.public.counts[done : done + len(block), None]
+        best = np.minimum(best, (block / (columns * np.maximum(np.maximum(shown, rows[None, :]), 1))).min(axis=0))
+        done += len(block)
+    return -best
+
+
+Way = Callable[[Pool, Records, Statement, Progress], Real]
+MEMBERSHIP: Final[Mapping[str, Way]] = {"likelihood": by_likelihood, "nearness": by_nearness}
+
+
+def ways(statement: Statement) -> list[str]:
+    """Return the ways that tell something of a release: where its noise is known, the likelihood knows all there is."""
+    return ["likelihood"] if is_retention(statement) else list(MEMBERSHIP)
+
+
+# --- Attribute inference: what does a release tell of a person that was not known? One guess for each person of a pool
+
+
+_NEAR = 0.05
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """Of whom the secret was guessed rightly, and who had one to guess."""
+
+    right: Flags
+    asked: Flags
+
+
+def secrets_of(original: Schema, public: Records, named: str | None = None) -> list[str]:
+    """Return the columns to guess: the one that is named, else the sensitive ones; of a history the item."""
+    if isinstance(public, History):
+        if not public.schema.with_role(Role.ITEM):
+            raise SchemaError(
+                _("attribute inference guesses an unseen item, and these purchases have none"),
+                _('give a column role = "item", or ask for membership alone (--threat membership)'),
+            )
+        return [public.schema.role(Role.ITEM).name]
+    there = [name for name in public.schema.names if name in original.names]
+    if named is not None and named not in there:
+        raise SchemaError(
+            _("the release has no column {name!r}{hint}").format(name=named, hint=suggestion(named, there)),
+            _("name one of its columns with --secret"),
+        )
+    secret = (
+        [named] if named else [column.name for column in original.with_role(Role.SENSITIVE) if column.name in there]
+    )
+    if not secret:
+        raise SchemaError(
+            _("the release has no sensitive column to guess"),
+            _("name the column that the attacker does not know with --secret, or ask for membership alone"),
+        )
+    return secret
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress: Progress = silent) -> Guesses:
+    """Guess a secret column of each person from the public rows that may be theirs; see the text above."""
+    column = public.schema[secret]
+    if is_generalised(public.frame[secret].dtype):
+        raise SchemaError(
+            _("the release has sets or intervals there, and no values to guess"),
+            _("name another column"),
+            column=secret,
+        )
+    known = [
+        c.name for c in pool.people.schema.with_role(Role.QUASI) if c.name in public.schema.names and c.name != secret
+    ]
+    if not known:
+        raise SchemaError(
+            _("the attacker knows no column by which a person could be looked up"),
+            _('give columns role = "quasi" in the schema'),
+        )
+    truth, value, values = _coded(pool.people, public, secret)
+    total = np.bincount(value[value >= 0], minlength=len(values)).astype(np.float64)
+    votes = np.zeros((len(pool), len(values)))
+    for part in shown(pool, public, statement, known, progress):
+        size = part.chance.shape[1]
+        here = (part.place >= 0) & (part.place < size) & (value >= 0)
+        cell = part.place[here] * len(values) + value[here]
+        votes += part.shared(
+            np.bincount(cell, minlength=size * len(values)).reshape(size, len(values)).astype(np.float64)
+        )
+    votes[votes.sum(axis=1) == 0] = total  # whom nothing fits is guessed to be like most
+    if column.scale == Scale.NOMINAL:
+        guess = (votes + total / max(total.sum(), 1) * 1e-9).argmax(axis=1)
+        right = truth == guess
+    else:
+        guess = (np.cumsum(votes, axis=1) >= votes.sum(axis=1, keepdims=True) / 2).argmax(axis=1)
+        said, true = numbers(values)[guess], numbers(exact_values(pool.people, pool.people.schema[secret]))
+        right = np.abs(said - true) <= _NEAR * np.abs(true)
+    return Guesses(right, truth >= -1)
+
+
+def _coded(people: Records, public: Table, secret: str) -> tuple[Whole, Whole, pl.Series]:
+    """Return the true values as codes (-1: no public row has it, -2: missing), the public ones, and the values."""
+    shown = public.frame[secret]
+    if public.schema[secret].scale == Scale.NOMINAL:
+        shown = shown.cast(pl.String)
+    values = shown.drop_nulls().unique().sort()
+    places = pl.DataFrame({"value": values, "code": pl.int_range(len(values), eager=True)})
+    own = people.frame[secret].cast(values.dtype, strict=False)
+    codes = [
+        pl.DataFrame({"value": series}).join(places, on="value", how="left", maintain_order="left")["code"]
+        for series in (own, shown)
+    ]
+    true = codes[0].fill_null(-1).to_numpy().copy()
+    true[people.frame[secret].is_null().to_numpy()] = -2
+    return true, codes[1].fill_null(-1).to_numpy(), values
+
+
+# --- histories -------------------------------------------------------------------------------------------------------
+
+
+def unseen_item(pool: Pool, public: History, seed: int, progress: Progress = silent) -> Guesses:
+    """Name one item that each person bought, beyond the half of them that is known; the seed draws the half."""
+    if not isinstance(pool.people, History):
+        raise ParameterError(_("these people have no purchases"), _("give purchases"))
+    released, sharing, items = _released(public)
+    # the different items of each person
+    who, _people = people(pool.people[Role.CUSTOMER])
+    item = exact_values(pool.people, pool.people.schema.role(Role.ITEM)).cast(pl.String)
+    bought = pl.DataFrame({"who": who, "item": item}).drop_nulls().unique().sort("who", "item")
+    known, hidden = _halves(bought, items, len(pool), seed)
+    popular = sharing @ released / max(sharing.sum(), 1)
+    weight = -np.log(np.clip(popular, 1 / (2 * max(sharing.sum(), 1)), 1.0)) + 1e-9
+    weighted = (known.multiply(weight[None, :])).tocsr()
+    whole_known, whole_released = np.asarray(weighted.sum(axis=1)).ravel(), released @ weight
+    right = np.zeros(len(pool), dtype=np.bool_)
+    for start in range(0, len(pool), _BLOCK):
+        progress(start / len(pool), _("comparing items"))
+        mine = slice(start, min(start + _BLOCK, len(pool)))
+        overlap = (weighted[mine] @ released.T).toarray()
+        either = whole_known[mine][:, None] + whole_released[None, :] - overlap
+        best = (overlap / np.maximum(either, 1e-9)).argmax(axis=1)
+        sure = released[best].toarray() + popular[None, :]
+        sure[known[mine].toarray() > 0] = -1.0
+        right[mine] = hidden[mine].toarray()[np.arange(len(best)), sure.argmax(axis=1)] > 0
+    # who has two items at least: one to be known, one to be guessed
+    return Guesses(right, np.bincount(bought["who"].to_numpy(), minlength=len(pool)) >= 2)
+
+
+def _released(public: History) -> tuple[csr_array, Real, pl.Series]:
+    """Return how sure each item is in each different public history, how many share it, and the items."""
+    classes = history_classes(public)
+    item, customer = (public.schema.role(role).name for role in (Role.ITEM, Role.CUSTOMER))
+    first = classes.unique("class", keep="first", maintain_order=True)
+    cells = public.frame.select(pl.col(customer).alias("pseudonym"), pl.col(item).alias("item"))
+    cells = cells.join(first, on="pseudonym", how="inner", maintain_order="left").drop_nulls("item")
+    if is_set(public.frame[item].dtype):
+        sure = 1 / pl.col("item").list.n_unique()
+        cells = cells.with_columns(sure=sure).explode("item").drop_nulls("item")
+    else:
+        cells = cells.with_columns(sure=pl.lit(1.0))
+    once = cells.with_columns(pl.col("item").cast(pl.String)).group_by("class", "item").agg(pl.col("sure").max())
+    items = once["item"].unique().sort()
+    place = once["item"].cast(pl.Enum(items)).to_physical().cast(pl.Int64).to_numpy()
+    shape = (len(first), len(items))
+    sets = csr_array((once["sure"].to_numpy(), (once["class"].cast(pl.Int64).to_numpy(), place)), shape=shape)
+    return sets, np.bincount(classes["class"].to_numpy(), minlength=len(first)).astype(np.float64), items
+
+
+def _halves(bought: pl.DataFrame, items: pl.Series, count: int, seed: int) -> tuple[csr_array, csr_array]:
+    """Return the half of the items that is known of each person, and the other half; the larger one is known."""
+    drawn = pl.Series(np.random.Philox(key=[seed, 4]).random_raw(len(bought)))
+    bought = bought.with_columns(drawn.alias("drawn"))
+    rank = pl.col("drawn").rank("ordinal").over("who")
+    bought = bought.with_columns(known=rank * 2 <= pl.len().over("who") + 1)
+    places = pl.DataFrame({"item": items, "place": pl.int_range(len(items), eager=True)})
+    coded = bought.join(places, on="item", how="inner", maintain_order="left")
+    return tuple(
+        csr_array((np.ones(len(part)), (part["who"].to_numpy(), part["place"].to_numpy())), shape=(count, len(items)))
+        for part in (coded.filter("known"), coded.filter(~pl.col("known")))
+    )
