@@ -7,6 +7,7 @@ smaller or becomes equal. So a released interval that holds a value holds, its t
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -109,7 +110,11 @@ def _checked(column: Column, word: str | None) -> str:
         return EXACT
     kind, colon, number = word.partition(":")
     patterns = {one.partition(":")[0] for one in allowed if ":" in one}
-    if word in allowed or (colon and kind in patterns and _is_step(kind, number)):
+    fits = number.isascii() and number.isdigit() and 1 <= int(number) <= 15
+    if kind == "round":
+        with contextlib.suppress(ValueError):
+            fits = 0 < float(number) < float("inf")
+    if word in allowed or (colon and kind in patterns and fits):
         return word
     raise ParameterError(
         _("{column} cannot be known by {word!r}{hint}").format(
@@ -117,15 +122,6 @@ def _checked(column: Column, word: str | None) -> str:
         ),
         _("use one of {words}").format(words=", ".join(allowed)),
     )
-
-
-def _is_step(kind: str, number: str) -> bool:
-    if kind == "round":
-        try:
-            return 0 < float(number) < float("inf")
-        except ValueError:
-            return False
-    return number.isascii() and number.isdigit() and 1 <= int(number) <= 15
 
 
 # --- values and cells ------------------------------------------------------------------------------------------------
@@ -183,21 +179,16 @@ def _coarse(value: pl.Expr, known: KnownColumn) -> pl.Expr:
     if kind == "round":
         number = value.cast(pl.Float64)
         return (number / known.step).round() * known.step
-    if kind == "digits":
-        return _leading_digits(value.cast(pl.Float64), int(known.step))
+    if kind == "digits":  # cut after the first digits, towards 0; what rounding took from 2.999… is given back first
+        number, digits = value.cast(pl.Float64), int(known.step)
+        # log10 of 1000 is 2.9999999999999996
+        order = (number.abs().log10() + 1e-12).floor()
+        unit = pl.lit(10.0).pow(order - (digits - 1))
+        cut = ((number.abs() / unit) * (1 + 1e-12)).floor() * unit
+        # nearest decimal, so that 3 · 0.1 is 0.3
+        return pl.when(number == 0).then(0.0).otherwise(number.sign() * cut.round_sig_figs(digits))
     if known.column.type == ValueType.TIME and kind == "hour":
         return pl.when(value.is_not_null()).then(pl.time(value.dt.hour()))
     if kind in _UNITS:
         return value.dt.truncate(_UNITS[kind])
     return value
-
-
-def _leading_digits(number: pl.Expr, digits: int) -> pl.Expr:
-    """Cut numbers after their first digits, towards 0; what rounding took from 2.999… is given back first."""
-    # log10 of 1000 is 2.9999999999999996
-    order = (number.abs().log10() + 1e-12).floor()
-    unit = pl.lit(10.0).pow(order - (digits - 1))
-    cut = ((number.abs() / unit) * (1 + 1e-12)).floor() * unit
-    # nearest decimal, so that 3 · 0.1 is 0.3
-    cut = cut.round_sig_figs(digits)
-    return pl.when(number == 0).then(0.0).otherwise(number.sign() * cut)

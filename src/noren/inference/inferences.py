@@ -45,7 +45,7 @@ from noren.inference.people import Pool, as_history
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.reconstruction.retention import Channel
 from noren.progress import Progress, silent
-from noren.retention.perturbation import Perturbation, perturbation_of
+from noren.retention.perturbation import perturbation_of
 
 _CELLS = 1 << 24
 
@@ -78,17 +78,27 @@ class Shown:
         return answer
 
 
-def is_retention(statement: Statement) -> bool:
-    """Tell whether a release says how likely every value became every other."""
-    return statement.method == "retention"
-
-
 def shown(
     pool: Pool, public: Records, statement: Statement, columns: Sequence[str] | None = None, progress: Progress = silent
 ) -> Iterator[Shown]:
     """Yield the different public histories or rows, by some ``columns`` of a table alone where they are named."""
-    if is_retention(statement) and isinstance(public, Table):
-        yield from _by_channels(pool, public, perturbation_of(public.schema, statement), columns, progress)
+    if statement.method == "retention" and isinstance(public, Table):  # it says how likely values became others
+        noise = perturbation_of(public.schema, statement)
+        noise = noise.only([i for i, name in enumerate(noise.names) if columns is None or name in columns])
+        codes, released = noise.codes(pool.people.frame), noise.places(public.frame)
+        # the different public rows, and which of them each row is
+        frame = pl.DataFrame({str(at): column for at, column in enumerate(released)})
+        once = frame.unique(maintain_order=True).with_row_index("place")
+        rows = [once[name].to_numpy() for name in frame.columns]
+        place = frame.join(once, on=frame.columns, how="left", maintain_order="left")["place"].cast(pl.Int64).to_numpy()
+        size = max(_CELLS // len(pool), 1)
+        for start in range(0, len(rows[0]), size):
+            progress(start / len(rows[0]))
+            block = [column[start : start + size] for column in rows]
+            chance = np.ones((len(pool), len(block[0])))
+            for channel, mine, theirs, points in zip(noise.channels, codes, block, noise.sizes, strict=True):
+                chance *= _chances(channel, mine, theirs, points)
+            yield Shown(chance, np.where(place < start + size, place - start, -1))
         return
     people, said = as_history(only(pool.people, columns)), as_history(only(public, columns))
     found = consistent_customers(people, said, progress)
@@ -117,27 +127,6 @@ def only(data: Records, columns: Sequence[str] | None = None) -> Records:
         raise SchemaError(_("the table has no column that anybody could know"), _('give columns role = "quasi"'))
     frame = data.frame.select(column.name for column in kept)
     return replace(data, frame=frame, schema=schema.model_copy(update={"columns": kept}))
-
-
-def _by_channels(
-    pool: Pool, public: Table, noise: Perturbation, columns: Sequence[str] | None, progress: Progress
-) -> Iterator[Shown]:
-    at = [i for i, name in enumerate(noise.names) if columns is None or name in columns]
-    noise = noise.only(at)
-    people, released = noise.codes(pool.people.frame), noise.places(public.frame)
-    # the different public rows, and which of them each row is
-    frame = pl.DataFrame({str(at): column for at, column in enumerate(released)})
-    once = frame.unique(maintain_order=True).with_row_index("place")
-    rows = [once[name].to_numpy() for name in frame.columns]
-    place = frame.join(once, on=frame.columns, how="left", maintain_order="left")["place"].cast(pl.Int64).to_numpy()
-    size = max(_CELLS // len(pool), 1)
-    for start in range(0, len(rows[0]), size):
-        progress(start / len(rows[0]))
-        block = [column[start : start + size] for column in rows]
-        chance = np.ones((len(pool), len(block[0])))
-        for channel, mine, theirs, points in zip(noise.channels, people, block, noise.sizes, strict=True):
-            chance *= _chances(channel, mine, theirs, points)
-        yield Shown(chance, np.where(place < start + size, place - start, -1))
 
 
 def _chances(channel: Channel, mine: Whole, theirs: Whole, points: int) -> Real:
@@ -189,7 +178,7 @@ MEMBERSHIP: Final[Mapping[str, Way]] = {"likelihood": by_likelihood, "nearness":
 
 def ways(statement: Statement) -> list[str]:
     """Return the ways that tell something of a release: where its noise is known, the likelihood knows all there is."""
-    return ["likelihood"] if is_retention(statement) else list(MEMBERSHIP)
+    return ["likelihood"] if statement.method == "retention" else list(MEMBERSHIP)
 
 
 # --- Attribute inference: what does a release tell of a person that was not known? One guess for each person of a pool
@@ -253,7 +242,15 @@ def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress:
             _("the attacker knows no column by which a person could be looked up"),
             _('give columns role = "quasi" in the schema'),
         )
-    truth, value, values = _coded(pool.people, public, secret)
+    rows = public.frame[secret].cast(pl.String) if column.scale == Scale.NOMINAL else public.frame[secret]
+    values, own = rows.drop_nulls().unique().sort(), pool.people.frame[secret]
+    # true values as codes (-1: no public row has it, -2: missing), and the public ones
+    places = pl.DataFrame({"value": values, "code": pl.int_range(len(values), eager=True)})
+    ours, theirs = (
+        pl.DataFrame({"value": one}).join(places, on="value", how="left", maintain_order="left")["code"].fill_null(-1)
+        for one in (own.cast(values.dtype, strict=False), rows)
+    )
+    truth, value = ours.set(own.is_null(), -2).to_numpy(), theirs.to_numpy()
     total = np.bincount(value[value >= 0], minlength=len(values)).astype(np.float64)
     votes = np.zeros((len(pool), len(values)))
     for part in shown(pool, public, statement, known, progress):
@@ -274,23 +271,6 @@ def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress:
     return Guesses(right, truth >= -1)
 
 
-def _coded(people: Records, public: Table, secret: str) -> tuple[Whole, Whole, pl.Series]:
-    """Return the true values as codes (-1: no public row has it, -2: missing), the public ones, and the values."""
-    shown = public.frame[secret]
-    if public.schema[secret].scale == Scale.NOMINAL:
-        shown = shown.cast(pl.String)
-    values = shown.drop_nulls().unique().sort()
-    places = pl.DataFrame({"value": values, "code": pl.int_range(len(values), eager=True)})
-    own = people.frame[secret].cast(values.dtype, strict=False)
-    codes = [
-        pl.DataFrame({"value": series}).join(places, on="value", how="left", maintain_order="left")["code"]
-        for series in (own, shown)
-    ]
-    true = codes[0].fill_null(-1).to_numpy().copy()
-    true[people.frame[secret].is_null().to_numpy()] = -2
-    return true, codes[1].fill_null(-1).to_numpy(), values
-
-
 # --- histories -------------------------------------------------------------------------------------------------------
 
 
@@ -303,7 +283,16 @@ def unseen_item(pool: Pool, public: History, seed: int, progress: Progress = sil
     who, _people = people(pool.people[Role.CUSTOMER])
     item = exact_values(pool.people, pool.people.schema.role(Role.ITEM)).cast(pl.String)
     bought = pl.DataFrame({"who": who, "item": item}).drop_nulls().unique().sort("who", "item")
-    known, hidden = _halves(bought, items, len(pool), seed)
+    # the half of the items that is known of each person, and the other half; the larger one is known
+    drawn = pl.Series(np.random.Philox(key=[seed, 4]).random_raw(len(bought)))
+    rank = pl.col("drawn").rank("ordinal").over("who")
+    halves = bought.with_columns(drawn.alias("drawn")).with_columns(known=rank * 2 <= pl.len().over("who") + 1)
+    places = pl.DataFrame({"item": items, "place": pl.int_range(len(items), eager=True)})
+    coded = halves.join(places, on="item", how="inner", maintain_order="left")
+    known, hidden = (
+        csr_array((np.ones(len(half)), (half["who"].to_numpy(), half["place"].to_numpy())), (len(pool), len(items)))
+        for half in (coded.filter("known"), coded.filter(~pl.col("known")))
+    )
     popular = sharing @ released / max(sharing.sum(), 1)
     weight = -np.log(np.clip(popular, 1 / (2 * max(sharing.sum(), 1)), 1.0)) + 1e-9
     weighted = (known.multiply(weight[None, :])).tocsr()
@@ -340,17 +329,3 @@ def _released(public: History) -> tuple[csr_array, Real, pl.Series]:
     shape = (len(first), len(items))
     sets = csr_array((once["sure"].to_numpy(), (once["class"].cast(pl.Int64).to_numpy(), place)), shape=shape)
     return sets, np.bincount(classes["class"].to_numpy(), minlength=len(first)).astype(np.float64), items
-
-
-def _halves(bought: pl.DataFrame, items: pl.Series, count: int, seed: int) -> tuple[csr_array, csr_array]:
-    """Return the half of the items that is known of each person, and the other half; the larger one is known."""
-    drawn = pl.Series(np.random.Philox(key=[seed, 4]).random_raw(len(bought)))
-    bought = bought.with_columns(drawn.alias("drawn"))
-    rank = pl.col("drawn").rank("ordinal").over("who")
-    bought = bought.with_columns(known=rank * 2 <= pl.len().over("who") + 1)
-    places = pl.DataFrame({"item": items, "place": pl.int_range(len(items), eager=True)})
-    coded = bought.join(places, on="item", how="inner", maintain_order="left")
-    return tuple(
-        csr_array((np.ones(len(part)), (part["who"].to_numpy(), part["place"].to_numpy())), shape=(count, len(items)))
-        for part in (coded.filter("known"), coded.filter(~pl.col("known")))
-    )

@@ -147,7 +147,17 @@ def stop_at_overlap(members: Records, controls: Records) -> None:
                 _("give people who are not in the data"),
                 column=column.name,
             )
-    alike, twins = _alike(members, controls)
+    # which controls have the record of a member, and which members that of another member
+    parts = []
+    for mark, side in (("m", members), ("c", controls)):
+        history = as_history(side)
+        name = history.schema.role(Role.CUSTOMER).name
+        own = (mark + pl.col(name).cast(pl.String)).alias(name)
+        parts.append(history.frame.select(history.schema.names).with_columns(own))
+    classes = history_classes(replace(history, frame=pl.concat(parts, how="vertical_relaxed"), spelling=Spelling()))
+    kind, is_member = classes["class"].to_numpy(), classes["pseudonym"].str.starts_with("m").to_numpy()
+    of_members = np.bincount(kind[is_member], minlength=int(kind.max()) + 1)
+    alike, twins = of_members[kind[~is_member]] > 0, of_members[kind[is_member]] > 1
     if binom.sf(int(alike.sum()) - 1, len(alike), min(float(twins.mean()) + 1 / len(twins), 1.0)) < _SURELY:
         raise ParameterError(
             _(
@@ -156,22 +166,6 @@ def stop_at_overlap(members: Records, controls: Records) -> None:
             ).format(count=int(alike.sum()), people=len(alike), share=float(twins.mean())),
             _("give people who are not in the data"),
         )
-
-
-def _alike(members: Records, controls: Records) -> tuple[Flags, Flags]:
-    """Tell which controls have the record of a member, and which members that of another member."""
-    parts = []
-    for mark, side in (("m", members), ("c", controls)):
-        history = as_history(side)
-        name = history.schema.role(Role.CUSTOMER).name
-        parts.append(
-            history.frame.select(history.schema.names).with_columns((mark + pl.col(name).cast(pl.String)).alias(name))
-        )
-    history = replace(history, frame=pl.concat(parts, how="vertical_relaxed"), spelling=Spelling())
-    classes = history_classes(history)
-    kind, is_member = classes["class"].to_numpy(), classes["pseudonym"].str.starts_with("m").to_numpy()
-    of_members = np.bincount(kind[is_member], minlength=int(kind.max()) + 1)
-    return of_members[kind[~is_member]] > 0, of_members[kind[is_member]] > 1
 
 
 def _rare(members: Records, controls: Records, sides: list[pl.DataFrame], counts: list[int]) -> Flags:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -146,14 +146,19 @@ def identifiers(
     possible = sum(math.comb(len(names), size) for size in range(1, largest + 1))
     best: dict[int, list[tuple[int, ...]]] = {}
     searched = 0
-    for some in _levels(len(names), largest, possible, best):
+    for size in range(1, largest + 1):
+        # all sets of the size, or those that add a column to the best of the size below
+        some = list(combinations(range(len(names)), size))
+        if size > 1 and possible > _MOST_SETS:
+            kept = best[size - 1][: max(_MOST_SETS // len(names), 1)]
+            some = sorted({tuple(sorted((*one, at))) for one in kept for at in range(len(names)) if at not in one})
         ranked = []
         for done, one in enumerate(some, start=1):
             ranked.append((judge.rank(one), one))
             progress(min((searched + done) / max(possible, 1), 1.0), _("comparing columns"))
         searched += len(some)
         ranked.sort(key=lambda pair: (pair[0], [-at for at in pair[1]]), reverse=True)
-        best[len(some[0])] = [one for _rank, one in ranked]
+        best[size] = [one for _rank, one in ranked]
     found = {
         size: tuple(judge.told(one, names) for one in (sets if size == 1 else sets[:shown]))
         for size, sets in best.items()
@@ -162,19 +167,6 @@ def identifiers(
     return Identifiers(
         len(table), found[1], tuple(one for size in range(2, largest + 1) for one in found[size]), searched, possible
     )
-
-
-def _levels(
-    columns: int, largest: int, possible: int, best: dict[int, list[tuple[int, ...]]]
-) -> Iterator[list[tuple[int, ...]]]:
-    """Yield the sets of each size: all of them, or those that add a column to the best of the size below."""
-    yield [(at,) for at in range(columns)]
-    for size in range(2, largest + 1):
-        if possible <= _MOST_SETS:
-            yield list(combinations(range(columns), size))
-        else:
-            kept = best[size - 1][: max(_MOST_SETS // columns, 1)]
-            yield sorted({tuple(sorted((*one, at))) for one in kept for at in range(columns) if at not in one})
 
 
 class _Judge:
@@ -208,15 +200,13 @@ class _Judge:
     def told(self, places: tuple[int, ...], names: Sequence[str]) -> ColumnSet:
         """Return what is shown of a set."""
         found, drawn = self._counted(places), self._drawn(places)
-        share = found.separation if drawn is None else drawn
-        low, high = (share, share) if drawn is None else _wilson(share, _PAIRS)
+        share = low = high = found.separation if drawn is None else drawn
+        if drawn is not None:  # the interval of Wilson
+            middle = (share + _SURE**2 / (2 * _PAIRS)) / (1 + _SURE**2 / _PAIRS)
+            spread = math.sqrt(share * (1 - share) / _PAIRS + _SURE**2 / (4 * _PAIRS**2))
+            half = _SURE / (1 + _SURE**2 / _PAIRS) * spread
+            low, high = max(middle - half, 0.0), min(middle + half, 1.0)
         return ColumnSet(tuple(names[at] for at in places), found.distinction, share, low, high, found.alone)
-
-
-def _wilson(share: float, count: int) -> tuple[float, float]:
-    middle = (share + _SURE**2 / (2 * count)) / (1 + _SURE**2 / count)
-    half = _SURE / (1 + _SURE**2 / count) * math.sqrt(share * (1 - share) / count + _SURE**2 / (4 * count**2))
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 # --- tables as codes -------------------------------------------------------------------------------------------------

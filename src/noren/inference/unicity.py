@@ -273,19 +273,25 @@ def _released_holders(
             _("pseudonyms of this release change with time, so no one of them has all purchases of a customer"),
             _("noren ledger and noren attack tell what becomes of such a release"),
         )
-    public = _purchases(release.public)
-    points = _as_history(history, asked, release_categories(release.statement))
-    names = [one.name for one in asked.told]
+    public, names = _purchases(release.public), [one.name for one in asked.told]
+    groups = release_categories(release.statement)
+    # the points as rows, each under a name of its own and so in their order, in the words of the release
+    customer = history.schema.role(Role.CUSTOMER).name
+    rows = asked.points.with_columns(pl.int_range(len(asked.points), eager=True).cast(pl.String).alias(customer))
+    for one in asked.told:
+        if groups is not None and one.column.role == Role.ITEM and one.word == EXACT:
+            rows = rows.with_columns(in_categories(rows[one.name], category_of_item(groups)).alias(one.name))
+    others = [column.name for column in history.schema.columns if column.name not in (customer, *names)]
+    points = replace(history, frame=rows, schema=history.schema.without(others), spelling=Spelling())
     customer = public.schema.role(Role.CUSTOMER).name
     for name in names:
         if name not in public.frame.columns:
             raise SchemaError(
                 _("the release has no column {name!r}").format(name=name), _("give a release of this original")
             )
-    own_words = release_categories(release.statement) is not None
     cells = [
         public.frame[one.name]
-        if own_words and one.column.role == Role.ITEM
+        if groups is not None and one.column.role == Role.ITEM
         else coarse_cells(public.frame[one.name], one, categories)
         for one in asked.told
     ]
@@ -294,33 +300,16 @@ def _released_holders(
     sides = sides_of(points, History(frame, public.schema.without(others)))
     sharing = np.bincount(sides.history, minlength=len(sides.public.counts))
     holders = fitting_holders(sides.known.values, sides.public, sharing)
-    return holders, _own_histories(asked, release, sides.pseudonyms, sides.history), len(sides.pseudonyms)
-
-
-def _as_history(history: History, asked: _Asked, groups: dict[str, list[str]] | None) -> History:
-    """Return the points as rows, each under a name of its own and so in their order, in the words of the release."""
-    schema, names = history.schema, [one.name for one in asked.told]
-    customer = schema.role(Role.CUSTOMER).name
-    own = pl.int_range(len(asked.points), eager=True).cast(pl.String).alias(customer)
-    frame = asked.points.with_columns(own)
-    for one in asked.told:
-        if groups is not None and one.column.role == Role.ITEM and one.word == EXACT:
-            frame = frame.with_columns(in_categories(frame[one.name], category_of_item(groups)).alias(one.name))
-    others = [column.name for column in schema.columns if column.name not in (customer, *names)]
-    return replace(history, frame=frame, schema=schema.without(others), spelling=Spelling())
-
-
-def _own_histories(asked: _Asked, release: Release, pseudonyms: pl.Series, history: Whole) -> Whole:
-    """Return the public history of each customer who is asked about, below 0 where nobody can say."""
+    # the public history of each customer who is asked about, below 0 where nobody can say
     known = release.secret.pseudonyms.select(pl.col("customer", "pseudonym").cast(pl.String)).unique(
         "customer", keep="first", maintain_order=True
     )
-    shown = pl.DataFrame({"pseudonym": pseudonyms.cast(pl.String), "history": history})
+    shown = pl.DataFrame({"pseudonym": sides.pseudonyms.cast(pl.String), "history": sides.history})
     wanted = pl.DataFrame({"customer": asked.names.gather(asked.who).cast(pl.String)})
     found = wanted.join(known, on="customer", how="left", maintain_order="left").join(
         shown, on="pseudonym", how="left", maintain_order="left"
     )
-    return found["history"].fill_null(NOBODY).to_numpy()
+    return holders, found["history"].fill_null(NOBODY).to_numpy(), len(sides.pseudonyms)
 
 
 def _groups(
