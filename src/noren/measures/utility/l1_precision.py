@@ -20,8 +20,7 @@ from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
 from noren.retention.reconstructed import SeenRecords
-from noren.retention.reconstruction import Reconstruction, reconstruct_seen, stated_model
-from noren.retention.wide_reconstruction import WIDE_MODELS
+from noren.retention.reconstruction import WIDE_MODELS, Reconstruction, reconstruct_seen, stated_model
 
 Look = Callable[[Perturbation], SeenRecords]
 

@@ -17,8 +17,7 @@ from noren.kernels.arrays import Real, Whole
 from noren.measures.evidence import both_tables
 from noren.protocols import Evidence, Measure
 from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
-from noren.retention.reconstruction import reconstruct, stated_model
-from noren.retention.wide_reconstruction import WIDE_MODELS
+from noren.retention.reconstruction import WIDE_MODELS, reconstruct, stated_model
 
 
 @dataclass(frozen=True)
