@@ -11,6 +11,6 @@ from noren.measures.safety.effective import best_try
 def test_effective_means_that_some_number_of_answers_is(rights: list[bool]) -> None:
     needed = thresholds(len(rights), "sharp")
     hits = [sum(rights[: n + 1]) for n in range(len(rights))]
-    best = best_try(hits, needed)
-    assert (best.right >= best.needed) == any(right >= needed[n + 1] for n, right in enumerate(hits))
-    assert best.named == 0 or (best.right, best.needed) == (hits[best.named - 1], needed[best.named])
+    named, right, line = best_try(hits, needed)
+    assert (right >= line) == any(hit >= needed[n + 1] for n, hit in enumerate(hits))
+    assert named == 0 or (right, line) == (hits[named - 1], needed[named])

@@ -39,13 +39,14 @@ from noren.kernels.judging.cell_error import exact_sum
 from noren.kernels.judging.statistics import STATISTICS, table_error
 from noren.measures.safety.jaccard_mean import JaccardMean, score_of
 from noren.measures.utility.cell_error import CellError, cell_errors, error_of
-from noren.measures.utility.l1_precision import L1Precision, plainly, shared_names
+from noren.measures.utility.l1_precision import L1Precision, plainly
 from noren.measures.utility.on_draws import OnDraws
 from noren.measures.utility.purchases import columns_there, purchase_rows
 from noren.measures.utility.rfm import Rfm
 from noren.measures.utility.row_changes import E4, E5, E6, RowChange
 from noren.measures.utility.statistics import COLUMNS, Figures, Statistics, parts_of
 from noren.measures.utility.table_losses import CellLoss, CellPairs, EntropyLoss, TableLoss, on_hierarchy
+from noren.measures.utility.table_rows import shared_names
 from noren.progress import Progress, silent
 from noren.protocols import Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of

@@ -20,7 +20,7 @@ from noren.kernels.arrays import Whole
 from noren.kernels.judging.statistics import weighted_median
 from noren.kernels.linkage.feasibility import one_to_one_counts
 from noren.measures.evidence import original_history, public_history
-from noren.measures.safety.table_classes import audit_table, judge_table, refuse_unreal_classes
+from noren.measures.safety.table_classes import claims_of, judge_table, refuse_unreal_classes
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
@@ -160,7 +160,9 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
     The message tells how many customers are left behind the worst pseudonym, never who.
     """
     if isinstance(original, Table):
-        audit_table(original, release)
+        if isinstance(release.public, Table) and claims_of(release.statement):
+            sensitive = release.statement.parameters.get("sensitive")
+            refuse_unreal_classes(judge_table(Evidence(original, release), sensitive, 1.0))
         return
     claimed = claimed_k(release.statement)
     if claimed is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
@@ -118,23 +118,17 @@ class Effective(Measure):
         return threshold(named, self.bound, Fraction(self.p), Fraction(self.alpha))
 
 
-class Try(NamedTuple):
-    """The number of surest answers that serves an attack best: how many, how many right, how many were needed."""
-
-    named: int
-    right: int
-    needed: int
-
-
-def best_try(right: list[int], needed: list[int]) -> Try:
+def best_try(right: list[int], needed: list[int]) -> tuple[int, int, int]:
     """Return the number of surest answers that comes nearest to r(n) hits, or farthest beyond, the least of equals.
+
+    Beside it how many of them are right, and how many were needed.
 
     The number is chosen with the truth at hand: an attacker could have been so lucky, not have known it. So ``needed``
     must allow for the choice, as :func:`~noren.kernels.judging.survival.prefix_thresholds` does.
 
     >>> best_try([1, 2, 2], [1, 2, 2, 3])
-    Try(named=2, right=2, needed=2)
+    (2, 2, 2)
     """
     hits = [0, *right]
     named = max(range(len(hits)), key=lambda n: (Fraction(hits[n], needed[n]), -n))
-    return Try(named, hits[named], needed[named])
+    return named, hits[named], needed[named]

@@ -163,11 +163,19 @@ def matched(evidence: Evidence) -> Matched:
     period is taken at its first and surest word.
     """
     original, secret = original_history(evidence), secret_of(evidence)
-    changing = "period" in secret.pseudonyms.columns
-    customers = listed_customers(original)
-    true = _true_pairs(original, evidence.release).filter(pl.col("customer").is_in(customers.implode()))
-    said = {name: _said(guess, name, true, customers) for name, guess in guesses_of(evidence).items()}
+    pseudonyms, customers = secret.pseudonyms, listed_customers(original)
     dates = exact_values(original, original.schema.role(Role.DATE))
+    changing = "period" in pseudonyms.columns
+    if not changing:
+        # rows may have changed hands, so a pseudonym's months are those of the rows that stand under it
+        public = public_history(evidence.release)
+        rows = {"pseudonym": public[Role.CUSTOMER], "period": periods_of(dates).gather(secret.origin)}
+        shown = pl.DataFrame(rows).drop_nulls().unique(maintain_order=True)
+        pseudonyms = pseudonyms.join(shown, on="pseudonym", how="inner", maintain_order="left")
+    # pseudonym, customer and period, in order of first appearance
+    true = pseudonyms.select(pl.col("pseudonym", "customer", "period").cast(pl.String))
+    true = true.drop_nulls().unique(maintain_order=True).filter(pl.col("customer").is_in(customers.implode()))
+    said = {name: _said(guess, name, true, customers) for name, guess in guesses_of(evidence).items()}
     named = [true["period"], *(pairs["period"] for pairs in said.values())]
     months = periods_of(dates).drop_nulls().unique()
     # a month whose rows were all deleted is a period too
@@ -191,24 +199,6 @@ def matched(evidence: Evidence) -> Matched:
         tables,
         names,
     )
-
-
-# --- the truth and the guesses as pairs --------------------------------------------------------------------
-
-
-def _true_pairs(original: History, release: Release) -> pl.DataFrame:
-    """Return pseudonym, customer and period, in order of first appearance."""
-    pseudonyms = release.secret.pseudonyms
-    if "period" not in pseudonyms.columns:
-        public = public_history(release)
-        origin = release.secret.origin
-        months = periods_of(exact_values(original, original.schema.role(Role.DATE)))
-        # rows may have changed hands, so a pseudonym's months are those of the rows that stand under it
-        rows = {"pseudonym": public[Role.CUSTOMER], "period": months.gather(origin)}
-        shown = pl.DataFrame(rows).drop_nulls().unique(maintain_order=True)
-        pseudonyms = pseudonyms.join(shown, on="pseudonym", how="inner", maintain_order="left")
-    pairs = pseudonyms.select(pl.col("pseudonym", "customer", "period").cast(pl.String))
-    return pairs.drop_nulls().unique(maintain_order=True)
 
 
 def _said(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> pl.DataFrame:

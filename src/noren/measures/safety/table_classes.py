@@ -16,7 +16,6 @@ import polars as pl
 from noren.data.cells import different, is_interval, is_set
 from noren.data.formats.render import has_negative_zero, packed
 from noren.data.frames import Records, Table
-from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import CheckFailedError, ParameterError, SchemaError, listing
@@ -163,7 +162,7 @@ def judged(
     population_share: float,
 ) -> Score:
     """Return the score of classes, from their sizes and what they tell of each sensitive column."""
-    claims = _claims(statement)
+    claims = claims_of(statement)
     notes: dict[str, Any] = {
         "rows": rows,
         "classes": sizes.classes,
@@ -308,7 +307,7 @@ def _distances(entries: pl.DataFrame, known: pl.DataFrame) -> tuple[float, float
 # --- claims ----------------------------------------------------------------------------------------------------------
 
 
-def _claims(statement: Statement) -> dict[str, Any]:
+def claims_of(statement: Statement) -> dict[str, Any]:
     """Return what a method that makes classes says of them: k and, where it says so, l, t and how they are meant."""
     if "classes" not in statement.notes:
         return {}
@@ -332,14 +331,7 @@ def _kept(claims: dict[str, Any], told: dict[str, float]) -> list[bool]:
 
 def claimed_values(statement: Statement) -> int:
     """Return the ℓ that a statement claims, 2 where it claims none."""
-    return _claims(statement).get("l") or 2
-
-
-def audit_table(original: Records, release: Release) -> None:
-    """Stop with :class:`CheckFailedError` if a released table claims a k, ℓ or t that is not real."""
-    if not isinstance(release.public, Table) or not _claims(release.statement):
-        return
-    refuse_unreal_classes(judge_table(Evidence(original, release), release.statement.parameters.get("sensitive"), 1.0))
+    return claims_of(statement).get("l") or 2
 
 
 def refuse_unreal_classes(score: Score) -> None:

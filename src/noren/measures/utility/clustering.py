@@ -62,10 +62,17 @@ class Clustering(OfTables):
         from sklearn.metrics import adjusted_rand_score
 
         rows = rows_of(self, evidence)
-        different = min(_different(side, max(self.clusters, 2)) for side in (rows.original, rows.released))
-        if different < 2:
+        clusters = self.clusters  # no more than different rows on either side; a blank number is 0
+        for side in (rows.original, rows.released):
+            seen = side[:0]
+            for start in range(0, len(side), _BLOCK_ROWS):
+                block = side[start : start + _BLOCK_ROWS].with_columns(pl.col(pl.Float64).fill_null(0.0))
+                seen = pl.concat([seen, block]).unique()
+                if len(seen) >= self.clusters:
+                    break
+            clusters = min(clusters, len(seen))
+        if clusters < 2:
             raise ParameterError(_("all rows are alike, so there are no clusters"), _("release more attributes"))
-        clusters = min(self.clusters, different)
         draws = np.random.Generator(np.random.Philox(key=self.seed))
         some = (np.sort(draws.permutation(len(t))[: self.most_rows]) for t in (rows.original, rows.released))
         one, two = encoded(rows, rows.names, *some)
@@ -77,14 +84,3 @@ class Clustering(OfTables):
         value = float(adjusted_rand_score(labels[0], labels[2]))
         parts = {"original": float(adjusted_rand_score(labels[0], labels[1]))}
         return Score(value, parts, {"clusters": clusters})
-
-
-def _different(rows: pl.DataFrame, most: int) -> int:
-    """Return how many different rows there are, ``most`` where there are as many or more; a blank number is 0."""
-    seen = rows[:0]
-    for start in range(0, len(rows), _BLOCK_ROWS):
-        block = rows[start : start + _BLOCK_ROWS].with_columns(pl.col(pl.Float64).fill_null(0.0))
-        seen = pl.concat([seen, block]).unique()
-        if len(seen) >= most:
-            return most
-    return len(seen)

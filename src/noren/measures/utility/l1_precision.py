@@ -12,12 +12,12 @@ from pydantic import Field
 
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
-from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.measures.evidence import both_tables
+from noren.measures.utility.table_rows import shared_names
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Score
+from noren.protocols import Evidence, Headline, Measure, Placing, Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
 from noren.retention.reconstructed import SeenRecords
 from noren.retention.reconstruction import WIDE_MODELS, Reconstruction, reconstruct_seen, stated_model
@@ -193,14 +193,6 @@ def _margins(made: Perturbation, x: Real, y: Real, what: str) -> dict[str, float
             name = " × ".join(made.names[a] for a in kept)
             found[f"{name}, {what}"] = precision(x.sum(axis=left), y.sum(axis=left))
     return found
-
-
-def shared_names(original: Schema, released: Schema) -> list[str]:
-    """Return the columns of a release that the original has too."""
-    names = [name for name in released.names if name in original.names]
-    if not names:
-        raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
-    return names
 
 
 def plainly(names: list[str], apart: Callable[[list[str]], float], rows: int, released: int) -> Score:

@@ -67,7 +67,20 @@ class Prediction(OfTables):
         test = np.sort(order[: round(self.held_back * count)])
         train = np.sort(order[round(self.held_back * count) :])
         rows = rows_of(self, evidence, only=train)
-        target = self._target(evidence, rows.names)
+        # the column to predict, one of those that hold the same kind of values on both sides
+        there = evidence.release.public.schema
+        texts = [c.name for c in there.columns if c.scale == Scale.NOMINAL and c.name in rows.names]
+        sensitive = [c.name for c in there.with_role(Role.SENSITIVE) if c.name in texts]
+        if self.target and there[self.target].name not in rows.names:
+            raise ParameterError(
+                _("{column} holds labels in the release and other values in the original").format(column=self.target),
+                _("predict a column that was not generalised, such as {example}").format(example=texts[-1])
+                if texts
+                else _("predict a column that was not generalised"),
+            )
+        if not self.target and not texts:
+            raise ParameterError(_("the release has no column of texts to predict"), _("make classes of one"))
+        target = self.target or (sensitive or texts[::-1])[0]
         if not isinstance(rows.original[target].dtype, pl.Enum):
             raise ParameterError(_("the column to predict holds numbers"), _("choose one of texts, or make classes"))
         features = [name for name in rows.names if name != target]
@@ -89,22 +102,3 @@ class Prediction(OfTables):
                 guessed = LogisticRegression(max_iter=1000).fit(data, answers).predict(one[test])
             parts[name] = float((guessed == right[test]).mean())
         return Score(parts["release"], parts, {"target": target, "held_back": len(test)})
-
-    def _target(self, evidence: Evidence, names: list[str]) -> str:
-        """Return the column to predict, one of ``names``: those that hold the same kind of values on both sides."""
-        there = evidence.release.public.schema
-        texts = [c.name for c in there.columns if c.scale == Scale.NOMINAL and c.name in names]
-        if self.target:
-            target = there[self.target].name
-            if target not in names:
-                raise ParameterError(
-                    _("{column} holds labels in the release and other values in the original").format(column=target),
-                    _("predict a column that was not generalised, such as {example}").format(example=texts[-1])
-                    if texts
-                    else _("predict a column that was not generalised"),
-                )
-            return target
-        sensitive = [c.name for c in there.with_role(Role.SENSITIVE) if c.name in texts]
-        if not texts:
-            raise ParameterError(_("the release has no column of texts to predict"), _("make classes of one"))
-        return (sensitive or texts[::-1])[0]

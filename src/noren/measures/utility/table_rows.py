@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.frames import Table
-from noren.data.schema import Kind
+from noren.data.schema import Kind, Schema
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
@@ -58,9 +58,7 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
         kept = release.secret.origin.is_in(pl.Series(only, dtype=pl.UInt32).implode())
         public = Table(public.frame.filter(kept), public.schema)
     if release.statement.method != "retention":
-        names = [n for n in public.schema.names if n in original.frame.columns]
-        if not names:
-            raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
+        names = shared_names(original.schema, public.schema)
         same = [n for n in names if original.frame[n].dtype == public.frame[n].dtype]
         return _side_by_side(original.frame.select(same), public.frame.select(same))
     made = perturbation_of(public.schema, release.statement)
@@ -72,6 +70,14 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
         after = reconstruct(public, release.statement, chosen, seed=measure.seed).records(measure.seed)
     ordered = [a.name for a in made.attributes if a.numeric]
     return _side_by_side(before, after, ordered)
+
+
+def shared_names(original: Schema, released: Schema) -> list[str]:
+    """Return the columns of a release that the original has too."""
+    names = [name for name in released.names if name in original.names]
+    if not names:
+        raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
+    return names
 
 
 def _side_by_side(before: pl.DataFrame, after: pl.DataFrame, ordered: list[str] | None = None) -> TableRows:
