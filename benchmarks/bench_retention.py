@@ -33,7 +33,7 @@ PROTECT = """
 import sys
 from noren.data.schema import Schema
 from noren.methods.retention import Retention
-from noren.methods.retention_stream import protect_file
+from noren.methods.retention import protect_file
 columns = {name: {"role": "quasi", "domain": [f"{name}{v}" for v in range(m)]}
            for name, m in (("race", 5), ("sex", 2), ("country", 42))}
 said = protect_file(sys.argv[1], sys.argv[2], Retention(k=2), Schema.of({"kind": "table", "columns": columns}), seed=1)

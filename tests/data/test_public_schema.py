@@ -17,8 +17,7 @@ from noren.data.public_part import published_schema, published_statement
 from noren.data.release import Release
 from noren.data.schema import PRESETS, Schema
 from noren.data.statement import Statement
-from noren.methods.retention import Retention
-from noren.methods.retention_stream import protect_file
+from noren.methods.retention import Retention, protect_file
 
 PEOPLE = [f"Tanaka-{number}" for number in range(6)]
 OWN = Schema.of(

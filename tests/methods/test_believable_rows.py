@@ -8,7 +8,7 @@ import pytest
 
 from noren.data.frames import History
 from noren.data.schema import Schema
-from noren.methods.believable_rows import believable_rows
+from noren.methods.pseudo_records import believable_rows
 
 SCHEMA = Schema.preset("sample")
 NAMES = ("customer", "invoice", "date", "time", "item", "description", "price", "quantity", "country")

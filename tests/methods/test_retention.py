@@ -25,8 +25,7 @@ from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.kernels.reconstruction.retention import k_of, keep_probabilities, laplace
-from noren.methods.retention import Retention
-from noren.methods.retention_stream import protect_file
+from noren.methods.retention import Retention, protect_file
 from noren.retention.perturbation import Perturbation, perturbation_of
 
 SCHEMA = Schema.of(
@@ -309,7 +308,7 @@ def test_a_stream_releases_the_same_rows_in_blocks_of_any_size(
     original = people(1000)
     method = Retention(attributes=names, k=2)
     at_once = method.protect(original, seed=7)
-    monkeypatch.setattr("noren.methods.retention_stream.LARGEST_TABLE", 1000)  # the second set is sorted on disk
+    monkeypatch.setattr("noren.methods.retention.LARGEST_TABLE", 1000)  # the second set is sorted on disk
     found = []
     for rows, workers in ((1000, 1), (1000, 7), (37, 1), (37, 2), (11, 5)):
         source = tmp_path / f"{rows}.parquet"
@@ -355,7 +354,7 @@ import sys
 from pathlib import Path
 from noren.data.schema import Schema
 from noren.methods.retention import Retention
-from noren.methods.retention_stream import protect_file
+from noren.methods.retention import protect_file
 source, target, schema, workers = sys.argv[1:]
 method = Retention(attributes=("sex", "town", "age"), k=2)
 protect_file(source, target, method, Schema.load(schema), seed=7, workers=int(workers))

@@ -36,8 +36,7 @@ from noren.i18n import _
 from noren.measures.evidence import at_hand
 from noren.measures.safety.matching import UNLISTED
 from noren.measures.safety.table_classes import table_classes
-from noren.methods.retention import Retention
-from noren.methods.retention_stream import protect_file
+from noren.methods.retention import Retention, protect_file
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Component, Guess, Measure, Method, Need, Score
 

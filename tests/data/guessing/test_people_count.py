@@ -16,8 +16,7 @@ from noren.data.guessing.people import stop_at_repeated_people
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.errors import SchemaError
-from noren.methods.retention import Retention
-from noren.methods.retention_stream import protect_file
+from noren.methods.retention import Retention, protect_file
 
 
 def table(columns: dict[str, tuple[str, list[Any]]]) -> Table:

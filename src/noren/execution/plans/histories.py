@@ -33,10 +33,9 @@ from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import _
 from noren.kernels.items.packed_sets import item_sets
 from noren.kernels.items.union_clusters import missing_items
-from noren.methods.believable_rows import OF_THE_ITEM, OF_THE_VISIT, draws_of_added, parts_of_a_moment
 from noren.methods.monthly_pseudonyms import MonthlyPseudonyms
 from noren.methods.perturb import MOVED, Perturb
-from noren.methods.pseudo_records import PseudoRecords
+from noren.methods.pseudo_records import OF_THE_ITEM, OF_THE_VISIT, PseudoRecords, draws_of_added, parts_of_a_moment
 from noren.methods.pseudonymize import Pseudonymize
 from noren.methods.swap import WITH_OWNER, Swap, ordered_by
 from noren.methods.thin import Thin, pairs_of_facts, rows_kept
@@ -330,7 +329,7 @@ def protect_pseudo_records(
 
 
 def _believable_rows(original: ClusterRecords, rows: DataFrame, wanted: DataFrame) -> DataFrame:
-    """Return a row for each that is wanted; see :func:`noren.methods.believable_rows.believable_rows`."""
+    """Return a row for each that is wanted; see :func:`noren.methods.pseudo_records.believable_rows`."""
     # what goes with the item, as a category does, has fewer values beside its first for an item than for a visit
     schema, owned = original.schema, original.column(Role.CUSTOMER).isNotNull()
     item, visit = [original.at(Role.ITEM)], [original.at(column) for column in schema.with_role(*OF_THE_VISIT)]
