@@ -73,10 +73,27 @@ class Chain(Method):
         """Make methods of names and of tables of parameters; a chain in a chain is its steps."""
         if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
             given = (given,)
-        ready = [_ready_step(number, step) for number, step in enumerate(given, start=1)]
+        from noren.methods import methods
+
+        ready: list[Method] = []
+        for number, step in enumerate(given, start=1):
+            method = step
+            if not isinstance(step, Method):
+                table = {"method": step} if isinstance(step, str) else step
+                if not isinstance(table, Mapping) or not isinstance(table.get("method"), str):
+                    raise ParameterError(
+                        _("step {number} names no method").format(number=number),
+                        _('write method = "…", one of {names}').format(names=", ".join(methods)),
+                    )
+                own = {str(name).replace("-", "_"): value for name, value in table.items() if name != "method"}
+                try:
+                    method = build(methods[table["method"]], own)
+                except NorenError as error:
+                    raise ParameterError(_("step {number}: {said}").format(number=number, said=error)) from None
+            ready += method.steps if isinstance(method, Chain) else (method,)
         if not ready:
             raise ParameterError(_("the chain has no steps"), _("give at least one method"))
-        return tuple(method for one in ready for method in (one.steps if isinstance(one, Chain) else (one,)))
+        return tuple(ready)
 
     @field_serializer("steps")
     def _plain(self, steps: Sequence[Method]) -> list[dict[str, Any]]:
@@ -132,24 +149,6 @@ class Chain(Method):
         """Return the release of the first original that all stages together amount to."""
         last = reduce(Release.then, stages)
         return replace(last, secret=replace(last.secret, seed=seed), statement=Statement.of_chain(last.statement.steps))
-
-
-def _ready_step(number: int, given: Any) -> Method:
-    from noren.methods import methods
-
-    if isinstance(given, Method):
-        return given
-    table = {"method": given} if isinstance(given, str) else given
-    if not isinstance(table, Mapping) or not isinstance(table.get("method"), str):
-        raise ParameterError(
-            _("step {number} names no method").format(number=number),
-            _('write method = "…", one of {names}').format(names=", ".join(methods)),
-        )
-    parameters = {str(name).replace("-", "_"): value for name, value in table.items() if name != "method"}
-    try:
-        return build(methods[table["method"]], parameters)
-    except NorenError as error:
-        raise ParameterError(_("step {number}: {said}").format(number=number, said=error)) from None
 
 
 def read_chain(path: str | Path) -> Chain:

@@ -270,7 +270,17 @@ class Generalize(Method):
                 row[laid.place[table]] = first + np.arange(table.shape[1])
                 first += table.shape[1]
         aligned, left_out = alike(original, words, row, names, suppress_cells=self.suppress_cells, medians=self.medians)
-        notes |= self._notes(laid, search, least) | left_out
+        found = [groups for groups, _of in search.found]
+        sizes = [len(group.members) for one in found for group in one.groups]
+        notes |= self.notes_of(found, laid.cells, laid.nobody, least, alone=len(laid.rows.counts) - sum(sizes))
+        if self.survival is not None:
+            alive = (1 - best_plan(sizes, self.bound).chance) ** self.attackers
+            notes |= {"survival": alive, "classes": {str(size): sizes.count(size) for size in sorted(set(sizes))}}
+        if search.stopped:
+            notes |= {"stopped": True, "searched": search.reached}
+        if not isinstance(self.effort, str):
+            notes["by_the_clock"] = True
+        notes |= left_out
         progress(0.98, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, aligned, self.statement(notes), seed=seed)
 
@@ -500,20 +510,6 @@ class Generalize(Method):
                 _("ask for a lower survival, or protect more customers at once"),
             )
         return [mixture for mixture in found if mixture.k == found[0].k][:_MIXTURES]
-
-    def _notes(self, laid: _Laid, search: _Search, least: SampledTotal | None) -> dict[str, Any]:
-        found = [groups for groups, _of in search.found]
-        sizes = [len(group.members) for one in found for group in one.groups]
-        notes = self.notes_of(found, laid.cells, laid.nobody, least, alone=len(laid.rows.counts) - sum(sizes))
-        if self.survival is not None:
-            alive = (1 - best_plan(sizes, self.bound).chance) ** self.attackers
-            kinds = sorted(set(sizes))
-            notes |= {"survival": alive, "classes": {str(size): sizes.count(size) for size in kinds}}
-        if search.stopped:
-            notes |= {"stopped": True, "searched": search.reached}
-        if not isinstance(self.effort, str):
-            notes["by_the_clock"] = True
-        return notes
 
     def notes_of(
         self, found: Sequence[Found], cells: int, nobody: float, least: SampledTotal | None = None, *, alone: int

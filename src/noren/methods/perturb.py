@@ -170,8 +170,23 @@ class Perturb(MethodByPeriod):
         """
         columns = []
         if self.moves_dates(rows.schema):
+            column = rows.schema.role(Role.DATE)
+            # the days that a row may move between, cut to the column's own bounds
+            first, last = self.spans(rows, last_day)
+            earliest, latest = (b.date() if isinstance(b, dt.datetime) else b for b in (column.minimum, column.maximum))
+            ends = pl.DataFrame({"first": first, "last": last}).select(
+                first=pl.max_horizontal("first", pl.lit(earliest, dtype=pl.Date)),
+                last=pl.min_horizontal("last", pl.lit(latest, dtype=pl.Date)),
+            )
+            days, begin, end = (
+                one.to_physical().cast(pl.Int64).fill_null(0).to_numpy()
+                for one in (self.days_of(rows), ends["first"], ends["last"])
+            )
             uniform = _uniform(places if basket is None else basket, seed, _DATE)
-            columns.append(self._dates(rows, uniform, last_day))
+            dates = rows.frame[column.name]
+            moved = pl.DataFrame({"value": dates, "shift": day_shifts(days, begin, end, self.days, uniform)})
+            moved = moved.select((pl.col("value") + pl.duration(days="shift")).alias(column.name))
+            columns.append(moved[column.name].cast(dates.dtype))
         if self.price:
             uniform = _uniform(places, seed, _PRICE)
             for column in rows.schema.with_role(Role.PRICE):
@@ -186,22 +201,6 @@ class Perturb(MethodByPeriod):
                 _like(values, moved_by_packs(numbers(values), packs[column.name], self.packs, least, uniform))
             )
         return columns
-
-    def _dates(self, rows: History, uniform: Real, last_day: dt.date | None) -> pl.Series:
-        column = rows.schema.role(Role.DATE)
-        values = rows.frame[column.name]
-        first, last = self.spans(rows, last_day)
-        # the days that a row may move between, cut to the column's own bounds
-        least, most = (b.date() if isinstance(b, dt.datetime) else b for b in (column.minimum, column.maximum))
-        ends = pl.DataFrame({"first": first, "last": last}).select(
-            first=pl.max_horizontal("first", pl.lit(least, dtype=pl.Date)),
-            last=pl.min_horizontal("last", pl.lit(most, dtype=pl.Date)),
-        )
-        shift = day_shifts(_whole(self.days_of(rows)), _whole(ends["first"]), _whole(ends["last"]), self.days, uniform)
-        moved = pl.DataFrame({"value": values, "shift": shift}).select(
-            (pl.col("value") + pl.duration(days="shift")).alias(column.name)
-        )
-        return moved[column.name].cast(values.dtype)
 
 
 def _uniform(places: Whole, seed: int, stream: int) -> Real:
@@ -231,7 +230,3 @@ def _bounds(column: Column) -> tuple[float, float]:
 
 def _like(values: pl.Series, moved: NDArray[np.float64]) -> pl.Series:
     return pl.Series(values.name, moved).fill_nan(None).cast(values.dtype)
-
-
-def _whole(days: pl.Series) -> NDArray[np.int64]:
-    return days.to_physical().cast(pl.Int64).fill_null(0).to_numpy()

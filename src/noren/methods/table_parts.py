@@ -101,20 +101,18 @@ def sensitive_codes(table: Table, known: Sequence[Column]) -> SensitiveCodes | N
     """Return the code of each row's value in the sensitive columns, where there are any."""
     if not known:
         return None
-    each = [_codes_of(table, column) for column in known]
+    each = []
+    for column in known:
+        values = exact_values(table, column)
+        ordered = values.unique().sort()
+        if column.domain is not None:
+            place = {value: i for i, value in enumerate(column.domain)}
+            ordered = ordered.gather(np.argsort([place.get(value, -1) for value in ordered], kind="stable"))
+        each.append(codes_in_order(values, ordered))
     if len(each) == 1:
         return SensitiveCodes(each[0], np.zeros((0, 0), dtype=np.int64))
     parts, combined = np.unique(np.stack(each), axis=1, return_inverse=True)
     return SensitiveCodes(combined.astype(np.int64), np.ascontiguousarray(parts))
-
-
-def _codes_of(table: Table, column: Column) -> Whole:
-    values = exact_values(table, column)
-    ordered = values.unique().sort()
-    if column.domain is not None:
-        place = {value: i for i, value in enumerate(column.domain)}
-        ordered = pl.Series(sorted(ordered.to_list(), key=lambda v: place.get(v, -1)), dtype=values.dtype)
-    return codes_in_order(values, ordered)
 
 
 def codes_in_order(values: pl.Series, ordered: pl.Series) -> Whole:
