@@ -46,6 +46,9 @@ from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.reconstruction.retention import Channel
 from noren.progress import Progress, silent
 from noren.retention.perturbation import perturbation_of
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 _CELLS = 1 << 24
 
@@ -124,7 +127,7 @@ def only(data: Records, columns: Sequence[str] | None = None) -> Records:
         columns = [column.name for column in told]
     kept = tuple(column for column in schema.columns if column.name in columns)
     if not kept:
-        raise SchemaError(_("the table has no column that anybody could know"), _('give columns role = "quasi"'))
+        raise SchemaError(*say.problem("no_known_column"))
     frame = data.frame.select(column.name for column in kept)
     return replace(data, frame=frame, schema=schema.model_copy(update={"columns": kept}))
 
@@ -200,25 +203,16 @@ def secrets_of(original: Schema, public: Records, named: str | None = None) -> l
     """Return the columns to guess: the one that is named, else the sensitive ones; of a history the item."""
     if isinstance(public, History):
         if not public.schema.with_role(Role.ITEM):
-            raise SchemaError(
-                _("attribute inference guesses an unseen item, and these purchases have none"),
-                _('give a column role = "item", or ask for membership alone (--threat membership)'),
-            )
+            raise SchemaError(*say.problem("no_items"))
         return [public.schema.role(Role.ITEM).name]
     there = [name for name in public.schema.names if name in original.names]
     if named is not None and named not in there:
-        raise SchemaError(
-            _("the release has no column {name!r}{hint}").format(name=named, hint=suggestion(named, there)),
-            _("name one of its columns with --secret"),
-        )
+        raise SchemaError(*say.problem("unknown_secret", name=named, hint=suggestion(named, there)))
     secret = (
         [named] if named else [column.name for column in original.with_role(Role.SENSITIVE) if column.name in there]
     )
     if not secret:
-        raise SchemaError(
-            _("the release has no sensitive column to guess"),
-            _("name the column that the attacker does not know with --secret, or ask for membership alone"),
-        )
+        raise SchemaError(*say.problem("no_secret"))
     return secret
 
 
@@ -229,19 +223,12 @@ def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress:
     """Guess a secret column of each person from the public rows that may be theirs; see the text above."""
     column = public.schema[secret]
     if is_generalised(public.frame[secret].dtype):
-        raise SchemaError(
-            _("the release has sets or intervals there, and no values to guess"),
-            _("name another column"),
-            column=secret,
-        )
+        raise SchemaError(*say.problem("secret_generalised"), column=secret)
     known = [
         c.name for c in pool.people.schema.with_role(Role.QUASI) if c.name in public.schema.names and c.name != secret
     ]
     if not known:
-        raise SchemaError(
-            _("the attacker knows no column by which a person could be looked up"),
-            _('give columns role = "quasi" in the schema'),
-        )
+        raise SchemaError(*say.problem("nothing_known"))
     rows = public.frame[secret].cast(pl.String) if column.scale == Scale.NOMINAL else public.frame[secret]
     values, own = rows.drop_nulls().unique().sort(), pool.people.frame[secret]
     # true values as codes (-1: no public row has it, -2: missing), and the public ones
@@ -277,7 +264,7 @@ def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress:
 def unseen_item(pool: Pool, public: History, seed: int, progress: Progress = silent) -> Guesses:
     """Name one item that each person bought, beyond the half of them that is known; the seed draws the half."""
     if not isinstance(pool.people, History):
-        raise ParameterError(_("these people have no purchases"), _("give purchases"))
+        raise ParameterError(*say.problem("no_purchases"))
     released, sharing, items = _released(public)
     # the different items of each person
     who, _people = people(pool.people[Role.CUSTOMER])

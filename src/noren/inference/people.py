@@ -19,8 +19,10 @@ from noren.data.formats.render import Spelling
 from noren.data.frames import History, Records
 from noren.data.schema import Column, Kind, Role
 from noren.errors import ParameterError, SchemaError
-from noren.i18n import _
 from noren.kernels.arrays import Flags, Whole
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 FEWEST = 20
 """Members and controls that there must be: of fewer nothing can be told but luck."""
@@ -63,10 +65,7 @@ def split(original: Records, hold_out: float, seed: int) -> tuple[Records, Recor
     (70, 30, set())
     """
     if not 0 < hold_out < 1:
-        raise ParameterError(
-            _("hold-out = {share} is no share of the people").format(share=hold_out),
-            _("use a number between 0 and 1, such as 0.2"),
-        )
+        raise ParameterError(*say.problem("hold_out_not_a_share", share=hold_out))
     known = _numbered(original)
     count = _people(known)
     held = round(hold_out * count)
@@ -133,20 +132,12 @@ def stop_at_overlap(members: Records, controls: Records) -> None:
     people are alike, and as many controls may be like a member as members are like another; more are copies.
     """
     if members.schema.kind != controls.schema.kind or members.schema.names != controls.schema.names:
-        raise SchemaError(
-            _("the control group has other columns than the original"), _("give people of the same schema")
-        )
+        raise SchemaError(*say.problem("other_columns"))
     for column in members.schema.with_role(Role.CUSTOMER, Role.IDENTIFIER):
         known, others = (side.frame[column.name].drop_nulls().unique() for side in (members, controls))
         common = len(others.filter(others.is_in(known.implode())))
         if common:
-            raise ParameterError(
-                _("{count:,} of {people:,} people of the control group are in the data").format(
-                    count=common, people=len(others)
-                ),
-                _("give people who are not in the data"),
-                column=column.name,
-            )
+            raise ParameterError(*say.problem("overlap_by_name", count=common, people=len(others)), column=column.name)
     # which controls have the record of a member, and which members that of another member
     parts = []
     for mark, side in (("m", members), ("c", controls)):
@@ -160,11 +151,7 @@ def stop_at_overlap(members: Records, controls: Records) -> None:
     alike, twins = of_members[kind[~is_member]] > 0, of_members[kind[is_member]] > 1
     if binom.sf(int(alike.sum()) - 1, len(alike), min(float(twins.mean()) + 1 / len(twins), 1.0)) < _SURELY:
         raise ParameterError(
-            _(
-                "{count:,} of {people:,} records of the control group are also in the data, where {share:.1%} of "
-                "people are like another"
-            ).format(count=int(alike.sum()), people=len(alike), share=float(twins.mean())),
-            _("give people who are not in the data"),
+            *say.problem("overlap_by_record", count=int(alike.sum()), people=len(alike), share=float(twins.mean()))
         )
 
 
@@ -213,10 +200,4 @@ def _order(count: int, seed: int, draw: int) -> Whole:
 
 def _stop_at_few(members: int, controls: int) -> None:
     if min(members, controls) < FEWEST:
-        raise ParameterError(
-            _(
-                "{members:,} people in the data and {controls:,} in the control group are too few to tell an "
-                "effect from chance"
-            ).format(members=members, controls=controls),
-            _("give at least {fewest} of each").format(fewest=FEWEST),
-        )
+        raise ParameterError(*say.problem("too_few", members=members, controls=controls, fewest=FEWEST))

@@ -31,6 +31,9 @@ from noren.kernels.population import (
     zayatz_uniques,
 )
 from noren.progress import Progress, silent
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 _LARGEST = 6
 _MOST_SETS = 2_000
@@ -124,22 +127,14 @@ def identifiers(
     """
     table = one_table(original, schema)
     if not 1 <= largest <= _LARGEST:
-        raise ParameterError(
-            _("sets of {largest} columns cannot be searched").format(largest=largest),
-            _("use a number from 1 to {most}").format(most=_LARGEST),
-        )
+        raise ParameterError(*say.problem("set_too_large", largest=largest, most=_LARGEST))
     names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
     for name in names:
         _column = table.schema[name]  # stops at a name there is not
     if not names:
-        raise ParameterError(
-            _("every column identifies people by itself"), _("name the columns to look at with --columns")
-        )
+        raise ParameterError(*say.problem("no_columns"))
     if len(table) < 2:
-        raise ParameterError(
-            _("a table of {rows} rows has nobody to distinguish").format(rows=len(table)),
-            _("give a table of at least 2 rows"),
-        )
+        raise ParameterError(*say.problem("too_few_rows", rows=len(table)))
     codes, sizes = coded_columns(table, names)
     judge = _Judge(codes, sizes, seed)
     largest = min(largest, len(names))
@@ -216,9 +211,7 @@ def one_table(original: Any, schema: Schema | str | Path | None) -> Table:
     """Return a table of people; stop where the data are purchases."""
     data = as_records(original, schema)
     if not isinstance(data, Table):
-        raise SchemaError(
-            _("these are purchases, and this looks at tables of people"), _("give a table with one row for each person")
-        )
+        raise SchemaError(*say.problem("not_a_table"))
     return data
 
 
@@ -309,9 +302,7 @@ def population(
     table = one_table(original, schema)
     names = list(dict.fromkeys(columns)) or [column.name for column in table.schema.with_role(Role.QUASI)]
     if not names:
-        raise ParameterError(
-            _("no column is quasi"), _('give columns role = "quasi" in the schema, or name them with --columns')
-        )
+        raise ParameterError(*say.problem("no_quasi"))
     for name in names:
         _column = table.schema[name]  # stops at a name there is not
     people = _people(len(table), size, fraction)
@@ -345,25 +336,15 @@ def population(
 
 def _people(rows: int, size: float | None, fraction: float | None) -> int:
     if rows == 0:
-        raise ParameterError(_("the table has no rows"), _("give a table of people"))
+        raise ParameterError(*say.problem("no_rows"))
     if (size is None) == (fraction is None):
-        raise ParameterError(
-            _("the population is not known"), _("give one of both: how many people it has, or the share in the table")
-        )
+        raise ParameterError(*say.problem("population_unknown"))
     if fraction is not None:
         if not 0 < fraction <= 1:
-            raise ParameterError(
-                _("fraction = {fraction:g} is no share of a population").format(fraction=fraction),
-                _("use a number above 0 and up to 1, such as 0.01"),
-            )
+            raise ParameterError(*say.problem("fraction_not_a_share", fraction=fraction))
         size = rows / fraction
     if size is None or not math.isfinite(size) or round(size) < rows:
-        raise ParameterError(
-            _("a population of {size:,.0f} is smaller than the table, which has {rows:,} people").format(
-                size=size or 0, rows=rows
-            ),
-            _("give the number of all people the table was drawn from"),
-        )
+        raise ParameterError(*say.problem("population_too_small", size=size or 0, rows=rows))
     return round(size)
 
 

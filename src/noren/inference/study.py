@@ -16,12 +16,14 @@ from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.engines.blocks import heard as interruptible
 from noren.errors import InputError, ParameterError, suggestion
-from noren.i18n import _
 from noren.inference.findings import THREATS, Inferred, Threat, mean_of, told_attribute, told_membership
 from noren.inference.inferences import MEMBERSHIP, secrets_of, unseen_item, vote, ways
 from noren.inference.people import Pool, pool_of, split, stop_at_overlap
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Method
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 
 @dataclass(frozen=True)
@@ -96,33 +98,21 @@ def infer(
     for threat in threats or ():
         if threat not in THREATS:
             raise ParameterError(
-                _("there is no threat {name!r}{hint}").format(name=threat, hint=suggestion(threat, THREATS)),
-                _("threats are {names}").format(names=", ".join(THREATS)),
+                *say.problem("unknown_threat", name=threat, hint=suggestion(threat, THREATS), names=", ".join(THREATS))
             )
     if targets < 1:
-        raise ParameterError(_("targets = {count} leaves nobody").format(count=targets), _("use 1000, say"))
+        raise ParameterError(*say.problem("no_targets", count=targets))
     if (release is None) == (method is None):
-        raise ParameterError(
-            _("inferences need a release with a control group, or a method"),
-            _("give a release and --control, or --method and --hold-out"),
-        )
+        raise ParameterError(*say.problem("release_or_method"))
     how: dict[str, Any] = {"targets": targets, "threats": threats, "secret": secret}
     if release is None:
         if control is not None:
-            raise ParameterError(
-                _("a method's control group is held out of the data"), _("leave one of --method and --control out")
-            )
+            raise ParameterError(*say.problem("control_of_a_method"))
         return held_out(data, method, parameters, hold_out, range(seed, seed + seeds), progress, **how)
     if parameters:
-        raise ParameterError(
-            _("{name} has no method to go to").format(name=next(iter(parameters))),
-            _("name the method, or leave it out"),
-        )
+        raise ParameterError(*say.problem("parameter_of_no_method", name=next(iter(parameters))))
     if control is None:
-        raise ParameterError(
-            _("without a control group it cannot be told what could be guessed without the release"),
-            _("give people who are not in the data (--control)"),
-        )
+        raise ParameterError(*say.problem("no_control"))
     there = opened(release)
     public = as_public(there, data)
     statement = there.statement if isinstance(there, Release) else Statement("unknown")
@@ -140,7 +130,7 @@ def held_out(
 ) -> Study:
     """Hold people out, protect the others and infer about both, for every seed; return the means."""
     if not seeds:
-        raise ParameterError(_("seeds = 0 makes no release"), _("use 5, say"))
+        raise ParameterError(*say.problem("no_seeds"))
     studies = []
     for at, seed in enumerate(seeds):
         part = part_of(progress, at / len(seeds), (at + 1) / len(seeds))

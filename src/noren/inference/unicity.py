@@ -36,6 +36,9 @@ from noren.kernels.draws import uniforms
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.linkage.known_points import Holders, equal_histories, fitting_holders, narrowed
 from noren.progress import Progress, part_of, silent
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 KNOWN = "1-20"
 SAMPLE = 2_000
@@ -106,12 +109,7 @@ def unicity(
         left, right = _left(asked, holders, own, part_of(progress, 0.8, 1.0))
         curve = curve_of(left, right if released.has_secret else None, numbers, among, released=True)
     if not original.steps:
-        raise ParameterError(
-            _("nobody has {count:,} different purchases; the most is {most:,}").format(
-                count=min(numbers), most=asked.most
-            ),
-            _("ask about fewer (--known 1-{most})").format(most=asked.most),
-        )
+        raise ParameterError(*say.problem("too_many_known", count=min(numbers), most=asked.most))
     return Unicity(
         original=original,
         release=curve,
@@ -140,20 +138,14 @@ def numbers_of(known: str | Sequence[int]) -> tuple[int, ...]:
     except (ValueError, TypeError):
         numbers = []
     if not numbers or min(numbers) < 1 or max(numbers) > _MOST_KNOWN:
-        raise ParameterError(
-            _("{known!r} does not say how many purchases are known").format(known=known),
-            _("use numbers from 1 to {most:,}, such as 4, 1-20 or 1,2,4").format(most=_MOST_KNOWN),
-        )
+        raise ParameterError(*say.problem("not_numbers", known=known, most=_MOST_KNOWN))
     return tuple(sorted(set(numbers)))
 
 
 def _purchases(records: Any) -> History:
     if isinstance(records, History):
         return records
-    raise SchemaError(
-        _("unicity counts purchases, and a table has one row a person"),
-        _("noren measure --with classes tells how many rows of a table are alike"),
-    )
+    raise SchemaError(*say.problem("not_a_history"))
 
 
 # --- the original ----------------------------------------------------------------------------------------------------
@@ -209,9 +201,7 @@ def _drawn(
             _("give purchases of two customers or more"),
         )
     if sample is not None and sample < 1:
-        raise ParameterError(
-            _("a sample of {count} customers tells nothing").format(count=sample), _("ask about one or more")
-        )
+        raise ParameterError(*say.problem("sample_too_small", count=sample))
     size = len(there) if sample is None else min(sample, len(there))
     who = np.sort(there[np.argsort(uniforms(len(there), seed=seed, draw=0, stream=0), kind="stable")[:size]])
     chosen = np.zeros(len(names), dtype=np.bool_)
@@ -269,10 +259,7 @@ def _released_holders(
 ) -> tuple[Holders, Whole, int]:
     """Return the public histories that allow each point, each customer's own, and how many pseudonyms there are."""
     if changes_pseudonyms(release):
-        raise ParameterError(
-            _("pseudonyms of this release change with time, so no one of them has all purchases of a customer"),
-            _("noren ledger and noren attack tell what becomes of such a release"),
-        )
+        raise ParameterError(*say.problem("changing_pseudonyms"))
     public, names = _purchases(release.public), [one.name for one in asked.told]
     groups = release_categories(release.statement)
     # the points as rows, each under a name of its own and so in their order, in the words of the release
@@ -286,9 +273,7 @@ def _released_holders(
     customer = public.schema.role(Role.CUSTOMER).name
     for name in names:
         if name not in public.frame.columns:
-            raise SchemaError(
-                _("the release has no column {name!r}").format(name=name), _("give a release of this original")
-            )
+            raise SchemaError(*say.problem("column_not_released", name=name))
     cells = [
         public.frame[one.name]
         if groups is not None and one.column.role == Role.ITEM
@@ -319,16 +304,11 @@ def _groups(
     word = next((one.word for one in told if one.column.role == Role.ITEM), None)
     own = None if release is None else release_categories(release.statement)
     if own is not None and (given is not None or (word or "").startswith("prefix")):
-        raise ParameterError(
-            _("the release speaks of categories of its own"), _("leave --categories and --item prefix out")
-        )
+        raise ParameterError(*say.problem("own_categories"))
     if word == CATEGORY and given is None and own is None:
-        raise ParameterError(
-            _("the categories of items are not known"),
-            _("give a file (--categories); noren categorize makes one"),
-        )
+        raise ParameterError(*say.problem("categories_unknown"))
     if given is not None and word != CATEGORY:
-        raise ParameterError(_("items are not known by their category"), _("say so (--item category)"))
+        raise ParameterError(*say.problem("not_by_category"))
     if own is not None:
         return Categories(category_of_item(own))
     return given if given is None or isinstance(given, Categories) else read_categories(given)
