@@ -18,6 +18,9 @@ from noren.data.periods import Calendar, in_order, period_key, periods_of
 from noren.data.schema import Role, Schema
 from noren.errors import InputError, ParameterError, SchemaError
 from noren.i18n import _, ngettext
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,7 @@ def incoming(
     """
     try:
         if history.schema != schema:
-            raise SchemaError(
-                _("the data are of the schema {given}, the ledger of {schema}").format(
-                    given=history.schema.name, schema=schema.name
-                ),
-                _("read them by the ledger's schema.toml"),
-            )
+            raise SchemaError(*say.problem("other_schema", given=history.schema.name, schema=schema.name))
         plain = replace(history, frame=history.frame.select(schema.names), spelling=Spelling())
         periods = _periods(plain, by)
         held = in_order(periods)
@@ -88,13 +86,7 @@ def incoming(
         for name in (name for name in held if name in past):
             rows = plain.take((periods == name).arg_true())
             if content_digest(rows) != past[name].digest:
-                raise ParameterError(
-                    _(
-                        "the rows of {period} are not those that were released"
-                        " ({then:,} rows then, {now:,} in this file)"
-                    ).format(period=name, then=past[name].rows, now=len(rows)),
-                    _("what is out cannot be changed: give the rows of then, or the new period's alone"),
-                )
+                raise ParameterError(*say.problem("past_changed", period=name, then=past[name].rows, now=len(rows)))
     except InputError as error:
         said = error.problem
         raise type(error)(said.rule, said.cure, file=source, column=said.column) from None
@@ -123,11 +115,7 @@ def _periods(history: History, by: Calendar) -> pl.Series:
     dates = exact_values(history, column)
     for part, values in ((column, dates), (history.schema.role(Role.CUSTOMER), history[Role.CUSTOMER])):
         if missing := values.null_count():
-            raise ParameterError(
-                _("{count:,} rows have no value").format(count=missing),
-                _("leave these rows out: a row is somebody's, and of some period"),
-                column=part.name,
-            )
+            raise ParameterError(*say.problem("no_value", count=missing), column=part.name)
     return periods_of(dates.cast(pl.Date), by)
 
 
@@ -136,12 +124,9 @@ def _chosen(held: list[str], by: Calendar, past: Mapping[str, Past], wanted: str
     last = max(past, key=period_key, default=None)
     expected = None if last is None else next_period(last, by)
     if not held:
-        raise ParameterError(_("the file holds no rows"), _("give the rows of the period to release"))
+        raise ParameterError(*say.problem("no_rows"))
     if wanted in past:
-        raise ParameterError(
-            _("{period} was released already").format(period=wanted),
-            _("the next period is {expected}; what is out cannot be released again").format(expected=expected),
-        )
+        raise ParameterError(*say.problem("released_already", period=wanted, expected=expected))
     if wanted is None:
         later = [name for name in held if last is None or period_key(name) > period_key(last)]
         if not later:
@@ -155,22 +140,11 @@ def _chosen(held: list[str], by: Calendar, past: Mapping[str, Past], wanted: str
             )
         wanted = later[0]
     if last is not None and period_key(wanted) < period_key(last):
-        raise ParameterError(
-            _("{period} comes before {last}, which was released already").format(period=wanted, last=last),
-            _("periods are released in order; the next is {expected}").format(expected=expected),
-        )
+        raise ParameterError(*say.problem("before_the_last", period=wanted, last=last, expected=expected))
     if wanted not in held:
-        raise ParameterError(
-            _("the file holds no rows of {period}, but of {first} to {last}").format(
-                period=wanted, first=held[0], last=held[-1]
-            ),
-            _("name a period that it holds"),
-        )
+        raise ParameterError(*say.problem("not_in_the_file", period=wanted, first=held[0], last=held[-1]))
     if expected is not None and wanted != expected and not allow_gap:
-        raise ParameterError(
-            _("after {last} comes {expected}, not {period}").format(last=last, expected=expected, period=wanted),
-            _("add {expected} first; if nothing was sold then, add --allow-gap").format(expected=expected),
-        )
+        raise ParameterError(*say.problem("gap", last=last, expected=expected, period=wanted))
     return wanted
 
 
@@ -200,10 +174,7 @@ def named(text: str, by: Calendar) -> str:
             raise ValueError(text)
         return str(periods_of(pl.Series([_first_day(int(match[1]), int(match[2]), by)]), by)[0])
     except ValueError:
-        raise ParameterError(
-            _("{text!r} names no period of the ledger").format(text=text),
-            _("write it like {example}").format(example=CALENDARS[by]),
-        ) from None
+        raise ParameterError(*say.problem("unknown_period", text=text, example=CALENDARS[by])) from None
 
 
 def next_period(name: str, by: Calendar) -> str:

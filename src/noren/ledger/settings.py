@@ -20,13 +20,15 @@ from noren.data.formats.files import writing_file
 from noren.data.periods import Calendar
 from noren.data.schema import Kind, Schema
 from noren.errors import FileError, NorenError, ParameterError, SchemaError
-from noren.i18n import _
 from noren.judgement.rule import DEFAULT, RULES, Rule, rule_named
 from noren.ledger.incoming import CALENDARS
 from noren.ledger.risk import MEASURES
 from noren.methods.chain import Chain, read_chain
 from noren.protocols import Attack, Method
 from noren.registry import build
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 USUAL_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "linkage")
 """Tried where nobody says which: those of S3, and linking by everything known, as far as they are installed."""
@@ -81,41 +83,27 @@ class LedgerSettings:
     ) -> LedgerSettings:
         """Return settings that fit together; say what does not."""
         if not isinstance(attack_released, bool):
-            raise ParameterError(
-                _("attack_released = {given!r} is no answer").format(given=attack_released), _("use true or false")
-            )
+            raise ParameterError(*say.problem("attack_released", given=attack_released))
         schema = schema if isinstance(schema, Schema) else Schema.load(schema)
         if schema.kind != Kind.HISTORY:
-            raise SchemaError(_("a ledger keeps purchase histories"), _("use a schema of kind history"))
+            raise SchemaError(*say.problem("not_a_history"))
         by = next((one for one in CALENDARS if one == period), None)
         if by is None:
-            raise ParameterError(
-                _("a ledger cannot go by {period!r}").format(period=period),
-                _("use one of {names}").format(names=", ".join(CALENDARS)),
-            )
+            raise ParameterError(*say.problem("unknown_period", period=period, names=", ".join(CALENDARS)))
         if attacks is None:
             names = [n for n in USUAL_ATTACKS if n in known_attacks and known_attacks[n].fits(schema)]
         else:
             names = [attacks] if isinstance(attacks, str) else list(attacks)
             if not names or not all(isinstance(name, str) for name in names):
-                raise ParameterError(
-                    _("a ledger without attacks sees no risk"),
-                    _("name one or more of {names}").format(names=", ".join(known_attacks)),
-                )
+                raise ParameterError(*say.problem("no_attacks", names=", ".join(known_attacks)))
         limits, tried = budget or {}, tuple(dict.fromkeys(names))
         if not isinstance(limits, Mapping):
-            raise ParameterError(_("the budget is no table"), _("write it like emm = 0.2"))
+            raise ParameterError(*say.problem("budget_not_a_table"))
         for name, limit in limits.items():
             if name not in MEASURES:
-                raise ParameterError(
-                    _("there is no budget for {name}").format(name=name),
-                    _("use {names}").format(names=", ".join(MEASURES)),
-                )
+                raise ParameterError(*say.problem("unknown_budget", name=name, names=", ".join(MEASURES)))
             if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
-                raise ParameterError(
-                    _("the budget {name} = {limit} is no share").format(name=name, limit=limit),
-                    _("use a number from 0 to 1, such as 0.2"),
-                )
+                raise ParameterError(*say.problem("budget_not_a_share", name=name, limit=limit))
         limits = {name: float(limits[name]) for name in MEASURES if name in limits}
         settings = cls(schema, chain_of(chain, by), by, tried, limits, rule_named(rule), attack_released)
         settings.ready_attacks()
@@ -127,12 +115,7 @@ class LedgerSettings:
         for name in self.attacks:
             kind = known_attacks[name]
             if not kind.fits(self.schema):
-                raise ParameterError(
-                    _("{attack} does not work on data of the schema {schema}").format(
-                        attack=name, schema=self.schema.name
-                    ),
-                    _("leave it out of the attacks"),
-                )
+                raise ParameterError(*say.problem("attack_does_not_fit", attack=name, schema=self.schema.name))
             ready.append(build(kind, {"period": self.period} if "period" in kind.model_fields else {}))
         return ready
 
@@ -165,28 +148,16 @@ class LedgerSettings:
         """Read the settings of the ledger in ``folder``."""
         path = folder / "ledger.toml"
         if not path.is_file():
-            raise FileError(
-                _("this is no ledger"), _("name a folder that noren ledger init made, or make one"), file=folder
-            )
+            raise FileError(*say.problem("not_a_ledger"), file=folder)
         try:
             given = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise FileError(
-                _("the settings cannot be read ({reason})").format(reason=str(error)[:160]),
-                _("mend the line it names, or restore the file; the releases are not touched"),
-                file=path,
-            ) from None
+            raise FileError(*say.problem("unreadable", reason=str(error)[:160]), file=path) from None
         unknown = [key for key in given if key not in _KEYS]
         if unknown:
-            raise FileError(_("{key} is no setting of a ledger").format(key=unknown[0]), _("leave it out"), file=path)
+            raise FileError(*say.problem("unknown_setting", key=unknown[0]), file=path)
         if given.get("version") != VERSION:
-            raise FileError(
-                _("the ledger is of version {version}, this program knows {known}").format(
-                    version=given.get("version"), known=VERSION
-                ),
-                _("use the Noren that wrote it, or a newer one"),
-                file=path,
-            )
+            raise FileError(*say.problem("other_version", version=given.get("version"), known=VERSION), file=path)
         schema, rule = Schema.load(folder / "schema.toml"), given.get("rule")
         try:
             return cls.of(
@@ -222,9 +193,8 @@ def chain_of(given: ChainLike, by: Calendar) -> Chain:
             steps.append(step)
         else:
             raise ParameterError(
-                _("step {number}, {method}, goes by {own}, the ledger by {period}").format(
-                    number=number, method=step.name, own=getattr(step, "period", ""), period=by
-                ),
-                _('set its period = "{period}", or leave it out').format(period=by),
+                *say.problem(
+                    "step_of_other_period", number=number, method=step.name, own=getattr(step, "period", ""), period=by
+                )
             )
     return Chain(steps=steps)
