@@ -21,6 +21,9 @@ from noren.data.schema import Column, Role, Scale, ValueType
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 MISSING = "(missing)"
 """How a missing value is released where missing is a category of its own."""
@@ -46,10 +49,7 @@ def class_ends(said: str) -> tuple[str, tuple[float, ...]]:
         if not (0 <= count <= _MOST_CLASSES and abs(count - round(count)) < _NEARLY):
             raise ValueError(said)
     except (TypeError, ValueError, ZeroDivisionError):
-        raise ParameterError(
-            _("classes {said!r} are not understood").format(said=said),
-            _("write age=20..90:5 for classes up to 20, 25, … 90; the last end must be reached"),
-        ) from None
+        raise ParameterError(*say.problem("classes_not_understood", said=said)) from None
     return str(found["name"]), tuple(first + step * i for i in range(round(count) + 1))  # type: ignore[index]
 
 
@@ -95,9 +95,7 @@ class Attribute:
     def codes(self, values: pl.Series, first_row: int = 1) -> Whole:
         """Return the place of each original value in the list; a value outside stops, with its row."""
         if is_generalised(values.dtype):
-            raise SchemaError(
-                _("the values are generalised already"), _("give the data as they were"), column=self.name
-            )
+            raise SchemaError(*say.problem("generalised"), column=self.name)
         if not self.ends:
             return self.places(values, first_row)
         numbers = values.cast(pl.Float64)
@@ -134,18 +132,9 @@ class Attribute:
             return
         row = int(strange.arg_true()[0])
         if values[row] is None:
-            raise ValueInCellError(
-                _("the value is missing"),
-                _("fill it, or make it a category: optional = true in the schema and --missing category"),
-                row=first_row + row,
-                column=self.name,
-            )
+            raise ValueInCellError(*say.problem("value_missing"), row=first_row + row, column=self.name)
         raise ValueInCellError(
-            _("the value is not in the declared domain ({count} values)").format(count=self.size),
-            _("mend it, or widen the column's domain or bounds in the schema"),
-            row=first_row + row,
-            column=self.name,
-            value=values[row],
+            *say.problem("not_in_domain", count=self.size), row=first_row + row, column=self.name, value=values[row]
         )
 
     def values(self, codes: Whole, *, numbered: bool = False) -> pl.Series:
@@ -189,11 +178,7 @@ def attribute_of(
         if domain is None and seen is not None:
             domain = tuple(str(v) for v in seen.drop_nulls().unique().sort().to_list())
         if domain is None:
-            raise SchemaError(
-                _("the column has no domain"),
-                _("list its values in the schema (domain = [...]), or take those that occur (--domains data)"),
-                column=column.name,
-            )
+            raise SchemaError(*say.problem("no_domain"), column=column.name)
         made = Attribute(_as_text(column, domain, missing=missing))
     else:
         rule = cure = ""
@@ -213,19 +198,13 @@ def attribute_of(
             raise SchemaError(rule, cure.format(name=column.name), column=column.name)
         made = Attribute(column)
     if made.size < 2:
-        raise SchemaError(
-            _("the domain has one value, so there is nothing to learn from it"),
-            _("leave the attribute out"),
-            column=column.name,
-        )
+        raise SchemaError(*say.problem("one_value"), column=column.name)
     return made
 
 
 def _as_text(column: Column, labels: Sequence[str], *, missing: bool) -> Column:
     if MISSING in labels:
-        raise SchemaError(
-            _("{value} is a value of the domain").format(value=MISSING), _("rename it"), column=column.name
-        )
+        raise SchemaError(*say.problem("missing_is_a_value", value=MISSING), column=column.name)
     # a value in place of what is missing: the column is not optional any more
     extra = (MISSING,) if missing and column.optional else ()
     return Column(name=column.name, role=Role(column.role), domain=(*labels, *extra))
@@ -238,4 +217,4 @@ def _ends(column: Column) -> tuple[float, float]:
         return float((low - day_0).days), float((high - day_0).days)
     if isinstance(low, float) and isinstance(high, float):
         return low, high
-    raise SchemaError(_("the numbers have no bounds"), _("give the column a minimum and a maximum"), column=column.name)
+    raise SchemaError(*say.problem("no_bounds"), column=column.name)

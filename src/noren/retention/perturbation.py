@@ -16,11 +16,13 @@ import polars as pl
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError, SchemaError
-from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms, uniforms_at
 from noren.kernels.reconstruction.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio, moved, replaced
 from noren.retention.attributes import Attribute
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 LARGEST_TABLE = 1 << 24
 """Cells up to which a cross tabulation is held whole."""
@@ -76,9 +78,7 @@ class Perturbation:
                 continue
             if attribute.size > _LONGEST_MATRIX:
                 raise ParameterError(
-                    _("the grid of {size:,} points is too long to reconstruct").format(size=attribute.size),
-                    _("protect again with classes, at most {most:,}").format(most=_LONGEST_MATRIX),
-                    column=attribute.name,
+                    *say.problem("grid_too_long", size=attribute.size, most=_LONGEST_MATRIX), column=attribute.name
                 )
             found.append(laplace(attribute.size, self.decay(at)))
         return found
@@ -97,10 +97,7 @@ class Perturbation:
     def _stop_at_missing(self, original: pl.DataFrame) -> None:
         missing = [name for name in self.names if name not in original.columns]
         if missing:
-            raise SchemaError(
-                _("the data have no column {name!r}").format(name=missing[0]),
-                _("name the schema that was protected with (--schema)"),
-            )
+            raise SchemaError(*say.problem("no_column", name=missing[0]))
 
     def places(self, released: pl.DataFrame) -> list[Whole]:
         """Return the attributes of released rows as codes."""
@@ -150,10 +147,7 @@ class Perturbation:
     def table(self, codes: Sequence[Whole]) -> Real:
         """Return the cross tabulation of coded rows."""
         if self.cells > LARGEST_TABLE:
-            raise ParameterError(
-                _("the cross tabulation would have {cells:,} cells").format(cells=self.cells),
-                _("choose fewer attributes, at most {most:,} cells").format(most=LARGEST_TABLE),
-            )
+            raise ParameterError(*say.problem("too_many_cells", cells=self.cells, most=LARGEST_TABLE))
         flat = np.ravel_multi_index(tuple(codes), self.sizes)
         return np.bincount(flat, minlength=self.cells).reshape(self.sizes).astype(np.float64)
 
@@ -181,22 +175,17 @@ def perturbation_of(schema: Schema, statement: Statement) -> Perturbation:
     """Return how a release was perturbed, from what its statement and the schema of its public part say."""
     said = statement.notes.get("attributes")
     if statement.method != "retention" or not isinstance(said, list) or not said:
-        raise ParameterError(
-            _("the release was not made by retention, so there is nothing to reconstruct"),
-            _("protect with --method retention"),
-        )
+        raise ParameterError(*say.problem("not_retention"))
     attributes, rhos = [], []
     for about in said:
         fits = isinstance(about, dict) and isinstance(about.get("name"), str)
         rho = about.get("rho") if fits else None
         ends = about.get("ends", []) if fits else None
         if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not isinstance(ends, list):
-            raise FileError(_("the statement does not say how it was perturbed"), _("protect again"))
+            raise FileError(*say.problem("not_said"))
         attribute = Attribute(schema[about["name"]], tuple(float(e) for e in ends))
         if about.get("values") != attribute.size:
-            raise SchemaError(
-                _("the statement and the table disagree about the domain"), _("protect again"), column=attribute.name
-            )
+            raise SchemaError(*say.problem("domains_disagree"), column=attribute.name)
         attributes.append(attribute)
         rhos.append(float(rho))
     return Perturbation(tuple(attributes), tuple(rhos))
