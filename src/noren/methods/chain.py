@@ -22,6 +22,9 @@ from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Method, Runtime
 from noren.registry import build
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 _Step = Annotated[
     InstanceOf[Method],
@@ -81,10 +84,7 @@ class Chain(Method):
             if not isinstance(step, Method):
                 table = {"method": step} if isinstance(step, str) else step
                 if not isinstance(table, Mapping) or not isinstance(table.get("method"), str):
-                    raise ParameterError(
-                        _("step {number} names no method").format(number=number),
-                        _('write method = "…", one of {names}').format(names=", ".join(methods)),
-                    )
+                    raise ParameterError(*say.problem("step_without_method", number=number, names=", ".join(methods)))
                 own = {str(name).replace("-", "_"): value for name, value in table.items() if name != "method"}
                 try:
                     method = build(methods[table["method"]], own)
@@ -92,7 +92,7 @@ class Chain(Method):
                     raise ParameterError(_("step {number}: {said}").format(number=number, said=error)) from None
             ready += method.steps if isinstance(method, Chain) else (method,)
         if not ready:
-            raise ParameterError(_("the chain has no steps"), _("give at least one method"))
+            raise ParameterError(*say.problem("no_steps"))
         return tuple(ready)
 
     @field_serializer("steps")
@@ -117,7 +117,7 @@ class Chain(Method):
     def seeds(self, seed: int) -> list[int]:
         """Return each step's own share of the seed."""
         if seed < 0:
-            raise ParameterError(_("seed = {seed} is below 0").format(seed=seed), _("choose another seed"))
+            raise ParameterError(*say.problem("seed_below_zero", seed=seed))
         return [
             int(s.generate_state(1, np.uint64)[0]) >> 1 for s in np.random.SeedSequence(seed).spawn(len(self.steps))
         ]
@@ -128,16 +128,9 @@ class Chain(Method):
         step = self.steps[at]
         try:
             if schema.kind not in step.accepts:
-                raise ParameterError(
-                    _("it does not work on a {kind}").format(kind=schema.kind), _("leave the step out")
-                )
+                raise ParameterError(*say.problem("wrong_kind", kind=schema.kind))
             if lacking := step.lacks(schema):
-                raise ParameterError(
-                    _("it needs a column with the role {roles}, and these purchases have none").format(
-                        roles=", ".join(lacking)
-                    ),
-                    _("leave the step out"),
-                )
+                raise ParameterError(*say.problem("lacks_role", roles=", ".join(lacking)))
             yield
         except InputError as error:
             raise ParameterError(
@@ -158,11 +151,7 @@ def read_chain(path: str | Path) -> Chain:
         with path.open("rb") as file:
             content = tomllib.load(file)
     except (OSError, ValueError, RecursionError) as error:
-        raise FileError(
-            _("the chain cannot be read ({reason})").format(reason=str(error)[:160]),
-            _("give a UTF-8 TOML file of [[step]] tables"),
-            file=path,
-        ) from None
+        raise FileError(*say.problem("unreadable", reason=str(error)[:160]), file=path) from None
     steps = content.pop("step", None)
     if content or not isinstance(steps, list) or not steps:
         rule = (

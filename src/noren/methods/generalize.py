@@ -47,6 +47,9 @@ from noren.methods.alike import (
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Enough, Progress, silent
 from noren.protocols import ALIKE, Method, Runtime, Strength, in_form
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 EFFORTS = {
     "quick": Effort(rounds=6, starts=4, tries=6, heat=0.03, steps=0),
@@ -320,12 +323,7 @@ class Generalize(Method):
         ordered = [c for c in measured if c.scale != Scale.NOMINAL]
         nominal = [c for c in measured if c.scale == Scale.NOMINAL]
         if len(nominal) > 1 or len(ordered) > COLUMNS:
-            raise SchemaError(
-                _("{method} works on one column of names, the item, and up to three of dates and numbers").format(
-                    method=self.name
-                ),
-                _("give date, price and quantity types that can be ordered"),
-            )
+            raise SchemaError(*say.problem("too_many_columns", method=self.name))
         return ordered, nominal
 
     def stop_if_too_long(self, counts: Whole) -> None:
@@ -333,12 +331,7 @@ class Generalize(Method):
         longest = np.sort(counts)[-2:]
         whole = (self.k or self.min_class) == 2 or self.medians or self.lower_bound != "none"  # all rows by all rows
         if whole and np.prod(longest.astype(np.float64)) > _MOST_CELLS:
-            raise ParameterError(
-                _("two customers have {one:,} and {other:,} rows, too many to lay on one another").format(
-                    one=int(longest[1]), other=int(longest[0])
-                ),
-                _("use generalize-by-count, or protect the longest histories apart"),
-            )
+            raise ParameterError(*say.problem("histories_too_long", one=int(longest[1]), other=int(longest[0])))
 
     def kept(self, rows: LaidRows, table: Whole) -> Whole:
         """Return the generalised rows of a group that are worth keeping."""
@@ -504,10 +497,7 @@ class Generalize(Method):
         found = list(islice(mixtures(worth, self.min_class, allowed, chance), 2 * _MIXTURES))
         if not found:
             raise ParameterError(
-                _("no class sizes of these {count:,} customers outlive {attackers} attackers with {survival}").format(
-                    count=len(rows.counts), attackers=self.attackers, survival=self.survival
-                ),
-                _("ask for a lower survival, or protect more customers at once"),
+                *say.problem("no_class_sizes", count=len(rows.counts), attackers=self.attackers, survival=self.survival)
             )
         return [mixture for mixture in found if mixture.k == found[0].k][:_MIXTURES]
 
