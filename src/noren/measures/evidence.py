@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from noren.data.frames import History, Table
 from noren.data.release import Release, Secret
 from noren.errors import ParameterError, SchemaError
-from noren.i18n import _
 from noren.protocols import Evidence, Guess, Measure, Need
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 
 def at_hand(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
@@ -26,62 +28,47 @@ def at_hand(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
 def must_have(measure: Measure, *, guesses: bool, secret: bool, generalised: bool, made_of: int, rows: int) -> None:
     """Stop where a measure lacks what it looks at, by what is there of a release of ``made_of`` rows."""
     if "guess" in measure.needs and not guesses:
-        raise ParameterError(
-            _("{measure} judges attacks, and there is no guess").format(measure=measure.name),
-            _("run an attack first and hand its guess over (--guess)"),
-        )
+        raise ParameterError(*say.problem("needs_guess", measure=measure.name))
     if "secret" in measure.needs and not secret:
-        raise ParameterError(
-            _("{measure} needs the secret part of the release").format(measure=measure.name),
-            _("name the folder that noren protect wrote, not the published one"),
-        )
+        raise ParameterError(*say.problem("needs_secret", measure=measure.name))
     if "exact" in measure.needs and generalised:
-        raise ParameterError(
-            _("{measure} compares exact values, and the release has sets or intervals").format(measure=measure.name),
-            _("use cell-error or item-similarity, or draw exact data from it (noren draw)"),
-        )
+        raise ParameterError(*say.problem("needs_exact", measure=measure.name))
     if "secret" in measure.needs and made_of != rows:
-        raise ParameterError(
-            _("the release was made of {made:,} rows, the original has {rows:,}").format(made=made_of, rows=rows),
-            _("name the original that was protected"),
-        )
+        raise ParameterError(*say.problem("rows_differ", made=made_of, rows=rows))
 
 
 def original_history(evidence: Evidence) -> History:
     """Return the original, which must be a history."""
     if not isinstance(evidence.original, History):
-        raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
+        raise SchemaError(*say.problem("original_is_table"))
     return evidence.original
 
 
 def secret_of(evidence: Evidence) -> Secret:
     """Return the secret part of the release, which must be at hand."""
     if not evidence.release.has_secret:
-        raise ParameterError(
-            _("the release has no secret part"),
-            _("measure the folder that was protected into, not its published copy"),
-        )
+        raise ParameterError(*say.problem("no_secret"))
     return evidence.release.secret
 
 
 def guesses_of(evidence: Evidence) -> Mapping[str, Guess]:
     """Return the guesses, at least one: without an attack there is nothing to say about safety."""
     if not evidence.guesses:
-        raise ParameterError(_("there is no guess to judge"), _("run an attack first, such as unique-rows"))
+        raise ParameterError(*say.problem("no_guess"))
     return evidence.guesses
 
 
 def public_history(release: Release) -> History:
     """Return the public part, which must be a history."""
     if not isinstance(release.public, History):
-        raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        raise SchemaError(*say.problem("release_is_table"))
     return release.public
 
 
 def public_table(release: Release) -> Table:
     """Return the public part, which must be a table."""
     if not isinstance(release.public, Table):
-        raise SchemaError(_("the release is a history"), _("give a release of a table"))
+        raise SchemaError(*say.problem("release_is_history"))
     return release.public
 
 
@@ -89,7 +76,7 @@ def both_tables(evidence: Evidence) -> tuple[Table, Table]:
     """Return the original and the public part, which must be tables."""
     original, public = evidence.original, evidence.release.public
     if not (isinstance(original, Table) and isinstance(public, Table)):
-        raise SchemaError(_("the data are a history"), _("this measure judges tables"))
+        raise SchemaError(*say.problem("data_are_history"))
     return original, public
 
 
@@ -97,9 +84,4 @@ def stop_at_another_original(evidence: Evidence) -> None:
     """Stop where the release was not made of as many rows as the original has."""
     rows, made_of = len(evidence.original), secret_of(evidence).original_rows
     if made_of != rows:
-        raise ParameterError(
-            _("the release was made of {released:,} rows, the original has {original:,}").format(
-                released=made_of, original=rows
-            ),
-            _("give the original that was protected"),
-        )
+        raise ParameterError(*say.problem("another_original", released=made_of, original=rows))
