@@ -17,8 +17,10 @@ from noren.data.release import Release, Secret
 from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
-from noren.i18n import _
 from noren.kernels.draws import pseudonyms
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 _OWN_STREAM = tuple(b"the names of a ledger")
 _LONGEST_PSEUDONYM = 10**9
@@ -111,7 +113,7 @@ def joined_rows(originals: Sequence[History]) -> History:
 
 def _history(release: Release) -> History:
     if not isinstance(release.public, History):
-        raise SchemaError(_("a ledger keeps purchase histories"), _("use a schema of kind history"))
+        raise SchemaError(*say.problem("not_a_history"))
     return release.public
 
 
@@ -124,9 +126,7 @@ def _fresh(count: int, taken: Iterable[str], seed: int) -> pl.Series:
     if len(str(first)) < len(str(first + count - 1)):
         first = 10 ** len(str(first))
     if first + count > _LONGEST_PSEUDONYM:
-        raise ParameterError(
-            _("all pseudonyms of nine digits have been used"), _("start a new ledger, with customers named anew")
-        )
+        raise ParameterError(*say.problem("no_pseudonyms_left"))
     return pl.Series("pseudonym", drawn - least + first).cast(pl.String)
 
 
@@ -140,17 +140,9 @@ def _joined_categories(statements: Sequence[Statement]) -> dict[str, Any] | None
     for groups in spoken:
         for item, category in category_of_item(groups).items():
             if of_item.setdefault(item, category) != category:
-                raise ParameterError(
-                    _("the item {item} was of category {old} in an earlier release and is of {new} now").format(
-                        item=item, old=of_item[item], new=category
-                    ),
-                    _("use the categories of the earlier releases"),
-                )
+                raise ParameterError(*say.problem("other_category", item=item, old=of_item[item], new=category))
     if len(spoken) < len(said):
-        raise ParameterError(
-            _("some releases of the ledger speak of categories, others of items"),
-            _("use a chain with the categories of the earlier releases, or with none as they"),
-        )
+        raise ParameterError(*say.problem("some_in_categories"))
     return {
         category: sorted(item for item, its in of_item.items() if its == category)
         for category in sorted(set(of_item.values()))

@@ -36,6 +36,9 @@ from noren.methods.table_parts import (
 )
 from noren.progress import Progress, silent
 from noren.protocols import in_form
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 _MOST_NODES = 20_000_000
 _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLASS_SIZE, "entropy": SUM}
@@ -224,12 +227,7 @@ class HierarchyMethod(AlikeRows):
         }
         nodes = math.prod(hierarchy.depth for hierarchy in hierarchies.values())
         if nodes > _MOST_NODES:
-            raise ParameterError(
-                _("the hierarchies have {nodes:,} combinations of levels, more than {most:,}").format(
-                    nodes=nodes, most=_MOST_NODES
-                ),
-                _("name fewer columns with --quasi, or leave levels out of the files"),
-            )
+            raise ParameterError(*say.problem("too_many_levels", nodes=nodes, most=_MOST_NODES))
         rows = np.ones(len(table), dtype=np.int64) if counts is None else counts
         there = pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
         if self.missing == "drop":
@@ -303,12 +301,7 @@ class HierarchyMethod(AlikeRows):
             report=told,
         )
         if best is None:
-            raise ParameterError(
-                _("no combination of levels keeps what is asked and deletes {share:.1%} of the rows at most").format(
-                    share=self.suppression / 2 if safe else self.suppression
-                ),
-                _("allow more --suppression, ask for less, or let every hierarchy end in *"),
-            )
+            raise ParameterError(*say.problem("no_levels", share=self.suppression / 2 if safe else self.suppression))
         if not safe:
             return best, suppressed(combinations, counts, ladders, best.levels, rule, own, shares)[which]
         which, combinations, counts, own = _combined(rungs, values, own_rows)

@@ -26,6 +26,9 @@ from noren.methods.alike import EFFORT, EFFORT_HELP, EFFORT_WORDS, not_below
 from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import HARDER, Method, Strength, in_form
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 STEPS = {"quick": 2_500, "normal": 25_000, "thorough": 250_000}
 """How many changes the search tries for each customer."""
@@ -162,12 +165,7 @@ class PseudoRecords(Method):
     def least_size(self, customers: int) -> int:
         """Return the least size of a cluster; stop where there are not customers enough."""
         if self.clusters > customers:
-            raise ParameterError(
-                _("clusters={clusters} is more than the {count:,} customers there are").format(
-                    clusters=self.clusters, count=customers
-                ),
-                _("use fewer clusters"),
-            )
+            raise ParameterError(*say.problem("too_many_clusters", clusters=self.clusters, count=customers))
         default = {"clusters": 1, "repaired": customers // self.clusters, "balanced": 2}[self.variant]
         least = default if self.min_size is None else self.min_size
         if least * self.clusters > customers:
@@ -200,12 +198,7 @@ class PseudoRecords(Method):
     def clusters_of(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, float]:
         """Return the cluster of each customer, and how much of the search was done."""
         if self.clusters * items > _MOST_CELLS:
-            raise ParameterError(
-                _("{clusters:,} clusters of {items:,} items are too many to search at once").format(
-                    clusters=self.clusters, items=items
-                ),
-                _("use fewer clusters, or protect parts of the customers on their own"),
-            )
+            raise ParameterError(*say.problem("too_many_cells", clusters=self.clusters, items=items))
         if self.variant == "balanced":
 
             def told(done: float, added: int) -> None:

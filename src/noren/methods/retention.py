@@ -34,6 +34,9 @@ from noren.protocols import CHANCE, Method, Strength, in_form
 from noren.retention.attributes import attribute_of, class_ends
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation
 from noren.retention.reconstruction import Model
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 
 class Retention(Method):
@@ -177,17 +180,12 @@ class Retention(Method):
             The data, looked at only where domains are to be taken from them.
         """
         if rows < 2:
-            raise ParameterError(
-                _("a table of {rows} rows hides nobody").format(rows=rows), _("give a table of at least 2 rows")
-            )
+            raise ParameterError(*say.problem("too_few_rows", rows=rows))
         names = self.released_names(schema)
         ends = dict(class_ends(said) for said in self.classes)
         for name in ends:
             if name not in names:
-                raise ParameterError(
-                    _("there are classes for {name!r}, which is not released").format(name=name),
-                    _("leave them out, or add it to --attributes"),
-                )
+                raise ParameterError(*say.problem("classes_of_another", name=name))
         attributes = []
         for name in names:
             seen = frame[name] if frame is not None and self.domains == "data" else None
@@ -214,17 +212,12 @@ class Retention(Method):
             stop_at_unclassified(schema)
         names = self.attributes or tuple(c.name for c in schema.with_role(Role.QUASI))
         if not names:
-            raise ParameterError(
-                _("there is no attribute to release"), _("name some (--attributes), or give columns the role quasi")
-            )
+            raise ParameterError(*say.problem("no_attribute"))
         if len(set(names)) < len(names):
-            raise ParameterError(_("an attribute is named twice"), _("name each once"))
+            raise ParameterError(*say.problem("named_twice"))
         for name in names:
             if schema[name].role == Role.IDENTIFIER:
-                raise ParameterError(
-                    _("{column} identifies people, and is not released").format(column=name),
-                    _("leave it out of --attributes, or give it another role in the schema"),
-                )
+                raise ParameterError(*say.problem("identifies", column=name))
         return names
 
     def statement(self, plan: Perturbation, rows: int) -> Statement:
@@ -266,9 +259,9 @@ def protect_file(
     :meth:`Retention.protect` releases under the same seed.
     """
     if schema.kind != Kind.TABLE:
-        raise SchemaError(_("the data are a history"), _("retention protects tables"))
+        raise SchemaError(*say.problem("not_a_table"))
     if method.domains == "data":
-        raise ParameterError(_("a stream cannot take domains from the data"), _("declare the domains in the schema"))
+        raise ParameterError(*say.problem("domains_of_a_stream"))
     method.released_names(schema)  # a question is asked before the rows are counted
     file = Source.open(readable(source))
     schema = settled(file, schema)
@@ -278,7 +271,7 @@ def protect_file(
     people.stop_at_repeated_people()
     plan = method.plan(schema, rows)
     if plan.cells >= 1 << 62:
-        raise ParameterError(_("the attributes have too many values together"), _("choose fewer attributes"))
+        raise ParameterError(*say.problem("too_many_values"))
     needed = schema.without([name for name in schema.names if name not in plan.names])
     some = next(iter(read_blocks(file, known)))
     statement = scanned(Table(some.select(needed.names), needed), method.statement(plan, rows))

@@ -24,6 +24,9 @@ from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, 
 from noren.methods.alike import HIDES_SOMEBODY, SHARING, not_below
 from noren.methods.pseudonymize import pseudonymous
 from noren.protocols import ALIKE, Method, Strength, in_form
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 
 def _is_share(value: float) -> float:
@@ -125,10 +128,7 @@ def codes_in_order(values: pl.Series, ordered: pl.Series) -> Whole:
 def stop_if_too_few_rows(k: int, rows: int) -> None:
     """Raise where there are fewer than k rows."""
     if k > rows:
-        raise ParameterError(
-            _("k={k} is more than the {count:,} rows there are").format(k=k, count=rows),
-            _("use a smaller k, or a table of at least {k} rows").format(k=k),
-        )
+        raise ParameterError(*say.problem("too_few_rows", k=k, count=rows))
 
 
 def stop_if_too_many_fail(lost: int, rows: int, limit: float, advice: str) -> None:
@@ -284,17 +284,12 @@ class AlikeRows(Method):
         quasi = [schema[name] for name in self.quasi] if self.quasi else list(schema.with_role(Role.QUASI))
         twice = {name for name in self.quasi if self.quasi.count(name) > 1}
         if twice:
-            raise ParameterError(_("{column} is named twice").format(column=min(twice)), _("name each column once"))
+            raise ParameterError(*say.problem("named_twice", column=min(twice)))
         for column in quasi:
             if column.role == Role.IDENTIFIER:
-                raise ParameterError(
-                    _("{column} identifies people").format(column=column.name),
-                    _("leave it out of --quasi, or call it quasi in the schema"),
-                )
+                raise ParameterError(*say.problem("identifies", column=column.name))
         if not quasi:
-            raise ParameterError(
-                _("no column is quasi"), _('give columns role = "quasi" in the schema, or name them with --quasi')
-            )
+            raise ParameterError(*say.problem("no_quasi"))
         if not self.looks_at_sensitive:
             return quasi, []
         own = {column.name for column in quasi}
@@ -302,10 +297,7 @@ class AlikeRows(Method):
         if self.sensitive is not None:
             known = [schema[self.sensitive]]
             if self.sensitive in own:
-                raise ParameterError(
-                    _("{column} is quasi, and cannot be the sensitive one too").format(column=self.sensitive),
-                    _("choose one of the two"),
-                )
+                raise ParameterError(*say.problem("quasi_and_sensitive", column=self.sensitive))
         # a number of distinct values can be asked of several columns at once
         if not known or (len(known) > 1 and not (self.t is None and self.diversity == "distinct")):
             raise ParameterError(

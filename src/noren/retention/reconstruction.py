@@ -37,6 +37,9 @@ from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbati
 from noren.retention.reconstructed import Model as Model
 from noren.retention.reconstructed import Reconstruction as Reconstruction
 from noren.retention.reconstructed import SeenRecords, WholeReconstruction, WideReconstruction
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 MODELS: tuple[Model, ...] = ("none", "em", "independence", "loglinear", "ml", "auto")
 EPSILON = 2e-3
@@ -89,16 +92,13 @@ def reconstruct_seen(
         (:mod:`noren.kernels.reconstruction.estimates`).
     """
     if schema.kind != Kind.TABLE:
-        raise ParameterError(_("only tables are reconstructed"), _("name a release of a table"))
+        raise ParameterError(*say.problem("not_a_table"))
     whole = perturbation_of(schema, statement)
     unknown = [name for name in attributes if name not in whole.names]
     if unknown:
-        raise ParameterError(
-            _("the release has no attribute {name!r}").format(name=unknown[0]),
-            _("its attributes are {names}").format(names=", ".join(whole.names)),
-        )
+        raise ParameterError(*say.problem("unknown_attribute", name=unknown[0], names=", ".join(whole.names)))
     if len(set(attributes)) < len(attributes):
-        raise ParameterError(_("an attribute is named twice"), _("name each once"))
+        raise ParameterError(*say.problem("named_twice"))
     chosen = stated_model(statement, model)
     made = whole.only([whole.names.index(name) for name in attributes or whole.names])
     if made.cells > LARGEST_TABLE:
@@ -241,12 +241,7 @@ def reconstruct_widely(
     """
     accelerator = accelerator_for(chosen_engine(), pays=True) if model == "ml" else None
     if model not in WIDE_MODELS and (accelerator is None or not _holds_whole(made)):
-        raise ParameterError(
-            _("{model} works on a whole table, and this one would have {cells:,} cells").format(
-                model=model, cells=made.cells
-            ),
-            _("use --model auto or independence, or name some of the attributes (--attributes)"),
-        )
+        raise ParameterError(*say.problem("too_wide_for_model", model=model, cells=made.cells))
     share = 1 / 2 if bootstrap else 1.0
 
     def report(done: float) -> None:
@@ -312,12 +307,7 @@ def _likeliest(
     """Return the tables of one and two attributes of the whole table that makes the records likeliest."""
     needed, free = bytes_needed(made.sizes), accelerator.room()
     if needed > free:
-        raise ParameterError(
-            _(
-                "a table of {cells:,} cells takes {needed:,.1f} GB of a graphics processor, and {free:,.1f} are free"
-            ).format(cells=made.cells, needed=needed / 1e9, free=free / 1e9),
-            _("use --model auto or independence, or name some of the attributes (--attributes)"),
-        )
+        raise ParameterError(*say.problem("no_room", cells=made.cells, needed=needed / 1e9, free=free / 1e9))
     cells, counts = records.cells()
     seen = np.unravel_index(cells, made.sizes)
     table = SeenTable(accelerator, made.sizes, [float(c) for c in made.channels], seen, counts)
