@@ -129,20 +129,6 @@ def least_possible(releases: Sequence[Release], customers: pl.Series) -> dict[st
     return _rates(sizes)
 
 
-def smallest_enough(certificate: Certificate, last: int, classes: int, limit: float) -> int | None:
-    """Return the size of classes that takes MM of all periods to a limit, ``last`` customers being in ``classes`` now.
-
-    None where none does.
-
-    >>> rate = {"um": 0.3, "mm": 0.3, "emm": 0.3}
-    >>> before = Certificate(k=3, claimed=3, periods=2, classes=60, live=200, rate=rate, tail=rate, once=0.5)
-    >>> smallest_enough(before, last=100, classes=33, limit=0.2), smallest_enough(before, 100, 33, 0.1)
-    (8, None)
-    """
-    left = int(limit * certificate.live + 1e-9) - (certificate.classes - classes)
-    return last // (left + 1) + 1 if left > 0 else None
-
-
 def sizes_of(releases: Sequence[Release], customers: pl.Series) -> Whole:
     """Return how many customers share each customer's (row) public history in each period (column); 0 where none."""
     columns = []

@@ -168,8 +168,7 @@ def verify(written: Written) -> list[FileError]:
     """Return what is wrong with the files of an entry."""
     wrong = _changed(written.folder, written.entry.files)
     if not wrong:
-        seal = _read_json(written.folder / _SEAL)
-        wrong = _changed(written.folder / "secret", _sealed(seal))
+        wrong = _changed(written.folder / "secret", _sealed(written))
     return wrong
 
 
@@ -191,15 +190,14 @@ def load_facts(written: Written) -> dict[str, Any]:
     """Return what was kept for verdicts, as the seal knows it."""
     for problem in _changed(written.folder, {_SEAL: written.entry.files[_SEAL]}):
         raise problem
-    digests = _sealed(_read_json(written.folder / _SEAL))
-    for problem in _changed(written.folder / "secret", {_FACTS: digests[_FACTS]}):
+    for problem in _changed(written.folder / "secret", {_FACTS: _sealed(written)[_FACTS]}):
         raise problem
     return _read_json(written.folder / "secret" / _FACTS)
 
 
-def _sealed(seal: dict[str, Any]) -> dict[str, str]:
+def _sealed(written: Written) -> dict[str, str]:
     """Return the digests of the secret files; facts that the seal does not name have none, so they never match."""
-    return {_FACTS: "", **seal["files"]}
+    return {_FACTS: "", **_read_json(written.folder / _SEAL)["files"]}
 
 
 class _Head(BaseModel):

@@ -25,7 +25,7 @@ from noren.judgement.outcome import people_in
 from noren.judgement.release_facts import release_facts
 from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict
-from noren.ledger.certificate import Certificate, smallest_enough
+from noren.ledger.certificate import Certificate
 from noren.ledger.joined import joined
 from noren.ledger.risk import Risk
 from noren.protocols import Guess
@@ -87,8 +87,9 @@ class Proposal:
         limits = [limit for name, limit in self.budget.items() if name in ("mm", "emm")]
         if now is None or not limits or any(self.least[name] > limit + 1e-12 for name, limit in self.budget.items()):
             return None
-        live, classes = (now.live - then.live, now.classes - then.classes) if then else (now.live, now.classes)
-        return smallest_enough(now, live, classes, min(limits))
+        live, before = (now.live - then.live, then.classes) if then else (now.live, 0)
+        left = int(min(limits) * now.live + 1e-9) - before  # classes that this period may have
+        return live // (left + 1) + 1 if left > 0 else None
 
 
 class BudgetError(CheckFailedError):

@@ -54,7 +54,12 @@ class MethodByPeriod(HistoryMethod):
         """Read days as the contests write them, too: 2010/12/1."""
         if not isinstance(given, list | tuple):
             return given
-        return [_day(day) if isinstance(day, str) else day for day in given]
+        days = []
+        for day in given:
+            parts = day.strip().split("/") if isinstance(day, str) else []
+            contest = len(parts) == 3 and all(part.isascii() and part.isdigit() for part in parts)
+            days.append("{:0>4}-{:0>2}-{:0>2}".format(*parts) if contest else day)
+        return days
 
     @model_validator(mode="after")
     def _starts_are_for_custom(self) -> MethodByPeriod:
@@ -114,15 +119,3 @@ class MethodByPeriod(HistoryMethod):
         first = day.dt.truncate(every)
         frame = frame.select(first=first, last=first.dt.offset_by(every) - _DAY)
         return frame["first"], frame["last"]
-
-
-def _day(text: str) -> str:
-    """Return a day in the spelling that pydantic reads; anything else as it is.
-
-    >>> _day("2010/12/1"), _day("soon")
-    ('2010-12-01', 'soon')
-    """
-    parts = text.strip().split("/")
-    if len(parts) == 3 and all(part.isascii() and part.isdigit() for part in parts):
-        return "{:0>4}-{:0>2}-{:0>2}".format(*parts)
-    return text

@@ -192,14 +192,13 @@ class Perturb(MethodByPeriod):
             for column in rows.schema.with_role(Role.PRICE):
                 values = exact_values(rows, column)
                 scaled = scaled_prices(numbers(values), self.price, column.grid, *_bounds(column), uniform)
-                columns.append(_like(values, scaled))
+                columns.append(pl.Series(values.name, scaled).fill_nan(None).cast(values.dtype))
         for column in self.moved_by_packs(rows.schema):
             values = exact_values(rows, column)
             least, _most = _bounds(column)
             uniform = _uniform(places, seed, _QUANTITY)
-            columns.append(
-                _like(values, moved_by_packs(numbers(values), packs[column.name], self.packs, least, uniform))
-            )
+            packed = moved_by_packs(numbers(values), packs[column.name], self.packs, least, uniform)
+            columns.append(pl.Series(values.name, packed).fill_nan(None).cast(values.dtype))
         return columns
 
 
@@ -226,7 +225,3 @@ def _bounds(column: Column) -> tuple[float, float]:
     """Return what a column's sizes lie between: its own bounds, else from one step of its grid on."""
     least = column.minimum if isinstance(column.minimum, float) and column.minimum > 0 else column.grid
     return least, column.maximum if isinstance(column.maximum, float) else np.inf
-
-
-def _like(values: pl.Series, moved: NDArray[np.float64]) -> pl.Series:
-    return pl.Series(values.name, moved).fill_nan(None).cast(values.dtype)

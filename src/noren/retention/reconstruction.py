@@ -240,7 +240,12 @@ def reconstruct_widely(
     ``ml``, in single precision.
     """
     accelerator = accelerator_for(chosen_engine(), pays=True) if model == "ml" else None
-    if model not in WIDE_MODELS and (accelerator is None or not _holds_whole(made)):
+    holds_whole = (  # the steps on a device know these channels and so many attributes
+        accelerator is not None
+        and prod(made.sizes[a] for a in axis_plan(made.sizes).first) <= _MOST_FIRST
+        and all(isinstance(channel, float | int) for channel in made.channels)
+    )
+    if model not in WIDE_MODELS and not holds_whole:
         raise ParameterError(*say.problem("too_wide_for_model", model=model, cells=made.cells))
     share = 1 / 2 if bootstrap else 1.0
 
@@ -250,10 +255,10 @@ def reconstruct_widely(
     if accelerator is not None:
         found = _likeliest(accelerator, made, seen, report)
     else:
-        found = _estimate(made, seen, model, _generator(seed, 0), report)
+        found = _estimate(made, seen, model, np.random.Generator(np.random.Philox(key=[seed, 0])), report)
     if not bootstrap:
         return found
-    generator = _generator(seed, 1 << 32)
+    generator = np.random.Generator(np.random.Philox(key=[seed, 1 << 32]))
     within: dict[tuple[int, ...], CellIntervals] = {}
     tables = {(a,): own for a, own in enumerate(found.own)} | dict(found.pairs)
     for at, (some, shares) in enumerate(tables.items(), start=1):
@@ -262,10 +267,6 @@ def reconstruct_widely(
         progress((1 + at / len(tables)) / 2, _("drawing again"))
     own = {name: within[a,] for a, name in enumerate(made.names)}
     return replace(found, own_intervals=own, pair_intervals={pair: within[pair] for pair in found.pairs})
-
-
-def _generator(seed: int, draw: int) -> np.random.Generator:
-    return np.random.Generator(np.random.Philox(key=[seed, draw]))
 
 
 def _estimate(
@@ -293,12 +294,6 @@ def _estimate(
     own = [independent(shares(a), [channel]) for a, channel in enumerate(made.channels)]
     apart = {(a, b): product([own[a], own[b]]) for a, b in every}
     return WideReconstruction(made, model, rows, own, apart, [(a, a + 1) for a in range(len(sizes) - 1)])
-
-
-def _holds_whole(made: Perturbation) -> bool:
-    """Tell whether the steps on a device know these channels and so many attributes."""
-    first = prod(made.sizes[a] for a in axis_plan(made.sizes).first)
-    return first <= _MOST_FIRST and all(isinstance(channel, float | int) for channel in made.channels)
 
 
 def _likeliest(

@@ -71,12 +71,10 @@ class JaccardMean(Measure):
         secret, public = secret_of(evidence), public_history(evidence.release)
         progress(0.0, _("listing who has which items"))
         sides = set_sides(as_released(original_history(evidence), evidence.release.statement), public)
-        numbered = (
-            secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String))
-            .unique(maintain_order=True)
-            .join(_numbers(sides.pseudonyms, "pseudonym", "left"), on="pseudonym", how="inner", maintain_order="left")
-            .join(_numbers(sides.customers, "customer", "right"), on="customer", how="inner", maintain_order="left")
-        )
+        numbered = secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String)).unique(maintain_order=True)
+        for names, name, side in ((sides.pseudonyms, "pseudonym", "left"), (sides.customers, "customer", "right")):
+            numbers = names.cast(pl.String).to_frame(name).with_row_index(side)
+            numbered = numbered.join(numbers, on=name, how="inner", maintain_order="left")
         left, right = (numbered[side].cast(pl.Int64).to_numpy() for side in ("left", "right"))
         progress(0.5, _("comparing sets of items"))
         similarity = similarities(sides.known, sides.released, right, left)
@@ -93,7 +91,3 @@ def score_of(pairs: int, unpublished: int, figures: Sequence[float]) -> Score:
         return Score(0.0, {}, notes)
     mean, *others = map(float, figures)
     return Score(mean, dict(zip(("least", "median", "greatest", "sd"), others, strict=True)), notes)
-
-
-def _numbers(names: pl.Series, name: str, number: str) -> pl.DataFrame:
-    return names.cast(pl.String).to_frame(name).with_row_index(number)

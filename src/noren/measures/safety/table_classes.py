@@ -191,7 +191,14 @@ def judged(
         notes["sensitive"] = dict(told)
         # where a method names no column, it promises of each
         claimed = [told[name]] if (name := str(claims.get("sensitive"))) in told else several
-        kept += [holds for one in claimed for holds in _kept(claims, one)]
+        ell, kind, t = claims.get("l"), claims.get("diversity", "distinct"), f"t_{claims.get('distance', 'equal')}"
+        for one in claimed:
+            if ell is not None:
+                kept.append(one["l_distinct"] >= ell)
+                kept.append(kind != "entropy" or one["l_entropy"] >= ell - _ROUNDING * ell)
+                kept.append(kind != "recursive" or one.get("recursive_c", math.inf) < claims["c"])
+            if "t" in claims:
+                kept.append(one.get(f"{t}_to_original", one[t]) <= claims["t"] + _ROUNDING)
     return Score(least, parts, notes | {"holds": all(kept) if claims else None})
 
 
@@ -312,21 +319,6 @@ def claims_of(statement: Statement) -> dict[str, Any]:
     if "classes" not in statement.notes:
         return {}
     return {name: value for name, value in statement.parameters.items() if value is not None}
-
-
-def _kept(claims: dict[str, Any], told: dict[str, float]) -> list[bool]:
-    kept = []
-    if "l" in claims:
-        ell, kind = claims["l"], claims.get("diversity", "distinct")
-        kept.append(told["l_distinct"] >= ell)
-        if kind == "entropy":
-            kept.append(told["l_entropy"] >= ell - _ROUNDING * ell)
-        if kind == "recursive":
-            kept.append(told.get("recursive_c", math.inf) < claims["c"])
-    if "t" in claims:
-        name = f"t_{claims.get('distance', 'equal')}"
-        kept.append(told.get(f"{name}_to_original", told[name]) <= claims["t"] + _ROUNDING)
-    return kept
 
 
 def claimed_values(statement: Statement) -> int:
