@@ -14,8 +14,7 @@ from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
 from noren.errors import NorenError
 from noren.measures import measures
-from noren.measures.utility.on_draws import OnDraws
-from noren.measures.utility.purchases import Purchases, purchases
+from noren.measures.utility.purchases import OnDraws, Purchases, purchases
 from noren.protocols import Evidence, Score
 
 NAMES = ["frequent-itemsets", "item-similarity", "rfm", "statistics"]

@@ -15,7 +15,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.judging.statistics import pearson, rejection_limit
 from noren.measures import measures as every_measure
-from noren.measures.utility.on_draws import OnDraws
+from noren.measures.utility.purchases import OnDraws
 from noren.progress import Progress, silent
 from noren.protocols import Measure
 

@@ -30,8 +30,7 @@ from noren.kernels.judging.threshold import Bound
 from noren.measures.utility.cell_error import CellError, cell_errors
 from noren.measures.utility.frequent_itemsets import FrequentItemsets
 from noren.measures.utility.item_similarity import ItemSimilarity
-from noren.measures.utility.on_draws import Compare
-from noren.measures.utility.purchases import Purchases, purchases
+from noren.measures.utility.purchases import Compare, Purchases, purchases
 from noren.measures.utility.rfm import Rfm
 from noren.measures.utility.statistics import Statistics
 from noren.methods import methods

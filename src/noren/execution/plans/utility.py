@@ -40,8 +40,7 @@ from noren.kernels.judging.statistics import STATISTICS, table_error
 from noren.measures.safety.jaccard_mean import JaccardMean, score_of
 from noren.measures.utility.cell_error import CellError, cell_errors, error_of
 from noren.measures.utility.l1_precision import L1Precision, plainly
-from noren.measures.utility.on_draws import OnDraws
-from noren.measures.utility.purchases import columns_there, purchase_rows
+from noren.measures.utility.purchases import OnDraws, columns_there, purchase_rows
 from noren.measures.utility.rfm import Rfm
 from noren.measures.utility.row_changes import E4, E5, E6, RowChange
 from noren.measures.utility.statistics import COLUMNS, Figures, Statistics, parts_of

@@ -11,8 +11,7 @@ from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.items.item_similarity import basket_matrix, frequent_sets, support
-from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
-from noren.measures.utility.purchases import Purchases
+from noren.measures.utility.purchases import SPREAD, Compare, OnDraws, Purchases
 from noren.protocols import Headline, KeptShare
 
 LEAST = 2

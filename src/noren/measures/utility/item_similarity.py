@@ -18,8 +18,7 @@ from noren.kernels.items.item_similarity import (
     scored,
     similarity_error,
 )
-from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
-from noren.measures.utility.purchases import Purchases
+from noren.measures.utility.purchases import SPREAD, Compare, OnDraws, Purchases
 from noren.protocols import KeptShare
 
 

@@ -9,8 +9,7 @@ from pydantic import Field
 from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.judging.statistics import rank_table, table_error
-from noren.measures.utility.on_draws import Compare, OnDraws
-from noren.measures.utility.purchases import Purchases
+from noren.measures.utility.purchases import Compare, OnDraws, Purchases
 from noren.protocols import Headline, KeptShare
 
 

@@ -14,8 +14,7 @@ from noren.i18n import N_
 from noren.kernels.items.item_similarity import most_bought
 from noren.kernels.judging.statistics import STATISTICS, column_statistics
 from noren.measures.utility.item_similarity import pieces_bought
-from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
-from noren.measures.utility.purchases import Purchases
+from noren.measures.utility.purchases import SPREAD, Compare, OnDraws, Purchases
 
 COLUMNS = ("date", "price", "quantity")
 
