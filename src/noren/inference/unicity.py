@@ -358,10 +358,6 @@ class Step:
     forgiving_low: float | None = None
     forgiving_high: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what is known of the step as plain data."""
-        return {name: value for name, value in vars(self).items() if value is not None}
-
 
 @dataclass(frozen=True)
 class Curve:
@@ -384,8 +380,8 @@ class Curve:
         return below[-1] if below else self.steps[0]
 
     def as_list(self) -> list[dict[str, Any]]:
-        """Return the steps as plain data."""
-        return [step.as_dict() for step in self.steps]
+        """Return what is known of the steps as plain data."""
+        return [{name: value for name, value in vars(step).items() if value is not None} for step in self.steps]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -60,6 +60,7 @@ def period_seed(seed: int, period: str) -> int:
     return int(np.random.SeedSequence([seed, *period_key(period)]).generate_state(1, np.uint64)[0]) >> 1
 
 
+@dataclass(eq=False, repr=False)
 class Ledger:
     """A folder that remembers what was released, period by period, to judge the next release before it is made.
 
@@ -88,9 +89,8 @@ class Ledger:
     (1.0, [])
     """
 
-    def __init__(self, folder: Path, settings: LedgerSettings) -> None:
-        self.folder = folder
-        self.settings = settings
+    folder: Path
+    settings: LedgerSettings
 
     @classmethod
     def create(
