@@ -116,7 +116,8 @@ def mask_hierarchy(name: str, values: Iterable[str]) -> Hierarchy:
     return Hierarchy.of(name, rows)
 
 
-REGIONS: Final = {region: tuple(own.split()) for region, own in table_of(__name__)["regions"].items()}
+_PLACES: Final = table_of(__name__)
+REGIONS: Final = {region: tuple(own.split()) for region, own in _PLACES["regions"].items()}
 """The eight regions, with Mie in Kinki; prefectures in the order of their codes (JIS X 0401)."""
 PREFECTURES: Final = tuple(prefecture for own in REGIONS.values() for prefecture in own)
 """The 47 prefectures; the first has the code 01."""
@@ -124,13 +125,7 @@ _REGION_OF: Final = {prefecture: region for region, own in REGIONS.items() for p
 _BY_CODE: Final = {f"{code:02d}": name for code, name in enumerate(PREFECTURES, start=1)}
 _BY_STEM: Final = {name.removesuffix(name[-1]): name for name in PREFECTURES if name != "北海道"}
 
-_ODD_CITIES: Final = (
-    "四日市|廿日市|野々市|八日市場|八日市|今市|市川|市原|町田|十日町|大町|"
-    "東村山|武蔵村山|村山|村上|羽村|田村|大村|郡山|大和郡山|蒲郡|小郡|郡上"
-)
-_WITH_WARDS: Final = (
-    "札幌|仙台|さいたま|千葉|横浜|川崎|相模原|新潟|静岡|浜松|名古屋|京都|大阪|堺|神戸|岡山|広島|北九州|福岡|熊本"
-)
+_ODD_CITIES, _WITH_WARDS = ("|".join(_PLACES[cities].split()) for cities in ("odd_cities", "cities_with_wards"))
 _MUNICIPALITY: Final = (
     f"^((?:{_ODD_CITIES})市|(?:{_WITH_WARDS})市(?:中村|[^市町村]{{1,4}})区"
     "|(?:余市|高市|[^市]+?)郡(?:玉村|大町|村田|.+?)[町村]|.+?[市区町村])"
