@@ -292,13 +292,8 @@ class Records:
     spelling: Spelling = field(default_factory=Spelling, repr=False)
 
     def __post_init__(self) -> None:
-        rule = cure = ""
-        if isinstance(self, History) and self.schema.kind != Kind.HISTORY:
-            rule, cure = _("the schema {schema} describes a table"), _("use a schema of kind history")
-        elif isinstance(self, Table) and self.schema.kind != Kind.TABLE:
-            rule, cure = _("the schema {schema} describes a history"), _("use a schema of kind table")
-        if rule:
-            raise SchemaError(rule.format(schema=self.schema.name), cure)
+        if isinstance(self, History | Table) and isinstance(self, History) != (self.schema.kind == Kind.HISTORY):
+            raise SchemaError(*say.problem(f"describes_{self.schema.kind}", schema=self.schema.name))
         _stop_at_missing(self.frame, self.schema)
 
     @classmethod
