@@ -34,11 +34,11 @@ _Route = TypeVar("_Route", bound=Callable[..., Any])
 class UserRole(StrEnum):
     """What a user may do, each more than the one before."""
 
-    READER = "reader"
+    READER = N_("reader")
     """Looks, and changes nothing."""
-    REVIEWER = "reviewer"
+    REVIEWER = N_("reviewer")
     """Besides, approves or refuses what others made."""
-    STEWARD = "steward"
+    STEWARD = N_("steward")
     """Does everything, also with users."""
 
     @property
@@ -49,10 +49,9 @@ class UserRole(StrEnum):
     @property
     def words(self) -> str:
         """The role in the language now spoken."""
-        return _(_WORDS[self])
+        return _(self.value)
 
 
-_WORDS = {UserRole.READER: N_("reader"), UserRole.REVIEWER: N_("reviewer"), UserRole.STEWARD: N_("steward")}
 _ENDED = {
     "revoked": N_("your access to this studio was revoked; ask a steward of it"),
     "role": N_("a steward changed your role; log in again"),
