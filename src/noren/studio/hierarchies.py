@@ -315,9 +315,6 @@ def forget_categories(project: Path) -> None:
         (project / name).unlink(missing_ok=True)
 
 
-# --- both ------------------------------------------------------------------------------------------------------------
-
-
 @contextlib.contextmanager
 def _aside(folder: Path, content: bytes, name: str) -> Iterator[Path]:
     """Yield a file with the content for a reader; what is wrong with it names the person's file."""

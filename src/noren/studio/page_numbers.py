@@ -176,9 +176,6 @@ def diversity_facts(view: RunView) -> list[Fact]:
     ]
 
 
-# --- every measure -------------------------------------------------------------------------------------------
-
-
 def measured(one: MeasureView) -> Measured:
     """Return a measure of a view with its parts, ready for a page."""
     way = {
@@ -195,9 +192,6 @@ def measured(one: MeasureView) -> Measured:
         for part, value in one.parts.items()
     )
     return Measured(name, fact, _(one.unit), parts)
-
-
-# --- writing -------------------------------------------------------------------------------------------------
 
 
 def _written(value: float | None) -> str:

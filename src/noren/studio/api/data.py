@@ -83,9 +83,6 @@ class CategoriesOut(BaseModel):
     largest: list[tuple[str, str, int, int]]
 
 
-# --- the file --------------------------------------------------------------------------------------------------------
-
-
 @router.put("/projects/{project}/file", status_code=202, openapi_extra=ANY_BYTES)
 async def upload(project: Ident, request: Request, studio: TheStudio, name: FileName) -> JobOut:
     """Send a file (CSV, Parquet, Excel) as the body; it is kept as it comes and read by a job."""

@@ -137,9 +137,6 @@ def show_rows(visit: OfRun, start: Start = 0, only_changed: bool = False) -> Res
     return visit.page("result_rows.html.jinja", title="", place="results", **about)
 
 
-# --- what leaks and what stays -------------------------------------------------------------------------------
-
-
 def untried_sentence(visit: Visit, view: Result, verdict: Verdict) -> str:
     """Return which attacks fit these data and were not tried against this release; nothing where all were."""
     known = {one.attack for one in view.facts.tried} | {one["component"] for one in failures(view.told)}
@@ -317,9 +314,6 @@ def _without_others(pair: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     return drawn, _("Drawn are the most frequent values of {columns}; the table of numbers has all others too.").format(
         columns=_(" and ").join(gone)
     )
-
-
-# --- rows ----------------------------------------------------------------------------------------------------
 
 
 def row_pairs_of(

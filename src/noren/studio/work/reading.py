@@ -126,9 +126,6 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     }
 
 
-# --- data that are known ---------------------------------------------------------------------------------------------
-
-
 def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
     """Return a sample or a public data set, its columns by another schema where one was given."""
     records: Records
@@ -157,9 +154,6 @@ def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
         made = History.of(records.frame, schema)
         records = replace(made, master=records.master) if isinstance(records, History) else made
     return records, draft
-
-
-# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progress) -> tuple[Records, _Draft]:
