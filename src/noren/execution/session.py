@@ -201,17 +201,33 @@ def told(words: str) -> NorenError:
 
 @contextmanager
 def at_work(engine: str, progress: Progress = silent) -> Iterator[tuple[SparkSession, Progress]]:
-    """Give the session on a cluster and a progress that hears of its stages, for one piece of work.
+    """Give the session on a cluster and a progress that also hears of its stages while they run, for one piece of work.
 
     A session is kept for the next piece, so what plans kept on the workers' disks is let go here.
     """
-    spark = session(engine)
-    with saying_faults(spark), told_by_stages(spark, progress) as told:
+    spark, ended = session(engine), threading.Event()
+
+    def watch(stages: Stages) -> None:
         try:
-            yield spark, told
+            while not ended.wait(_LOOK_AT_STAGES):
+                stages.look()
+            stages.tell(settled=True)  # for stages shorter than the time between two looks
+        except Exception:  # the session is ending; whoever waits for it hears why
+            return
+
+    with saying_faults(spark):
+        stages = None if progress is silent and _hearing.get() is None else Stages(spark, progress)
+        thread = threading.Thread(target=watch, args=(stages,), name="noren-stages", daemon=True)
+        if stages is not None:
+            thread.start()
+        try:
+            yield spark, stages or silent
         finally:
             with suppress(Exception):  # whoever lost the cluster hears of that
                 spark.catalog.clearCache()
+            ended.set()
+            if stages is not None:
+                thread.join()
 
 
 # --- how far a cluster is: the stages of the work that goes on, told as they pass ------------------------------------
@@ -386,28 +402,3 @@ class Stages:
         self._ids = [number for number in self._ids if number not in over]
         if changed:
             self._hear(steps_of(self._known.values()))
-
-
-@contextmanager
-def told_by_stages(session: SparkSession, progress: Progress) -> Iterator[Progress]:
-    """Give a progress that also hears of Spark's stages while they run."""
-    if progress is silent and _hearing.get() is None:
-        yield silent
-        return
-    stages, ended = Stages(session, progress), threading.Event()
-
-    def watch() -> None:
-        try:
-            while not ended.wait(_LOOK_AT_STAGES):
-                stages.look()
-            stages.tell(settled=True)  # for stages shorter than the time between two looks
-        except Exception:  # the session is ending; whoever waits for it hears why
-            return
-
-    thread = threading.Thread(target=watch, name="noren-stages", daemon=True)
-    thread.start()
-    try:
-        yield stages
-    finally:
-        ended.set()
-        thread.join()
