@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 _NEARLY = 1e-6
 """A part of a step that rounding may have added or taken: ends of intervals are binary floating-point numbers."""
@@ -27,9 +29,7 @@ def uniforms(rows: int, *, seed: int, draw: int, stream: int, first: int = 0) ->
     True
     """
     if not 0 <= seed < 1 << 128:
-        raise ParameterError(
-            _("seed = {seed} is not a whole number from 0 to 2^128 - 1").format(seed=seed), _("choose another seed")
-        )
+        raise ParameterError(*say.problem("no_seed", seed=seed))
     # one count makes four numbers
     counter = np.array([first // 4, 0, stream, draw], dtype=np.uint64)
     raw = np.random.Philox(key=seed, counter=counter).random_raw(first % 4 + rows)[first % 4 :]
@@ -176,12 +176,7 @@ def first_pseudonym(count: int, seed: int) -> int:
     (10, 100)
     """
     if count > MOST_PSEUDONYMS:
-        raise ParameterError(
-            _("{count:,} customers are more than there are pseudonyms of nine digits").format(count=count),
-            _("protect at most {most:,} customers at a time").format(most=MOST_PSEUDONYMS),
-        )
+        raise ParameterError(*say.problem("many_customers", count=count, most=MOST_PSEUDONYMS))
     if not 0 <= seed < 1 << 128:
-        raise ParameterError(
-            _("seed = {seed} is not a whole number from 0 to 2^128 - 1").format(seed=seed), _("choose another seed")
-        )
+        raise ParameterError(*say.problem("no_seed", seed=seed))
     return int(10 ** max(1, len(str(max(count - 1, 0)))))

@@ -28,8 +28,10 @@ from typing import Any
 import numpy as np
 
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.kernels.arrays import Real, Whole, library_of
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 Channel = float | Real
 
@@ -68,9 +70,7 @@ def room_for(k: float, rows: int) -> float:
     True
     """
     if not 1 <= k <= rows:
-        raise ParameterError(
-            _("k={k:g} cannot hold for {rows:,} rows").format(k=k, rows=rows), _("use 1 <= k <= the number of rows")
-        )
+        raise ParameterError(*say.problem("no_k", k=k, rows=rows))
     return float("inf") if k == 1 else float(np.log((rows - 1) / (k - 1)) / 2)
 
 
@@ -102,9 +102,7 @@ def keep_probabilities(
             low, high = (rho, high) if used <= room else (low, rho)
         return [low] * len(domains)
     if len(weights) != len(domains) or min(weights) < 0 or not 0 < sum(weights) < np.inf:
-        raise ParameterError(
-            _("the weights do not fit the attributes"), _("give each attribute a weight of 0 or more, one above 0")
-        )
+        raise ParameterError(*say.problem("no_weights"))
     shares = [float(np.exp(-room * w / sum(weights))) for w in weights]
     return [(1 - b) / (1 + (m - 1) * b) for b, m in zip(shares, domains, strict=True)]
 
@@ -117,7 +115,7 @@ def rows_needed(k: float, rho: float, domains: Sequence[int]) -> int:
     """
     product = float(np.prod([least_ratio(rho, m) ** 2 for m in domains]))
     if product == 0:
-        raise ParameterError(_("rho=1 changes nothing, and no number of rows gives k"), _("use rho below 1"))
+        raise ParameterError(*say.problem("no_change"))
     return int(np.ceil((k - 1) / product * (1 - 1e-12))) + 1
 
 
