@@ -206,7 +206,7 @@ def test_where_nobody_survives_nobody_is_first() -> None:
 def test_a_quick_run_names_no_winner() -> None:
     whole = made_up({"paper": {}, "sharp": {}})
     quick = Extent(quick=True)
-    some = {unit: whole.results[unit] for unit in document.cup_units(quick) if unit in whole.results}
+    some = {unit: whole[unit] for unit in document.cup_units(quick) if unit in whole}
     cells = by_place(document.contest(Findings(quick, some)))
     assert cells["A: names alone", "survives, S0's bound"].ours == 1
     assert cells["A: names alone", "wins, S0's bound"].ours is None

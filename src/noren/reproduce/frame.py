@@ -31,26 +31,16 @@ class Extent:
         return range(1, (self.wanted_seeds or (quick if self.quick else full)) + 1)
 
 
-@dataclass(frozen=True)
-class Findings:
-    """The results of units, for a part to compare with the paper."""
+class Findings(dict[Unit, Any]):
+    """The results of the units that were run, for a part to compare with the paper; and what was asked for."""
 
-    asked: Extent
-    results: Mapping[Unit, Any]
-
-    def __getitem__(self, unit: Unit) -> Any:
-        return self.results[unit]
-
-    def __contains__(self, unit: object) -> bool:
-        return unit in self.results
-
-    def get(self, unit: Unit) -> Any:
-        """Return the result of a unit; none where it was not run."""
-        return self.results.get(unit)
+    def __init__(self, asked: Extent, results: Mapping[Unit, Any]):
+        super().__init__(results)
+        self.asked = asked
 
     def of(self, units: Sequence[Unit]) -> list[Any]:
         """Return the results of those of ``units`` that were run."""
-        return [self.results[unit] for unit in units if unit in self.results]
+        return [self[unit] for unit in units if unit in self]
 
     def over_seeds(self, unit: Callable[..., Unit], *arguments: Scalar, full: int) -> list[Any]:
         """Return the results of those seeds that were run, of units whose last argument is the seed."""
