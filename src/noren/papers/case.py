@@ -16,7 +16,6 @@ from noren.data.schema import Column, Role, ValueType
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.inference.study import inferred_from
-from noren.judgement.evidence import Facts
 from noren.judgement.judging import deciding_measures, judge
 from noren.judgement.numbers import number, percent
 from noren.judgement.outcome import Outcome, examine
@@ -57,14 +56,10 @@ class Case:
     period: str = ""
 
     @property
-    def facts(self) -> Facts:
-        """What the verdict was made of."""
-        return self.verdict.facts
-
-    @property
     def least(self) -> int | None:
         """The fewest people who share everything released of them; None where nobody counted."""
-        return self.facts.smallest_class if self.facts.table is None else self.facts.table.least
+        facts = self.verdict.facts
+        return facts.smallest_class if facts.table is None else facts.table.least
 
 
 def is_pseudonymised_only(release: Release) -> bool:

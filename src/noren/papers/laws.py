@@ -174,8 +174,9 @@ def pseudonymised(case: Case, wording: Wording) -> list[Document]:
 
 def impact_assessment(case: Case, wording: Wording) -> list[Document]:
     """Return the annex: what was done, three questions with measured answers, what was not measured."""
-    section, said, table = wording.section, wording.said, case.facts.table
-    rows, people = count(len(case.release.public)), count(case.facts.people) if case.facts.people else "–"
+    section, said, facts = wording.section, wording.said, case.verdict.facts
+    table = facts.table
+    rows, people = count(len(case.release.public)), count(facts.people) if facts.people else "–"
     processing: list[Block] = [said("gdpr.processing_text"), said("gdpr.processing_data", rows=rows, people=people)]
     if is_pseudonymised_only(case.release):
         processing.append(said("gdpr.pseudonymous"))
@@ -189,13 +190,13 @@ def impact_assessment(case: Case, wording: Wording) -> list[Document]:
         singling += [(singled_out_caption(case.unicity),), *((left_in_release(step),) for step in shown)]
 
     within = "gdpr.within_periods" if changes_pseudonyms(case.release) else "gdpr.within"
-    linking: list[Block] = [said("gdpr.within_table" if case.facts.kind == Kind.TABLE else within)]
+    linking: list[Block] = [said("gdpr.within_table" if facts.kind == Kind.TABLE else within)]
     if case.verdict.evidence:
         linking += [said("gdpr.with_original"), evidence_grid(case.verdict.evidence, wording)]
     else:
         linking.append(said("gdpr.no_attack", why=why_untried(case, wording)))
 
-    inferred = inferred_sentences(case.facts.inferred, case.verdict.rule)
+    inferred = inferred_sentences(facts.inferred, case.verdict.rule)
     inference: list[Block] = [(line,) for line in inferred] or [said("gdpr.no_inference")]
     if table is None or not table.told:
         inference.append(said("gdpr.no_sensitive"))

@@ -105,7 +105,7 @@ def smallest_class(case: Case, wording: Wording) -> str:
     """Return how many people are alike at least, and in what; or that nobody counted."""
     if case.least is None:
         return wording.word("common.class_none")
-    return wording.word(f"common.class_{case.facts.kind}", least=count(case.least))
+    return wording.word(f"common.class_{case.verdict.facts.kind}", least=count(case.least))
 
 
 def why_untried(case: Case, wording: Wording) -> str:

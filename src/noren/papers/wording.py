@@ -70,15 +70,11 @@ class Wording:
         """Return a fact of the steward's, or the place for it."""
         if key in self.known:
             return self.known[key]
-        return Field(self.word(f"common.field_{key}"), self._mark, key)
+        return Field(self.word(f"common.field_{key}"), drafts()["common.mark"][self.language], key)
 
     def decision(self, key: str, **values: str) -> Field:
         """Return the place for something that a person must decide."""
-        return Field(self.word(key, **values), self._mark)
-
-    @property
-    def _mark(self) -> str:
-        return drafts()["common.mark"][self.language]
+        return Field(self.word(key, **values), drafts()["common.mark"][self.language])
 
 
 # --- what the steward knows and the release does not ------------------------------------------------------------------
