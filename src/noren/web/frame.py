@@ -213,16 +213,12 @@ def local_path(address: str, otherwise: str = "/") -> str:
 
 _BUNDLE_STYLE = 1
 """Grows when what is made from the same vl-convert changes."""
-
-
-@cache
-def _bundle_name() -> str:
-    return f"vega-{version('vl-convert-python')}-{_BUNDLE_STYLE}.js"
+_BUNDLE_NAME = f"vega-{version('vl-convert-python')}-{_BUNDLE_STYLE}.js"
 
 
 def bundle_address() -> str:
     """Return where pages find the script; another vl-convert has another address, so a browser may keep it for good."""
-    return f"/bundle/{_bundle_name()}"
+    return f"/bundle/{_BUNDLE_NAME}"
 
 
 class Bundle:
@@ -235,7 +231,7 @@ class Bundle:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.name = _bundle_name()
+        self.name = _BUNDLE_NAME
         self.path = folder / "bundle" / (self.name + ".gz")
         self._making = threading.Lock()
 
