@@ -65,13 +65,10 @@ async def _taken_in(
     request: Request, who: Who, desk: Desk, contest: str, phase: str | None, target: str | None = None
 ) -> ReceivedOut:
     """Keep a file as it comes in: it goes to the disk sealed, and never stands in memory whole."""
-
-    def may_send() -> int:
-        visit = desk.visit(who, contest)
-        not_too_often(desk, f"files/{visit.contest.id}/{visit.team().id}", _UPLOADS, _MINUTE)
-        return visit.contest.settings.largest_file
-
-    most = await run_in_threadpool(may_send)
+    visit = await run_in_threadpool(desk.visit, who, contest)
+    by_team = f"files/{visit.contest.id}/{visit.team().id}"
+    await run_in_threadpool(not_too_often, desk, by_team, _UPLOADS, _MINUTE)
+    most = visit.contest.settings.largest_file
     if told_length(request) > most:
         raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), _("send less"), status=413)
     with files_of_ours():

@@ -213,17 +213,14 @@ def make_target(rulebook: Rulebook, original: Path, submitted: Path, salt: bytes
         What the lots are drawn from: the contest's salt, and ``contest/round/submission``.
     """
     release = prepare(rulebook, original, submitted)
-    rows, schema = release.rows.take(pl.Series(_row_order(release, salt, label))), release.rows.schema
+    places = release.live[order(salt, f"{label}/rows", len(release.live))]
+    rows, schema = release.rows.take(pl.Series(places)), release.rows.schema
     texts = spelled_as_original(rows, "" if schema.official in ("pwscup2016", "pwscup2017") else SUPPRESSED)
     if isinstance(rows, History):
         names = renamed(release, salt, label)
         column = schema.role(Role.CUSTOMER).name
         texts = texts.with_columns(pl.col(column).replace_strict(names["pseudonym"], names["target"]))
     return text_file(texts.select(schema.names), schema)
-
-
-def _row_order(release: Prepared, salt: bytes, label: str) -> NDArray[np.int64]:
-    return release.live[order(salt, f"{label}/rows", len(release.live))]
 
 
 def renamed(release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
@@ -242,7 +239,8 @@ def renamed(release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
 def as_released(pairs: pl.DataFrame, release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
     """Return a guess about a target as one about the release: under the names, or row numbers, of the release."""
     if release.rows.schema.kind == Kind.TABLE:
-        places = _row_order(release, salt, label)  # of each row of the target, its row of the original
+        # of each row of the target, its row of the original
+        places = release.live[order(salt, f"{label}/rows", len(release.live))]
         public = pl.DataFrame({"place": release.release.secret.origin.cast(pl.Int64)}).with_row_index("public")
         back = pl.DataFrame({"row": numbered(len(places)), "place": places}).join(public, on="place", how="left")
         both = pairs.join(back, on="row", how="left", maintain_order="left")

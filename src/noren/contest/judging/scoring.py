@@ -76,7 +76,8 @@ class ScoringEngine(Engine):
         # texts of which some are spelled in a way that Parquet does not keep (2.10) are compared here
         compares = isinstance(attack, Signature) or (isinstance(attack, UniqueRows) and attack.spelling)
         is_spelled = any(one.spelling.exceptions for one in (original.rows, release.whole.public))
-        if whole and self._runs(attack) and not (compares and is_spelled):
+        has_plan = self._cluster is not None and self._cluster.runs(attack)
+        if whole and has_plan and not (compares and is_spelled):
             # a team reads the name of the attack alone
             report: Progress = lambda done, words="", best=None: progress(done)  # noqa: E731
             found: Guess | None = self._on_cluster(
@@ -99,7 +100,7 @@ class ScoringEngine(Engine):
     ) -> Score:
         """Measure a release, or a guess about it: on the cluster where no guess is needed."""
         found = None
-        if "guess" not in measure.needs and self._runs(measure):
+        if "guess" not in measure.needs and self._cluster is not None and self._cluster.runs(measure):
             found = self._on_cluster(original, release, lambda cluster, *files: cluster.measure(*files, measure))
         return super().measure(original, release, measure, guesses=guesses) if found is None else found
 
@@ -108,9 +109,6 @@ class ScoringEngine(Engine):
         if self._cluster is None:
             return True
         return value == int(value) or rounded(value * (1 - _UNSURE)) == rounded(value * (1 + _UNSURE))
-
-    def _runs(self, component: Attack | Measure) -> bool:
-        return self._cluster is not None and self._cluster.runs(component)
 
     def _on_cluster(
         self, original: Dataset, release: Released, work: Callable[[Engine, Dataset, Released], Answer]
@@ -175,7 +173,8 @@ def score_release(
     found, how many pseudonyms are in ``classes`` of equal histories of each size, and the ``sketch`` by which near
     duplicates are seen. An invalid release has a report alone.
     """
-    with _one_language():
+    remember_messages()  # what is kept is in every language
+    with speaking("en"):
         report, release = checked_release(rulebook, original, submitted, master=master)
         if release is None:
             return _invalid(report, facts=None, house={}, classes=None, sketch=None)
@@ -219,7 +218,8 @@ def score_guess(
     Returns ``valid``, ``report``, ``tried`` for the judgement, ``values`` by measure, whom it names
     (:mod:`~noren.contest.stability`) and the ``sketch``.
     """
-    with _one_language():
+    remember_messages()  # what is kept is in every language
+    with speaking("en"):
         data = original_of(rulebook, original)
         release = prepare(rulebook, original, submitted)
         # what a guess may name: the pseudonyms of the target, or the numbers of its rows
@@ -235,12 +235,6 @@ def score_guess(
         except InputError as error:
             return _invalid(refused(error), tried=None, by_customer=None, sketch=None)
         return {"valid": True, "report": in_every_language(report), **judged, "sketch": sketch_of(pairs)}
-
-
-def _one_language() -> Any:
-    """Speak one language, in texts that remember their messages: what is kept is in every one."""
-    remember_messages()
-    return speaking("en")
 
 
 def _invalid(report: Report, **nothing: Any) -> dict[str, Any]:
