@@ -16,6 +16,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 from urllib.parse import quote
@@ -131,10 +132,7 @@ class Client:
         **form: Any,
     ) -> Any:
         """Change something; ``again`` says that doing it twice does it once."""
-
-        def once() -> httpx.Response:
-            return self._http.request(method, path_of(*parts), json=content, headers=headers, **form)
-
+        once = partial(self._http.request, method, path_of(*parts), json=content, headers=headers, **form)
         if again:
             return _said(self._patiently(once))
         try:
