@@ -35,6 +35,7 @@ router = APIRouter()
 
 _PAGE = 50
 _WORDS = table_of(__name__)
+_STAGES, _STATES, _RISK_OF = (_WORDS[name] for name in ("stages", "states", "risk_of"))
 
 
 # --- one run -------------------------------------------------------------------------------------------------
@@ -61,7 +62,7 @@ def show_job(visit: OfProject, job: Ident) -> Response:
         title=titles[said.state],
         place="results",
         job=said,
-        stages=[(name, _(_WORDS["stages"][name])) for name, _end in STAGES["run"]],
+        stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
         best_label=_(best[0]) if len(best) == 1 else _("best so far (lower is better)"),
         cluster=stage_rows(read_json(studio.job_folder(found) / STAGES_FILE) or []),
         on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
@@ -170,7 +171,7 @@ def show_runs(visit: OfProject, asked: Annotated[_Asked, Query()]) -> Response:
         asked=asked,
         choices={
             "sort": [(name, _(words)) for name, words in _WORDS["orders"].items()],
-            "state": [("", _("any")), *((name, _(words)) for name, words in _WORDS["states"].items())],
+            "state": [("", _("any")), *((name, _(words)) for name, words in _STATES.items())],
             "method": [("", _("any")), *((name, name) for name in methods_of(jobs))],
             "verdict": [("", _("any")), *((str(word), word_text(word)) for word in Word)],
         },
@@ -196,7 +197,7 @@ def _finding(jobs: Sequence[Job], places: Sequence[Place]) -> str:
 def _share_words(of: str | None) -> str:
     """Return what a share of use or risk is of, by the measure that tells it."""
     place = place_of_measure(of)
-    return _(_WORDS["risk_of"].get(of or "", "") if place is None else place.what)
+    return _(_RISK_OF.get(of or "", "") if place is None else place.what)
 
 
 def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
@@ -209,7 +210,7 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
         "job": said,
         "question": _question(job, "remove" if job.state.is_over else "cancel"),
         "address": job.address,
-        "state": _(_WORDS["states"][said.state]),
+        "state": _(_STATES[said.state]),
         "left": _short_time(said.left),
         "verdict": place.word,
         "use": None if use is None else percent(use),
