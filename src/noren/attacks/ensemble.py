@@ -125,7 +125,7 @@ class Ensemble(AttackByPeriod):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Run the members, rehearse where the statement is known, and follow whoever found most there."""
         guesses, left_out = self._guesses(original, public, seed, part_of(progress, 0.0, 0.5), self._heard)
-        ballot = self._ballot(guesses, public)
+        ballot = Ballot.of(guesses, rows_by_period(public, self))
         agreed = ballot.agreed()
         told = self._rehearsed(original, public, ballot, agreed, seed, part_of(progress, 0.5, 0.95))
         progress(0.95, _("counting votes"))
@@ -141,11 +141,6 @@ class Ensemble(AttackByPeriod):
             "rehearsed": {} if told is None else dict(told.found),
         }
         return Guess(self.name, pairs.drop("period") if ballot.as_a_whole else pairs, notes)
-
-    def _ballot(self, guesses: Mapping[str, Guess], public: History) -> Ballot:
-        return Ballot.of(
-            guesses, rows_by_period(public, self).select("pseudonym", "period").unique(maintain_order=True)
-        )
 
     def _rehearsed(
         self, original: History, public: History, ballot: Ballot, agreed: Weights, seed: int, progress: Progress
@@ -167,7 +162,7 @@ class Ensemble(AttackByPeriod):
         ready = self.model_copy(update={"members": tuple(ballot.said)})
         known, shown, truth = tried
         guesses, _refused = ready._guesses(known, shown, seed, part, {}, stern=False)
-        return Rehearsed.of(self._ballot(guesses, shown), truth)
+        return Rehearsed.of(Ballot.of(guesses, rows_by_period(shown, self)), truth)
 
     def _guesses(
         self,
@@ -254,9 +249,12 @@ class Ballot:
     choices: Whole
 
     @classmethod
-    def of(cls, guesses: Mapping[str, Guess], shown: pl.DataFrame) -> Ballot:
-        """Take the first answer of each member for each customer and period, if the pseudonym is seen there."""
-        said = {}
+    def of(cls, guesses: Mapping[str, Guess], rows: pl.DataFrame) -> Ballot:
+        """Take the first answer of each member for each customer and period, if the pseudonym is seen there.
+
+        ``rows`` tell the ``pseudonym`` and the ``period`` of each public row.
+        """
+        said, shown = {}, rows.select("pseudonym", "period").unique(maintain_order=True)
         for name, guess in guesses.items():
             pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
             if shown["period"].eq(ALWAYS).any():

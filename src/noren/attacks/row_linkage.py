@@ -161,9 +161,6 @@ class _Naming:
         self._draw = self._visits = self.not_tried = 0
         self._named: list[tuple[Whole, Whole, Real]] = []
 
-    def _shuffled(self, values: Whole) -> Whole:
-        return values[np.argsort(self._uniform(len(values)), kind="stable")]
-
     def _uniform(self, count: int) -> Real:
         self._draw += 1
         return uniform(count, seed=self._seed * 1024 + self._draw)
@@ -175,7 +172,8 @@ class _Naming:
             if not len(rows) or not len(self.people) or not len(self.sides.codes):
                 break
             part = part_of(progress, 1 - 0.5**turn, 1 - 0.5 ** (turn + 1))
-            rows, person, best, weight = self._likeliest(self._shuffled(rows), noise, part)
+            order = np.argsort(self._uniform(len(rows)), kind="stable")
+            rows, person, best, weight = self._likeliest(rows[order], noise, part)
             fits = np.isfinite(best)
             if turn == 0:
                 misfits = rows[~fits]
@@ -196,7 +194,7 @@ class _Naming:
     def _likeliest(self, rows: Whole, noise: Noise, progress: Progress) -> tuple[Whole, Whole, Real, Real]:
         """Return rows in an order of their own, a person for each and how likely the likeliest is and everybody."""
         codes, cells = self.sides.codes, self.sides.cells
-        people = self._shuffled(self.people)
+        people = self.people[np.argsort(self._uniform(len(self.people)), kind="stable")]
         tree = person_tree(codes[:, people], people)
         shown = self.sides.cell_of[rows]
         which, first = distinct(list(shown.T), [len(cells.kind)] * shown.shape[1])
