@@ -73,6 +73,7 @@ class E1(Recommendations):
 
     >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1", "2011/1/1"] * 2, "item": ["a", "b"] * 2,
     ...         "price": 1.0, "quantity": 12}
     >>> original = History.of(rows, Schema.preset("pwscup2018"))

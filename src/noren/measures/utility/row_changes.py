@@ -87,6 +87,7 @@ class E4(RowChange):
 
     >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["1", "2"], "date": "2010/12/1", "item": ["a", "b"], "price": [1.0, 2.0],
     ...         "quantity": [1, 1]}
     >>> original = History.of(rows, Schema.preset("pwscup2018"))
@@ -142,6 +143,7 @@ class E6(Measure):
     >>> import polars as pl
     >>> from noren.data.frames import History
     >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["1", "2"], "date": "2010/12/1", "item": ["a", "b"], "price": [1.0, 2.0],
     ...         "quantity": [1, 1]}
     >>> original = History.of(rows, Schema.preset("pwscup2018"))
