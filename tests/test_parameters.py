@@ -11,16 +11,14 @@ from noren.errors import FileError, ParameterError
 from noren.progress import silent
 from noren.protocols import Component, Measure, Method, Score
 from noren.registry import (
-    Registry,
     describe,
     expand,
     flags,
     from_flags,
-    read_sweep_file,
     reference_facts,
-    runs_of,
     share_flags,
 )
+from noren.sweeps.files import SweepFile
 
 
 class Blur(Method):
@@ -119,20 +117,16 @@ def test_a_sweep_is_every_combination() -> None:
 
 
 def test_a_sweep_file(tmp_path: Path) -> None:
-    registry: Registry[Method] = Registry(Method, "noren.test", {"blur": f"{__name__}:Blur"})  # type: ignore[type-abstract]
-    import sys
-
-    sys.modules.setdefault(__name__, sys.modules[Blur.__module__])
     file = tmp_path / "sweep.toml"
-    file.write_text('[[run]]\nmethod = "blur"\nk = ["2..3"]\n[[run]]\nmethod = "blur"\nk = 7\nshare = [0.1, 0.2]\n')
-    runs = runs_of(read_sweep_file(file), registry, "method", file=file)
-    assert [(b.k, b.share) for b in runs] == [(2, 0.5), (3, 0.5), (7, 0.1), (7, 0.2)]  # type: ignore[attr-defined]
+    file.write_text('[[run]]\nmethod = "thin"\nshare = [0.2, 0.3]\n[[run]]\nmethod = "mondrian"\nk = "2..3"\n')
+    labels = [one.full for one in SweepFile(file).settings()]
+    assert labels == ["thin, share = 0.2", "thin, share = 0.3", "mondrian, k = 2", "mondrian, k = 3"]
     for content, said in (("x =", "cannot be read"), ("", "lists no runs"), ("[[run]]\nk = 3\n", "lists no runs")):
         file.write_text(content)
         with pytest.raises(FileError, match=said):
-            runs_of(read_sweep_file(file), registry, "method", file=file)
+            SweepFile(file).settings()
     with pytest.raises(FileError, match="cannot be read"):
-        read_sweep_file(tmp_path / "absent.toml")
+        SweepFile(tmp_path / "absent.toml")
 
 
 def test_description_holds_the_form() -> None:

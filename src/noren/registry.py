@@ -14,7 +14,6 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
-import tomllib
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ from pydantic_core import PydanticUndefined
 
 from noren.errors import (
     DuplicateNameError,
-    FileError,
     NorenError,
     ParameterError,
     PluginError,
@@ -317,26 +315,6 @@ def spread(value: Any) -> list[Any]:
     if last < first or last - first > 100_000:
         raise ParameterError(*say.problem("range", value=value))
     return list(range(first, last + 1))
-
-
-def read_sweep_file(path: str | Path) -> dict[str, Any]:
-    """Read the TOML of a sweep as it stands."""
-    try:
-        with Path(path).open("rb") as file:
-            return tomllib.load(file)
-    except (OSError, ValueError, RecursionError) as error:
-        raise FileError(*say.problem("unreadable_sweep", reason=str(error)[:160]), file=path) from None
-
-
-def runs_of(
-    content: Mapping[str, Any], registry: Registry[Kind], key: str = "method", *, file: str | Path | None = None
-) -> list[Kind]:
-    """Return the components that the ``[[run]]`` tables of a sweep list."""
-    runs = content.get("run", [])
-    listed = isinstance(runs, list) and all(isinstance(run, dict) and isinstance(run.get(key), str) for run in runs)
-    if not runs or not listed:
-        raise FileError(*say.problem("no_runs", key=key), file=file)
-    return [one for run in runs for one in expand(registry[run[key]], {k: v for k, v in run.items() if k != key})]
 
 
 # --- description -------------------------------------------------------------------------------------------

@@ -24,19 +24,20 @@ from noren.data.formats.files import FolderKind, json_signed
 from noren.data.frames import Records
 from noren.data.schema import PRESETS, Schema
 from noren.errors import FileError
-from noren.i18n import _
 from noren.judgement.rule import RULES, Rule, rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.chain import Chain
 from noren.protocols import Component, Method
-from noren.registry import Registry, build, read_sweep_file, runs_of
+from noren.registry import Registry, build, expand
 from noren.sweeps.plan import Setting, files_named, settled
 from noren.sweeps.study import rows_of
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     from noren.sweeps.study import Study
 
+say = Texts(__name__)
 NAMES = ("report.html", "frontier.svg", "table.csv", "table.json", "sweep.toml")
 
 
@@ -94,12 +95,19 @@ class SweepFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._said = read_sweep_file(self.path)
+        try:
+            self._said = tomllib.loads(self.path.read_bytes().decode("utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise FileError(*say.problem("unreadable_sweep", reason=str(error)[:160]), file=self.path) from None
 
     def settings(self) -> list[Setting]:
         """Return the settings of the ``[[run]]`` tables."""
-        runs = runs_of(self._said, every_method, file=self.path)
-        return [Setting(settled(method, self.path.parent)) for method in runs]
+        runs = self._said.get("run", [])
+        is_list = isinstance(runs, list) and all(isinstance(run, dict) for run in runs)
+        if not runs or not is_list or not all(isinstance(run.get("method"), str) for run in runs):
+            raise FileError(*say.problem("no_runs", key="method"), file=self.path)
+        made = [one for run in map(dict, runs) for one in expand(every_method[run.pop("method")], run)]
+        return [Setting(settled(method, self.path.parent)) for method in made]
 
     def file(self, key: str) -> Path | None:
         """Return a file that is named, such as ``data`` and ``master``."""
@@ -165,12 +173,7 @@ class SweepFile:
         return value
 
     def _wrong(self, key: str) -> FileError:
-        return FileError(
-            _("{key} is not what a sweep says there").format(key=key),
-            _("see docs/explore.md, or take a sweep.toml that noren explore wrote"),
-            file=self.path,
-            value=str(self._said.get(key)),
-        )
+        return FileError(*say.problem("wrong_key", key=key), file=self.path, value=str(self._said.get(key)))
 
 
 def sweep_toml(study: Study, folder: Path) -> str:
@@ -200,13 +203,8 @@ def sweep_toml(study: Study, folder: Path) -> str:
         parts.append(tomli_w.dumps({"rule": asked.rule.as_dict() | {"tolerance": str(asked.rule.tolerance)}}))
     if not preset:
         parts.append(tomli_w.dumps({"schema": tomllib.loads(source.schema.to_toml())}))
-    head = [
-        _("Made by Noren {version}; it repeats this study: {command}").format(
-            version=study.version, command="noren explore --sweep sweep.toml"
-        ),
-        _("SECRET: whoever holds the original and these seeds can rebuild the pseudonyms of every release here."),
-        _("Keep this file where the original is kept. The other files of the folder tell no seed."),
-    ]
+    command = "noren explore --sweep sweep.toml"
+    head = [say("made_by", version=study.version, command=command), say("secret"), say("keep")]
     return "\n".join(["".join(f"# {line}\n" for line in head), *parts])
 
 
