@@ -69,9 +69,9 @@ class Unit:
         return tuple(dict.fromkeys((*self.data, *(name for unit in self.needs for name in unit.all_data()))))
 
 
-def default_folder(name: str = "reproduce") -> Path:
-    """Return the folder in the user's cache where results are kept: of the papers, or of whatever has that name."""
-    return cache_folder() / name
+def default_folder() -> Path:
+    """Return the folder in the user's cache where results of the papers are kept."""
+    return cache_folder() / "reproduce"
 
 
 @dataclass(frozen=True)
