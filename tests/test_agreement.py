@@ -206,7 +206,8 @@ class Door(Quiet):
         folder.mkdir(parents=True, exist_ok=True)
         with mock.patch("noren.i18n._remembering", new=True):
             summary = (running if job.kind == "run" else reading).do(job.order, folder, silent)
-        self.studio._done(job, summary)
+        if job.kind == "read":
+            self.studio.store.change_project(job.project, facts=summary)
         self.studio.store.change_job(job.id, state=State.DONE, done=1.0, summary=summary)
 
 

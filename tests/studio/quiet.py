@@ -46,8 +46,8 @@ class Quiet:
         folder.mkdir(parents=True, exist_ok=True)
         with mock.patch("noren.i18n._remembering", new=True):  # as in a worker
             last = perform(job.order, folder, silent)
-        if "summary" in last:
-            self.studio._done(job, last["summary"])
+        if "summary" in last and job.kind == "read":
+            self.studio.store.change_project(job.project, facts=last["summary"])
         self.studio.store.change_job(job.id, state=State.DONE if "summary" in last else State.FAILED, done=1.0, **last)
 
     def upload(self, content: str | bytes, name: str = "data.csv") -> str:

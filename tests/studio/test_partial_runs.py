@@ -229,7 +229,7 @@ class Scripted(jobs.Jobs):
     """Jobs whose workers are told what to do; the queue is looked at by hand."""
 
     def __init__(self, store: Store, folder: Path, ends: list[tuple[int, dict[str, Any]]]) -> None:
-        super().__init__(Settings(folder), store, lambda job, summary: None)
+        super().__init__(Settings(folder), store)
         self.ends = ends
 
     def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, dict[str, Any]]:
@@ -354,7 +354,7 @@ def test_a_fault_of_ours_ends_the_job_and_is_logged(
     scripted: Callable[..., tuple[Scripted, Job]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, job = scripted((0, {"summary": {"rows": 1}}))
-    monkeypatch.setattr(at, "_after", lambda *_: 1 / 0)
+    monkeypatch.setattr(at, "_watch", lambda *_: 1 / 0)
     assert at.perform(job.id) == State.FAILED
     assert ended(at, job)[1].startswith("this should not happen; the job's error log")
     log = at.folders.job(job.project, job.id) / "error.log"
@@ -617,5 +617,5 @@ def test_a_job_whose_server_died_before_it_was_queued_is_queued_by_the_next(
     job = studio.store.add_job(add_project(studio, name="x").id, "run", "r", {"kind": "run", "seed": 1})
     assert not studio.store.queue.has_open([HEAVY])
     monkeypatch.setattr(studio.jobs.runner, "start", lambda: None)
-    studio.start()
+    studio.jobs.start()
     assert queued(studio) == [job.id]

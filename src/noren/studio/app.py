@@ -52,7 +52,7 @@ def make_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
-        await run_in_threadpool(studio.start)
+        await run_in_threadpool(studio.jobs.start)
         await run_in_threadpool(add_samples, studio)
         bundle.start()
         try:

@@ -61,9 +61,8 @@ class Live:
 class Jobs:
     """The background work of one studio."""
 
-    def __init__(self, settings: Settings, store: Store, after: Callable[[Job, dict[str, Any]], None]) -> None:
-        self.store, self.folders = store, Folders(settings.folder)
-        self._settings, self._after = settings, after
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self.store, self.folders, self._settings = store, Folders(settings.folder), settings
         self.runner = Runner(store.queue, self._work, {HEAVY: settings.workers, LIGHT: _AT_ONCE_LIGHT})
         self._live: dict[str, Live] = {}
         self._workers: dict[str, Child] = {}
@@ -179,8 +178,8 @@ class Jobs:
             if claim.gone.is_set():
                 return Ending(State.WAITING, {"done": 0.0})
             if code == 0 and "summary" in told:
-                if self._is_ours(job):
-                    self._after(job, told["summary"])
+                if job.kind == "read" and self._is_ours(job):
+                    self.store.change_project(job.project, facts=told["summary"])
                 live = self._live.get(job.id)
                 done = {"done": 1.0, "summary": told["summary"], "best": job.best if live is None else live.best}
                 return Ending(State.DONE, as_columns(done))

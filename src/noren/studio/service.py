@@ -46,20 +46,12 @@ class Studio:
         self.settings = settings
         self.folders = Folders(settings.folder)
         self.store = Store(settings.database_url)
-        self.jobs = Jobs(settings, self.store, self._done)
-
-    def start(self) -> None:
-        """Take up work."""
-        self.jobs.start()
+        self.jobs = Jobs(settings, self.store)
 
     def close(self) -> None:
         """Stop work; it goes on with the next start."""
         self.jobs.close()
         self.store.close()
-
-    def _done(self, job: Job, summary: Mapping[str, Any]) -> None:
-        if job.kind == "read":
-            self.store.change_project(job.project, facts=dict(summary))
 
     # --- projects and their data -----------------------------------------------------------------------------
 
@@ -300,11 +292,6 @@ class ProjectInList:
     project: Project
     jobs: tuple[Job, ...]
     places: tuple[Place, ...]
-
-    @property
-    def runs(self) -> list[Job]:
-        """Its runs."""
-        return [job for job in self.jobs if job.kind == "run"]
 
     @property
     def used(self) -> str:

@@ -141,8 +141,8 @@ def _title(found: Sequence[ProjectInList], asked: _Asked, every: int) -> str:
 
 def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
     """Return what the page tells of a project."""
-    project, runs = one.project, one.runs
-    reads = [job for job in one.jobs if job.kind == "read"]
+    project = one.project
+    runs, reads = ([job for job in one.jobs if job.kind == kind] for kind in ("run", "read"))
     last = said_job(studio, reads[-1]) if reads else None
     over = last is None or last.state not in ("waiting", "running")
     kinds = {"history": _("purchase history"), "table": _("table")}
