@@ -6,6 +6,7 @@ Made from a :class:`~noren.reports.run_view.RunView` when a page is shown; names
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from noren.drawing.risk_map import use_title
@@ -61,30 +62,27 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
     where that decides; else how many rows are left.
     """
     place = view.place(verdict)
-    risk = _fact("key.risk", place.risk, _share(place.risk), "safer", "risk", allowed=allowed(verdict.rule))
+    risk = _fact("key.risk", place.risk, _written(place.risk, percent), "safer", "risk", allowed=allowed(verdict.rule))
     beyond = verdict.word == Word.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance)
     meaning = say("key.use.meaning")
-    use = Fact("key.use", use_title([place]), place.use, _share(place.use), "useful-high", meaning, place.use_of or "")
-    return [replace(risk, beyond=beyond), use, *_decisive(view, verdict)]
-
-
-def _decisive(view: RunView, verdict: Verdict) -> list[Fact]:
-    """Return the third of the numbers that matter, if there is one."""
+    text = _written(place.use, percent)
+    use = Fact("key.use", use_title([place]), place.use, text, "useful-high", meaning, place.use_of or "")
+    facts = [replace(risk, beyond=beyond), use]
     table, people = verdict.facts.table, verdict.facts.people
     told = [] if table is None or verdict.facts.proven_k is not None else _told(table)
     certain = [one for one in told if not one.of.endswith(".likely")]
+    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
     if table is not None and certain:
         worst = max(certain, key=lambda one: one.value or 0.0)
-        return [replace(worst, text=_of_all(worst.value or 0, table.rows), beyond=bool(worst.value))]
-    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
-    if best is not None and verdict.word != Word.PROVED and verdict.risk_of == "attacks":
+        facts.append(replace(worst, text=_of_all(worst.value or 0, table.rows), beyond=bool(worst.value)))
+    elif best is not None and verdict.word != Word.PROVED and verdict.risk_of == "attacks":
         named = round(best.customers * people)
         fact = _fact("key.named", named, _of_all(named, people), "safer", best.attack, attack=best.attack)
-        return [replace(fact, beyond=verdict.word == Word.BROKEN)]
-    if view.rows.deleted is None:
-        return []
-    left = view.rows.original - view.rows.deleted
-    return [_fact("key.rows", left, _of_all(left, view.rows.original), "useful-high")]
+        facts.append(replace(fact, beyond=verdict.word == Word.BROKEN))
+    elif view.rows.deleted is not None:
+        left = view.rows.original - view.rows.deleted
+        facts.append(_fact("key.rows", left, _of_all(left, view.rows.original), "useful-high"))
+    return facts
 
 
 def _fact(name: str, value: float | None, text: str, direction: str, more: str = "", **words: str) -> Fact:
@@ -194,9 +192,5 @@ def measured(one: MeasureView) -> Measured:
     return Measured(name, fact, _(one.unit), parts)
 
 
-def _written(value: float | None) -> str:
-    return "–" if value is None else number(value)
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else percent(value)
+def _written(value: float | None, write: Callable[[float], str] = number) -> str:
+    return "–" if value is None else write(value)
