@@ -12,7 +12,7 @@ from noren.attacks import attacks as every_attack
 from noren.drawing.bars import counts_bars, crosstab_panels, paired_histogram
 from noren.drawing.ground import live
 from noren.errors import NorenError
-from noren.i18n import _
+from noren.i18n import N_, _
 from noren.judgement.glossary import terms
 from noren.judgement.numbers import count, percent
 from noren.judgement.rule import RECIPIENTS, RULES, rule_named
@@ -207,7 +207,7 @@ def histogram_of(bars: Mapping[str, Any]) -> dict[str, Any]:
         "finding": histogram_finding(bars),
         "spec": live(paired_histogram(drawn)),
         "note": left_out,
-        "headings": [bars["column"], *(_side_words(side) for side in sides)],
+        "headings": [bars["column"], *map(_, sides)],
         "rows": [
             [label, *(_rows_text(bars[side][i]) for side in sides)]
             for i, label in enumerate(_labels(bars["labels"], bars))
@@ -225,11 +225,7 @@ def dwarfing(sides: Sequence[Sequence[float]]) -> bool:
 
 
 def _sides(found: Mapping[str, Any]) -> list[str]:
-    return ["original", "released"] + (["reconstructed"] if found["reconstructed"] is not None else [])
-
-
-def _side_words(side: str) -> str:
-    return {"original": _("original"), "released": _("released"), "reconstructed": _("reconstructed")}[side]
+    return [N_("original"), N_("released"), *([N_("reconstructed")] if found["reconstructed"] is not None else [])]
 
 
 def _labels(labels: Sequence[str], axis: Mapping[str, Any]) -> list[str]:
@@ -273,21 +269,33 @@ def crosstab_of(visit: RunVisit, a: str | None, b: str | None) -> dict[str, Any]
     two = next((name for name in others if name == b), others[0])
     pair = pair_of(tables, one, two)
     sides = _sides(pair)
-    drawn, left_out = _without_others(pair)
-    how, reckoned = tables["reconstruction"], ""
+    # lines of all other values are not drawn where they are so dark that all else would be white
+    drawn, gone = dict(pair), []
+    if pair["axis_a"]["others"] and dwarfing([[sum(line) for line in pair[side]] for side in sides]):
+        drawn |= {side: drawn[side][:-1] for side in sides}
+        drawn |= {"labels_a": drawn["labels_a"][:-1], "axis_a": drawn["axis_a"] | {"others": False}}
+        gone.append(one)
+    if pair["axis_b"]["others"] and dwarfing([[sum(x) for x in zip(*pair[side], strict=True)] for side in sides]):
+        drawn |= {side: [line[:-1] for line in drawn[side]] for side in sides}
+        drawn |= {"labels_b": drawn["labels_b"][:-1], "axis_b": drawn["axis_b"] | {"others": False}}
+        gone.append(two)
+    notes, how = [], tables["reconstruction"]
+    if gone:
+        left_out = _("Drawn are the most frequent values of {columns}; the table of numbers has all others too.")
+        notes.append(left_out.format(columns=_(" and ").join(gone)))
     if how is not None and how["model"] != "none":  # what must be known of a reconstructed table
         if pair["reconstructed"] is None:
-            reckoned = _("The table of these two columns is too large to be reconstructed.")
+            notes.append(_("The table of these two columns is too large to be reconstructed."))
         elif pair["model"] != how["model"]:
-            reckoned = _("Reconstructed by a log-linear model; the one that the release names would take long.")
+            notes.append(_("Reconstructed by a log-linear model; the one that the release names would take long."))
     return {
         "a": one,
         "b": two,
         "names": names,
         "finding": crosstab_finding(pair),
         "spec": live(crosstab_panels(drawn)),
-        "notes": [note for note in (left_out, reckoned) if note],
-        "headings": [one, two, *(_side_words(side) for side in sides)],
+        "notes": notes,
+        "headings": [one, two, *map(_, sides)],
         "rows": [
             [first, second, *(_rows_text(pair[side][i][j]) for side in sides)]
             for i, first in enumerate(_labels(pair["labels_a"], pair["axis_a"]))
@@ -295,25 +303,6 @@ def crosstab_of(visit: RunVisit, a: str | None, b: str | None) -> dict[str, Any]
             if any(pair[side][i][j] for side in sides)
         ],
     }
-
-
-def _without_others(pair: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return a table without the lines of all other values where these are so dark that all else would be white."""
-    drawn, gone = dict(pair), []
-    sides = _sides(pair)
-    if pair["axis_a"]["others"] and dwarfing([[sum(line) for line in pair[side]] for side in sides]):
-        drawn |= {side: drawn[side][:-1] for side in sides}
-        drawn |= {"labels_a": drawn["labels_a"][:-1], "axis_a": drawn["axis_a"] | {"others": False}}
-        gone.append(pair["a"])
-    if pair["axis_b"]["others"] and dwarfing([[sum(x) for x in zip(*pair[side], strict=True)] for side in sides]):
-        drawn |= {side: [line[:-1] for line in drawn[side]] for side in sides}
-        drawn |= {"labels_b": drawn["labels_b"][:-1], "axis_b": drawn["axis_b"] | {"others": False}}
-        gone.append(pair["b"])
-    if not gone:
-        return drawn, ""
-    return drawn, _("Drawn are the most frequent values of {columns}; the table of numbers has all others too.").format(
-        columns=_(" and ").join(gone)
-    )
 
 
 def row_pairs_of(
