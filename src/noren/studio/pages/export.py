@@ -368,7 +368,13 @@ def begin(visit: OfReady, typed: Typed) -> Response:
             if job.project != project:
                 raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))
             steps = job.order["steps"]
-        budget = _budget(typed.get("budget", ""))
+        # the most that EMM may come to, as it was written: 0.3, 30% or nothing
+        share, budget = typed.get("budget", "").strip().replace("％", "%"), {}
+        if share:
+            try:
+                budget["emm"] = float(share.removesuffix("%").strip()) / (100 if share.endswith("%") else 1)
+            except ValueError:
+                raise ParameterError(*say.problem("no_share", text=share)) from None
         if rule and rule not in RULES:  # never a file of the server's
             raise ParameterError(*say.problem("no_rule", word=rule, hint="", names=", ".join(RULES)))
         period: Any = typed.get("period", "month")
@@ -405,15 +411,3 @@ def _ledger_title(book: Mapping[str, Any] | None, *, fits: bool) -> str:
 def _certified(kept: Mapping[str, Any] | None) -> str:
     """Return what is certified, in the reader's language."""
     return certificate_sentence(None if kept is None else Certificate.model_validate(kept))
-
-
-def _budget(text: str) -> dict[str, float]:
-    """Return the most that EMM may come to, as it was written: 0.3, 30% or nothing."""
-    text = text.strip().replace("％", "%")
-    if not text:
-        return {}
-    try:
-        value = float(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        raise ParameterError(*say.problem("no_share", text=text)) from None
-    return {"emm": value}

@@ -63,7 +63,24 @@ def show_protect(
     """Show what can be promised, or the form of what was chosen."""
     studio, found = visit.studio, visit.project
     if not found.is_ready or found.facts.get("open") or open_stops(found.facts):
-        return _nothing_yet(visit)
+        reading = studio.store.jobs(found.id, kind="read", states=(State.WAITING, State.RUNNING))
+        open_columns, asked = found.facts.get("open", []), open_stops(found.facts)
+        if reading:
+            title = _("The data are being read")
+        elif asked:
+            title = _("One answer is missing: {question}").format(question=asked[0]["text"][active_language()])
+        elif open_columns:
+            title = _("Nobody said yet what {columns} is for").format(columns=", ".join(open_columns))
+        else:
+            title = _("There is nothing to protect yet")
+        return visit.page(
+            "protect.html.jinja",
+            title=title,
+            place="protect",
+            groups=None,
+            reading=reading[-1] if reading else None,
+            open_columns=open_columns or [one["about"] for one in asked],
+        )
     around = _around(visit)
     if run:
         job = studio.job(run, kind="run")
@@ -138,28 +155,6 @@ def _around(visit: Visit) -> Surroundings:
 
 
 # --- pages ---------------------------------------------------------------------------------------------------
-
-
-def _nothing_yet(visit: Visit) -> Response:
-    project = visit.project
-    reading = visit.studio.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING))
-    open_columns, asked = project.facts.get("open", []), open_stops(project.facts)
-    if reading:
-        title = _("The data are being read")
-    elif asked:
-        title = _("One answer is missing: {question}").format(question=asked[0]["text"][active_language()])
-    elif open_columns:
-        title = _("Nobody said yet what {columns} is for").format(columns=", ".join(open_columns))
-    else:
-        title = _("There is nothing to protect yet")
-    return visit.page(
-        "protect.html.jinja",
-        title=title,
-        place="protect",
-        groups=None,
-        reading=reading[-1] if reading else None,
-        open_columns=open_columns or [one["about"] for one in asked],
-    )
 
 
 def _form(visit: Visit, around: Surroundings, told: CheckedForm, added: int | None = None) -> Response:
