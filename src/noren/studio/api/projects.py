@@ -15,7 +15,7 @@ from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
 from noren.studio.acts import projects as acts
 from noren.studio.api.models import Ident, Name, Part, ProjectOut, TheStudio, TheWho, add_action, streamed
-from noren.studio.forms.run_form import USUAL_K, retention_plan
+from noren.studio.forms.run_form import USUAL_K, PlanOut, retention_plan
 from noren.studio.service import ProjectQuery, find_projects
 from noren.studio.store import Project
 from noren.studio.users import User, UserRole, least
@@ -60,28 +60,6 @@ Room = Literal["methods", "attacks", "measures"]
 _ROOMS: dict[str, Registry[Any]] = {"methods": methods, "attacks": attacks, "measures": measures}
 
 
-class AttributeOut(BaseModel):
-    """An attribute that would be released, and how many values it has."""
-
-    name: str
-    values: int
-
-
-class PlanLine(BaseModel):
-    """What is kept at one k: the probability of each attribute that a value stays as it is."""
-
-    k: float
-    rho: list[float]
-
-
-class PlanOut(BaseModel):
-    """What retention can keep of these attributes."""
-
-    rows: int
-    attributes: list[AttributeOut]
-    plans: list[PlanLine]
-
-
 @components_router.get("/methods")
 def list_methods() -> list[dict[str, Any]]:
     """Return the methods and the JSON schemas of their parameters."""
@@ -118,12 +96,7 @@ def show_plan(
     schema, profile = studio.schema(project), studio.profile(project)
     wanted = k or list(USUAL_K)
     method = build(Retention, {"attributes": attributes, "k": wanted[0], "domains": domains})
-    plan = retention_plan(method, schema, profile, wanted[1:])
-    return PlanOut(
-        rows=plan.rows,
-        attributes=[AttributeOut(name=name, values=values) for name, values in plan.attributes],
-        plans=[PlanLine(k=k, rho=list(rhos)) for k, rhos in plan.lines],
-    )
+    return retention_plan(method, schema, profile, wanted[1:])
 
 
 session_router = APIRouter(tags=["session"])

@@ -13,6 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from noren.attacks import attacks as every_attack
 from noren.data.schema import Kind, Role, Scale, Schema
 from noren.errors import InputError, NorenError, ParameterError, listing
@@ -89,16 +91,29 @@ def quick_judges(attacks: Sequence[str], measures: Sequence[str]) -> tuple[list[
     )
 
 
-@dataclass(frozen=True)
-class RunPlan:
-    """What retention keeps: the released attributes with the number of their values, and ρ of each for each k."""
+class AttributeOut(BaseModel):
+    """An attribute that would be released, and how many values it has."""
+
+    name: str
+    values: int
+
+
+class PlanLine(BaseModel):
+    """What is kept at one k: the probability of each attribute that a value stays as it is."""
+
+    k: float
+    rho: list[float]
+
+
+class PlanOut(BaseModel):
+    """What retention can keep of these attributes."""
 
     rows: int
-    attributes: tuple[tuple[str, int], ...]
-    lines: tuple[tuple[float, tuple[float, ...]], ...]
+    attributes: list[AttributeOut]
+    plans: list[PlanLine]
 
 
-def retention_plan(method: Retention, schema: Schema, profile: Mapping[str, Any], ks: Sequence[float] = ()) -> RunPlan:
+def retention_plan(method: Retention, schema: Schema, profile: Mapping[str, Any], ks: Sequence[float] = ()) -> PlanOut:
     """Return the plan of a retention: ρ for its own k (or k for its own ρ) first, then for ``ks`` that can hold.
 
     Where domains are to be taken from the data, the profile tells how many values there are.
@@ -114,12 +129,13 @@ def retention_plan(method: Retention, schema: Schema, profile: Mapping[str, Any]
         ]
         schema = schema.model_copy(update={"columns": tuple(columns)})
     own = method.plan(schema, rows)
-    lines = [(own.k(rows) if method.k is None else method.k, tuple(own.rhos))]
+    plans = [PlanLine(k=own.k(rows) if method.k is None else method.k, rho=list(own.rhos))]
     for k in ks:
-        if k <= rows and k != lines[0][0]:
+        if k <= rows and k != plans[0].k:
             other = Retention(**method.model_dump() | {"k": k, "rho": None}).plan(schema, rows)
-            lines.append((k, tuple(other.rhos)))
-    return RunPlan(rows, tuple((a.name, a.size) for a in own.attributes), tuple(lines))
+            plans.append(PlanLine(k=k, rho=list(other.rhos)))
+    attributes = [AttributeOut(name=one.name, values=one.size) for one in own.attributes]
+    return PlanOut(rows=rows, attributes=attributes, plans=plans)
 
 
 def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any], people: int) -> dict[str, str]:
@@ -240,7 +256,7 @@ class FormStep:
     """What is wrong with the step as a whole."""
     meaning: str = ""
     """What k comes to, in a sentence."""
-    plan: RunPlan | None = None
+    plan: PlanOut | None = None
     """What retention keeps."""
 
 
@@ -308,10 +324,9 @@ def meaning_of(method: Component, around: Surroundings) -> str:
     """Return what the chosen k comes to on these data, in a sentence."""
     k = getattr(method, "k", None)
     if isinstance(method, Retention):
-        plan = retention_plan(method, around.schema, around.profile)
-        found, rhos = plan.lines[0]
-        rho = f"{rhos[0]:.3f}" if len(set(rhos)) == 1 else f"{min(rhos):.3f}–{max(rhos):.3f}"
-        chance = 1 / found
+        own = retention_plan(method, around.schema, around.profile).plans[0]
+        rho = f"{own.rho[0]:.3f}" if len(set(own.rho)) == 1 else f"{min(own.rho):.3f}–{max(own.rho):.3f}"
+        chance = 1 / own.k
         return say("meaning.retention", chance=f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}", rho=rho)
     if not isinstance(k, int):
         return ""

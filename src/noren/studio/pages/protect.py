@@ -22,7 +22,7 @@ from noren.studio.forms.run_form import (
     MOST_STEPS,
     CheckedForm,
     Draft,
-    RunPlan,
+    PlanOut,
     Surroundings,
     checked,
     draft_of_form,
@@ -215,17 +215,17 @@ def _beside(around: Surroundings, told: CheckedForm) -> dict[str, Any]:
     }
 
 
-def said_plan(plan: RunPlan) -> dict[str, Any]:
+def said_plan(plan: PlanOut) -> dict[str, Any]:
     """Return the plan of a retention in words: k, and the probability of each attribute that a value stays."""
-    cells = math.prod(values for _name, values in plan.attributes)
-    own = plan.lines[0][0]
-    alike = all(len(set(rhos)) == 1 for _k, rhos in plan.lines)
+    cells = math.prod(one.values for one in plan.attributes)
+    own = plan.plans[0].k
+    alike = all(len(set(line.rho)) == 1 for line in plan.plans)
     lines = [
-        {"k": f"{k:g}", "rho": [f"{rho:.4f}" for rho in (rhos[:1] if alike else rhos)], "own": k == own}
-        for k, rhos in sorted(plan.lines)
+        {"k": f"{line.k:g}", "rho": [f"{rho:.4f}" for rho in line.rho[: 1 if alike else None]], "own": line.k == own}
+        for line in sorted(plan.plans, key=lambda line: line.k)
     ]
     stays = [_("ρ, the chance that a value stays")]
-    headings = ["k", *(stays if alike else [f"ρ {name}" for name, _values in plan.attributes])]
+    headings = ["k", *(stays if alike else [f"ρ {one.name}" for one in plan.attributes])]
     said = _("{cells} combinations of values for {rows} rows.").format(cells=count(cells), rows=count(plan.rows))
     if cells > plan.rows:
         said += " " + _("With more combinations than rows little can be learnt; choose fewer columns or classes.")
