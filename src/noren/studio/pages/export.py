@@ -332,9 +332,21 @@ def show_ledger(visit: OfReady) -> Response:
     if book and curve and curve["periods"]:
         how = {"measure": curve["measure"], "certified": curve["certified"], "proposed": weighed is not None}
         chart = live(Curves(curve["periods"], curve["found"], book["budget"], **how).chart(titled=False))
+    if not fits:
+        title = say("ledger.unfit")
+    elif book is None:
+        title = say("ledger.none")
+    elif not book["entries"]:
+        title = say("ledger.empty")
+    elif book["certificate"] is not None:
+        share = percent(book["certificate"]["rate"]["mm"])
+        title = say("ledger.certified", period=book["entries"][-1]["period"], share=share)
+    else:
+        newest = book["entries"][-1]
+        title = say("ledger.found", period=newest["period"], share=percent(newest["risk"]["emm"]))
     return visit.page(
         "ledger.html.jinja",
-        title=_ledger_title(book, fits=fits),
+        title=title,
         place="ledger",
         fits=fits,
         book=book,
@@ -393,19 +405,6 @@ def go_on(visit: OfReady, act: Literal["weigh", "add"], typed: Typed) -> Respons
     except NorenError as error:
         return show_ledger(visit.again(error, status=409))
     return visit.to_page("ledger")
-
-
-def _ledger_title(book: Mapping[str, Any] | None, *, fits: bool) -> str:
-    if not fits:
-        return say("ledger.unfit")
-    if book is None:
-        return say("ledger.none")
-    if not book["entries"]:
-        return say("ledger.empty")
-    risk, last, certificate = book["entries"][-1]["risk"], book["entries"][-1]["period"], book["certificate"]
-    if certificate is not None:
-        return say("ledger.certified", period=last, share=percent(certificate["rate"]["mm"]))
-    return say("ledger.found", period=last, share=percent(risk["emm"]))
 
 
 def _certified(kept: Mapping[str, Any] | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Query, Request
@@ -52,9 +51,20 @@ def show_home(visit: OfStudio, asked: Annotated[_Asked, Query()]) -> Response:
     titles = {dataset.name: dataset.title for dataset in catalog.known()}
     if renamed:  # what is wrong stands beside its project, on whichever page that is
         found = [one for one in found if one.project.id == renamed]
+    safe = sum(any(place.word.is_safe for place in one.places) for one in found)
+    if asked.is_narrow and every:
+        title = say("title.found", len(every), count=len(found), every=len(every))
+    elif not found:
+        title = say("title.archived" if every else "title.nothing")
+    elif safe:
+        title = say("title.safe", safe, safe=safe, count=len(found))
+    elif any(one.places for one in found):
+        title = say("title.unsafe")
+    else:
+        title = say("title.waiting", len(found), count=len(found))
     return visit.page(
         "home.html.jinja",
-        title=_title(found, asked, len(every)),
+        title=title,
         place="projects",
         lines=[_line(one, studio) for one in found[asked.start :][:_PAGE]],
         asked=asked,
@@ -124,19 +134,6 @@ def remove(visit: OfProject, sure: Text = "", back: Back = "/") -> Response:
         return page(visit.request, "sure.html.jinja", title=title, place="projects", yes=yes, **about)
     acts.remove_project(visit.studio, project=found.id)
     return RedirectResponse(local_path(back), 303)
-
-
-def _title(found: Sequence[ProjectInList], asked: _Asked, every: int) -> str:
-    """Return the finding over all projects; of a search, how many it found."""
-    if asked.is_narrow and every:
-        return say("title.found", every, count=len(found), every=every)
-    if not found:
-        return say("title.archived" if every else "title.nothing")
-    if safe := sum(any(place.word.is_safe for place in one.places) for one in found):
-        return say("title.safe", safe, safe=safe, count=len(found))
-    if any(one.places for one in found):
-        return say("title.unsafe")
-    return say("title.waiting", len(found), count=len(found))
 
 
 def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
