@@ -22,12 +22,12 @@ _EVERY = 0.1
 _WRONG_INPUT = 2
 
 
-class Teller:
+class Teller(Stoppable):
     """Progress as lines for ``say``; raises :class:`~noren.progress.Enough` when asked to, at the next best."""
 
     def __init__(self, say: Callable[[Line], None]) -> None:
+        super().__init__(self._tell)
         self._write = say
-        self._heard = Stoppable(self._tell)
         self._last = 0.0
         self._words = ""
         self._best: float | None = None
@@ -35,12 +35,8 @@ class Teller:
 
     def enough(self) -> None:
         """End the search with the best so far."""
-        self._heard.said = False  # of a chain, each search can be ended
-        self._heard.stop()
-
-    def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
-        """Take in how far it is."""
-        self._heard(done, words, best)
+        self.said = False  # of a chain, each search can be ended
+        self.stop()
 
     def _tell(self, done: float, words: str = "", best: float | None = None) -> None:
         if best is None and self._best is not None and self._best != self._told:
