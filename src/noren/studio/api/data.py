@@ -215,12 +215,6 @@ class HierarchyIn(Strict):
     other: str = Field(default="", max_length=200)
     keep: bool = True
 
-    def asked(self) -> Asked | None:
-        """Return the builder that is meant."""
-        if self.widths is not None:
-            return Asked("widths", ", ".join(f"{width:.15g}" for width in self.widths))
-        return None if self.by is None else Asked(self.by, self.text, self.other)
-
 
 class BuilderOut(BaseModel):
     """A builder that can group a column's values: its name, what it does, what it needs, an example of that."""
@@ -290,7 +284,9 @@ async def upload_hierarchy(
 @router.post("/projects/{project}/hierarchy")
 def build_hierarchy(project: Ident, sent: HierarchyIn, studio: TheStudio, column: ColumnName) -> HierarchyOut:
     """Build a column's hierarchy, or look at what would be built, or make the first one again."""
-    asked = sent.asked()
+    asked = None if sent.by is None else Asked(sent.by, sent.text, sent.other)
+    if sent.widths is not None:
+        asked = Asked("widths", ", ".join(f"{width:.15g}" for width in sent.widths))
     if asked is None and not sent.keep:
         raise ParameterError(_("there is nothing to preview"), _("name a builder (by)"))
     return HierarchyOut(**groups.build_hierarchy(*studio.columns(project), column, asked, keep=sent.keep))
