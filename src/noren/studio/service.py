@@ -149,10 +149,10 @@ class Studio:
         schema = self.schema(project)
         return [registry[name] for name in registry if registry[name].fits(schema)]
 
-    def job(self, job: str, *, kind: str | None = None) -> Job:
-        """Return a job, or say that it is gone."""
+    def job(self, job: str, *, kind: str | None = None, project: str | None = None) -> Job:
+        """Return a job, of a kind and a project where these are named, or say that it is gone."""
         found = self.store.job(job)
-        if found is None or (kind is not None and found.kind != kind):
+        if found is None or kind not in (None, found.kind) or project not in (None, found.project):
             raise NotThereError(_("there is no such run; it may have been removed"))
         return found
 

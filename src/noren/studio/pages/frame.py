@@ -10,14 +10,13 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from noren.errors import NorenError
-from noren.i18n import N_, _
+from noren.i18n import N_
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.handing_out import publications
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.users import UserRole, Who
 from noren.web.frame import Frame, PagePlace
-from noren.web.refusals import NotThereError
 
 FRAME = Frame("noren.studio", home=N_("To the projects"))
 _RAIL = (
@@ -136,10 +135,8 @@ def _ready_visit(request: Request, project: Ident, studio: TheStudio) -> Visit:
 
 def run_visit(request: Request, project: Ident, job: Ident, studio: TheStudio) -> RunVisit:
     """Return a visit to a run of a project whose data were read, or say that it is gone."""
-    found, run = studio.ready_project(project), studio.job(job, kind="run")
-    if run.project != found.id:
-        raise NotThereError(_("there is no such run; it may have been removed"))
-    return RunVisit(request, studio, found, run)
+    found = studio.ready_project(project)
+    return RunVisit(request, studio, found, studio.job(job, kind="run", project=found.id))
 
 
 OfStudio = Annotated[StudioVisit, Depends(_studio_visit)]

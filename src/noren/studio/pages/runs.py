@@ -29,7 +29,6 @@ from noren.studio.work import STAGES
 from noren.studio.work.results import unmeasured_reason
 from noren.tables import table_of
 from noren.web.frame import local_path, stage_rows
-from noren.web.refusals import NotThereError
 
 router = APIRouter()
 
@@ -44,9 +43,7 @@ _STAGES, _STATES, _RISK_OF = (_WORDS[name] for name in ("stages", "states", "ris
 @router.get("/projects/{project}/runs/{job}")
 def show_job(visit: OfProject, job: Ident) -> Response:
     """Show how far a run is, and what went wrong where it failed; one that is done shows its result."""
-    studio, found = visit.studio, visit.studio.job(job, kind="run")
-    if found.project != visit.project.id:
-        raise NotThereError(_("there is no such run; it may have been removed"))
+    studio, found = visit.studio, visit.studio.job(job, kind="run", project=visit.project.id)
     if found.state == State.DONE:
         return visit.to_page(f"results/{job}")
     said = said_job(studio, found)
