@@ -177,7 +177,7 @@ def laid_project(
 def _laid_project(server: Server, name: str, sample: str | None, file: Path | None, preset: str | None) -> str:
     from noren.data.schema import Schema
     from noren.progress import silent
-    from noren.studio.folders import Folders
+    from noren.studio.folders import SOURCE_FILE, Folders
     from noren.studio.store import State, Store, now
     from noren.studio.work import reading
 
@@ -192,7 +192,7 @@ def _laid_project(server: Server, name: str, sample: str | None, file: Path | No
     folder = folders.job(project, job.id)
     folder.mkdir(parents=True, mode=0o700)
     if file is not None:
-        shutil.copyfile(file, folders.source(project))
+        shutil.copyfile(file, folders.project(project) / SOURCE_FILE)
     facts = reading.do(order, folder, silent)
     store.change_project(project, facts=facts)
     store.change_job(job.id, state=State.DONE, done=1.0, summary=facts, attempts=1, started=now(), ended=now())

@@ -12,6 +12,7 @@ from tests.studio.quiet import PEOPLE, Quiet
 from tests.studio.test_home import FACTS, judged
 
 from noren.studio.acts.projects import change_project, remove_project, set_schema, upload
+from noren.studio.folders import SOURCE_FILE
 from noren.studio.jobs import Live
 from noren.studio.service import ProjectQuery, RunQuery, find_projects, find_runs, methods_of
 from noren.studio.store import State
@@ -117,7 +118,7 @@ def test_a_duplicate_has_the_data_and_its_columns_can_be_changed(quiet: Quiet) -
     assert answer.headers["location"] == f"/projects/{made}/data"
     copy = quiet.studio.project(made)
     assert (copy.name, copy.archived, copy.source) == ("Mine, once more", False, quiet.studio.project(project).source)
-    assert folders.source(made).read_text(encoding="utf-8") == PEOPLE
+    assert (folders.project(made) / SOURCE_FILE).read_text(encoding="utf-8") == PEOPLE
     assert quiet.studio.schema(made) == quiet.studio.schema(project)
     assert not quiet.studio.is_fixed(made)
     assert quiet.studio.store.jobs(made, kind="run") == []
@@ -129,9 +130,9 @@ def test_a_duplicate_has_the_data_and_its_columns_can_be_changed(quiet: Quiet) -
     )
     assert "income" not in quiet.studio.schema(made).names
     upload(quiet.studio, project=made, name="other.csv", chunks=iter([b"name,age\nDan,5\n"]))
-    assert folders.source(project).read_text(encoding="utf-8") == PEOPLE
+    assert (folders.project(project) / SOURCE_FILE).read_text(encoding="utf-8") == PEOPLE
     remove_project(quiet.studio, project=made)
-    assert folders.source(project).read_text(encoding="utf-8") == PEOPLE
+    assert (folders.project(project) / SOURCE_FILE).read_text(encoding="utf-8") == PEOPLE
     by_rest = quiet.client.post(f"/api/v1/projects/{project}/copy")
     assert (by_rest.status_code, by_rest.json()["ready"]) == (201, True)
 

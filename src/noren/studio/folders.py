@@ -25,7 +25,7 @@ from noren.protocols import Component, Method
 from noren.registry import build
 
 SOURCE_FILE = "source.bin"
-"""The uploaded file; it is replaced by another, never written to."""
+"""The uploaded file, whatever the person's was called; it is replaced by another, never written to."""
 DATA_FILE = "data.parquet"
 """The data of a project as they were read."""
 STAGES_FILE = "stages.json"
@@ -53,10 +53,6 @@ class Folders:
     def job(self, project: str, job: str) -> Path:
         """Return the folder of a job."""
         return self.project(project) / "jobs" / _checked(job)
-
-    def source(self, project: str) -> Path:
-        """Return the uploaded file; its name is ours, whatever the person's file was called."""
-        return self.project(project) / SOURCE_FILE
 
     def data(self, project: str) -> Path:
         """Return the data as they were read."""

@@ -18,7 +18,7 @@ from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import N_, _
 from noren.judgement.rule import rule_named
 from noren.studio.acts import Ident, Strict, asked, body
-from noren.studio.folders import copy_files
+from noren.studio.folders import SOURCE_FILE, copy_files
 from noren.studio.forms.columns import (
     LEAVE_OUT,
     ColumnProblem,
@@ -152,7 +152,7 @@ def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> 
     """Keep a file, bounded in size, and have it read."""
     found = studio.project(project)
     studio.stop_when_protected(project)
-    target, shown = studio.folders.source(project), shown_name(name)
+    target, shown = studio.folders.project(project) / SOURCE_FILE, shown_name(name)
     aside = target.with_name(f"upload-{new_id()}.part")
     try:
         received = write_upload(aside, chunks, studio.settings.largest_upload, shown)

@@ -28,7 +28,7 @@ from noren.errors import FormatError
 from noren.i18n import _, in_every_language, said_again
 from noren.progress import Progress
 from noren.reports.profile import profile
-from noren.studio.folders import DATA_FILE, Folders, write_json
+from noren.studio.folders import DATA_FILE, SOURCE_FILE, Folders, write_json
 from noren.studio.forms.columns import LEAVE_OUT, OF_THE_FILE, Answers, content_of, left_out, schema_of
 from noren.studio.hierarchies import FACTS, FOLDER, forget_categories, make_hierarchies, refresh_categories
 
@@ -159,7 +159,7 @@ def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
 def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progress) -> tuple[Records, _Draft]:
     # the upload under a name of ours with its own ending: readers look at that too, as on the command line
     ending = next((e for e in ENDINGS if order["file_name"].lower().endswith(e)), ".bin")
-    uploaded, path = files.source(order["project"]), folder / f"source{ending}"
+    uploaded, path = files.project(order["project"]) / SOURCE_FILE, folder / f"source{ending}"
     path.unlink(missing_ok=True)
     try:
         os.link(uploaded, path)
@@ -167,7 +167,21 @@ def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progres
         path.symlink_to(uploaded)
     try:
         source = Source.open(path)
-        names, form = _layout(source, order)
+        told = Schema.from_toml(order["schema"]) if "schema" in order else None
+        form: dict[str, Any] = {"kind": source.kind}
+        if source.kind == "parquet":
+            with saying_damage(source.path, "Parquet"):
+                names = list(pq.read_schema(source.path).names)
+        elif source.kind == "excel":
+            sheet = excel_sheet(source) if told is None else excel_sheet(source, told.text.sheet, told.names)
+            names = list(sheet.frame.columns)
+        else:
+            with source.unpacked() as file:  # before anything is made of a line that is no header
+                line = file.read(_FIRST_LINE).split(b"\n", 1)[0]
+            _stop_at_too_many(1 + max(line.count(sign.encode()) for sign in DELIMITERS), source.path)
+            text = source.text_form() if told is None else source.text_form(told.text, told.names)
+            form = {"kind": "text", "encoding": text.encoding, "delimiter": text.delimiter, "header": text.header}
+            names = column_names(text)
         _stop_at_too_many(len(names), path)
         draft = _draft(order, source, names, form)
         _keep(draft, folder)
@@ -190,23 +204,6 @@ def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progres
 
 def _keep(draft: _Draft, folder: Path) -> None:
     write_json(folder / "draft.json", draft.facts() | {"toml": draft.toml, "leave_out": draft.leave_out})
-
-
-def _layout(source: Source, order: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """Return the columns of a file, in its order, and how it is laid out."""
-    told = Schema.from_toml(order["schema"]) if "schema" in order else None
-    if source.kind == "parquet":
-        with saying_damage(source.path, "Parquet"):
-            return list(pq.read_schema(source.path).names), {"kind": "parquet"}
-    if source.kind == "excel":
-        sheet = excel_sheet(source) if told is None else excel_sheet(source, told.text.sheet, told.names)
-        return list(sheet.frame.columns), {"kind": "excel"}
-    with source.unpacked() as file:  # before anything is made of a line that is no header
-        line = file.read(_FIRST_LINE).split(b"\n", 1)[0]
-    _stop_at_too_many(1 + max(line.count(sign.encode()) for sign in DELIMITERS), source.path)
-    form = source.text_form() if told is None else source.text_form(told.text, told.names)
-    about = {"kind": "text", "encoding": form.encoding, "delimiter": form.delimiter, "header": form.header}
-    return column_names(form), about
 
 
 def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: dict[str, Any]) -> _Draft:
