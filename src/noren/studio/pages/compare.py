@@ -172,7 +172,7 @@ def _state(visit: Visit) -> dict[str, Any]:
     choices = recommend(places)
     marks = {settings[i].label: "frontier" for i in worth_a_choice(places)}
     marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
-    runs = dict(run for one in settings for run in ((job.id, place) for job, place in one.runs))
+    runs = {job.id: place for one in settings for job, place in one.runs}
     waiting = ngettext("{count} run is under way.", "{count} runs are under way.", active)
     # the map: one point for each setting, which opens its newest run
     drawn = settings_map(settings, choices, rule)

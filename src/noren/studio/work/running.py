@@ -214,9 +214,8 @@ def weigh_or_add(order: dict[str, Any], folder: Path, progress: Progress) -> dic
     history = original_of(order)
     how = {"period": order["period"], "seed": order["seed"], "allow_gap": True, "progress": progress}
     released = False
-    if any(entry.period == order["period"] for entry in book.entries):
-        # taken up again after the release was written: it must not be released twice
-        entry = next(entry for entry in book.entries if entry.period == order["period"])
+    entry = next((entry for entry in book.entries if entry.period == order["period"]), None)
+    if entry is not None:  # taken up again after the release was written: it must not be released twice
         return {"period": entry.period, "released": True, "after": entry.risk.model_dump(mode="json")}
     try:
         if order["act"] == "add":
