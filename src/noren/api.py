@@ -22,7 +22,7 @@ from noren.attacks import attacks
 from noren.attacks.by_period import told_periods
 from noren.data.categories import as_released
 from noren.data.fits import partial, partial_table
-from noren.data.frames import History, Records, Table, frame_of, index_names, missing_column
+from noren.data.frames import History, Records, Table, frame_of, index_names, stop_at_missing
 from noren.data.guessing.people import stop_at_repeated_people
 from noren.data.public_part import with_kept
 from noren.data.reading import as_public, as_records, as_release, checked_seed, opened
@@ -305,9 +305,7 @@ def _named(guesses: Iterable[Guess] | Mapping[str, Any]) -> dict[str, Guess]:
             named[name] = found
             continue
         pairs = frame_of(found)
-        for column in ("pseudonym", "customer"):
-            if column not in pairs.columns:
-                raise missing_column(column, pairs.columns, index_names(found))
+        stop_at_missing(("pseudonym", "customer"), pairs.columns, index_names(found))
         pairs = pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
         named[name] = Guess(name, pairs if "score" in pairs.columns else pairs.with_columns(score=pl.lit(1.0)))
     return named

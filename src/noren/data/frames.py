@@ -157,7 +157,18 @@ def frame_of(data: Any) -> pl.DataFrame:
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
             raise SchemaError(_("two columns are called {name!r}; give each a name of its own").format(name=twice))
-        frame = pl.DataFrame([_from_pandas(data.iloc[:, at], name) for at, name in enumerate(names)])
+        columns = []
+        for at, name in enumerate(names):  # values that are mixed or foreign stop it, with the name of the column
+            values = data.iloc[:, at]
+            if str(values.dtype).startswith(("period", "interval")):
+                raise SchemaError(*say.problem("values_pandas_type_not", dtype=values.dtype), column=name)
+            try:
+                series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
+            except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
+                words = say.problem("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error))
+                raise SchemaError(*words, column=name) from None
+            columns.append(pl.Series(name, series))
+        frame = pl.DataFrame(columns)
     else:
         try:
             frame = data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)
@@ -183,18 +194,6 @@ def _is_pandas(data: Any) -> bool:
     # whoever holds a frame of pandas has imported it
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(data, pandas.DataFrame)
-
-
-def _from_pandas(values: Any, name: str) -> pl.Series:
-    """Return a column of pandas; stop where its values are mixed or foreign, naming it."""
-    if str(values.dtype).startswith(("period", "interval")):
-        raise SchemaError(*say.problem("values_pandas_type_not", dtype=values.dtype), column=name)
-    try:
-        series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
-    except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
-        words = say.problem("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error))
-        raise SchemaError(*words, column=name) from None
-    return pl.Series(name, series)
 
 
 def _first_line(error: BaseException) -> str:
@@ -251,33 +250,33 @@ def pandas_frame(frame: pl.DataFrame) -> Any:
         pandas: Any = importlib.import_module("pandas")
     except ImportError:
         raise ParameterError(*say.problem("pandas_not_installed")) from None
-    columns = {name: _pandas_column(frame[name], pandas) for name in frame.columns}
+    columns: dict[str, Any] = {}
+    for name, dtype in frame.schema.items():
+        values = frame[name]
+        if isinstance(dtype, pl.Enum | pl.Categorical):
+            values = values.cast(pl.String)
+        if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
+            values = values.cast(pl.List(pl.String))
+        if dtype.is_nested() or dtype == pl.Time:
+            columns[name] = pandas.Series(values.to_list(), dtype=object)
+        elif dtype.is_integer() and values.null_count():
+            # a float would lose the last digits of a long number
+            whole, missing = values.cast(pl.Int64).fill_null(0), values.is_null()
+            numbers = whole.to_numpy(writable=True)
+            columns[name] = pandas.arrays.IntegerArray(numbers, missing.to_numpy(writable=True))
+        else:
+            columns[name] = values.to_pandas()
     return pandas.DataFrame(columns, columns=list(columns), index=pandas.RangeIndex(len(frame)))
 
 
-def _pandas_column(values: pl.Series, pandas: Any) -> Any:
-    dtype = values.dtype
-    if isinstance(dtype, pl.Enum | pl.Categorical):
-        values = values.cast(pl.String)
-    if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
-        values = values.cast(pl.List(pl.String))
-    if dtype.is_nested() or dtype == pl.Time:
-        return pandas.Series(values.to_list(), dtype=object)
-    if dtype.is_integer() and values.null_count():
-        # a float would lose the last digits of a long number
-        whole = values.cast(pl.Int64)
-        return pandas.arrays.IntegerArray(
-            whole.fill_null(0).to_numpy(writable=True), whole.is_null().to_numpy(writable=True)
-        )
-    return values.to_pandas()
-
-
-def missing_column(name: str, columns: Sequence[str], index: Sequence[str]) -> SchemaError:
-    """Return the error that a frame lacks a column of its schema; the cure tells of an index that has the name."""
-    cure = _("their columns are {names}").format(names=listing(columns))
-    if name in index:
-        cure = _("it is the index of the pandas frame, which is not read; call reset_index() to make it a column")
-    return SchemaError(_("the data have no column {name!r}").format(name=name), cure)
+def stop_at_missing(names: Iterable[str], columns: Sequence[str], index: Sequence[str] = ()) -> None:
+    """Stop where data lack a column of one of these names; the cure tells of an index of pandas that has the name."""
+    there = set(columns)
+    for name in (name for name in names if name not in there):
+        cure = _("their columns are {names}").format(names=listing(columns))
+        if name in index:
+            cure = _("it is the index of the pandas frame, which is not read; call reset_index() to make it a column")
+        raise SchemaError(_("the data have no column {name!r}").format(name=name), cure)
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
@@ -294,7 +293,7 @@ class Records:
     def __post_init__(self) -> None:
         if isinstance(self, History | Table) and isinstance(self, History) != (self.schema.kind == Kind.HISTORY):
             raise SchemaError(*say.problem(f"describes_{self.schema.kind}", schema=self.schema.name))
-        _stop_at_missing(self.frame, self.schema)
+        stop_at_missing(self.schema.names, self.frame.columns)
 
     @classmethod
     def of(cls, data: Any, schema: Schema) -> Self:
@@ -303,7 +302,7 @@ class Records:
         The index of a pandas frame is not read; ``reset_index()`` makes a column of it.
         """
         frame = frame_of(data)
-        _stop_at_missing(frame, schema, index_names(data))
+        stop_at_missing(schema.names, frame.columns, index_names(data))
         return cls(parse_values(frame, schema), schema)
 
     @classmethod
@@ -314,7 +313,7 @@ class Records:
         one is suppressed. What :meth:`to_polars` and :meth:`to_pandas` hand out comes back so.
         """
         frame = frame_of(data)
-        _stop_at_missing(frame, schema, index_names(data))
+        stop_at_missing(schema.names, frame.columns, index_names(data))
         return cls(pl.DataFrame([released_cells(frame[c.name], c) for c in schema.columns]), schema)
 
     def __len__(self) -> int:
@@ -422,13 +421,6 @@ class Records:
             part = replace(self, frame=self.frame[start : start + (1 << 18)], spelling=Spelling())
             content.update((part.lines().str.join("\n").item() + "\n").encode())
         return content.hexdigest()
-
-
-def _stop_at_missing(frame: pl.DataFrame, schema: Schema, index: Sequence[str] = ()) -> None:
-    there = set(frame.columns)
-    missing = [name for name in schema.names if name not in there]
-    if missing:
-        raise missing_column(missing[0], frame.columns, index)
 
 
 @dataclass(frozen=True, repr=False)

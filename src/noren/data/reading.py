@@ -33,7 +33,7 @@ from noren.data.formats.render import file_text
 from noren.data.formats.source import Source, SourceLike, stop_at_large
 from noren.data.formats.text_files import BLOCK_BYTES, column_names, mapped_blocks, stop_at_other_columns
 from noren.data.formats.workbooks import excel_sheet, write_excel
-from noren.data.frames import History, Records, Table, frame_of, index_names, missing_column, records_of
+from noren.data.frames import History, Records, Table, frame_of, index_names, records_of, stop_at_missing
 from noren.data.guessing import Question
 from noren.data.guessing.schema_guess import Reading, Widening, guess_columns, guess_schema, read_block
 from noren.data.periods import periods_of
@@ -392,9 +392,7 @@ def _stop_at_questions(questions: Sequence[Question], file: Path | None = None) 
 
 def _stop_at_other_columns(names: Sequence[str], schema: Schema, index: Sequence[str]) -> None:
     """Stop where data lack a column, or a table has one that nobody described, as files do."""
-    for name in schema.names:
-        if name not in names:
-            raise missing_column(name, names, index)
+    stop_at_missing(schema.names, names, index)
     if schema.kind == Kind.TABLE:
         for name in names:
             if name not in schema.names:

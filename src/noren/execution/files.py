@@ -19,7 +19,7 @@ from noren.data.formats.parquet import SUCCESS, parquet_parts
 from noren.data.formats.parquet import say as say_of_parquet
 from noren.data.formats.parse import CellPlace, parse_values
 from noren.data.formats.source import Source
-from noren.data.frames import missing_column
+from noren.data.frames import stop_at_missing
 from noren.data.guessing.people import PeopleColumn, Repeats, may_identify, namings, stop_if_people_repeat
 from noren.data.guessing.schema_guess import (
     LARGEST_DOMAIN,
@@ -174,9 +174,7 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
     raw, rows = numbered(session, address)
     if not rows:
         raise FileError(*say.problem("no_rows"), file=str(address))
-    for name in schema.names:
-        if name not in raw.columns:
-            raise missing_column(name, [column for column in raw.columns if column != ROW], ())
+    stop_at_missing(schema.names, [column for column in raw.columns if column != ROW])
     plain = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(schema.names)), ROW)
     types = {column.name: column.dtype for column in schema.columns}
     names, file = schema.names, str(address)
