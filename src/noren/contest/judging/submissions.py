@@ -120,7 +120,7 @@ def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Se
     sheet = _pairs(path, original)
     if sheet.rows.is_empty() and sheet.lines.not_utf8 is None:
         return
-    yield from sheet.problems()
+    yield from sheet.oddities()[0]
     name, who = sheet.columns
     whole = pl.col("cells") == len(sheet.columns)
     rows = sheet.rows.with_columns(again=pl.col("row") != pl.col("row").min().over(name))

@@ -126,30 +126,6 @@ def _range_fault(column: str) -> pl.Expr:
     )
 
 
-def _with_item_fault(kept: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
-    """Name the fault of each item cell: a set too large, malformed, without the original; an exact item changed."""
-    cell, original, members = pl.col("item"), pl.col("original_item"), pl.col("members")
-    is_set = cell.str.starts_with("{") & cell.str.ends_with("}") & (cell.str.len_chars() > 2)
-    is_large = cell.str.count_matches(";", literal=True) >= LARGEST_SET
-    # A set over the limit is not taken apart, so no more than a hundred elements a row are looked at.
-    listed = cell.str.strip_prefix("{").str.strip_suffix("}").str.split(";")
-    cells = kept.with_columns(members=pl.when(is_set & ~is_large & (cell != original)).then(listed))
-    unknown = cells.select("row", "members").explode("members").filter(~members.is_in(items.unique().implode()))
-    malformed = pl.col("row").is_in(unknown["row"].unique().implode()) | (members.list.n_unique() < members.list.len())
-    return cells.with_columns(
-        item_fault=pl.when((cell == "*") | (cell == original))
-        .then(None)
-        .when(~is_set)
-        .then(pl.when(cell.str.contains(r"^[{\[]|[}\]]$")).then(pl.lit("no_set")).otherwise(pl.lit("other_item")))
-        .when(is_large)
-        .then(pl.lit("set_too_large"))
-        .when(malformed)
-        .then(pl.lit("malformed_set"))
-        .when(~members.list.contains(original))
-        .then(pl.lit("set_without_original"))
-    )
-
-
 def _cell_words(column: str, fault: str, items: pl.Series, row: Mapping[str, Any]) -> tuple[str, str]:
     members = row["item"][1:-1].split(";")
     if fault != "malformed_set":
@@ -237,9 +213,29 @@ def _row_findings(rows: pl.DataFrame, lines: pl.Series, expected: int) -> Iterat
 
 def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
     """Find the broken rules of the rows that are not deleted."""
+    # the fault of each item cell: a set too large, malformed, without the original; an exact item changed
+    cell, original, members = pl.col("item"), pl.col("original_item"), pl.col("members")
+    is_set = cell.str.starts_with("{") & cell.str.ends_with("}") & (cell.str.len_chars() > 2)
+    is_large = cell.str.count_matches(";", literal=True) >= LARGEST_SET
+    # A set over the limit is not taken apart, so no more than a hundred elements a row are looked at.
+    listed = cell.str.strip_prefix("{").str.strip_suffix("}").str.split(";")
+    kept = kept.with_columns(members=pl.when(is_set & ~is_large & (cell != original)).then(listed))
+    unknown = kept.select("row", "members").explode("members").filter(~members.is_in(items.unique().implode()))
+    malformed = pl.col("row").is_in(unknown["row"].unique().implode()) | (members.list.n_unique() < members.list.len())
+    kept = kept.with_columns(
+        item_fault=pl.when((cell == "*") | (cell == original))
+        .then(None)
+        .when(~is_set)
+        .then(pl.when(cell.str.contains(r"^[{\[]|[}\]]$")).then(pl.lit("no_set")).otherwise(pl.lit("other_item")))
+        .when(is_large)
+        .then(pl.lit("set_too_large"))
+        .when(malformed)
+        .then(pl.lit("malformed_set"))
+        .when(~members.list.contains(original))
+        .then(pl.lit("set_without_original"))
+    )
     formed = pl.col("customer").str.contains(PSEUDONYM)
     rules = [SheetRule("customer", ~formed, *say.problem("pseudonym_whole_number_from", row=DELETED_ROW))]
-    kept = _with_item_fault(kept, items)
     for column in COLUMNS[1:]:
         faults = kept[f"{column}_fault"]
         for fault in faults.drop_nulls().unique():

@@ -240,30 +240,29 @@ class Sheet:
         """Judge some of the rows by all ``rules`` at once."""
         return findings(rows, self.columns, *rules)
 
-    def problems(self) -> Iterator[Finding]:
-        """Find what stops the reader."""
+    def oddities(self) -> tuple[list[Finding], list[Finding]]:
+        """Find what stops the reader, and what it passes over in silence."""
+        problems, warnings = list[Finding](), list[Finding]()
         if self.lines.not_utf8 is not None:
-            yield Finding.once(Problem(self.lines.not_utf8, None, None, *say.problem("not_utf8")))
+            problems.append(Finding.once(Problem(self.lines.not_utf8, None, None, *say.problem("not_utf8"))))
         if self.rows.is_empty():
-            yield Finding.once(Problem(None, None, None, *say.problem("file_no_rows")))
-            return
-        # The reader stops at a row with more cells than the first one; where that one is short, it is the one to blame.
-        most = max(self.width, len(self.columns))
-        words = say.problem("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
-        yield from self.findings(self.rows, SheetRule(None, pl.col("cells") > most, *words))
-
-    def warnings(self) -> Iterator[Finding]:
-        """Find what the reader passes over in silence."""
+            problems.append(Finding.once(Problem(None, None, None, *say.problem("file_no_rows"))))
+        else:
+            # the reader stops at a row with more cells than the first; where that one is short, it is the one to blame
+            most = max(self.width, len(self.columns))
+            words = say.problem("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
+            problems += self.findings(self.rows, SheetRule(None, pl.col("cells") > most, *words))
         if self.lines.byte_order_mark:
-            yield Finding.once(Problem(1, None, None, *say.problem("byte_order_mark")))
+            warnings.append(Finding.once(Problem(1, None, None, *say.problem("byte_order_mark"))))
         blank = self.lines.text.str.strip_chars(" \t") == ""
         if blank.any():
             words = say.problem("blank_lines", count=blank.sum())
-            yield Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, *words))
+            warnings.append(Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, *words)))
+        return problems, warnings
 
 
 def read_sheet(path: Path, columns: tuple[str, ...]) -> Sheet:
-    """Read a plain or gzip-compressed file; nothing in it is an error, see :meth:`Sheet.problems`."""
+    """Read a plain or gzip-compressed file; nothing in it is an error, see :meth:`Sheet.oddities`."""
     lines = read_lines(path, utf8=True, carriage_return_ends_line=True)
     line = pl.col("line")
     rows = (
