@@ -101,7 +101,7 @@ def decide(
     repeating = [one for one in not_overruled(numbered) if one.counted.repeated]
     if decision.kind == Kind.TABLE and not decision.questions and repeating:
         # patients, pupils, employees: people where each has one row, and a question where some have more
-        return _asked_kind(columns, head, repeating[0], _repeats_words(repeating[0]))
+        return _asked_kind(columns, head, repeating[0])
     return decision
 
 
@@ -120,7 +120,7 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
         varying = any(varies_within(head, chosen.name, name) for name in others)
         if bought and varying and there & set(_THINGS_BOUGHT):
             return _purchases(columns, head, chosen.name, asked)
-        return _asked_kind(columns, head, chosen, _repeats_words(chosen))
+        return _asked_kind(columns, head, chosen)
     # (nearly) every customer has one row: purchases by their names, or a list of customers
     thing, money, day = there & {Role.ITEM, Role.INVOICE}, there & {Role.PRICE, Role.QUANTITY}, Role.DATE in there
     traits = any(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH, Hint.SENSITIVE, Hint.CONTACT, Hint.ADDRESS) for c in columns)
@@ -130,7 +130,7 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
         one_each = (said.format(column=chosen.name),) if len(head) > 1 else ()
         return replace(decision, said=decision.said + one_each)
     if chosen.counted.repeated:
-        return _asked_kind(columns, head, chosen, _repeats_words(chosen))
+        return _asked_kind(columns, head, chosen)
     if (thing and (money or day)) or (not traits and (thing or (day and money) or _bought_on(roles))):
         words = _("{bought} look like purchases, and every value of {column} stands in one row: are rows purchases?")
         return _asked_kind(columns, head, chosen, words.format(column=chosen.name, bought=_things(roles)))
@@ -142,23 +142,22 @@ def _bought_on(roles: dict[str, Role]) -> bool:
     return any(role == Role.DATE and says(name, Hint.ORDER, Hint.EVENT) for name, role in roles.items())
 
 
-def _repeats_words(one: PeopleColumn) -> str:
-    counted = one.counted
-    if counted.each < _FEW_REPEATS:
-        words = say("rows_repeat_value_values")
-    else:
-        words = _("{column} repeats {each:.1f} times a value ({values:,} values in {rows:,} rows): are rows purchases?")
-    return words.format(
-        column=one.name, repeated=counted.repeated, each=counted.each, values=counted.distinct, rows=counted.filled
-    )
-
-
 def _things(roles: dict[str, Role]) -> str:
     return listing([name for name, role in roles.items() if role not in (Role.CUSTOMER, Role.OTHER)], most=4)
 
 
-def _asked_kind(columns: Sequence[Column], head: pl.DataFrame, one: PeopleColumn, words: str) -> Decision:
-    """Ask whether rows are purchases; for now take them as such where something is bought, for that counts people."""
+def _asked_kind(columns: Sequence[Column], head: pl.DataFrame, one: PeopleColumn, words: str = "") -> Decision:
+    """Ask whether rows are purchases, by default because people come again.
+
+    For now they are taken as purchases where something is bought, for that counts people.
+    """
+    if not words:
+        counted = one.counted
+        words = _("{column} repeats {each:.1f} times a value ({values:,} values in {rows:,} rows): are rows purchases?")
+        if counted.each < _FEW_REPEATS:
+            words = say("rows_repeat_value_values")
+        about = {"column": one.name, "repeated": counted.repeated, "each": counted.each}
+        words = words.format(**about, values=counted.distinct, rows=counted.filled)
     roles = shop_roles(columns, head, one.name)
     possible = bool(set(roles.values()) & set(_THINGS_BOUGHT))
     kind = Kind.HISTORY if possible else Kind.TABLE
@@ -273,7 +272,7 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
     if varying:
         likely = [one for one in unnamed if any(belongs(head, one.name, name) for name in varying)]
     likely = [*(one for one in unnamed if is_bare_id(one.name)), *likely]
-    return _asked_kind(columns, head, likely[0], _repeats_words(likely[0])) if likely else Decision(Kind.TABLE, {})
+    return _asked_kind(columns, head, likely[0]) if likely else Decision(Kind.TABLE, {})
 
 
 # --- purchases -------------------------------------------------------------------------------------------------------
