@@ -97,8 +97,7 @@ def _entries(folder: Path, before: str = "") -> Iterator[str]:
 
 def must_be_writable(path: str | Path) -> None:
     """Stop where a file must not be written: over what is read, through a link, in place of a device or a folder."""
-    path = _nameable(path)
-    with saying_why(path):
+    with saying_why(path) as path:
         _must_not_lead_elsewhere(path)
         if path.is_dir():
             raise OutputError(say("is_folder", path=path))
@@ -116,8 +115,7 @@ def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     A ``private`` file can be read by its owner alone. What the command reads is not written over, and a link is not
     followed (:func:`must_be_writable`).
     """
-    path = _nameable(path)
-    with saying_why(path):
+    with saying_why(path) as path:
         must_be_writable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = _hidden_beside(path)
@@ -134,13 +132,11 @@ def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
 
 def making_folder(path: str | Path) -> Path:
     """Make a folder to put single files into, beside others that may be there, and return it; not through a link."""
-    path = _nameable(path)
-    with saying_why(path):
+    with saying_why(path) as path:
         _must_not_lead_elsewhere(path, folder=True)
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
-            pass
-    return path
+            return path
 
 
 def must_be_free(path: str | Path, *, replace: bool | FolderKind = False) -> None:
@@ -152,8 +148,7 @@ def must_be_free(path: str | Path, *, replace: bool | FolderKind = False) -> Non
         The kind of folder that may be replaced if it holds nothing else (``--force``). True replaces any: for folders
         that Noren keeps for itself, in its cache.
     """
-    path = _nameable(path)
-    with saying_why(path):
+    with saying_why(path) as path:
         _must_not_lead_elsewhere(path, folder=True)
         if not path.exists():
             return
@@ -176,8 +171,7 @@ def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> I
     A folder that holds something is not replaced unless ``replace`` says so (:func:`must_be_free`); what stands there
     is looked at again when the new one is whole.
     """
-    path = _nameable(path)
-    with saying_why(path):
+    with saying_why(path) as path:
         must_be_free(path, replace=replace)
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = _hidden_beside(path)
@@ -223,17 +217,13 @@ def _within(path: Path, folder: Path) -> bool:
     return folder.is_dir() and folder.resolve() in path.resolve().parents
 
 
-def _nameable(path: str | Path) -> Path:
+@contextlib.contextmanager
+def saying_why(path: str | Path) -> Iterator[Path]:
+    """Turn what the system says about a failed write to a path, which is yielded, into one line with a cure."""
     if "\0" in str(path):
         raise OutputError(say("no_name", path=path))
-    return Path(path)
-
-
-@contextlib.contextmanager
-def saying_why(path: Path) -> Iterator[None]:
-    """Turn what the system says about a failed write into one line with a cure."""
     try:
-        yield
+        yield Path(path)
     except PermissionError:
         raise OutputError(say("forbidden", path=path)) from None
     except OSError as error:
