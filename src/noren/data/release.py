@@ -22,7 +22,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -505,11 +505,6 @@ class RowDigest:
         hashed = b"".join(hashlib.blake2b(text.encode(), digest_size=8 * LANES).digest() for text in texts)
         each = np.frombuffer(hashed, dtype="<u8").reshape(-1, LANES)
         return cls(len(texts), each.sum(axis=0, dtype=np.uint64))
-
-    @classmethod
-    def whole(cls, parts: Iterable[RowDigest]) -> RowDigest:
-        """Return the digest of all rows of all parts."""
-        return sum(parts, cls())
 
     def __add__(self, other: RowDigest) -> RowDigest:
         with np.errstate(over="ignore"):
