@@ -15,7 +15,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.cells import is_interval, is_set
+from noren.data.cells import cell_ends, is_interval, is_set
 from noren.data.fits import compared_columns
 from noren.data.frames import History
 from noren.data.periods import Calendar, in_order, periods_of
@@ -248,14 +248,13 @@ def _measured(
     for c, column in enumerate(columns):
         ours, cells = exact_values(original, column).gather(known), public.frame[column.name].gather(seen)
         there = cells.is_not_null().to_numpy()
-        ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
         if column.scale == Scale.NOMINAL:
             texts = pl.concat([ours.cast(pl.String), cells.cast(pl.String)]).rank("dense").cast(pl.Float64)
             code = texts.fill_null(np.nan).to_numpy()
             values[:, c] = code[: len(ours)]
             lo[there, c] = hi[there, c] = code[len(ours) :][there]
             continue
-        plain = [numbers(side) for side in (ours, *ends)]
+        plain = [numbers(side) for side in (ours, *cell_ends(cells))]
         if column.scale == Scale.RATIO:  # by logarithm: a price twice as high is as far away whatever the price
             plain = [np.asarray(np.sign(side) * np.log1p(np.abs(side) / column.grid)) for side in plain]
         values[:, c], first, last = plain

@@ -14,7 +14,7 @@ from pydantic import Field, PrivateAttr
 
 from noren.attacks.assignment import uniform
 from noren.data.arrays import exact_values, numbers
-from noren.data.cells import is_interval, is_set
+from noren.data.cells import cell_ends, is_interval, is_set
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import SAYS_NOTHING, Hierarchy, read_hierarchies
@@ -373,8 +373,7 @@ def _meanings(
     ordered = column.scale != Scale.NOMINAL
     lists = [_NONE] * count
     if is_interval(cells.dtype) or (ordered and cells.dtype.is_numeric()) or (ordered and cells.dtype.is_temporal()):
-        ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
-        low, high = (np.nan_to_num(numbers(end)) for end in ends)
+        low, high = (np.nan_to_num(numbers(end)) for end in cell_ends(cells))
         first = np.searchsorted(numbers(known), low, side="left").astype(np.float64)
         last = (np.searchsorted(numbers(known), high, side="right") - 1).astype(np.float64)
         return np.where(silent, NOTHING, INSIDE), first, last, lists

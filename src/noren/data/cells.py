@@ -42,6 +42,11 @@ def is_generalised(dtype: pl.DataType) -> bool:
     return is_interval(dtype) or is_set(dtype)
 
 
+def cell_ends(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return the lower and the upper end of each cell; of exact values both are the value."""
+    return (cells.struct.field("lo"), cells.struct.field("hi")) if is_interval(cells.dtype) else (cells, cells)
+
+
 def set_dtype(domain: Iterable[str]) -> pl.List:
     """Return the type of a column of sets over ``domain`` (its values in a fixed order)."""
     return pl.List(pl.Enum(list(domain)))

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.cells import is_interval
+from noren.data.cells import cell_ends
 from noren.data.formats.files import writing_file
 from noren.data.formats.parse import CellPlace, parse_cells, parse_values
 from noren.data.formats.render import Spelling, cell_text, lines_of
@@ -265,10 +265,9 @@ def _by_month(pairs: pl.DataFrame, public: History) -> pl.DataFrame:
     """Return pairs with their months: as the guess says, else the months in which the pseudonym bought something."""
     if "period" in pairs.columns:
         return pairs
-    dates = public[Role.DATE]
     # of an interval, the months in which it begins and ends
-    ends = [dates.struct.field(end) for end in ("lo", "hi")] if is_interval(dates.dtype) else [dates]
-    seen = pl.concat(pl.DataFrame({"pseudonym": public[Role.CUSTOMER], "period": periods_of(e)}) for e in ends)
+    months = map(periods_of, cell_ends(public[Role.DATE]))
+    seen = pl.concat(pl.DataFrame({"pseudonym": public[Role.CUSTOMER], "period": month}) for month in months)
     seen = seen.drop_nulls().unique().filter(pl.col("period").is_in(MONTHS))
     return pairs.join(seen, on="pseudonym", how="inner", maintain_order="left")
 

@@ -19,7 +19,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.cells import is_generalised, is_interval, is_set, lift
+from noren.data.cells import cell_ends, is_generalised, is_set, lift
 from noren.data.formats.files import writing_file
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
@@ -142,8 +142,7 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
 
 def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> _Drawer:
     """Return what draws a column of numbers or dates."""
-    ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
-    known = numbers(values.drop_nulls())
+    ends, known = cell_ends(cells), numbers(values.drop_nulls())
     # an original without any value leaves suppressed cells empty: there is nothing to draw from
     span = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
     keeps_blanks = _keeps_blanks(values, cells)

@@ -26,7 +26,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers, people
-from noren.data.cells import is_interval, is_set
+from noren.data.cells import cell_ends, is_set
 from noren.data.formats.render import Spelling, same_rows, text_numbers
 from noren.data.frames import History, Table
 from noren.data.schema import Column, Role, Scale
@@ -120,8 +120,7 @@ class Sides:
             cells = public.frame[column.name]
             there = ~cells.is_null().to_numpy()
             if column.scale != Scale.NOMINAL:
-                ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
-                lo[there, at], hi[there, at] = (numbers(end)[there] for end in ends)
+                lo[there, at], hi[there, at] = (numbers(end)[there] for end in cell_ends(cells))
                 continue
             domain = self.domains[column.name]
             several = is_set(cells.dtype)
@@ -207,8 +206,8 @@ def consistent_customers(
     blocks, rows = list[Candidates](), list[NDArray[np.int64]]()
     # some public histories after another: all at once would take several times the memory of the public rows
     who, pseudonyms = people(sides.once[Role.CUSTOMER])
-    ends = np.cumsum(np.bincount(who, minlength=len(pseudonyms)))
-    cuts = np.searchsorted(ends, np.arange(_PUBLIC_ROWS, len(who), _PUBLIC_ROWS))
+    last_rows = np.cumsum(np.bincount(who, minlength=len(pseudonyms)))
+    cuts = np.searchsorted(last_rows, np.arange(_PUBLIC_ROWS, len(who), _PUBLIC_ROWS))
     for start, stop in pairwise(np.unique(np.concatenate(([0], cuts, [len(pseudonyms)])))):
         some = np.flatnonzero((who >= start) & (who < stop))
         part = sides.once if len(some) == len(sides.once) else sides.once.take(pl.Series(some))

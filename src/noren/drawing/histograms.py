@@ -21,7 +21,7 @@ import polars as pl
 
 from noren.data.arrays import numbers
 from noren.data.categories import as_released
-from noren.data.cells import is_generalised, is_interval, is_set
+from noren.data.cells import cell_ends, is_generalised, is_set
 from noren.data.frames import History, Records, Table
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Scale, ValueType
@@ -234,8 +234,7 @@ def spread(cells: pl.Series, axis: Axis, rows: int) -> Spread:
 
 def _ends(cells: pl.Series) -> pl.DataFrame:
     """Return the ends of cells as numbers, both null where a cell says nothing."""
-    ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
-    pair = pl.DataFrame({name: numbers(end) for name, end in zip(("lo", "hi"), ends, strict=True)})
+    pair = pl.DataFrame({name: numbers(end) for name, end in zip(("lo", "hi"), cell_ends(cells), strict=True)})
     said = pl.all_horizontal(pl.col("lo", "hi").is_finite())
     return pair.select(pl.when(said).then(pl.col("lo", "hi")))
 

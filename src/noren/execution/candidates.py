@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
-from noren.data.cells import is_interval, is_set
+from noren.data.cells import cell_ends, is_set
 from noren.data.fits import compared_columns, of_one_item, row_texts
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
@@ -123,8 +123,8 @@ def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
                     texts = text.select(some).to_series()
                 parts.append(texts.alias(f"s{at}"))
                 continue
-            ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
-            parts += [_value(value, column).alias(f"{end}{at}") for end, value in zip("lh", ends, strict=True)]
+            ends = zip("lh", cell_ends(cells), strict=True)
+            parts += [_value(value, column).alias(f"{end}{at}") for end, value in ends]
         return pl.DataFrame([*parts, history[Role.CUSTOMER].alias("pseudonym")]).drop_nulls("pseudonym")
 
     return public.map(kernel, into | {"pseudonym": pl.String()})

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from noren.data.cells import different, is_interval, is_set
+from noren.data.cells import cell_ends, different, is_interval, is_set
 from noren.data.schema import Column, ValueType
 from noren.data.value_formats import decimal_text, moment_text, number_text
 
@@ -241,10 +241,10 @@ def _sets_in_order(cells: pl.Series) -> pl.Series:
     # which sets list a value that is not above the one before it
     size = cells.list.len().fill_null(0)
     listed = cells.drop_nulls().explode(empty_as_null=False).to_physical()
-    ends = size.cum_sum()
-    fault = (listed <= listed.shift()).fill_null(value=False).scatter((ends - size).filter(size > 0), values=False)
+    stops = size.cum_sum()
+    fault = (listed <= listed.shift()).fill_null(value=False).scatter((stops - size).filter(size > 0), values=False)
     counted = pl.concat([pl.Series([0], dtype=pl.UInt32), fault.cast(pl.UInt32).cum_sum()])
-    out_of_order = counted.gather(ends) > counted.gather(ends - size)
+    out_of_order = counted.gather(stops) > counted.gather(stops - size)
     several = pl.DataFrame({"said": cells}).with_row_index("at").filter(out_of_order)
     if not len(several):
         return cells
@@ -257,5 +257,4 @@ def _sets_in_order(cells: pl.Series) -> pl.Series:
 
 def has_negative_zero(cells: pl.Series) -> bool:
     """Tell whether a number is the zero that equals zero and is written otherwise."""
-    ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells]
-    return any(bool(((end == 0) & (1 / end < 0)).any()) for end in ends if end.dtype.is_float())
+    return any(bool(((end == 0) & (1 / end < 0)).any()) for end in cell_ends(cells) if end.dtype.is_float())

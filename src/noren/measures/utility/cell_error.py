@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
-from noren.data.cells import contains, is_interval, is_set
+from noren.data.cells import cell_ends, contains, is_set
 from noren.data.schema import Column, Scale
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import exact_sum, interval_error, population_sd, set_error
@@ -34,8 +34,7 @@ def cell_errors(values: pl.Series, cells: pl.Series, column: Column, sd: float) 
             missing=values.is_null().to_numpy(),
             suppressed=cells.is_null().to_numpy(),
         )
-    ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
-    lo, hi = (numbers(end) for end in ends)
+    lo, hi = (numbers(end) for end in cell_ends(cells))
     return interval_error(numbers(values), lo, hi, width=column.grid, sd=sd)
 
 
