@@ -91,11 +91,13 @@ class Draws:
             if only is not None and column.role not in only:
                 continue
             values, cells = exact_values(original, column), public.frame[column.name]
+            # empty cells are blank as the original's are, if it has any, rather than suppressed
+            keeps_blanks = bool(values.null_count()) and not is_generalised(cells.dtype)
             if column.scale == Scale.NOMINAL:
                 known = categories if column.role == Role.ITEM else None
-                self._columns[stream] = _from_choices(values, cells, column, known)
+                self._columns[stream] = _from_choices(values, cells, column, known, keeps_blanks=keeps_blanks)
             else:
-                self._columns[stream] = _from_intervals(values, cells, column)
+                self._columns[stream] = _from_intervals(values, cells, column, keeps_blanks=keeps_blanks)
 
     def __getitem__(self, draw: int) -> History:
         """Return draw number ``draw``, counted from 0: the public rows with exact values."""
@@ -140,12 +142,11 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
     return path
 
 
-def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> _Drawer:
+def _from_intervals(values: pl.Series, cells: pl.Series, column: Column, *, keeps_blanks: bool) -> _Drawer:
     """Return what draws a column of numbers or dates."""
     ends, known = cell_ends(cells), numbers(values.drop_nulls())
     # an original without any value leaves suppressed cells empty: there is nothing to draw from
     span = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
-    keeps_blanks = _keeps_blanks(values, cells)
 
     def draw(rows: slice, uniform: Real) -> pl.Series:
         suppressed = cells[rows].is_null().to_numpy() & (not keeps_blanks)
@@ -161,18 +162,18 @@ def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> _Dra
     return draw
 
 
-def _keeps_blanks(values: pl.Series, cells: pl.Series) -> bool:
-    """Tell whether empty cells are blank as the original's are, if it has any, rather than suppressed."""
-    return bool(values.null_count()) and not is_generalised(cells.dtype)
-
-
 def _from_choices(
-    values: pl.Series, cells: pl.Series, column: Column, categories: Mapping[str, Sequence[str]] | None
+    values: pl.Series,
+    cells: pl.Series,
+    column: Column,
+    categories: Mapping[str, Sequence[str]] | None,
+    *,
+    keeps_blanks: bool,
 ) -> _Drawer:
     """Return what draws a column of names: one of the set, of the set's categories, or of all there are."""
     everything = values.drop_nulls().unique().cast(pl.String).sort()
     listed = lift(cells.cast(pl.String), column) if not is_set(cells.dtype) else cells
-    elements = _listed(listed).unique().cast(pl.String).sort()
+    elements = listed.drop_nulls().explode(empty_as_null=False).unique().cast(pl.String).sort()
     numbered = listed.cast(pl.List(pl.Enum(elements)))
     # All items that can be drawn on one shelf. An element is an item, which stands for itself, or a category, which
     # stands for its items; starts and lengths tell where. The original's items come last, all of them.
@@ -180,12 +181,12 @@ def _from_choices(
     lengths = np.array([len(run) for run in runs], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     shelf = pl.concat([pl.Series([item for run in runs for item in run], dtype=pl.String), everything])
-    name, keeps_blanks = cells.name, _keeps_blanks(values, cells)
+    name = cells.name
 
     def draw(rows: slice, uniform: Real) -> pl.Series:
         some = numbered[rows]
         sizes = some.list.len().fill_null(0).cast(pl.Int64).to_numpy()
-        said = _listed(some).to_physical().to_numpy()
+        said = some.drop_nulls().explode(empty_as_null=False).to_physical().to_numpy()
         # elements: those the cells say, row by row, and behind them one that stands for all items, for suppressed cells
         stop = np.cumsum(sizes)
         start = stop - sizes
@@ -199,8 +200,3 @@ def _from_choices(
         return chosen.set(cells[rows].is_null(), None) if keeps_blanks else chosen
 
     return draw
-
-
-def _listed(sets: pl.Series) -> pl.Series:
-    """Return what sets list, one after another."""
-    return sets.drop_nulls().explode(empty_as_null=False)
