@@ -211,7 +211,7 @@ def test_a_piece_without_having_asked_is_a_refusal(target: Path, monkeypatch: py
         status = 206
         headers = http.client.HTTPMessage()
 
-    monkeypatch.setattr(module, "_ask", lambda *_: Piece())
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", lambda *_, **__: Piece())
     with pytest.raises(FileError, match="a piece nobody asked for"):
         bring("https://example.org/a.zip", target)
 

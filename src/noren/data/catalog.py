@@ -29,7 +29,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from urllib.parse import urlsplit
 
 import polars as pl
@@ -414,8 +414,12 @@ class _NetworkError(Exception):
 def _receive(address: str, part: Path, progress: Progress, timeout: float, largest: int) -> int | None:
     """Append what is missing to ``part``; return how many bytes the whole has, where the server says."""
     have = part.stat().st_size if part.exists() else 0
+    headers = {"User-Agent": f"noren/{__version__}", "Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
     try:
-        response = _ask(address, have, timeout)
+        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the caller checked the scheme
+        response = urllib.request.build_opener(_StaySafe()).open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         with error:
             if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE or not have:
@@ -470,14 +474,6 @@ class _StaySafe(urllib.request.HTTPRedirectHandler):
         if urlsplit(newurl).scheme not in allowed:
             raise urllib.error.URLError(_("it redirects to an unsafe address"))
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _ask(address: str, start: int, timeout: float) -> Any:
-    headers = {"User-Agent": f"noren/{__version__}", "Accept-Encoding": "identity"}
-    if start:
-        headers["Range"] = f"bytes={start}-"
-    request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the caller checked the scheme
-    return urllib.request.build_opener(_StaySafe()).open(request, timeout=timeout)
 
 
 def _network_reason(error: BaseException) -> str:
