@@ -119,34 +119,28 @@ class Part:
     columns: Mapping[str, str | None]
 
 
-def partition_values(folders: Sequence[str]) -> dict[str, str | None]:
-    """Return the columns that the names of folders give, outermost first.
-
-    >>> partition_values(["year=2011", "shop=a%20b", "old", "month=__HIVE_DEFAULT_PARTITION__"])
-    {'year': '2011', 'shop': 'a b', 'month': None}
-    """
-    pairs = [name.split("=", 1) for name in folders if "=" in name.strip("=")]
-    return {unquote(name): None if value == NO_VALUE else unquote(value) for name, value in pairs}
-
-
 def parquet_parts(folder: Path) -> list[Part]:
     """Return the files of a folder in the order of their rows; stop where it is not complete or not of one schema."""
     if not (folder / SUCCESS).is_file():
         raise FileError(*say.problem("folder_incomplete", marker=SUCCESS), file=folder)
-    parts = [
-        Part(path, partition_values(path.relative_to(folder).parts[:-1]))
-        for path in sorted(folder.rglob("*.parquet"), key=lambda path: path.relative_to(folder).as_posix())
-        if not any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
-    ]
+    parts = []
+    for path in sorted(folder.rglob("*.parquet"), key=lambda path: path.relative_to(folder).as_posix()):
+        names = path.relative_to(folder).parts
+        if any(name.startswith(("_", ".")) for name in names):
+            continue
+        # year=2011, outermost first; what cannot be in a name is written as in an address: shop=a%20b
+        pairs = [name.split("=", 1) for name in names[:-1] if "=" in name.strip("=")]
+        columns = {unquote(name): None if value == NO_VALUE else unquote(value) for name, value in pairs}
+        parts.append(Part(path, columns))
     if not parts:
         raise FileError(*say.problem("folder_without_parquet"), file=folder)
     first, *others = parts
     known = _columns(first)
     for part in others:
-        columns = _columns(part)
-        for name in [*known, *columns]:
-            if known.get(name) != columns.get(name):
-                here, there = (types.get(name, _("none")) for types in (columns, known))
+        own = _columns(part)
+        for name in [*known, *own]:
+            if known.get(name) != own.get(name):
+                here, there = (types.get(name, _("none")) for types in (own, known))
                 words = say.problem("other_columns", other=first.path.name, here=here, there=there)
                 raise FileError(*words, file=part.path, column=name)
     return parts
