@@ -132,12 +132,7 @@ def _arrow_batches(file: pa.NativeFile, form: TextForm, skip_lines: int, skip_ro
     convert = pa_csv.ConvertOptions(
         column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False, check_utf8=True
     )
-    reader = pa_csv.open_csv(file, read_options=read, parse_options=parse, convert_options=convert)
-    while True:
-        try:
-            yield reader.read_next_batch()
-        except StopIteration:
-            return
+    yield from pa_csv.open_csv(file, read_options=read, parse_options=parse, convert_options=convert)
 
 
 def _pieces(source: Source, form: TextForm) -> Iterator[str]:
