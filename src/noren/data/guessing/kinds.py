@@ -78,18 +78,32 @@ def decide(
         return _purchases(columns, head, customer)
     if kind == Kind.TABLE:
         return Decision(Kind.TABLE, {})
+    asked: tuple[Question, ...]
     if all(re.fullmatch(r"column\d+", c.name) for c in columns):
         placed = roles_by_position(columns, head, bought=kind == Kind.HISTORY)
         if placed:
             buyer = next(name for name, role in placed.items() if role == Role.CUSTOMER)
-            asked: tuple[Question, ...] = ()
+            asked = ()
             if kind is None and not Repeats.of(head[buyer]).repeated and len(head) >= _FEWEST_ROWS:
                 words = _("every value of {column} stands in one row: are rows purchases?").format(column=buyer)
                 asked = (_kind_question(words, Kind.HISTORY),)
             return Decision(Kind.HISTORY, placed, asked)
     people = people_columns(columns, head)
     if kind == Kind.HISTORY:
-        return _whose_purchases(columns, head, people)
+        if people:
+            chosen, asked = _customer(people, head, columns)
+            return _purchases(columns, head, chosen.name, asked)
+        roles = shop_roles(columns, head, None)
+        free = [c for c in columns if c.name not in roles]
+        unnamed = unnamed_people_columns(free, head) or [
+            PeopleColumn(c.name, Naming.BUYER, Repeats.of(head[c.name]))
+            for c in free
+            if holds_plain_values(head[c.name]) and may_name(c) and not says(c.name, Hint.ATTRIBUTE, Hint.PLACE)
+        ]
+        if not unnamed:
+            raise SchemaError(*say.problem("no_column_could_tell"))
+        asked = () if is_bare_id(unnamed[0].name) else (_unnamed_question(unnamed),)
+        return _purchases(columns, head, unnamed[0].name, asked)
     numbered = [one for one in people if one.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
     buyers = [one for one in people if one.naming != Naming.PERSON]  # patients and pupils do not buy
     if buyers and (buyers[0] in numbered or not numbered):
@@ -218,24 +232,6 @@ def _customer_question(words: str, people: Sequence[PeopleColumn]) -> Question:
     label = _("{column} tells who bought ({values:,} values)")
     answers = tuple(Answer(one.name, label.format(column=one.name, values=one.counted.distinct)) for one in people)
     return Question("customer", words, chosen=people[0].name, answers=answers, column=people[0].name, stops=True)
-
-
-def _whose_purchases(columns: Sequence[Column], head: pl.DataFrame, people: list[PeopleColumn]) -> Decision:
-    """Find the customer of rows that somebody said are purchases."""
-    if people:
-        chosen, asked = _customer(people, head, columns)
-        return _purchases(columns, head, chosen.name, asked)
-    roles = shop_roles(columns, head, None)
-    free = [c for c in columns if c.name not in roles]
-    unnamed = unnamed_people_columns(free, head) or [
-        PeopleColumn(c.name, Naming.BUYER, Repeats.of(head[c.name]))
-        for c in free
-        if holds_plain_values(head[c.name]) and may_name(c) and not says(c.name, Hint.ATTRIBUTE, Hint.PLACE)
-    ]
-    if not unnamed:
-        raise SchemaError(*say.problem("no_column_could_tell"))
-    asked = () if is_bare_id(unnamed[0].name) else (_unnamed_question(unnamed),)
-    return _purchases(columns, head, unnamed[0].name, asked)
 
 
 def _unnamed_question(people: Sequence[PeopleColumn]) -> Question:
