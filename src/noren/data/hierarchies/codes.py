@@ -133,10 +133,6 @@ _MUNICIPALITY: Final = (
 _CHECK_WEIGHTS: Final = (6, 5, 4, 3, 2)
 
 
-def _regions(prefectures: pl.Series) -> pl.Series:
-    return prefectures.replace_strict(_REGION_OF, default=None, return_dtype=pl.String)
-
-
 class Municipality(Builder, by="municipality"):
     """Codes of municipalities: ``13103`` or ``131032`` → ``13 東京都`` → ``関東``. A wrong check digit is told.
 
@@ -167,7 +163,8 @@ class Municipality(Builder, by="municipality"):
             codes = codes.str.zfill(2 if longest <= 2 else max(longest, 5))
         names = codes.str.slice(0, 2).replace_strict(_BY_CODE, default=None, return_dtype=pl.String)
         fits = names.is_not_null() & codes.str.contains(r"^\d{2}$|^\d{5}$|^\d{6}$") & _checked(codes)
-        levels = {"prefecture": codes.str.slice(0, 2) + " " + names, "region": _regions(names)}
+        regions = names.replace_strict(_REGION_OF, default=None, return_dtype=pl.String)
+        levels = {"prefecture": codes.str.slice(0, 2) + " " + names, "region": regions}
         rule = _("not municipality codes, or their check digit is wrong: {values}")
         return fitted(self, values, fits, [levels[unit] for unit in self.parameters], rule)
 
@@ -200,7 +197,8 @@ class Place(Municipality, by="place"):
         )
         wards = frame["prefecture"] + frame["rest"]
         cities = wards.str.replace(rf"^(.+?(?:{_WITH_WARDS})市).*区$", "$1")
-        levels = {"prefecture": [prefectures], "region": [_regions(prefectures)]}
+        regions = prefectures.replace_strict(_REGION_OF, default=None, return_dtype=pl.String)
+        levels = {"prefecture": [prefectures], "region": [regions]}
         levels["municipality"] = ([wards] if (wards != cities).any() else []) + [cities]
         if not (cities != prefectures).any():
             levels["municipality"] = []  # prefectures alone

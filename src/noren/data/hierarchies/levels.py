@@ -381,26 +381,24 @@ def check_files(
             elif named.count(own) > 1:
                 problems.append(Problem(None, own, None, *say.problem("column_with_two_files")))
             if own in records.schema.names and hierarchy is not None:
-                problems += _unlisted(hierarchy, records, records.schema[own])
+                # each value of the data that is not listed, with the first row that has it
+                try:
+                    listed = [*canonical(hierarchy, records.schema[own]).values, MISSING_MARK]
+                except InputError as error:  # 07 and 7 are one number, with other labels
+                    problems += error.problems
+                else:
+                    values = texts_of(records, records.schema[own]).to_frame("text").with_row_index("row", offset=1)
+                    other = values.filter(~pl.col("text").is_in(listed)).group_by("text", maintain_order=True)
+                    counted = other.agg(pl.col("row").first(), pl.len().alias("rows")).head(MOST_PROBLEMS)
+                    for text, row, rows in counted.iter_rows():
+                        words = say.problem("value_not_listed", rows=rows, row=row)
+                        problems.append(Problem(None, own, text, *words))
         notes: tuple[str, ...] = ()
         if hierarchy is not None and hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() > 1:
             note = _("the last level has several labels, so rows cannot always be made alike; end each row with *")
             notes = (note,)
         found.append(CheckedFile(file, own, hierarchy, tuple(problems), notes))
     return found
-
-
-def _unlisted(hierarchy: Hierarchy, records: Records, column: Column) -> Iterator[Problem]:
-    """Yield each value of the data that is not listed, with the first row that has it."""
-    try:
-        known = canonical(hierarchy, column).values
-    except InputError as error:  # 07 and 7 are one number, with other labels
-        yield from error.problems
-        return
-    texts = texts_of(records, column).alias("text").to_frame().with_row_index("row", offset=1)
-    other = texts.filter(~pl.col("text").is_in([*known, MISSING_MARK])).group_by("text", maintain_order=True)
-    for text, row, rows in other.agg(pl.col("row").first(), pl.len().alias("rows")).head(MOST_PROBLEMS).iter_rows():
-        yield Problem(None, column.name, text, *say.problem("value_not_listed", rows=rows, row=row))
 
 
 # --- what labels mean -------------------------------------------------------------------------------------------------

@@ -30,22 +30,12 @@ MOST_NAMES: Final = 20_000
 _BLOCK: Final = 500
 
 
-def written_plainly(names: pl.Series) -> pl.Series:
-    """Return names without case, width and punctuation; those that are nothing else stay as they are.
-
-    >>> written_plainly(pl.Series(["UHT-Milk", "Ｕｈｔ　milk"])).to_list()
-    ['uht milk', 'uht milk']
-    """
-    plain = names.str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars()
-    return pl.select(pl.when(plain == "").then(names).otherwise(plain)).to_series()
-
-
 def alike(
     names: pl.Series, thresholds: Sequence[float], column: str = "", *, progress: Progress = silent
 ) -> list[Whole]:
     """Return for each threshold the place of each name's leader; names come in the order in which they may lead.
 
-    >>> [leader.tolist() for leader in alike(pl.Series(["whole milk", "uht milk", "butter", "Butter!"]), [0.9, 0.5])]
+    >>> [leader.tolist() for leader in alike(pl.Series(["UHT-Milk", "milk", "butter", "Ｂｕｔｔｅｒ!"]), [0.9, 0.5])]
     [[0, 1, 2, 2], [0, 0, 2, 2]]
     """
     if len(names) > MOST_NAMES:
@@ -54,7 +44,10 @@ def alike(
         )
     if not len(names):
         return [np.zeros(0, dtype=np.int64) for _threshold in thresholds]
-    likeness = _likeness(written_plainly(names), min(thresholds), progress)
+    # without case, width and punctuation; names that are nothing else stay as they are
+    plain = names.str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars()
+    plain = pl.select(pl.when(plain == "").then(names).otherwise(plain)).to_series()
+    likeness = _likeness(plain, min(thresholds), progress)
     whose = np.arange(len(names))
     levels = []
     for threshold in thresholds:
