@@ -169,7 +169,7 @@ def test_the_same_content_in_every_format_and_block_size(
 def test_blocks_are_written_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = saved(tmp_path, "shop.csv", shop(300))
     monkeypatch.setattr(text_files, "BLOCK_BYTES", 500)
-    monkeypatch.setattr(text_files, "TYPING_THREADS", 2)
+    monkeypatch.setattr("noren.data.reading.TYPING_THREADS", 2)
     told: list[tuple[float, int]] = []
     sizes: list[int] = []
 

@@ -208,7 +208,7 @@ def test_the_first_complaint_wins_on_any_number_of_cores(tmp_path: Path, monkeyp
     monkeypatch.setattr(text_files, "BLOCK_BYTES", 64)
     content = shop(20) + b"c,2010/12/1,x,bad,1\n" + shop(4)[len(HEADER) :] + b"ragged\n"
     for threads in (1, 4):
-        monkeypatch.setattr(text_files, "TYPING_THREADS", threads)
+        monkeypatch.setattr("noren.data.reading.TYPING_THREADS", threads)
         with pytest.raises(ValueInCellError, match="row 22, column price, 'bad'"):
             read_bytes(tmp_path, content)
 

@@ -31,7 +31,7 @@ from noren.data.formats.parquet import parquet_blocks, parquet_names
 from noren.data.formats.parse import CellPlace, Problems, parse_values
 from noren.data.formats.render import file_text
 from noren.data.formats.source import Source, SourceLike, stop_at_large
-from noren.data.formats.text_files import BLOCK_BYTES, column_names, mapped_blocks, stop_at_other_columns
+from noren.data.formats.text_files import BLOCK_BYTES, arrangement, column_names, stop_at_other_columns, text_blocks
 from noren.data.formats.workbooks import excel_sheet, write_excel
 from noren.data.frames import History, Records, Table, frame_of, index_names, records_of, stop_at_missing
 from noren.data.guessing import Question
@@ -39,13 +39,14 @@ from noren.data.guessing.schema_guess import Reading, Widening, guess_columns, g
 from noren.data.periods import periods_of
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Column, Kind, Role, Schema
+from noren.engines.blocks import cores, map_blocks
 from noren.errors import FileError, InputError, OutputError, ParameterError, SchemaError, listing, shown
 from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
 
-
+TYPING_THREADS = 4
 Made = TypeVar("Made")
 
 
@@ -131,7 +132,16 @@ def read(
 def _mapped(source: Source, schema: Schema, kernel: Callable[[int, pl.DataFrame], Made]) -> Iterator[Made]:
     """Yield ``kernel(number of its first row, block of the schema's columns as they stand)``, in order."""
     if source.kind == "text":
-        yield from mapped_blocks(source, schema, kernel)
+        form = source.text_form(schema.text, schema.names)
+        renaming = dict(zip(schema.names, map(str, arrangement(source, form, schema)), strict=True))
+
+        def named(numbered: tuple[int, pl.DataFrame]) -> Made:
+            row, block = numbered
+            return kernel(row, block.select(pl.col(place).alias(name) for name, place in renaming.items()))
+
+        # Typing outruns the one reader from two threads on; more threads would only hold more blocks in memory.
+        workers = min(cores(), TYPING_THREADS)
+        yield from map_blocks(named, text_blocks(source, form, strip=schema.text.strip), workers=workers)
         return
     row, blocks = 1, parquet_blocks(source) if source.kind == "parquet" else iter(())
     if source.kind == "excel":

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import polars as pl
 import pyarrow as pa
@@ -20,7 +19,6 @@ import pyarrow.csv as pa_csv
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_layout import TextForm
 from noren.data.schema import Kind, Schema
-from noren.engines.blocks import cores, map_blocks
 from noren.errors import FileError, FormatError, SchemaError, listing
 from noren.i18n import _
 from noren.tables import Texts
@@ -30,7 +28,6 @@ say = Texts(__name__)
 LONGEST_FIELD = 100_000
 """Characters a field may hold; longer ones come from damaged files or unclosed quotes."""
 BLOCK_BYTES = 8 << 20
-TYPING_THREADS = 4
 
 
 def text_blocks(
@@ -257,22 +254,3 @@ def stop_at_other_columns(path: str | Path, names: Sequence[str], schema: Schema
     if schema.kind == Kind.TABLE:
         for extra in (name for name in names if name not in expected):
             raise SchemaError(*say.problem("column_not_in_schema", schema=schema.name), file=path, column=extra)
-
-
-Read = TypeVar("Read")
-
-
-def mapped_blocks(source: SourceLike, schema: Schema, kernel: Callable[[int, pl.DataFrame], Read]) -> Iterator[Read]:
-    """Yield ``kernel(row number of its first line, block of the schema's columns as texts)``, in order."""
-    source = Source.open(source)
-    form = source.text_form(schema.text, schema.names)
-    order = arrangement(source, form, schema)
-    renaming = {str(where): name for name, where in zip(schema.names, order, strict=True)}
-
-    def named(numbered: tuple[int, pl.DataFrame]) -> Read:
-        row, block = numbered
-        return kernel(row, block.select(pl.col(w).alias(n) for w, n in renaming.items()))
-
-    # Typing outruns the one reader from two threads on; more threads would only hold more blocks in memory.
-    workers = min(cores(), TYPING_THREADS)
-    yield from map_blocks(named, text_blocks(source, form, strip=schema.text.strip), workers=workers)
