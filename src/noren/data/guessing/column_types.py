@@ -98,7 +98,7 @@ def guess_type(values: pl.Series, questions: list[Question]) -> Column:
         about |= {"type": ValueType.TEXT}  # a binary number would change an exact one
     elif dtype.is_float() or dtype.is_decimal():
         numbers = values.cast(pl.Float64)
-        about |= _number_type(numbers)
+        about |= {"type": ValueType.DECIMAL, "width": width_of(numbers)}
         known = numbers.fill_nan(None)
         if bool(((known.abs() < _LARGEST_WHOLE) & (known == known.round())).all()):
             # Excel, and pandas where some are missing, hold whole numbers so
@@ -156,7 +156,7 @@ def _text_type(values: pl.Series, questions: list[Question]) -> dict[str, object
             return serial
         if filled.str.contains(r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$").all():
             questions.append(_number_question(filled, ("1,234.56", "1.234,56")))
-        return _number_type(filled.cast(pl.Float64))
+        return {"type": ValueType.DECIMAL, "width": width_of(filled.cast(pl.Float64))}
     if not filled[:50].str.contains(r"[0-9０-９元]").all():
         return {"type": ValueType.TEXT}
     return _moment_type(filled, questions) or _odd_number_type(filled, questions) or {"type": ValueType.TEXT}
@@ -262,7 +262,7 @@ def _odd_number_type(filled: pl.Series, questions: list[Question]) -> dict[str, 
     about: dict[str, object] = {"number": chosen}
     if not number_format(chosen).percent and read[chosen].str.contains(INTEGER).all():
         return about | {"type": ValueType.INTEGER, "width": 1.0}
-    return about | _number_type(values[chosen])
+    return about | {"type": ValueType.DECIMAL, "width": width_of(values[chosen])}
 
 
 def _number_question(filled: pl.Series, ways: tuple[str, str]) -> Question:
@@ -284,12 +284,6 @@ def _which_question(about: Literal["format", "number"], column: str, cell: str, 
     label = _("{example} is {value}")
     answers = (Answer(way, label.format(example=cell, value=value)) for way, value in meant.items())
     return Question(about, text, chosen, tuple(answers), column)
-
-
-def _number_type(values: pl.Series) -> dict[str, object]:
-    """Return the type and grid of decimal numbers."""
-    width = width_of(values)
-    return {"type": ValueType.DECIMAL} if width is None else {"type": ValueType.DECIMAL, "width": width}
 
 
 def width_of(values: pl.Series) -> float | None:
