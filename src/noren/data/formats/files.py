@@ -118,7 +118,7 @@ def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     with saying_why(path) as path:
         must_be_writable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside = _hidden_beside(path)
+        aside = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
         try:  # before it is there: Ctrl-C at any moment leaves nothing
             os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             yield aside
@@ -174,7 +174,7 @@ def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> I
     with saying_why(path) as path:
         must_be_free(path, replace=replace)
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside = _hidden_beside(path)
+        aside = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
         old = aside.with_suffix(".old")
         try:
             aside.mkdir(mode=0o700)
@@ -192,10 +192,6 @@ def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> I
                 old.replace(path)
             for left in (aside, old):
                 shutil.rmtree(left, ignore_errors=True)
-
-
-def _hidden_beside(path: Path) -> Path:
-    return path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
 
 
 def _must_not_lead_elsewhere(path: Path, *, folder: bool = False) -> None:

@@ -296,7 +296,7 @@ def read_all_bytes(source: SourceLike, *, largest: int = 4 * 2**30) -> bytes:
     with source.unpacked(largest=largest) as file:
         content = file.read(largest + 1)
     if len(content) > largest:
-        raise _too_large(source.path, largest)
+        raise FileError(*say.problem("too_large", largest=largest), file=source.path)
     return content
 
 
@@ -328,12 +328,8 @@ class _Bounded(io.RawIOBase):
         count = self._inner.readinto(buffer)
         self._left -= count
         if self._left < 0:
-            raise _too_large(self._path, self._largest)
+            raise FileError(*say.problem("too_large", largest=self._largest), file=self._path)
         return count
-
-
-def _too_large(path: Path, largest: int) -> FileError:
-    return FileError(*say.problem("too_large", largest=largest), file=path)
 
 
 @dataclass(frozen=True)

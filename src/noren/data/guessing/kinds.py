@@ -126,7 +126,9 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
     chosen, asked = _customer(buyers, head, columns)
     roles = shop_roles(columns, head, chosen.name)
     there = set(roles.values())
-    bought = there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY} or _bought_on(roles)
+    # a date is one of a purchase by its name
+    ordered = any(role == Role.DATE and says(name, Hint.ORDER, Hint.EVENT) for name, role in roles.items())
+    bought = ordered or there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY}
     if chosen.naming == Naming.CONTACT and len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.DATE}) < 2:
         return Decision(Kind.TABLE, {})  # families share a telephone
     if chosen.counted.each >= _FEW_REPEATS:
@@ -145,15 +147,10 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
         return replace(decision, said=decision.said + one_each)
     if chosen.counted.repeated:
         return _asked_kind(columns, head, chosen)
-    if (thing and (money or day)) or (not traits and (thing or (day and money) or _bought_on(roles))):
+    if (thing and (money or day)) or (not traits and (thing or (day and money) or ordered)):
         words = _("{bought} look like purchases, and every value of {column} stands in one row: are rows purchases?")
         return _asked_kind(columns, head, chosen, words.format(column=chosen.name, bought=_things(roles)))
     return Decision(Kind.TABLE, {})
-
-
-def _bought_on(roles: dict[str, Role]) -> bool:
-    """Tell whether a date is one of a purchase by its name."""
-    return any(role == Role.DATE and says(name, Hint.ORDER, Hint.EVENT) for name, role in roles.items())
 
 
 def _things(roles: dict[str, Role]) -> str:

@@ -155,16 +155,12 @@ def interval_hierarchy(name: str, values: Iterable[int], widths: Sequence[int]) 
     """
     for finer, coarser in zip((1, *widths), widths, strict=False):
         if finer < 1 or coarser <= finer or coarser % finer:
-            raise _not_whole(coarser, finer)
+            raise ParameterError(*say.problem("ranges_not_made_whole", coarser=coarser, finer=finer))
     rows = []
     for value in sorted(set(values)):
         lows = [(value // width * width, width) for width in widths]
         rows.append((str(value), *(f"{low}-{low + width - 1}" for low, width in lows), SAYS_NOTHING))
     return Hierarchy.of(name, rows)
-
-
-def _not_whole(coarser: float, finer: float) -> ParameterError:
-    return ParameterError(*say.problem("ranges_not_made_whole", coarser=coarser, finer=finer))
 
 
 def default_widths(typed: pl.Series, column: Column) -> list[float]:
@@ -197,7 +193,8 @@ def number_hierarchy(column: Column, typed: pl.Series, widths: Sequence[float]) 
     steps = [round(width / grid) for width in widths]
     for finer, coarser, width in zip((1, *steps), steps, widths, strict=False):
         if coarser <= finer or coarser % finer or not math.isclose(coarser * grid, width, rel_tol=1e-9):
-            raise _not_whole(_number(width), _number(finer * grid))
+            about = {"coarser": _number(width), "finer": _number(finer * grid)}
+            raise ParameterError(*say.problem("ranges_not_made_whole", **about))
     points = _grid_points(column, typed)
     levels = []
     for width in steps:
