@@ -74,13 +74,6 @@ class ColumnValues:
         return Hierarchy.of_labels(self.name, self.texts, levels)
 
 
-def stop_at_misfits(column: str, texts: pl.Series, rule: str, cure: str) -> None:
-    """Stop where there are values that a builder can do nothing with; ``rule`` tells the first ``values``."""
-    if len(texts):
-        named = listing([shown(text) for text in texts], _SHOWN)
-        raise ParameterError(rule.format(values=named), cure, column=column)
-
-
 @dataclass(frozen=True)
 class Builder(ABC):
     """One way to make a hierarchy of a column's values; the last level is always ``*``.
@@ -137,6 +130,20 @@ class Builder(ABC):
     @classmethod
     def _misread(cls, text: str, rule: str) -> ParameterError:
         return ParameterError(rule, _("write them like {example}").format(example=cls.example), value=text)
+
+    def _stop_at_misfits(self, column: str, texts: pl.Series, rule: str, cure: str) -> None:
+        """Stop at values that it has neither a place nor a label for; ``rule`` tells the first ``values``."""
+        if len(texts) and not self.other:
+            named = listing([shown(text) for text in texts], _SHOWN)
+            raise ParameterError(rule.format(values=named), cure, column=column)
+
+    def _fitted(self, values: ColumnValues, fits: pl.Series, levels: Sequence[pl.Series], rule: str) -> Hierarchy:
+        """Return the hierarchy of the values that fit; others become ``other``, or stop it where that is empty."""
+        fits = fits.fill_null(value=False)
+        cure = _("mend them, or set a label for all other values")
+        self._stop_at_misfits(values.name, values.texts.filter(~fits), rule, cure)
+        other = pl.lit(self.other)
+        return values.hierarchy([pl.select(pl.when(fits).then(own).otherwise(other)).to_series() for own in levels])
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values; stop where they are of a type it is not for, or there are none."""

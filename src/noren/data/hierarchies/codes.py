@@ -9,12 +9,12 @@ these characters stand elsewhere (四日市市, 町田市, 玉村町) are known 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import polars as pl
 
-from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, stop_at_misfits
+from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
 from noren.errors import ParameterError, suggestion
 from noren.i18n import _
@@ -31,16 +31,6 @@ def folded(texts: pl.Series) -> pl.Series:
     ['123-4567', '〒123-4567']
     """
     return texts.str.normalize("NFKC").str.strip_chars().str.replace_all("[‐‑‒–—―−ー]", "-")
-
-
-def fitted(by: Builder, values: ColumnValues, fits: pl.Series, levels: Sequence[pl.Series], rule: str) -> Hierarchy:
-    """Return the hierarchy of the values that fit; others become ``other``, and stop the work where that is empty."""
-    fits = fits.fill_null(value=False)
-    if not by.other:
-        cure = _("mend them, or set a label for all other values")
-        stop_at_misfits(values.name, values.texts.filter(~fits), rule, cure)
-    other = pl.lit(by.other)
-    return values.hierarchy([pl.select(pl.when(fits).then(own).otherwise(other)).to_series() for own in levels])
 
 
 class Prefix(Builder, by="prefix"):
@@ -89,7 +79,7 @@ class Postcode(Prefix, by="postcode"):
             else digits.str.slice(0, 3) + dash + digits.str.slice(3, length - 3) + SAYS_NOTHING * (7 - length)
             for length in self.parameters
         ]
-        return fitted(self, values, fits, levels, _("not seven-digit post codes: {values}"))
+        return self._fitted(values, fits, levels, _("not seven-digit post codes: {values}"))
 
 
 class Icd(Builder, by="icd"):
@@ -98,7 +88,7 @@ class Icd(Builder, by="icd"):
     def _build(self, values: ColumnValues) -> Hierarchy:
         plain = folded(values.texts).str.to_uppercase()
         levels = [plain.str.slice(0, length) + SAYS_NOTHING for length in (3, 1)]
-        return fitted(self, values, plain.str.contains(_ICD), levels, _("not ICD-10 codes: {values}"))
+        return self._fitted(values, plain.str.contains(_ICD), levels, _("not ICD-10 codes: {values}"))
 
 
 def mask_hierarchy(name: str, values: Iterable[str]) -> Hierarchy:
@@ -166,7 +156,7 @@ class Municipality(Builder, by="municipality"):
         regions = names.replace_strict(_REGION_OF, default=None, return_dtype=pl.String)
         levels = {"prefecture": codes.str.slice(0, 2) + " " + names, "region": regions}
         rule = _("not municipality codes, or their check digit is wrong: {values}")
-        return fitted(self, values, fits, [levels[unit] for unit in self.parameters], rule)
+        return self._fitted(values, fits, [levels[unit] for unit in self.parameters], rule)
 
 
 def _checked(codes: pl.Series) -> pl.Series:
@@ -204,4 +194,4 @@ class Place(Municipality, by="place"):
             levels["municipality"] = []  # prefectures alone
         chosen = [labels for unit in self.parameters for labels in levels[unit]]
         rule = _("values that do not begin with the name of a prefecture: {values}")
-        return fitted(self, values, prefectures.is_not_null(), chosen, rule)
+        return self._fitted(values, prefectures.is_not_null(), chosen, rule)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, stop_at_misfits
+from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows, rows_of_text, texts_of
 from noren.errors import ParameterError, ValueInCellError, shown
 from noren.i18n import _
@@ -152,9 +152,8 @@ class Groups(Builder, by="groups"):
             raise ValueInCellError.of(found.problems)
         grouped = found.labels
         left = values.texts.filter(~values.texts.is_in(grouped["0"].implode()))
-        if not self.other:
-            cure = _("give each a group, or set a label for all other values")
-            stop_at_misfits(values.name, left, _("values of the data without a group: {values}"), cure)
+        cure = _("give each a group, or set a label for all other values")
+        self._stop_at_misfits(values.name, left, _("values of the data without a group: {values}"), cure)
         rest = left.to_frame("0").with_columns(pl.lit(self.other).alias(name) for name in grouped.columns[1:-1])
         all_rows = pl.concat([grouped, rest.with_columns(pl.lit(SAYS_NOTHING).alias(grouped.columns[-1]))]).sort("0")
         return Hierarchy.of_labels(values.name, all_rows["0"], [all_rows[name] for name in grouped.columns[1:-1]])
@@ -267,10 +266,9 @@ class FromColumn(Builder, by="column"):
                 raise ParameterError(*say.problem("values_more_than_one", **about), column=name)
             one_above = pairs.select("below", "above")
             found = texts.to_frame("below").join(one_above, on="below", how="left", maintain_order="left")
-            if not self.other:
-                cure = _("fill the column in these rows, or set a label for all other values")
-                rule = _("values with nothing in {column}: {values}").replace("{column}", column)
-                stop_at_misfits(name, texts.filter(found["above"].is_null()).unique().sort(), rule, cure)
+            cure = _("fill the column in these rows, or set a label for all other values")
+            rule = _("values with nothing in {column}: {values}").replace("{column}", column)
+            self._stop_at_misfits(name, texts.filter(found["above"].is_null()).unique().sort(), rule, cure)
             texts = found["above"].fill_null(self.other)
             levels.append(texts)
             below, name = above, column
