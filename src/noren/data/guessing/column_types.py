@@ -159,7 +159,24 @@ def _text_type(values: pl.Series, questions: list[Question]) -> dict[str, object
         return {"type": ValueType.DECIMAL, "width": width_of(filled.cast(pl.Float64))}
     if not filled[:50].str.contains(r"[0-9０-９元]").all():
         return {"type": ValueType.TEXT}
-    return _moment_type(filled, questions) or _odd_number_type(filled, questions) or {"type": ValueType.TEXT}
+    if (moment := _moment_type(filled, questions)) is not None:
+        return moment
+    # all numbers in one way of writing them, and of one currency
+    ways = fitting_formats(filled)
+    money = currencies_of(filled) if ways else set()
+    if not ways or len(money) > 1:
+        return {"type": ValueType.TEXT}
+    read = {way: filled.to_frame("x").select(number_value(pl.col("x"), way)).to_series() for way in ways}
+    numbers = {way: texts.cast(pl.Float64) for way, texts in read.items()}
+    chosen = ways[0]
+    if read[chosen].str.contains(r"^-?0[0-9]|^-?[0-9]{19,}").any():
+        return {"type": ValueType.TEXT}
+    different = [way for way in ways[1:] if not bool((numbers[way] == numbers[chosen]).all())]
+    if different and not money & _WITHOUT_FRACTIONS:
+        questions.append(_number_question(filled, (chosen, different[0])))
+    if not number_format(chosen).percent and read[chosen].str.contains(INTEGER).all():
+        return {"number": chosen, "type": ValueType.INTEGER, "width": 1.0}
+    return {"number": chosen, "type": ValueType.DECIMAL, "width": width_of(numbers[chosen])}
 
 
 def _moment_type(filled: pl.Series, questions: list[Question]) -> dict[str, object] | None:
@@ -243,26 +260,6 @@ def swapped_format(pattern: str) -> str | None:
                 if pattern.startswith(one):
                     return pattern.replace(one, other, 1)
     return None
-
-
-def _odd_number_type(filled: pl.Series, questions: list[Question]) -> dict[str, object] | None:
-    """Return the type of texts that are all numbers in one way of writing them, and of one currency."""
-    ways = fitting_formats(filled)
-    money = currencies_of(filled) if ways else set()
-    if not ways or len(money) > 1:
-        return None
-    read = {way: filled.to_frame("x").select(number_value(pl.col("x"), way)).to_series() for way in ways}
-    values = {way: texts.cast(pl.Float64) for way, texts in read.items()}
-    chosen = ways[0]
-    if read[chosen].str.contains(r"^-?0[0-9]|^-?[0-9]{19,}").any():
-        return None
-    different = [way for way in ways[1:] if not bool((values[way] == values[chosen]).all())]
-    if different and not money & _WITHOUT_FRACTIONS:
-        questions.append(_number_question(filled, (chosen, different[0])))
-    about: dict[str, object] = {"number": chosen}
-    if not number_format(chosen).percent and read[chosen].str.contains(INTEGER).all():
-        return about | {"type": ValueType.INTEGER, "width": 1.0}
-    return about | {"type": ValueType.DECIMAL, "width": width_of(values[chosen])}
 
 
 def _number_question(filled: pl.Series, ways: tuple[str, str]) -> Question:
