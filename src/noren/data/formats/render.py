@@ -39,10 +39,12 @@ def value_text(value: pl.Expr, column: Column) -> pl.Expr:
             return decimal_text(value)
         case ValueType.DATE:
             return value.dt.to_string("%Y/%-m/%-d")
-        case ValueType.TIME:
-            return _to_the_second(value, "%-H:%M")
-        case ValueType.DATETIME:
-            return _to_the_second(value, "%Y/%-m/%-d %-H:%M")
+        case ValueType.TIME | ValueType.DATETIME:
+            # to the minute, and to the second or its fraction where there are any
+            minutes = "%-H:%M" if column.type == ValueType.TIME else "%Y/%-m/%-d %-H:%M"
+            whole = (value.dt.second() == 0) & (value.dt.nanosecond() == 0)
+            exact = value.dt.to_string(f"{minutes}:%S%.f")
+            return pl.when(whole).then(value.dt.to_string(minutes)).otherwise(exact)
 
 
 def file_text(value: pl.Expr, column: Column) -> pl.Expr:
@@ -83,15 +85,6 @@ def cell_text(
 def lines_of(texts: pl.DataFrame, delimiter: str = ",") -> pl.Series:
     """Join text columns into lines."""
     return texts.select(pl.concat_str(pl.all(), separator=delimiter).alias("line"))["line"]
-
-
-def _to_the_second(value: pl.Expr, minutes: str) -> pl.Expr:
-    """Write moments to the minute, and to the second or its fraction where they have any."""
-    return (
-        pl.when((value.dt.second() == 0) & (value.dt.nanosecond() == 0))
-        .then(value.dt.to_string(minutes))
-        .otherwise(value.dt.to_string(f"{minutes}:%S%.f"))
-    )
 
 
 @dataclass(frozen=True)
