@@ -7,6 +7,7 @@ the label of values that it has no place for.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -163,12 +164,10 @@ class Builder(ABC):
         """Return the hierarchy of a column that has values of one of the types."""
 
 
-def parts_of(text: str, marks: str = ",") -> list[str]:
+def parts_of(text: str) -> list[str]:
     """Return the parts of a list that a person typed, also with the commas of Japanese text.
 
     >>> parts_of("5, 10、20,")
     ['5', '10', '20']
     """
-    for mark in "、，":
-        text = text.replace(mark, marks[0])
-    return [part.strip() for part in text.split(marks[0]) if part.strip()]
+    return [part.strip() for part in re.split("[,、，]", text) if part.strip()]
