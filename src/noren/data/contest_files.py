@@ -232,7 +232,7 @@ def write_guess(pairs: pl.DataFrame, path: Path, original: Records, public: Reco
             )
         write_months(_spread(months, listed_customers(original)), path)
     elif "row" in pairs.columns:
-        write_pairs(pairs.select(pl.col("row", "person").cast(pl.String)), path)
+        write_pairs(pairs.select("row", "person"), path)
     elif "period" in pairs.columns:
         write_lines(pairs.select("pseudonym", "customer", "period").drop_nulls(), path)
     else:
