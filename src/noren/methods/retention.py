@@ -167,7 +167,7 @@ class Retention(Method):
         """Perturb the chosen columns of ``original``; the others are left out."""
         plan = self.plan(original.schema, len(original), original.frame)
         progress(0.1, _("perturbing"))
-        aligned = Table(plan.perturbed_frame(original.frame, seed=seed), plan.released_schema(original.schema))
+        aligned = Table(plan.classed(original.frame, seed=seed), plan.released_schema(original.schema))
         progress(0.6, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, aligned, self.statement(plan, len(original)), seed=seed)
 

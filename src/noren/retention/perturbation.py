@@ -107,10 +107,16 @@ class Perturbation:
         """Return rows of released values."""
         return pl.DataFrame([a.values(c) for a, c in zip(self.attributes, codes, strict=True)])
 
-    def classed(self, original: pl.DataFrame) -> pl.DataFrame:
-        """Return original rows in the values that are released, texts numbered; a column at a time, to save memory."""
+    def classed(self, original: pl.DataFrame, *, seed: int | None = None) -> pl.DataFrame:
+        """Return original rows in the values that are released, texts numbered; with a seed, perturbed."""
         self._stop_at_missing(original)
-        return pl.DataFrame([a.values(a.codes(original[a.name]), numbered=True) for a in self.attributes])
+        uniform = None if seed is None else self._uniform(len(original), seed)
+        columns = []
+        for at, attribute in enumerate(self.attributes):  # a column at a time, to save memory
+            codes = attribute.codes(original[attribute.name])
+            codes = codes if uniform is None else self._moved(at, codes, uniform)
+            columns.append(attribute.values(codes, numbered=True))
+        return pl.DataFrame(columns)
 
     def perturbed(
         self, codes: Sequence[Whole], *, seed: int, first: int = 0, places: Whole | None = None
@@ -118,16 +124,6 @@ class Perturbation:
         """Perturb the rows that start at position ``first``, or stand at ``places``: the same in blocks of any size."""
         uniform = self._uniform(len(codes[0]), seed, first, places)
         return [self._moved(at, column, uniform) for at, column in enumerate(codes)]
-
-    def perturbed_frame(self, original: pl.DataFrame, *, seed: int) -> pl.DataFrame:
-        """Return perturbed values of original rows, texts numbered; a column at a time, to save memory."""
-        self._stop_at_missing(original)
-        uniform = self._uniform(len(original), seed)
-        columns = []
-        for at, attribute in enumerate(self.attributes):
-            codes = self._moved(at, attribute.codes(original[attribute.name]), uniform)
-            columns.append(attribute.values(codes, numbered=True))
-        return pl.DataFrame(columns)
 
     def _moved(self, at: int, codes: Whole, uniform: Callable[[int], Real]) -> Whole:
         attribute, one = self.attributes[at], uniform(2 * at)

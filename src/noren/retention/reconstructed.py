@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -49,7 +49,9 @@ class SeenRecords:
 
     def table(self, some: Sequence[int]) -> Real:
         """Return the table of some attributes."""
-        return self._counted(some, self.counts)
+        shape = tuple(self.sizes[a] for a in some)
+        flat = np.ravel_multi_index(tuple(self.codes[a] for a in some), shape)
+        return np.bincount(flat, self.counts, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
 
     def only(self, some: Sequence[int]) -> SeenRecords:
         """Return the same records with some of the attributes."""
@@ -69,7 +71,8 @@ class SeenRecords:
         """Deal the records into folds, one after another; return what counts the table of some attributes in each."""
         if self.counts is None:
             fold = generator.integers(0, folds, self.rows)
-            return lambda some: self._counted(some, None, fold, folds)
+            with_fold = SeenRecords([*self.codes, fold], [*self.sizes, folds])
+            return lambda some: with_fold.table((-1, *some))
         # how many records of each entry are in each fold: the draws of single records, added up
         shares = np.zeros((folds, len(self.counts)), dtype=np.int64)
         ends = np.cumsum(self.counts)
@@ -79,17 +82,7 @@ class SeenRecords:
             first, last = int(entry[0]), int(entry[-1]) + 1
             both = (entry - first) * folds + generator.integers(0, folds, len(places))
             shares[:, first:last] += np.bincount(both, minlength=(last - first) * folds).reshape(-1, folds).T
-        return lambda some: np.stack([self._counted(some, of_fold) for of_fold in shares])
-
-    def _counted(
-        self, some: Sequence[int], counts: Whole | None, fold: Whole | None = None, folds: int | None = None
-    ) -> Real:
-        shape = tuple(self.sizes[a] for a in some)
-        codes = tuple(self.codes[a] for a in some)
-        if fold is not None and folds is not None:
-            shape, codes = (folds, *shape), (fold, *codes)
-        flat = np.ravel_multi_index(codes, shape)
-        return np.bincount(flat, counts, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
+        return lambda some: np.stack([replace(self, counts=of_fold).table(some) for of_fold in shares])
 
 
 # --- What was reconstructed: a whole table, or of one too large for that its tables of one and of two attributes ------
@@ -150,7 +143,7 @@ class WholeReconstruction(Reconstruction):
 
     def margin(self, names: Sequence[str]) -> Real:
         """Return the table of some attributes, in the order of ``names``."""
-        places = _places(self.perturbation, names)
+        places = [self.perturbation.names.index(name) for name in names]
         left = [a for a in range(self.table.ndim) if a not in places]
         kept: Real = self.table.sum(axis=tuple(left))
         order = sorted(places)
@@ -208,7 +201,7 @@ class WideReconstruction(Reconstruction):
 
     def margin(self, names: Sequence[str]) -> Real:
         """Return the table of one attribute, or of two in the order of ``names``."""
-        places = _places(self.perturbation, names)
+        places = [self.perturbation.names.index(name) for name in names]
         if len(places) == 1:
             return self.own[places[0]] * self.rows
         if len(places) != 2:
@@ -235,38 +228,26 @@ class WideReconstruction(Reconstruction):
         A row has the names of the attributes, their values as texts (the second is empty in a table of one),
         ``records`` and, where known, ``low`` and ``high``.
         """
-        labels = [a.labels() for a in self.perturbation.attributes]
-        names = self.perturbation.names
-        parts = [
-            _as_rows((names[a], ""), (labels[a], [""]), own[:, None] * self.rows, self.own_intervals.get(names[a]))
-            for a, own in enumerate(self.own)
-        ]
-        parts += [
-            _as_rows((names[a], names[b]), (labels[a], labels[b]), pair * self.rows, self.pair_intervals.get((a, b)))
-            for (a, b), pair in self.pairs.items()
-        ]
+        # in place of the second attribute of a table of one stands the last of these, which says nothing
+        labels = [*(a.labels() for a in self.perturbation.attributes), [""]]
+        names = [*self.perturbation.names, ""]
+        tables = [((a, -1), own[:, None], self.own_intervals.get(names[a])) for a, own in enumerate(self.own)]
+        tables += [(pair, shares, self.pair_intervals.get(pair)) for pair, shares in self.pairs.items()]
+        parts = []
+        for (a, b), shares, within in tables:
+            down, across = (np.asarray(c) for c in np.unravel_index(np.arange(shares.size), shares.shape))
+            said = {
+                "first": pl.Series([names[a]]).extend_constant(names[a], shares.size - 1),
+                "first_value": pl.Series(labels[a]).gather(down),
+                "second": pl.Series([names[b]]).extend_constant(names[b], shares.size - 1),
+                "second_value": pl.Series(labels[b]).gather(across),
+                "records": pl.Series((shares * self.rows).ravel()),
+            }
+            parts.append(pl.DataFrame(said).with_columns(_ends(within)))
         return pl.concat(parts)
-
-
-def _as_rows(
-    names: tuple[str, str], labels: tuple[list[str], list[str]], table: Real, within: CellIntervals | None
-) -> pl.DataFrame:
-    down, across = (np.asarray(c) for c in np.unravel_index(np.arange(table.size), table.shape))
-    said = {
-        "first": pl.Series([names[0]]).extend_constant(names[0], table.size - 1),
-        "first_value": pl.Series(labels[0]).gather(down),
-        "second": pl.Series([names[1]]).extend_constant(names[1], table.size - 1),
-        "second_value": pl.Series(labels[1]).gather(across),
-        "records": pl.Series(table.ravel()),
-    }
-    return pl.DataFrame(said).with_columns(_ends(within))
 
 
 def _ends(within: CellIntervals | None) -> list[pl.Series]:
     if within is None:
         return []
     return [pl.Series("low", within.low.ravel()), pl.Series("high", within.high.ravel())]
-
-
-def _places(perturbation: Perturbation, names: Sequence[str]) -> list[int]:
-    return [perturbation.names.index(name) for name in names]

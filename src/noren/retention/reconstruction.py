@@ -180,29 +180,16 @@ def estimated(
                 return start, {}
             return plain(next(em_path(place(y), placed, place(start), [_LOG_LINEAR_STEPS], kept))), {}
         case "auto":
-            if y.size > LARGEST_AUTO:
-                return _by_pairs(y, channels, generator, report)
-            chosen = automatic(y, channels, generator, report, place)
-            return chosen.table, chosen.weights
-
-
-def _by_pairs(
-    y: Real, channels: Sequence[Channel], generator: np.random.Generator, report: Callable[[float], None]
-) -> tuple[Real, dict[str, float]]:
-    """Return the table that a tree of pairs stands for: the models of whole tables take hours from here on."""
-    cells = np.flatnonzero(y)
-    dealt = generator.multinomial(np.rint(y.ravel()[cells]).astype(np.int64), np.full(FOLDS, 1 / FOLDS))
-    codes = np.unravel_index(cells, y.shape)
-
-    def tabulated(some: tuple[int, ...]) -> Real:
-        shape = [y.shape[a] for a in some]
-        flat = np.ravel_multi_index([codes[a] for a in some], shape)
-        counted = [np.bincount(flat, one, minlength=int(np.prod(shape))) for one in dealt.T.astype(np.float64)]
-        return np.stack(counted).reshape(FOLDS, *shape).astype(np.float64)
-
-    found = margins(tabulated, channels, y.shape, report)
-    table = tree_table([one[-1] for one in found.own], {pair: found.pairs[pair][-1] for pair in found.links})
-    return table * float(y.sum()), {TREE: 1.0}
+            if y.size <= LARGEST_AUTO:
+                chosen = automatic(y, channels, generator, report, place)
+                return chosen.table, chosen.weights
+            # the table that a tree of pairs stands for: the models of whole tables take hours from here on
+            cells = np.flatnonzero(y)
+            dealt = generator.multinomial(np.rint(y.ravel()[cells]).astype(np.int64), np.full(FOLDS, 1 / FOLDS))
+            folds = [SeenRecords(np.unravel_index(cells, y.shape), y.shape, counts) for counts in dealt.T]
+            found = margins(lambda some: np.stack([fold.table(some) for fold in folds]), channels, y.shape, report)
+            table = tree_table([one[-1] for one in found.own], {pair: found.pairs[pair][-1] for pair in found.links})
+            return table * float(y.sum()), {TREE: 1.0}
 
 
 # --- Tables with too many cells: their tables of one and of two attributes, and records from a tree -------------------
@@ -283,15 +270,12 @@ def _estimate(
         made_of = {" × ".join(made.names[a] for a in pair): -share for share, pair in clear}
         own, pairs = [one[-1] for one in found.own], {pair: table[-1] for pair, table in found.pairs.items()}
         return WideReconstruction(made, model, rows, own, pairs, found.links, made_of=made_of)
-
-    def shares(*some: int) -> Real:
-        return seen.table(some) / max(rows, 1)
-
-    every = list(combinations(range(len(sizes)), 2))
+    every, people = list(combinations(range(len(sizes)), 2)), max(rows, 1)
+    own = [seen.table((a,)) / people for a in range(len(sizes))]
     if model == "none":
-        own, as_seen = [shares(a) for a in range(len(sizes))], seen.records()
-        return WideReconstruction(made, model, rows, own, {pair: shares(*pair) for pair in every}, [], as_seen)
-    own = [independent(shares(a), [channel]) for a, channel in enumerate(made.channels)]
+        both = {pair: seen.table(pair) / people for pair in every}
+        return WideReconstruction(made, model, rows, own, both, [], seen.records())
+    own = [independent(shares, [channel]) for shares, channel in zip(own, made.channels, strict=True)]
     apart = {(a, b): product([own[a], own[b]]) for a, b in every}
     return WideReconstruction(made, model, rows, own, apart, [(a, a + 1) for a in range(len(sizes) - 1)])
 
