@@ -23,7 +23,7 @@ from noren.drawing.histograms import Bars, Beside, bars_of, perturbed_by, shares
 from noren.judgement.page_text import printable
 from noren.kernels.arrays import Real, Whole
 from noren.retention.perturbation import Perturbation
-from noren.retention.reconstruction import MODELS, Model, estimated
+from noren.retention.reconstruction import Model, estimated, stated_model
 
 Pair = tuple[int, int]
 
@@ -150,8 +150,7 @@ def _reconstructed(
     whole = perturbed_by(release)
     if whole is None:
         return {}, None
-    stated = release.statement.parameters.get("reconstruct", "auto")
-    model: Model = stated if stated in MODELS else "auto"
+    model = stated_model(release.statement)
     every = list(combinations(range(len(columns)), 2))
     if model == "none":
         return {}, {"model": model, "how": "none", "skipped": len(every)}
