@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -37,12 +37,8 @@ _SECONDS = 20.0
 _QUICK_MODEL: Model = "loglinear"
 
 
-@dataclass(frozen=True)
-class _Laid:
-    """A column on its bars: for each row the number of its cell (-1 says nothing), and each cell's shares."""
-
-    number: Whole
-    shares: Real
+_Laid = tuple[Whole, Real]
+"""A column on its bars: for each row the number of its cell (-1 says nothing), and each cell's shares."""
 
 
 def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS) -> dict[str, Any]:
@@ -73,7 +69,7 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
     after = [_laid(beside.released, its) for beside, its in zip(columns, bars, strict=True)]
     tables = {"original": _all_pairs(before, len(original)), "released": _all_pairs(after, len(release.public))}
     others = [
-        its.axis.nominal and any(float(laid.shares[:, -1].sum()) > 0 for laid in (one, two))
+        its.axis.nominal and any(float(of_bars[:, -1].sum()) > 0 for _number, of_bars in (one, two))
         for its, one, two in zip(bars, before, after, strict=True)
     ]
     estimates, about = _reconstructed(release, columns, bars, seconds)
@@ -115,18 +111,18 @@ def _laid(cells: pl.Series, bars: Bars) -> _Laid:
     number, found = shares(cells, replace(bars.axis, labels=bars.axis.labels[: bars.shown]))
     # cells that lie in the same bars need not be told apart: fewer numbers, smaller tables
     alike, of = np.unique(np.round(found, 12), axis=0, return_inverse=True) if len(found) else (found, number)
-    return _Laid(np.where(number < 0, -1, of.ravel()[number]) if len(found) else number, alike)
+    return np.where(number < 0, -1, of.ravel()[number]) if len(found) else number, alike
 
 
 def _all_pairs(columns: Sequence[_Laid], rows: int) -> dict[Pair, Real]:
     """Return the joint shares of every pair of columns, added up over the rows."""
-    widths = [laid.shares.shape[1] for laid in columns]
+    widths = [of_bars.shape[1] for _number, of_bars in columns]
     starts = np.concatenate(([0], np.cumsum(widths))).astype(int)
     total = np.zeros((starts[-1], starts[-1]))
     # one line more for cells that say nothing: number -1 finds it at the end
-    padded = [np.vstack([laid.shares, np.zeros((1, width))]) for laid, width in zip(columns, widths, strict=True)]
+    padded = [(number, np.vstack([of_bars, np.zeros((1, of_bars.shape[1]))])) for number, of_bars in columns]
     for low in range(0, rows, _ROWS_AT_A_TIME):
-        some = [its[laid.number[low : low + _ROWS_AT_A_TIME]] for laid, its in zip(columns, padded, strict=True)]
+        some = [of_bars[number[low : low + _ROWS_AT_A_TIME]] for number, of_bars in padded]
         if some:
             x = np.concatenate(some, axis=1)
             total += x.T @ x
@@ -156,10 +152,8 @@ def _reconstructed(
         return {}, {"model": model, "how": "none", "skipped": len(every)}
     places = [whole.names.index(beside.column.name) for beside in columns]
     made = whole.only(places)
-    weights = [
-        laid.shares[laid.number]
-        for laid in (_laid(a.values(np.arange(a.size)), its) for a, its in zip(made.attributes, bars, strict=True))
-    ]
+    laid = (_laid(a.values(np.arange(a.size)), its) for a, its in zip(made.attributes, bars, strict=True))
+    weights = [of_bars[number] for number, of_bars in laid]
     codes = made.places(release.public.frame)
     found: dict[Pair, tuple[Real, Model]] = {}
     stop = time.monotonic() + seconds
