@@ -21,7 +21,6 @@ from noren.i18n import _
 from noren.judgement.page_text import printable
 from noren.kernels.arrays import Real
 from noren.measures.utility.l1_precision import precision
-from noren.retention.perturbation import Perturbation, perturbation_of
 from noren.retention.reconstruction import Model, reconstruct
 
 _PANEL = 220
@@ -68,12 +67,10 @@ def view(
     if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
         raise ParameterError(_("a chart shows one attribute, or two different ones"), _("name one or two"))
     found = reconstruct(release.public, release.statement, model, attributes=names, seed=seed)
-    made: Perturbation = found.perturbation
+    made = found.perturbation
     tables = {}
     if original is not None:
-        whole = perturbation_of(release.public.schema, release.statement)
-        kept = whole.only([whole.names.index(name) for name in names])
-        tables["original"] = kept.table(kept.codes(original.frame))
+        tables["original"] = made.table(made.codes(original.frame))
     tables["perturbed"] = made.table(made.places(release.public.frame))
     if found.model != "none":
         tables["reconstructed"] = found.table
