@@ -84,11 +84,6 @@ class Curves:
         certified = ledger.certified_curve(proposal, measure)
         return cls(periods, found, ledger.settings.budget, proposal is not None, measure, verdict, certified)
 
-    @property
-    def limits(self) -> dict[str, float]:
-        """The budget that the numbers can be held against: that of their own measure."""
-        return {name: limit for name, limit in self.budget.items() if name == self.measure}
-
     def finding(self) -> str:
         """Return the chart's heading: what the best attack finds now, and whether the budget is kept."""
         last = {
@@ -109,14 +104,14 @@ class Curves:
             told = say(f"{'would_find' if self.proposed else 'found'}.{self.measure}", several, **words)
         if self.certified and self.certified[-1] is not None:
             told = say("finding.certified", told=told, share=percent(self.certified[-1]))
-        if not self.limits:
+        if self.measure not in self.budget:
             return told
-        limit = percent(min(self.limits.values()))
+        limit = percent(self.budget[self.measure])
         return say("finding.broken" if self.beyond() else "finding.budget", told=told, limit=limit)
 
     def beyond(self) -> list[tuple[int, float]]:
         """Return the releases above the budget, by the certificate or else by the best attack, each with how much."""
-        limit = min(self.limits.values(), default=1.0)
+        limit = self.budget.get(self.measure, 1.0)
         tops = [max((c[at] or 0.0 for c in self.found.values()), default=0.0) for at in range(len(self.periods))]
         sure = [*self.certified, *[None] * (len(tops) - len(self.certified))]
         held = [top if certified is None else certified for top, certified in zip(tops, sure, strict=True)]
