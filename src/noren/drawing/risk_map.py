@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from noren.drawing.ground import LETTER, Spec, layer, scaled, text_width
 from noren.i18n import _
@@ -46,14 +45,13 @@ def risk_title(places: Sequence[Place]) -> str:
     return said.pop() if len(said) == 1 else _("highest risk of re-identification")
 
 
-def use_title(points: Sequence[Mapping[str, Any] | Place]) -> str:
-    """Return what the use of points is, in words; the measures are told by ``use_of``.
+def use_title(places: Sequence[Place]) -> str:
+    """Return what the use of places is, in words; the measures are told by ``use_of``.
 
-    >>> use_title([{"use_of": "cell-error"}]), use_title([])
+    >>> use_title([Place(label="a", use_of="cell-error")]), use_title([])
     ('utility kept, 1 − U', 'utility kept')
     """
-    kinds = {str(p.use_of if isinstance(p, Place) else p.get("use_of")) for p in points}
-    told = [place_of_measure(name) for name in kinds]
+    told = [place_of_measure(name) for name in {place.use_of for place in places}]
     titles = {_(one.title) for one in told if one is not None}
     return titles.pop() if len(titles) == 1 else _("utility kept")
 

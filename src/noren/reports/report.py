@@ -241,8 +241,7 @@ def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dic
     known = [place.model_copy(update={"label": label}) for place, label in labelled if place.is_placed]
     if len(known) < 2:
         return None
-    titles = use_title([one.model_dump() for one in known]), _("risk")
-    drawn: dict[str, Any] = {"titles": titles, "lines": lines_of(known, worth_a_choice(known))}
+    drawn: dict[str, Any] = {"titles": (use_title(known), _("risk")), "lines": lines_of(known, worth_a_choice(known))}
     return {
         "finding": frontier_sentence(known),
         "wide": _picture(risk_utility_map(known, **drawn)),
