@@ -107,10 +107,13 @@ def as_commands(order: ScriptOrder, *, seed: int | None = None) -> str:
         lines.append(f': "${{SEED:?{quoted}}}"')
     else:
         lines.append(f"SEED={seed}  # {_('a secret: it rebuilds the pseudonyms')}")
-    if not _is_preset(order.schema):
-        lines += _here_document(_SCHEMA, order.schema.to_toml())
-    if _is_chain(order.statement):
-        lines += _here_document(_CHAIN, chain_toml(order.statement))
+    texts = {} if _is_preset(order.schema) else {_SCHEMA: order.schema.to_toml()}
+    texts |= {_CHAIN: chain_toml(order.statement)} if _is_chain(order.statement) else {}
+    for name, text in texts.items():
+        end = "END"
+        while end in text.splitlines():
+            end += "_"
+        lines += ["", f"cat > {name} <<'{end}'", text.rstrip("\n"), end]
     return "\n".join([*lines, "", " &&\n  ".join(commands(order, '"$SEED"')), ""])
 
 
@@ -127,14 +130,6 @@ def chain_toml(statement: Statement) -> str:
     <BLANKLINE>
     """
     return "\n".join("[[step]]\n" + tomli_w.dumps(_as_table(step)) for step in statement.steps)
-
-
-def _here_document(name: str, text: str) -> list[str]:
-    """Return the lines that write a file."""
-    end = "END"
-    while end in text.splitlines():
-        end += "_"
-    return ["", f"cat > {name} <<'{end}'", text.rstrip("\n"), end]
 
 
 def _flags(parameters: Mapping[str, Any]) -> list[str]:

@@ -120,15 +120,26 @@ def unicity_lines(
     Of a release the line is the share found rightly by somebody who passes over purchases that do not fit, where that
     is known: more knowledge never lowers it for want of a fit. Else it is the share left with one pseudonym.
     """
-    lines = {_("original"): [_point(step, "unique", "low", "high") for step in original]}
+    alone = ("unique", "low", "high")
+    lines = {_("original"): (original, alone)}
     for label, steps in (releases or {}).items():
-        keys = ("unique", "low", "high")
+        said, keys = _("{label}, one pseudonym left"), alone
         if all("forgiving" in step for step in steps):
-            keys = ("forgiving", "forgiving_low", "forgiving_high")
-        said = _("{label}, correctly") if keys[0] == "forgiving" else _("{label}, one pseudonym left")
-        lines[said.format(label=label)] = [_point(step, *keys) for step in steps]
+            said, keys = _("{label}, correctly"), ("forgiving", "forgiving_low", "forgiving_high")
+        lines[said.format(label=label)] = steps, keys
     names = distinct(list(lines), LONGEST_NAME + 16)
-    rows = [row | {"line": name} for name, points in zip(names, lines.values(), strict=True) for row in points]
+    rows = [
+        {
+            "known": step["known"],
+            "share": short(step[share]),
+            "low": short(step[low]),
+            "high": short(step[high]),
+            "tried": step["tried"],
+            "line": name,
+        }
+        for name, (steps, (share, low, high)) in zip(names, lines.values(), strict=True)
+        for step in steps
+    ]
     most = max((row["known"] for row in rows), default=1)
     numbers = sorted({row["known"] for row in rows})
     looks = [_LOOKS[i % len(_LOOKS)] for i in range(len(names))]
@@ -172,13 +183,3 @@ def unicity_lines(
     ]
     spec: Spec = {"data": {"values": rows}, "layer": layers, "width": _SIZE[0], "height": _SIZE[1]}
     return spec | ({"title": {"text": list(heading), "fontSize": 14, "offset": 12}} if heading else {})
-
-
-def _point(step: Mapping[str, Any], share: str, low: str, high: str) -> Spec:
-    return {
-        "known": step["known"],
-        "share": short(step[share]),
-        "low": short(step[low]),
-        "high": short(step[high]),
-        "tried": step["tried"],
-    }
