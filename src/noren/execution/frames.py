@@ -98,11 +98,13 @@ class ClusterRecords:
     ) -> ClusterRecords:
         """Return the rows as a kernel changes them; it is called as by :meth:`map`, and gives the schema's columns."""
         made = schema or self.schema
-
-        def on_block(block: Any, beside: Any) -> pl.DataFrame:
-            return as_cells(kernel(block, beside), made.names).with_columns(beside[ROW] if also else beside)
-
-        frame = self.map(on_block, frame_types(made, types), also=also)
+        frame = self.map(
+            lambda block, beside: as_cells(kernel(block, beside), made.names).with_columns(
+                beside[ROW] if also else beside
+            ),
+            frame_types(made, types),
+            also=also,
+        )
         return replace(self, frame=frame, schema=made, types=types)
 
     def replaced(self, column: Role, known: DataFrame, how: str = "inner") -> ClusterRecords:

@@ -48,8 +48,9 @@ def plan(*components: type[Component]) -> Callable[[Callable[..., Any]], Callabl
     return known
 
 
-def _side(component: type[Component]) -> Side:
-    return "method" if issubclass(component, Method) else "attack" if issubclass(component, Attack) else "measure"
+def _side(component: Component | type[Component]) -> Side:
+    kind = component if isinstance(component, type) else type(component)
+    return "method" if issubclass(kind, Method) else "attack" if issubclass(kind, Attack) else "measure"
 
 
 def plans(side: Side) -> dict[str, Plan]:
@@ -61,17 +62,15 @@ def plans(side: Side) -> dict[str, Plan]:
 
 def has_plan(component: Component | type[Component]) -> bool:
     """Tell whether a component runs on a cluster."""
-    kind = component if isinstance(component, type) else type(component)
-    return kind.name in plans(_side(kind))
+    return component.name in plans(_side(component))
 
 
 def plan_of(component: Component | type[Component]) -> Plan:
     """Return the plan of a component; stop where it has none."""
-    kind = component if isinstance(component, type) else type(component)
-    there = plans(_side(kind))
-    if kind.name not in there:
+    there = plans(_side(component))
+    if component.name not in there:
         raise ParameterError(
-            _("{component} does not run on a cluster").format(component=kind.name),
+            _("{component} does not run on a cluster").format(component=component.name),
             _("use --engine local, or one of {names}").format(names=listing(list(there))),
         )
-    return there[kind.name]
+    return there[component.name]
