@@ -26,8 +26,7 @@ from noren.judgement.place import Place
 from noren.judgement.verdict import Word
 from noren.studio.app import make_app
 from noren.studio.pages.frame import FRAME
-from noren.web import frame
-from noren.web.frame import Bundle, as_json, bundle_address, common_words, local_path
+from noren.web.frame import BUNDLE_ADDRESS, Bundle, as_json, common_words, local_path
 from noren.web.guard import CONTENT_POLICY
 from noren.web.settings import Settings
 
@@ -50,9 +49,7 @@ def test_data_in_a_page_cannot_end_their_element() -> None:
 # --- answers -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "address", ["/", "/about", "/static/base.css", "/nowhere", "/api/v1/session", bundle_address()]
-)
+@pytest.mark.parametrize("address", ["/", "/about", "/static/base.css", "/nowhere", "/api/v1/session", BUNDLE_ADDRESS])
 def test_every_answer_has_the_policy(client: httpx.Client, address: str) -> None:
     answer = client.get(address)
     assert answer.headers["content-security-policy"] == CONTENT_POLICY
@@ -157,7 +154,7 @@ def test_the_bundle_is_made_once_and_whole(tmp_path: Path, monkeypatch: pytest.M
             raise MemoryError
         return "window.vegaEmbed = 1;"
 
-    monkeypatch.setattr(frame, "_javascript", make)
+    monkeypatch.setattr("vl_convert.javascript_bundle", make)
     mine = Bundle(tmp_path)
     with pytest.raises(MemoryError):
         mine.ready()
@@ -176,12 +173,12 @@ def test_the_bundle_is_made_once_and_whole(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_bundle_goes_out_packed_and_is_kept(client: httpx.Client) -> None:
-    packed = client.get(bundle_address())
+    packed = client.get(BUNDLE_ADDRESS)
     assert packed.headers["content-encoding"] == "gzip"
     assert "immutable" in packed.headers["cache-control"]
     assert packed.headers["content-type"].startswith("text/javascript")
     assert "window.vegaEmbed=" in packed.text
-    plain = client.get(bundle_address(), headers={"Accept-Encoding": "identity"})
+    plain = client.get(BUNDLE_ADDRESS, headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
     assert plain.content == packed.content
     assert client.get("/bundle/vega-0.0-1.js").status_code == 404

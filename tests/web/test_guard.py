@@ -118,7 +118,7 @@ class TestName:
             assert studio.answers_to(asked.netloc, asked.hostname), address
 
     def test_a_proxy_may_have_its_name(self, tmp_path: Path) -> None:
-        assert "noren.example" in Settings(tmp_path, names=("noren.example",)).hosts
+        assert Settings(tmp_path, names=("noren.example",)).answers_to("noren.example")
 
 
 class TestToken:

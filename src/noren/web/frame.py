@@ -117,7 +117,11 @@ class Frame:
         Scripts import each other by their bare names, and a script under two addresses would run twice: theirs do not
         change, and the browser asks each time whether they are still the same.
         """
-        return _static_address(self._rooms, name)
+        if name.endswith(".js"):
+            return f"/static/{name}"
+        places = [files(room) / "static" / name for room in self._rooms]
+        digest = sha256(next(place for place in places if place.is_file()).read_bytes()).hexdigest()[:12]
+        return f"/static/{name}?{digest}"
 
     def static_files(self) -> StaticFiles:
         """Return what answers below ``/static``."""
@@ -140,9 +144,9 @@ class Frame:
         found.globals |= {
             "_": _,
             "ngettext": ngettext,
-            "static": self.static_address,
+            "static": cache(self.static_address),
             "as_json": as_json,
-            "bundle_address": bundle_address,
+            "bundle_address": BUNDLE_ADDRESS,
             "fresh_id": lambda start: f"{start}-{next(_numbers)}",
             "with_query": with_query,
             "count": count,
@@ -152,15 +156,6 @@ class Frame:
             "word_text": lambda word: word_text(Word(word)),
         }
         return found
-
-
-@cache
-def _static_address(rooms: tuple[str, ...], name: str) -> str:
-    if name.endswith(".js"):
-        return f"/static/{name}"
-    places = [files(room) / "static" / name for room in rooms]
-    digest = sha256(next(place for place in places if place.is_file()).read_bytes()).hexdigest()[:12]
-    return f"/static/{name}?{digest}"
 
 
 def as_json(content: Any) -> Markup:
@@ -216,9 +211,8 @@ _BUNDLE_STYLE = 1
 _BUNDLE_NAME = f"vega-{version('vl-convert-python')}-{_BUNDLE_STYLE}.js"
 
 
-def bundle_address() -> str:
-    """Return where pages find the script; another vl-convert has another address, so a browser may keep it for good."""
-    return f"/bundle/{_BUNDLE_NAME}"
+BUNDLE_ADDRESS = f"/bundle/{_BUNDLE_NAME}"
+"""Where pages find the script; another vl-convert has another address, so a browser may keep it for good."""
 
 
 class Bundle:
@@ -244,20 +238,16 @@ class Bundle:
         """Return the packed script, made now if it was not; whole or not at all, and once."""
         with self._making:
             if not self.path.exists():
+                import vl_convert
+
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 with writing_file(self.path) as aside:
-                    aside.write_bytes(gzip.compress(_javascript().encode(), compresslevel=9, mtime=0))
+                    made: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
+                    aside.write_bytes(gzip.compress(made.encode(), compresslevel=9, mtime=0))
                 for other in self.path.parent.glob("vega-*.js.gz"):
                     if other != self.path:
                         other.unlink(missing_ok=True)  # of an older vl-convert
         return self.path
-
-
-def _javascript() -> str:
-    import vl_convert
-
-    made: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet, it does not
-    return made
 
 
 def stage_rows(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:

@@ -125,7 +125,10 @@ class Guard:
         session = cookies[SESSION].value if SESSION in cookies else ""
         fresh = not session
         session = session or secrets.token_urlsafe(32)
-        language = _language(cookies, headers)
+        wishes = [wish.strip()[:2].lower() for wish in headers.get("accept-language", "").split(",")]
+        if LANGUAGE in cookies:
+            wishes.insert(0, cookies[LANGUAGE].value)
+        language = next((wish for wish in wishes if wish in LANGUAGES), "en")
         theme = cookies[THEME].value if THEME in cookies else ""
         kind, _blank, bearer = headers.get("authorization", "").partition(" ")
         is_bearer = self._bearer is not None and kind.lower() == "bearer" and scope["path"].startswith("/api/")
@@ -227,16 +230,6 @@ def _client(scope: Scope, headers: Headers, settings: Settings) -> tuple[str, bo
         if not settings.is_proxy(client):
             break
     return client, secure
-
-
-def _language(cookies: SimpleCookie, headers: Headers) -> str:
-    """Return the language chosen, else the first of the browser's that we speak."""
-    if LANGUAGE in cookies and cookies[LANGUAGE].value in LANGUAGES:
-        return cookies[LANGUAGE].value
-    for wish in headers.get("accept-language", "").split(","):
-        if wish.strip()[:2].lower() in LANGUAGES:
-            return wish.strip()[:2].lower()
-    return "en"
 
 
 def _refused(message: str, is_api: bool, status: int = 403) -> Response:

@@ -113,14 +113,6 @@ class Settings:
         """The address of the database."""
         return self.database or f"sqlite:///{(self.folder / f'{self.server}.sqlite').resolve()}"
 
-    @property
-    def hosts(self) -> frozenset[str]:
-        """What a browser may say it asks for (``Host``), so that no other site can speak for it."""
-        own = {"127.0.0.1", "localhost", "[::1]"} if self.is_local or self.is_everywhere else {in_address(self.host)}
-        own |= self.machine_names if self.is_everywhere else frozenset()
-        shown = {f"{name}:{self.port}" for name in own} | (own if self.port == 80 else set())
-        return frozenset(shown | {name.lower() for name in self.names})
-
     @cached_property
     def machine_names(self) -> frozenset[str]:
         """What this machine calls itself; nobody is asked for it."""
@@ -140,7 +132,10 @@ class Settings:
         host = host.lower()
         parts = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?", host)
         name, port = (parts[1], int(parts[2] or 80)) if parts else (host, 0)
-        if host in self.hosts or name in {known.lower() for known in self.names}:
+        own = {"127.0.0.1", "localhost", "[::1]"} if self.is_local or self.is_everywhere else {in_address(self.host)}
+        own |= self.machine_names if self.is_everywhere else frozenset()
+        shown = {f"{one}:{self.port}" for one in own} | (own if self.port == 80 else set())
+        if host in shown or {host, name} & {known.lower() for known in self.names}:
             return True
         try:
             return self.is_everywhere and port == self.port and _plain(name.strip("[]")) == _plain(reached or "")
