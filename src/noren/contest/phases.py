@@ -193,22 +193,18 @@ def planned_phases(start: str, days: Sequence[float], rounds: Sequence[str] = ("
     """
     at = dt.datetime.fromisoformat(moment(start))
     registration, protect, attack, pause, evaluation = (dt.timedelta(days=one) for one in days)
-    phases: list[Phase] = []
-
-    def add(name: str, kind: PhaseKind, length: dt.timedelta | None, of: str | None = None) -> None:
-        nonlocal at
-        until = None if length is None else at + length
-        closes = None if until is None else moment(until)
-        phases.append(Phase(id=name, kind=kind, round=of, opens=moment(at), closes=closes))
-        at = until or at
-
-    add("registration", PhaseKind.REGISTRATION, registration)
+    plan: list[tuple[str, PhaseKind, str | None, dt.timedelta]] = [
+        ("registration", PhaseKind.REGISTRATION, None, registration)
+    ]
     for place, name in enumerate(rounds):
         if place and pause:
-            add(f"break-{place}", PhaseKind.BREAK, pause)
-        add(f"{name}-protect", PhaseKind.PROTECT, protect, name)
-        add(f"{name}-attack", PhaseKind.ATTACK, attack, name)
+            plan.append((f"break-{place}", PhaseKind.BREAK, None, pause))
+        plan.append((f"{name}-protect", PhaseKind.PROTECT, name, protect))
+        plan.append((f"{name}-attack", PhaseKind.ATTACK, name, attack))
     if evaluation:
-        add("evaluation", PhaseKind.EVALUATION, evaluation)
-    add("results", PhaseKind.RESULTS, None)
-    return phases
+        plan.append(("evaluation", PhaseKind.EVALUATION, None, evaluation))
+    phases = []
+    for ident, kind, of, length in plan:
+        phases.append(Phase(id=ident, kind=kind, round=of, opens=moment(at), closes=moment(at + length)))
+        at += length
+    return [*phases, Phase(id="results", kind=PhaseKind.RESULTS, opens=moment(at))]

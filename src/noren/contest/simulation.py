@@ -226,22 +226,25 @@ def phases_around(now: dt.datetime) -> list[Phase]:
     >>> [one.id for one in plan if one.is_open("2026-04-01T12:00:00.000000+00:00")]
     ['registration', 'final-protect']
     """
-
-    def phase(kind: PhaseKind, opens: int, closes: int | None, round_: str | None = None) -> Phase:
-        begins = moment(now + dt.timedelta(minutes=opens))
-        ends = None if closes is None else moment(now + dt.timedelta(minutes=closes))
-        name = f"{round_}-{kind}" if round_ else str(kind)
-        return Phase(id=name, kind=kind, round=round_, opens=begins, closes=ends)
-
     first, last = ROUNDS
+    minutes: list[tuple[PhaseKind, str | None, int, int | None]] = [
+        (PhaseKind.REGISTRATION, None, -125, 60),
+        (PhaseKind.PROTECT, first, -110, -80),
+        (PhaseKind.ATTACK, first, -75, -45),
+        (PhaseKind.PROTECT, last, -30, 60),
+        (PhaseKind.ATTACK, last, 60, 120),
+        (PhaseKind.EVALUATION, None, 120, 125),
+        (PhaseKind.RESULTS, None, 125, None),
+    ]
     return [
-        phase(PhaseKind.REGISTRATION, -125, 60),
-        phase(PhaseKind.PROTECT, -110, -80, first),
-        phase(PhaseKind.ATTACK, -75, -45, first),
-        phase(PhaseKind.PROTECT, -30, 60, last),
-        phase(PhaseKind.ATTACK, 60, 120, last),
-        phase(PhaseKind.EVALUATION, 120, 125),
-        phase(PhaseKind.RESULTS, 125, None),
+        Phase(
+            id=f"{round_}-{kind}" if round_ else str(kind),
+            kind=kind,
+            round=round_,
+            opens=moment(now + dt.timedelta(minutes=opens)),
+            closes=None if closes is None else moment(now + dt.timedelta(minutes=closes)),
+        )
+        for kind, round_, opens, closes in minutes
     ]
 
 
