@@ -35,7 +35,7 @@ from machine import RESULTS, facts, table
 
 from noren.api import measure, protect
 from noren.contest import acts
-from noren.contest.client import AnsweredError, Client, sign_up
+from noren.contest.client import AnsweredError, Client, enter
 from noren.contest.judging.prepared import original_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
@@ -98,7 +98,7 @@ class Cup:
     def _team(self, number: int) -> Client:
         headers = {"X-Forwarded-For": f"10.2.{number // 250}.{number % 250 + 1}"}
         address = self.rehearsal.hall.address
-        login = sign_up(address, f"{self.name}-{number}", f"Team {number}", new_id(), headers=headers)
+        login = enter(address, f"{self.name}-{number}", new_id(), new=f"Team {number}", headers=headers)
         client = Client(address, login.token, headers=headers, patience=600.0)
         client.do(acts.register, self.name, name=f"Team {number}")
         return client

@@ -349,19 +349,17 @@ def _said(answer: httpx.Response) -> Any:
 # --- becoming somebody ---------------------------------------------------------------------------------------------
 
 
-def enter(server: str, login: str, password: str, *, name: str = "noren", **how: Any) -> Login:
-    """Log in with a password, make a token for this program, and return it; the session ends."""
-    return _with_token(server, how, "session", {"login": login, "password": password}, name)
+def enter(
+    server: str, login: str, password: str, *, new: str = "", code: str = "", program: str = "noren", **how: Any
+) -> Login:
+    """Begin a session as a browser does, make a token for a program in it, and return that; the session ends.
 
-
-def sign_up(server: str, login: str, name: str, password: str, *, code: str = "", **how: Any) -> Login:
-    """Make an account, and a token of it; with the code that the server's terminal shows, that of the organiser."""
-    asked = {"login": login, "name": name, "password": password} | ({"code": code} if code else {})
-    return _with_token(server, how, "accounts", asked, "noren")
-
-
-def _with_token(server: str, how: Mapping[str, Any], place: str, who: Mapping[str, str], name: str) -> Login:
-    """Begin a session as a browser does, and return a token that is made in it."""
+    ``new`` is the name of somebody who has no account yet and signs up; with the ``code`` that the server's terminal
+    shows, as its organiser.
+    """
+    place, who = "session", {"login": login, "password": password}
+    if new:
+        place, who = "accounts", {"login": login, "name": new, "password": password} | ({"code": code} if code else {})
     with contextlib.closing(Client(server, **how)) as client:
 
         def change(method: str, *parts: str, content: Any = None) -> Any:
@@ -371,7 +369,7 @@ def _with_token(server: str, how: Mapping[str, Any], place: str, who: Mapping[st
         change("POST", place, content=who)
         account = client.get("account")
         scopes = ["read", "team", *(["organiser"] if account["is_organiser"] else [])]
-        made = change("POST", "account", "tokens", content={"name": name, "scopes": scopes})
+        made = change("POST", "account", "tokens", content={"name": program, "scopes": scopes})
         with contextlib.suppress(UnreachableError):
             change("DELETE", "session")
         return Login(server, str(made["text"]))

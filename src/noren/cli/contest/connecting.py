@@ -129,11 +129,11 @@ def signup(
     code: str = "",
 ) -> Output:
     """Make an account and keep a token."""
-    from noren.contest.client import sign_up
+    from noren.contest.client import enter
     from noren.contest.credentials import server_address
 
     server = server_address(address)
-    return _welcome(login, sign_up(server, login, name or login, _password(confirm=True), code=code, tell=say))
+    return _welcome(login, enter(server, login, _password(confirm=True), new=name or login, code=code, tell=say))
 
 
 @app.command("login")
@@ -147,7 +147,7 @@ def login(
     from noren.contest.credentials import server_address
 
     server = server_address(address)
-    return _welcome(login, enter(server, login, _password(confirm=False), name=program, tell=say))
+    return _welcome(login, enter(server, login, _password(confirm=False), program=program, tell=say))
 
 
 @app.command("logout")
