@@ -5,29 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.contest.cups import three_teams
+from tests.contest.cups import Cup, three_teams
 
 from noren.contest import arena as arena_module
-from noren.contest.arena import JudgesDesk, JudgesOrder
+from noren.contest.arena import JudgesOrder
 from noren.contest.state import fold
 
-ORDER = JudgesOrder("release", "cup", "s", "", "", "final", submission="rb")
+ORDER = JudgesOrder("release", "cup", "another", "", "", "final", submission="rb")
 RESULT: dict[str, Any] = {"valid": True, "sketch": {"rows": 1}}
+
+
+def flagged(cup: Cup, result: dict[str, Any] = RESULT) -> list[list[str]]:
+    """Return the files that are told of beside what another scorer found of one."""
+    cup.say("rescored", "organiser:o", scorer="another", reason="r")
+    judged, *flags = arena_module._found(ORDER, result, fold(cup.entries), "")
+    assert judged.body == {"submission": "rb", "scorer": "another", **result}
+    return [one.body["submissions"] for one in flags]
 
 
 def test_two_teams_are_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often teams with one method hand in: the log grows with the pairs of teams, not with the tries."""
     monkeypatch.setattr(arena_module, "similar", lambda _one, _other: 1.0)
-    cup, desk = three_teams(), JudgesDesk(None)  # type: ignore[arg-type]
-    flags = desk._flags(fold(cup.entries), ORDER, RESULT)
-    assert [one.body["submissions"] for one in flags] == [["ra", "rb"], ["rc", "rb"], ["rd", "rb"]]
+    cup = three_teams()
+    assert flagged(cup) == [["ra", "rb"], ["rc", "rb"], ["rd", "rb"]]
     cup.say("flagged", "judge", submissions=["rb0", "ra"], share=1.0)  # of an earlier release of b
-    again = desk._flags(fold(cup.entries), ORDER, RESULT)
-    assert [one.body["submissions"] for one in again] == [["rc", "rb"], ["rd", "rb"]]
-    assert desk._flags(fold(cup.entries), ORDER, {**RESULT, "valid": False}) == []
+    assert flagged(cup) == [["rc", "rb"], ["rd", "rb"]]
+    assert flagged(cup, {**RESULT, "valid": False}) == []
 
 
 def test_what_differs_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arena_module, "similar", lambda _one, _other: 0.94)
-    desk = JudgesDesk(None)  # type: ignore[arg-type]
-    assert desk._flags(fold(three_teams().entries), ORDER, RESULT) == []
+    assert flagged(three_teams()) == []

@@ -344,7 +344,18 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
         backup: dict[str, Any] = {"accounts": [], "organisers": []}
         secrets = {} if state.salt is None else {"salt": bytes.fromhex(state.salt)}  # of an open one it is revealed
         if archive.kind == "sealed":
-            backup, secrets = _check_backup(arena, archive), {}
+            if archive.manifest.get("key_check") != arena.store.key_check:
+                raise FileError(*say.problem("other_key"), file=path)
+            backup, secrets = _json(archive.text("accounts.json"), path), {}
+            people, columns = backup.get("accounts"), {column.name for column in accounts.columns}
+            if not isinstance(people, list) or not isinstance(backup.get("organisers"), list):
+                raise _damaged(path, _("{name} is missing").format(name="accounts"))
+            if any(not isinstance(one, dict) or set(one) != columns for one in people):
+                raise _damaged(path, _("an account in it is invalid"))
+            for one in people:
+                other = arena.store.accounts.by_login(str(one["login"]))
+                if other is not None and other.id != one["id"]:
+                    raise RefusedError(*say.problem("login_taken", login=shown(one["login"])))
             for name in archive.names("secrets/"):
                 secrets[name] = arena.store.secrets.seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
             if "salt" in secrets and not holds(state.commitment, secrets["salt"]):
@@ -372,21 +383,3 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
             for one in state.unjudged():
                 change.enqueue(one.kind, queue=JUDGE, submission=one.id)
     return state.id
-
-
-def _check_backup(arena: Arena, archive: Archive) -> dict[str, Any]:
-    """Stop where a sealed archive cannot be used here, and return who is in it."""
-    if archive.manifest.get("key_check") != arena.store.key_check:
-        raise FileError(*say.problem("other_key"), file=archive.path)
-    backup = _json(archive.text("accounts.json"), archive.path)
-    columns = {column.name for column in accounts.columns}
-    people, organising = backup.get("accounts"), backup.get("organisers")
-    if not isinstance(people, list) or not isinstance(organising, list):
-        raise _damaged(archive.path, _("{name} is missing").format(name="accounts"))
-    if any(not isinstance(one, dict) or set(one) != columns for one in people):
-        raise _damaged(archive.path, _("an account in it is invalid"))
-    for one in people:
-        known = arena.store.accounts.by_login(str(one["login"]))
-        if known is not None and known.id != one["id"]:
-            raise RefusedError(*say.problem("login_taken", login=shown(one["login"])))
-    return backup

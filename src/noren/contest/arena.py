@@ -238,12 +238,7 @@ class JudgesDesk:
 
     def judged(self, order: JudgesOrder, result: Mapping[str, Any]) -> None:
         """Write down what a judge found; said twice it counts once."""
-
-        def decide(state: Contest, _now: str) -> Iterable[Said]:
-            said = acts.judge(state, submission=order.submission, scorer=order.scorer, result=result)
-            return [*said, *self._flags(state, order, result)] if said else []
-
-        self.arena.change(order.contest, decide, self._hooks)
+        self.arena.change(order.contest, partial(_found, order, result), self._hooks)
 
     def targets_made(self, order: JudgesOrder, contents: Sequence[bytes]) -> None:
         """Keep the public parts and let them be known; they are in the order of ``order.targets``."""
@@ -261,33 +256,6 @@ class JudgesDesk:
         """Give a try back that failed by our fault for good; the reason stands on the page."""
         if job.submission is not None:
             self.arena.change(job.contest, partial(acts.refund, submission=job.submission, reason=reason))
-
-    def _flags(self, contest: Contest, order: JudgesOrder, result: Mapping[str, Any]) -> list[Said]:
-        """Return what the organiser should look at: files of other teams that are nearly the same.
-
-        Two teams are told once of each round and target, so that the log grows with the teams and not with the tries.
-        """
-        own = contest.submissions[order.submission]
-        sketch = result.get("sketch")
-        if not result.get("valid") or not sketch:
-            return []
-        if own.kind == "release":
-            of_round = (one for one in contest.submissions.values() if one.kind == "release" and one.round == own.round)
-            counting = {one.team: one for one in of_round if one.counts}  # one pass: there may be thousands
-            if contest.settings.counting == "chosen":
-                counting = {team: contest.counting_release(team, own.round) or one for team, one in counting.items()}
-        else:
-            counting = {one.team: one for one in contest.guesses(own.round, target=own.target) if one.counts}
-        told = {_pair(*(contest.submissions[one] for one in flag["submissions"])) for flag in contest.flags}
-        flags = []
-        for other in counting.values():
-            if other.team == own.team or _pair(other, own) in told:
-                continue
-            share = similar(sketch, (other.judged or {}).get("sketch"))
-            if share >= contest.rulebook.duplicates:
-                body = {"submissions": [other.id, own.id], "share": round(share, 4)}
-                flags.append(Said("flagged", "judge", body))
-        return flags
 
     # --- what is due -------------------------------------------------------------------------------------------------
 
@@ -347,6 +315,33 @@ def numbered(contest: Contest, round_: str, salt: bytes) -> dict[str, Submission
     places = by_lot(salt, f"{contest.id}/{round_}/targets", len(entries))
     width = max(2, len(str(len(entries))))
     return {f"{number:0{width}d}": entries[int(place)] for number, place in enumerate(places, start=1)}
+
+
+def _found(order: JudgesOrder, result: Mapping[str, Any], contest: Contest, _now: str) -> list[Said]:
+    """Return what a judge found, and what the organiser should look at: files of other teams that are nearly the same.
+
+    Two teams are told once of each round and target, so that the log grows with the teams and not with the tries.
+    """
+    said = acts.judge(contest, submission=order.submission, scorer=order.scorer, result=result)
+    sketch = result.get("sketch")
+    if not said or not result.get("valid") or not sketch:
+        return said
+    own = contest.submissions[order.submission]
+    if own.kind == "release":
+        of_round = (one for one in contest.submissions.values() if one.kind == "release" and one.round == own.round)
+        counting = {one.team: one for one in of_round if one.counts}  # one pass: there may be thousands
+        if contest.settings.counting == "chosen":
+            counting = {team: contest.counting_release(team, own.round) or one for team, one in counting.items()}
+    else:
+        counting = {one.team: one for one in contest.guesses(own.round, target=own.target) if one.counts}
+    told = {_pair(*(contest.submissions[one] for one in flag["submissions"])) for flag in contest.flags}
+    for other in counting.values():
+        if other.team == own.team or _pair(other, own) in told:
+            continue
+        share = similar(sketch, (other.judged or {}).get("sketch"))
+        if share >= contest.rulebook.duplicates:
+            said.append(Said("flagged", "judge", {"submissions": [other.id, own.id], "share": round(share, 4)}))
+    return said
 
 
 def _pair(one: Submission, other: Submission) -> tuple[frozenset[str], str, str | None]:

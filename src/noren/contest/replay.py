@@ -299,7 +299,18 @@ class _Replay:
                 if own is not None:
                     self.misfit(entry, _("one person is in two teams"), "team", own, said["team"])
             case "release-judged" | "guess-judged":
-                self._judged(contest, entry)
+                result = {name: one for name, one in said.items() if name not in ("submission", "scorer")}
+                if not acts.judge(contest, submission=said["submission"], scorer=said["scorer"], result=result):
+                    why = _("it was judged already, or by another scorer")
+                    self.misfit(entry, why, "scorer", contest.scorer, said["scorer"])
+                    return
+                known = contest.submissions[said["submission"]]
+                if known.kind == "release":
+                    self._plan(contest, entry, known.round, known.digest)
+                else:
+                    attacked = contest.submissions[contest.targets[known.round][known.target or ""].submission]
+                    label = target_label(contest, attacked)
+                    self._plan(contest, entry, known.round, attacked.digest, label, guess=known.digest)
             case "targets-published":
                 self._targets(contest, entry)
             case "flagged":
@@ -318,21 +329,6 @@ class _Replay:
                 ours = results_of(contest).digest
                 if ours != said["digest"]:
                     self.misfit(entry, _("the results are others"), "digest", ours, said["digest"])
-
-    def _judged(self, contest: Contest, entry: Entry) -> None:
-        said = entry.body
-        result = {name: one for name, one in said.items() if name not in ("submission", "scorer")}
-        if not acts.judge(contest, submission=said["submission"], scorer=said["scorer"], result=result):
-            why = _("it was judged already, or by another scorer")
-            self.misfit(entry, why, "scorer", contest.scorer, said["scorer"])
-            return
-        known = contest.submissions[said["submission"]]
-        if known.kind == "release":
-            self._plan(contest, entry, known.round, known.digest)
-            return
-        attacked = contest.submissions[contest.targets[known.round][known.target or ""].submission]
-        label = target_label(contest, attacked)
-        self._plan(contest, entry, known.round, attacked.digest, label, guess=known.digest)
 
     def _targets(self, contest: Contest, entry: Entry) -> None:
         said, round_ = entry.body, entry.body["round"]

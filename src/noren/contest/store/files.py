@@ -180,14 +180,12 @@ class Files:
                     if held:
                         yield held
                     held = block
+            is_whole = found.hexdigest() == digest
         except (InvalidTag, EOFError):
-            raise self._damaged(name) from None
-        if found.hexdigest() != digest:
-            raise self._damaged(name)
+            is_whole = False
+        if not is_whole:
+            raise FileError(*say.problem("damaged"), file=self._disk.shown(name))
         yield held
-
-    def _damaged(self, name: str) -> FileError:
-        return FileError(*say.problem("damaged"), file=self._disk.shown(name))
 
 
 class Incoming:
@@ -304,7 +302,7 @@ class _Disk:
         return opened
 
     def shown(self, name: str) -> str:
-        return str(self.system.unstrip_protocol(self.path(name)))
+        return str(self.system.unstrip_protocol(self.path(name)) if self.folder is None else self.folder / name)
 
 
 class _Folder(_Disk):
@@ -331,9 +329,6 @@ class _Folder(_Disk):
             _to_disk(self._folder)
         (self._folder / aside).replace(target)
         _to_disk(target.parent)
-
-    def shown(self, name: str) -> str:
-        return str(self._folder / name)
 
 
 def _to_disk(path: Path) -> None:
