@@ -134,7 +134,7 @@ def test_a_contest_moves_to_a_server_with_its_key(played: Played, tmp_path: Path
         assert moved.signing.public == state.public_key  # it signs as the old server did
         one = next(iter(state.submissions.values()))
         assert moved.receipt(state, one) == played.arena.receipt(state, one)
-        assert moved.store.secrets.get(CUP, "salt") == played.arena.store.secrets.get(CUP, "salt")
+        assert moved.store.secret(CUP, "salt") == played.arena.store.secret(CUP, "salt")
         account = moved.store.accounts.enter("ann", "ann correct horse")
         assert account is not None
         desk = Desk(moved)

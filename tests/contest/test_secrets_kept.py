@@ -97,7 +97,7 @@ class Played:
 
     @property
     def salt(self) -> bytes:
-        found = self.served.arena.store.secrets.get("cup", "salt")
+        found = self.served.arena.store.secret("cup", "salt")
         assert found is not None
         return found
 

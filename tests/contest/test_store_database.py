@@ -198,8 +198,8 @@ def test_secrets_are_kept_encrypted_under_one_key(store: ContestStore, address: 
     log = chained(None, EARLY, [Said("created", "clock", {})])
     person = store.accounts.add("ann", "Ann", "open sesame")
     store.create("cup", log, organised_by=[person.id], secrets={"lots": salt})
-    assert store.secrets.get("cup", "lots") == salt
-    assert store.secrets.get("cup", "other") is None
+    assert store.secret("cup", "lots") == salt
+    assert store.secret("cup", "other") is None
     assert store.organises(person.id, "cup")
     hook = store.hooks.add("cup", "https://example.org/x", salt)
     assert store.hooks.of("cup") == [hook]
@@ -222,8 +222,8 @@ def test_a_secret_opens_at_its_own_place_alone(store: ContestStore) -> None:
         kept = database.execute(sa.text("SELECT content FROM sealed WHERE contest = 'two'")).scalar()
         database.execute(sa.text("UPDATE sealed SET content = :kept WHERE contest = 'one'"), {"kept": kept})
     with pytest.raises(FileError, match="what is kept of one/lots does not open"):
-        store.secrets.get("one", "lots")
-    assert store.secrets.get("two", "lots") == b"two"
+        store.secret("one", "lots")
+    assert store.secret("two", "lots") == b"two"
 
 
 def test_a_rehearsal_moves_the_clock_of_all(store: ContestStore, address: str) -> None:

@@ -162,7 +162,7 @@ def test_releases_targets_and_guesses_are_judged(cup: Cup, work: Work) -> None:
     JudgesDesk(cup.arena).tick()
     assert cup.run(work) == [State.DONE]
     (target,) = [one for one in cup.state.targets["final"].values() if one.submission == good.id]
-    salt = cup.arena.store.secrets.get("cup", "salt")
+    salt = cup.arena.store.secret("cup", "salt")
     assert salt is not None
     content = make_target(cup.case.rulebook, cup.case.original, cup.case.submitted, salt, f"cup/final/{good.id}")
     assert cup.arena.files.read(target.digest) == content

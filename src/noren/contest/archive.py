@@ -357,7 +357,7 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
                 if other is not None and other.id != one["id"]:
                     raise RefusedError(*say.problem("login_taken", login=shown(one["login"])))
             for name in archive.names("secrets/"):
-                secrets[name] = arena.store.secrets.seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
+                secrets[name] = arena.store.seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
             if "salt" in secrets and not holds(state.commitment, secrets["salt"]):
                 raise _damaged(path, _("its salt is not the one that was committed to"))
         needed, private = sorted(needed_files(state)), {one.digest for one in state.submissions.values()}

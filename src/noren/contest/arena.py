@@ -232,7 +232,7 @@ class JudgesDesk:
 
     def salt(self, contest: Contest) -> str:
         """Return the salt of a contest's lots, as hexadecimal digits; for judges alone."""
-        return (self.arena.store.secrets.get(contest.id, "salt") or b"").hex()
+        return (self.arena.store.secret(contest.id, "salt") or b"").hex()
 
     # --- what came of them -------------------------------------------------------------------------------------------
 

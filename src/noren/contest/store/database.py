@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from noren.contest.acts import RefusedError
-from noren.contest.store.sealing import Hooks, Secrets, derived
+from noren.contest.store.sealing import Hooks, Seal, derived
 from noren.contest.store.tables import about, contests, entries, jobs, organisers, sealed, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import N_, _
@@ -75,8 +75,10 @@ class ContestStore:
 
     Attributes
     ----------
-    accounts, tokens, jobs, rates, secrets, hooks, clock
+    accounts, tokens, jobs, rates, hooks, clock
         What else it keeps.
+    seal
+        What secrets of contests are encrypted with.
     key_check
         What tells keys apart and says nothing of them.
     """
@@ -87,7 +89,7 @@ class ContestStore:
         self.accounts = Accounts(self.engine, tables)
         self.tokens, self.rates = Tokens(self.accounts, tables, SCOPES), Rates(self.engine, tables)
         self.jobs = Jobs(self.engine, lease=lease)
-        self.secrets, self.hooks = Secrets(self.engine, key), Hooks(self.engine, key)
+        self.seal, self.hooks = Seal(key, "secrets"), Hooks(self.engine, key)
         self.clock = Clock(self.engine, is_rehearsal=is_rehearsal)
         self.key_check = hashlib.sha256(derived(key, "check")).hexdigest()
         with self.engine.begin() as database:
@@ -110,6 +112,13 @@ class ContestStore:
         asked = organisers.select().where(organisers.c.contest == contest, organisers.c.account == account)
         with self.engine.connect() as database:
             return database.execute(asked).first() is not None
+
+    def secret(self, contest: str, name: str) -> bytes | None:
+        """Return what a contest knows and tells nobody; it is kept with the contest, and never changed."""
+        asked = sa.select(sealed.c.content).where(sealed.c.contest == contest, sealed.c.name == name)
+        with self.engine.connect() as database:
+            kept: bytes | None = database.execute(asked).scalar()
+        return None if kept is None else self.seal.open(kept, f"{contest}/{name}")
 
     # --- logs ------------------------------------------------------------------------------------------------
 
@@ -139,7 +148,7 @@ class ContestStore:
                 database.execute(contests.insert().values(id=contest, **values))
                 Change(self, database, contest, None).append(log)
                 for name, content in secrets.items():
-                    kept = self.secrets.seal.close(content, f"{contest}/{name}")
+                    kept = self.seal.close(content, f"{contest}/{name}")
                     database.execute(sealed.insert().values(contest=contest, name=name, content=kept))
                 for account in organised_by:
                     database.execute(organisers.insert().values(contest=contest, account=account))

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from noren.contest.store.tables import hooks, sealed
+from noren.contest.store.tables import hooks
 from noren.data.formats.files import saying_why
 from noren.data.formats.source import readable
 from noren.errors import FileError, ParameterError
@@ -100,20 +100,6 @@ class Seal:
                 _("what is kept of {place} does not open").format(place=place),
                 _("use the key that it was written with, or bring it back from a backup"),
             ) from None
-
-
-class Secrets:
-    """What a contest knows and tells nobody, by name; it is kept with the contest, and never changed."""
-
-    def __init__(self, engine: sa.Engine, key: bytes) -> None:
-        self._engine, self.seal = engine, Seal(key, "secrets")
-
-    def get(self, contest: str, name: str) -> bytes | None:
-        """Return a secret."""
-        asked = sa.select(sealed.c.content).where(sealed.c.contest == contest, sealed.c.name == name)
-        with self._engine.connect() as database:
-            kept: bytes | None = database.execute(asked).scalar()
-        return None if kept is None else self.seal.open(kept, f"{contest}/{name}")
 
 
 @dataclass(frozen=True)
