@@ -73,11 +73,13 @@ class ByCustomer:
         {'named': '012', 'right': '001', 'width': 1}
         """
         width = len(f"{int(self.named.max(initial=0)):x}")
+        shifts = 4 * np.arange(width - 1, -1, -1)  # each number is so many hexadecimal digits, one after the other
+        digits = np.frombuffer(b"0123456789abcdef", np.uint8)
         said: dict[str, Any] = {
-            "named": _digits(self.named, width),
-            "right": _digits(self.right, width),
-            "width": width,
+            name: digits[(counts[:, None] >> shifts) & 15].tobytes().decode()
+            for name, counts in (("named", self.named), ("right", self.right))
         }
+        said["width"] = width
         if self.match is not None and self.live is not None:
             bits = {"match": self.match, "live": self.live}
             said |= {"periods": self.match.shape[1]}
@@ -131,14 +133,6 @@ def by_customer(original: Records, release: Release, guess: Guess, *, cells: boo
 
 
 # --- numbers as texts ------------------------------------------------------------------------------------------------
-
-
-def _digits(counts: NDArray[np.int64], width: int) -> str:
-    """Return each number as so many hexadecimal digits, one after the other."""
-    shifts = 4 * np.arange(width - 1, -1, -1)
-    digits = (counts[:, None] >> shifts) & 15
-    text: bytes = np.frombuffer(b"0123456789abcdef", np.uint8)[digits].tobytes()
-    return text.decode()
 
 
 def _counts(text: str, width: int) -> NDArray[np.int64]:
