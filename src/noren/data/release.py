@@ -448,8 +448,7 @@ def _read_frame(path: Path) -> pl.DataFrame:
     try:
         if blocks := list(parquet_blocks(path)):
             return pl.concat(blocks)
-        first = parquet_parts(path)[0].path if path.is_dir() else path
-        return checked_frame(pq.read_schema(first).empty_table())
+        return checked_frame(pq.read_schema(parquet_parts(path)[0].path).empty_table())
     except FileError:
         raise _not_a_release(path) from None
 

@@ -29,7 +29,7 @@ _BLOCK_ROWS = 1 << 18
 
 def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
     """Yield blocks of a Parquet file, or of a folder of them, as it stands."""
-    for part in _parts(source):
+    for part in parquet_parts(Source.open(source).path):
         given = columns if columns is None else [name for name in columns if name not in part.columns]
         with saying_damage(part.path, "Parquet"):
             with pq.ParquetFile(part.path) as file:
@@ -52,7 +52,7 @@ def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iter
 
 def parquet_names(source: SourceLike) -> list[str]:
     """Return the columns of a Parquet file, or of a folder of them."""
-    first = _parts(source)[0]
+    first = parquet_parts(Source.open(source).path)[0]
     with saying_damage(first.path, "Parquet"):
         names = list(pq.read_schema(first.path).names)
     return [*names, *(name for name in first.columns if name not in names)]
@@ -61,15 +61,10 @@ def parquet_names(source: SourceLike) -> list[str]:
 def parquet_rows(source: SourceLike) -> int:
     """Return how many rows a Parquet file has, or a folder of them."""
     total = 0
-    for part in _parts(source):
+    for part in parquet_parts(Source.open(source).path):
         with saying_damage(part.path, "Parquet"):
             total += int(pq.read_metadata(part.path).num_rows)
     return total
-
-
-def _parts(source: SourceLike) -> list[Part]:
-    path = Source.open(source).path
-    return parquet_parts(path) if path.is_dir() else [Part(path, {})]
 
 
 def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ()) -> pl.DataFrame:
@@ -120,7 +115,12 @@ class Part:
 
 
 def parquet_parts(folder: Path) -> list[Part]:
-    """Return the files of a folder in the order of their rows; stop where it is not complete or not of one schema."""
+    """Return the files of a folder in the order of their rows, or a file alone.
+
+    Stop where a folder is not complete or not of one schema.
+    """
+    if not folder.is_dir():
+        return [Part(folder, {})]
     if not (folder / SUCCESS).is_file():
         raise FileError(*say.problem("folder_incomplete", marker=SUCCESS), file=folder)
     parts = []
