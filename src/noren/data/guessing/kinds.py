@@ -102,7 +102,7 @@ def decide(
         ]
         if not unnamed:
             raise SchemaError(*say.problem("no_column_could_tell"))
-        asked = () if is_bare_id(unnamed[0].name) else (_unnamed_question(unnamed),)
+        asked = () if is_bare_id(unnamed[0].name) else (_customer_question(unnamed),)
         return _purchases(columns, head, unnamed[0].name, asked)
     numbered = [one for one in people if one.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
     buyers = [one for one in people if one.naming != Naming.PERSON]  # patients and pupils do not buy
@@ -205,7 +205,7 @@ def _customer(
     if rivals:
         values = {"one": best.counted.distinct, "other": rivals[0].counted.distinct, "rows": len(head)}
         words = say("could_each_tell_who", first=best.name, second=rivals[0].name, **values)
-        return best, (_customer_question(words, [best, *rivals]),)
+        return best, (_customer_question([best, *rivals], words),)
     # a customer's number may be another name of the order's: every order has its own
     named = {role: name for name, role in shop_roles(columns, head, best.name).items()}
     order = named.get(Role.INVOICE)
@@ -216,7 +216,7 @@ def _customer(
         return best, ()
     words = say("every_value_one_only").format(column=best.name, order=order)
     others = [one for one in people if one is not best and not belongs(head, one.name, order)]
-    return best, (_customer_question(words, [best, *others]),)
+    return best, (_customer_question([best, *others], words),)
 
 
 def _split(one: PeopleColumn, other: PeopleColumn, head: pl.DataFrame) -> str:
@@ -225,16 +225,13 @@ def _split(one: PeopleColumn, other: PeopleColumn, head: pl.DataFrame) -> str:
     return "same" if under and over else "finer" if under else "across"
 
 
-def _customer_question(words: str, people: Sequence[PeopleColumn]) -> Question:
+def _customer_question(people: Sequence[PeopleColumn], words: str = "") -> Question:
+    """Ask which column tells who bought, by default because none is called so; the first is taken."""
+    first, counted = people[0].name, people[0].counted
+    words = words or say("no_column_called_customer", column=first, values=counted.distinct, rows=counted.filled)
     label = _("{column} tells who bought ({values:,} values)")
     answers = tuple(Answer(one.name, label.format(column=one.name, values=one.counted.distinct)) for one in people)
-    return Question("customer", words, chosen=people[0].name, answers=answers, column=people[0].name, stops=True)
-
-
-def _unnamed_question(people: Sequence[PeopleColumn]) -> Question:
-    name, counted = people[0].name, people[0].counted
-    words = say("no_column_called_customer", column=name, values=counted.distinct, rows=counted.filled)
-    return _customer_question(words, people)
+    return Question("customer", words, chosen=first, answers=answers, column=first, stops=True)
 
 
 # --- nobody who buys is named ----------------------------------------------------------------------------------------
@@ -253,7 +250,7 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
     unnamed = unnamed_people_columns(free, head)
     if (thing and Role.DATE in there) or len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY}) >= 2:
         if unnamed:
-            return _purchases(columns, head, unnamed[0].name, (_unnamed_question(unnamed),))
+            return _purchases(columns, head, unnamed[0].name, (_customer_question(unnamed),))
         words = _("{bought} look like purchases, and no column tells who bought: are rows purchases?")
         return Decision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
     # Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
