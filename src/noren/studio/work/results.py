@@ -15,7 +15,8 @@ in its result and in its summary: nothing is said of it that sounds safer than i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -28,7 +29,8 @@ from pydantic import Field, ValidationError
 
 from noren.attacks import attacks as every_attack
 from noren.data.release import Release
-from noren.errors import FileError, listing
+from noren.errors import AuditUnfinishedError, FileError, InputError, NorenError, listing
+from noren.execution.engine import Protected
 from noren.i18n import _, active_language
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, label_of
@@ -40,9 +42,12 @@ from noren.measures import placing
 from noren.protocols import Guess, Score
 from noren.reports.run_view import RunView
 from noren.studio.folders import read_json, write_json
+from noren.studio.reasons import reason_of
 from noren.studio.store import Job
+from noren.sweeps.kept import KeptPoint
 from noren.tables import Texts
-from noren.work.run import RunStore
+from noren.web.refusals import is_disk_full
+from noren.work.run import RunStore, Stage
 
 say = Texts(__name__)
 _OUTCOME, _DOING, _GUESSES = "outcome.json", "doing.json", "guesses"
@@ -59,10 +64,15 @@ class Failure(TypedDict):
 
 
 class Kept(RunStore):
-    """What a run has so far, in the folder of its job."""
+    """What a run has so far, in the folder of its job.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Where it is given what sweeps ``shared``, it takes their answers, and lets them have what this machine found.
+    """
+
+    def __init__(self, folder: Path, shared: KeptPoint | None = None) -> None:
+        self.folder, self._shared = folder, shared
+        self.release: Release | None = None
+        """The release, where sweeps have the same; None where this run made another."""
         self._content: dict[str, Any] = deepcopy(_EMPTY) | (read_json(folder / _OUTCOME) or {})
         self.failed: list[Failure] = self._content["failed"]
         """What did not come to its end."""
@@ -95,6 +105,36 @@ class Kept(RunStore):
         self.audited = audited
         self._write(label=label, audited=audited, released=True)
 
+    def find_release(self, out: Path) -> bool:
+        """Tell whether the release is there; one that sweeps have is put there."""
+        if self.has_release:
+            return True
+        if self._shared is None or not self._shared.take_release(out):
+            return False
+        statement = Release.load(out).statement
+        self.note_release(label_of(statement), audited=True if statement.claims_k else None)
+        return True
+
+    def add_release(self, made: Protected, seconds: float) -> None:
+        """Keep what is known of a release that was made."""
+        name = made.statement.method
+        if isinstance(made.failure, AuditUnfinishedError):
+            if is_disk_full(made.failure):
+                raise made.failure
+            traceback.print_exception(made.failure)
+            self.add_failure("audit", name, reason_of(made.failure.__cause__ or made.failure, name))
+        self.note_release(label_of(made.statement), audited=made.audited)
+        if made.audited is not False:
+            self._share(name, lambda shared: shared.add_release(self.folder / "release", seconds))
+
+    def find_guess(self, name: str) -> Guess | None:
+        """Return what an attack guessed in a sweep."""
+        return None if self.release is None or self._shared is None else self._shared.guess(name)
+
+    def find_score(self, name: str) -> Score | None:
+        """Return what a measure said in a sweep."""
+        return None if self.release is None or self._shared is None else self._shared.score(name)
+
     def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
         """Keep what an attack guessed."""
         (self.folder / _GUESSES).mkdir(exist_ok=True, mode=0o700)
@@ -102,12 +142,36 @@ class Kept(RunStore):
         super().add_guess(name, guess, seconds)
         notes = json.loads(json.dumps(dict(guess.notes), default=str))
         self._write(notes=self._content["notes"] | {name: notes})
+        if (release := self.release) is not None and seconds is not None:
+            self._share(name, lambda shared: shared.add_guess(guess, release, seconds))
 
     def add_score(self, name: str, score: Score, seconds: float | None) -> None:
         """Keep what a measure said."""
         super().add_score(name, score, seconds)
         said = json.loads(json.dumps(score.as_dict(), default=str, allow_nan=False))
         self._write(scores=self._content["scores"] | {name: said})
+        if self.release is not None and seconds is not None:
+            self._share(name, lambda shared: shared.add_score(name, score, seconds))
+
+    def _share(self, name: str, work: Callable[[KeptPoint], None]) -> None:
+        """Let sweeps have what this machine made; where they cannot, the run has it anyway. A full disk ends it."""
+        if self._shared is None or self.engines.get(name, "local") != "local":
+            return
+        try:
+            work(self._shared)
+        except (OSError, NorenError) as error:
+            if is_disk_full(error):
+                raise
+            traceback.print_exception(error)
+
+    def fail(self, stage: Stage, name: str, error: Exception) -> None:
+        """Keep why a component failed. A full disk ends the run: nothing after it could be kept either."""
+        if is_disk_full(error):
+            raise error
+        if isinstance(error, InputError) and stage == "measure":
+            return
+        traceback.print_exception(error)
+        self.add_failure(stage, name, reason_of(error, name))
 
     def add_engine(self, component: str, engine: str) -> None:
         """Keep where a component ran."""

@@ -11,10 +11,8 @@ and what a run does is there for the next sweep.
 from __future__ import annotations
 
 import shutil
-import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,21 +23,16 @@ from noren.data.reading import read, write
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
-from noren.errors import AuditUnfinishedError, InputError, NorenError
-from noren.execution.engine import Dataset, Protected, ServerEngine
+from noren.execution.engine import Dataset, ServerEngine
 from noren.execution.session import hearing_stages
 from noren.i18n import _
-from noren.judgement.outcome import label_of
 from noren.progress import Progress, part_of
-from noren.protocols import Guess, Score
 from noren.reports.run_view import row_pairs, run_view
 from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
-from noren.studio.reasons import reason_of
 from noren.studio.work import STAGES
 from noren.studio.work.results import Kept, load_outcome, summary_of
 from noren.sweeps.kept import KeptPoint
-from noren.web.refusals import is_disk_full
-from noren.work.run import Run, Stage
+from noren.work.run import Run
 
 if TYPE_CHECKING:
     from noren.ledger import Ledger, Proposal
@@ -56,7 +49,7 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     method = method_of(order["steps"], project)
     shared = KeptPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
-    kept = _SharedStore(folder, shared)
+    kept = Kept(folder, shared)
     engine = ServerEngine(order.get("engine", "local"), ran=kept.add_engine)
     # the stages of a cluster, where one works, are kept beside the run while they pass; they stay with it
     stages = read_json(folder / STAGES_FILE) or []  # of a run that is taken up again
@@ -82,74 +75,6 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     write_json(folder / "crosstabs.json", crosstabs(original, release))
     progress(1.0)
     return summary_of(view, order.get("rule"))
-
-
-class _SharedStore(Kept):
-    """Keeps a run's answers; takes those that sweeps have, and shares with them what this machine found.
-
-    ``release`` is the one that sweeps have, too; None where this run made another.
-    """
-
-    def __init__(self, folder: Path, shared: KeptPoint) -> None:
-        super().__init__(folder)
-        self._shared = shared
-        self.release: Release | None = None
-
-    def find_release(self, out: Path) -> bool:
-        if self.has_release:
-            return True
-        if not self._shared.take_release(out):
-            return False
-        statement = Release.load(out).statement
-        self.note_release(label_of(statement), audited=True if statement.claims_k else None)
-        return True
-
-    def add_release(self, made: Protected, seconds: float) -> None:
-        name = made.statement.method
-        if isinstance(made.failure, AuditUnfinishedError):
-            if is_disk_full(made.failure):
-                raise made.failure
-            traceback.print_exception(made.failure)
-            self.add_failure("audit", name, reason_of(made.failure.__cause__ or made.failure, name))
-        self.note_release(label_of(made.statement), audited=made.audited)
-        if made.audited is not False:
-            self._share(name, partial(self._shared.add_release, self.folder / "release", seconds))
-
-    def find_guess(self, name: str) -> Guess | None:
-        return None if self.release is None else self._shared.guess(name)
-
-    def find_score(self, name: str) -> Score | None:
-        return None if self.release is None else self._shared.score(name)
-
-    def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
-        super().add_guess(name, guess, seconds)
-        if self.release is not None and seconds is not None:
-            self._share(name, partial(self._shared.add_guess, guess, self.release, seconds))
-
-    def add_score(self, name: str, score: Score, seconds: float | None) -> None:
-        super().add_score(name, score, seconds)
-        if self.release is not None and seconds is not None:
-            self._share(name, partial(self._shared.add_score, name, score, seconds))
-
-    def _share(self, name: str, work: Callable[[], None]) -> None:
-        """Let sweeps have what this machine made; where they cannot, the run has it anyway. A full disk ends it."""
-        if self.engines.get(name, "local") != "local":
-            return
-        try:
-            work()
-        except (OSError, NorenError) as error:
-            if is_disk_full(error):
-                raise
-            traceback.print_exception(error)
-
-    def fail(self, stage: Stage, name: str, error: Exception) -> None:
-        """Keep why a component failed. A full disk ends the run: nothing after it could be kept either."""
-        if is_disk_full(error):
-            raise error
-        if isinstance(error, InputError) and stage == "measure":
-            return
-        traceback.print_exception(error)
-        self.add_failure(stage, name, reason_of(error, name))
 
 
 def original_of(order: Mapping[str, Any]) -> Records:
