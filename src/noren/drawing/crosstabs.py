@@ -50,6 +50,7 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
 
     >>> from noren.data.frames import Table
     >>> from noren.data.schema import Schema
+    >>> from noren.data.statement import Statement
     >>> about = {"age": {"role": "quasi", "type": "integer"}, "sex": {"role": "quasi"}}
     >>> schema = Schema.of({"kind": "table", "columns": about})
     >>> people = Table.of({"age": [20, 21, 21], "sex": ["f", "f", "m"]}, schema)
