@@ -222,7 +222,7 @@ def test_a_worker_that_died_in_the_audit_leaves_a_release_that_says_so(place: tu
     (folder / "outcome.json").unlink()
     write_json(folder / "doing.json", {"kind": "audit", "component": "generalize-by-count"})
     assert set_aside(folder, spoken(GONE))
-    assert (Kept(folder).has_release, Kept(folder).audited) == (True, False)
+    assert (Kept(folder).find_release(folder / "release"), Kept(folder).audited) == (True, False)
 
 
 class Scripted(jobs.Jobs):

@@ -90,11 +90,6 @@ class Kept(RunStore):
         }
         super().__init__(guesses, scores)
 
-    @property
-    def has_release(self) -> bool:
-        """Whether the release is there, and its audit is behind it: it came to its end, or it failed as told."""
-        return self._content.get("released", False) and (self.folder / "release").is_dir()
-
     def was_tried(self, kind: Part, name: str) -> bool:
         """Tell whether a component came to its end, or failed and is not to be tried again."""
         done = name in (self.guesses if kind == "attack" else self.scores)
@@ -106,8 +101,8 @@ class Kept(RunStore):
         self._write(label=label, audited=audited, released=True)
 
     def find_release(self, out: Path) -> bool:
-        """Tell whether the release is there; one that sweeps have is put there."""
-        if self.has_release:
+        """Tell whether the release is there, its audit ended or failed as told; one that sweeps have is put there."""
+        if self._content.get("released", False) and (self.folder / "release").is_dir():
             return True
         if self._shared is None or not self._shared.take_release(out):
             return False
