@@ -74,6 +74,7 @@ def test_shapes_are_not_mixed_up() -> None:
 
 def test_a_table() -> None:
     table = Table.of({"id": ["a", "b"], "age": [30, 31]}, PEOPLE)
+    assert table.with_role("quasi", "sensitive").columns == ["age"]
     assert table.lines().to_list() == ["a,30", "b,31"]
 
 

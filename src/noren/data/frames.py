@@ -453,6 +453,10 @@ class History(Records):
 class Table(Records):
     """People: one row each, with identifying, linking and sensitive columns."""
 
+    def with_role(self, *roles: Role | str) -> pl.DataFrame:
+        """Return the columns with any of ``roles``."""
+        return self.frame.select(column.name for column in self.schema.with_role(*roles))
+
 
 def records_of(frame: pl.DataFrame, schema: Schema) -> Records:
     """Return typed rows as what their schema says they are: a history or a table."""
