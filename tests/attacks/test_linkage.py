@@ -165,6 +165,7 @@ def test_naming_pays_only_where_it_is_likelier_than_that_there_is_no_pseudonym()
     assert solution.pays[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vector", ["noise_light", "noise_strong"])
 def test_the_contest_of_2017(shared: Path, vector: str) -> None:
     data, half, release = contest(shared, vector)

@@ -79,6 +79,7 @@ def rehearsal() -> Iterator[Rehearsal]:
         yield found
 
 
+@pytest.mark.slow
 def test_three_teams_play_2018_on_sqlite_with_faults(rehearsal: Rehearsal, noren, tmp_path: Path) -> None:
     plan = Plan(preset("pwscup2018"), teams=3, customers=20, rows=200, faults=True, kills=3, seed=2, workers=1)
     out = tmp_path / "cup.zip"

@@ -64,6 +64,7 @@ def order(case: Case, kind: str, **more: str) -> dict[str, str]:
     return {"kind": kind, "rulebook": case.rulebook.to_toml(), **files, **more}
 
 
+@pytest.mark.slow
 def test_the_process_answers_as_the_functions_do(tmp_path: Path) -> None:
     case = made("pwscup2018", tmp_path)
     guess, out, log = tmp_path / "guess.csv", tmp_path / "target.csv", tmp_path / "judge.log"

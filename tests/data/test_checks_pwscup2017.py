@@ -447,6 +447,7 @@ def mutate(rng: random.Random, table: str, more: list[str]) -> bytes:
     return bytes(content)
 
 
+@pytest.mark.slow
 def test_damaged_releases_are_judged_as_row_by_row(original: Path, tmp_path: Path) -> None:
     rng = random.Random(20170901)
     verdicts = []
@@ -459,6 +460,7 @@ def test_damaged_releases_are_judged_as_row_by_row(original: Path, tmp_path: Pat
     assert 80 < sum(verdicts) < 400
 
 
+@pytest.mark.slow
 def test_damaged_guesses_are_judged_as_row_by_row(original: Path, tmp_path: Path) -> None:
     rng = random.Random(20170902)
     verdicts = []

@@ -504,6 +504,7 @@ def mutate(rng: random.Random) -> bytes:
     return bytes(content)
 
 
+@pytest.mark.slow
 def test_damaged_releases_are_judged_as_row_by_row(original: Path, tmp_path: Path) -> None:
     rng = random.Random(20180910)
     valid = sum(agree(original, tmp_path / "A.csv", mutate(rng)) for _ in range(600))

@@ -20,14 +20,17 @@ _TO_RUN = re.compile(r"^\s*```(sh|console|python)\b", re.MULTILINE)
 RUN = [place for place in PAGES if _TO_RUN.search((ROOT / place).read_text(encoding="utf-8"))]
 """The pages with something to run."""
 SLOW = {
+    "README.md",
     "docs/api.md",
     "docs/concepts.md",
     "docs/data/card.md",
     "docs/data/categories.md",
+    "docs/data/draws.md",
     "docs/explore.md",
     "docs/guide/researcher.md",
     "docs/guide/steward.md",
     "docs/report.md",
+    "docs/start.md",
     "docs/studio.md",
 }
 """The pages that take more than two seconds of a processor; so are those in Japanese, which repeat commands."""

@@ -34,6 +34,7 @@ def protected(noren: Any, original: Path, release: Path, engine: str) -> list[An
     return [*(done.json[key] for key in told), noren("digest", release).out]
 
 
+@pytest.mark.slow
 def test_a_release_is_that_of_one_machine(master: str, noren, original: Path, tmp_path: Path) -> None:
     together = protected(noren, original, tmp_path / "cluster", master)
     assert together == protected(noren, original, tmp_path / "alone", "local")

@@ -300,6 +300,7 @@ def test_whatever_is_bought_the_ledger_holds_together(
     assert book.check() == []
 
 
+@pytest.mark.slow
 def test_three_months_of_the_contest(shared: Path, tmp_path: Path) -> None:
     data = shared / "data"
     history = read(data / "pwscup2017_T.csv", "pwscup2017", master=data / "pwscup2017_M.csv").data

@@ -88,6 +88,7 @@ def either(request: pytest.FixtureRequest) -> Server:
 # --- the server ends ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_killed_server_goes_on_and_gives_the_same_bytes(own: Running, project: str) -> None:
     asked = order(k=3, effort="quick")
     with closing(own.client()) as client:

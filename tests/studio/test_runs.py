@@ -155,6 +155,7 @@ def test_cancel_by_form_and_start_again(client: httpx.Client, history: str, long
     assert client.post(f"/jobs/{long_job}/cancel", data={"back": address}).status_code == 303  # twice does no harm
 
 
+@pytest.mark.slow
 def test_a_long_list_has_pages(client: Program, history: str) -> None:
     project = ready_project(client, name="Many runs")
     methods = [{"method": "thin", "parameters": {"share": [round(0.01 * i, 2) for i in range(1, 53)]}}]
