@@ -43,6 +43,7 @@ def noren(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return run(f"from noren.cli import main; main({list(words)!r})", folder)
 
 
+@pytest.mark.slow
 def test_the_library_protects_attacks_and_judges(tmp_path: Path) -> None:
     code = """
 import noren
@@ -54,6 +55,7 @@ print(noren.verdict(data, release).word)
     assert (done.returncode, done.stdout.strip()) == (0, "broken"), done.stderr
 
 
+@pytest.mark.slow
 def test_commands_work(tmp_path: Path) -> None:
     assert noren(tmp_path, "--help").returncode == 0
     assert noren(tmp_path, "contest", "--help").returncode == 0

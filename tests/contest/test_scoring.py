@@ -183,6 +183,7 @@ sys.stdout.buffer.write(canonical(score_guess(*files, bytes(range(32)), sys.argv
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pwscup2018"])
 def test_the_same_files_give_the_same_bytes_in_another_process(name: str, tmp_path: Path) -> None:
     case = made(name, tmp_path)

@@ -18,6 +18,7 @@ from noren.contest.simulation import ROUNDS, Plan, simulate
 from noren.errors import ParameterError
 
 
+@pytest.mark.slow
 def test_three_teams_play_by_the_rules_of_2018(noren: Command, tmp_path: Path) -> None:
     """A team that only hides names is found out; targets are drawn by lot, so that others may be, too."""
     out = tmp_path / "cup.zip"

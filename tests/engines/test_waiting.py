@@ -88,6 +88,7 @@ def test_work_interrupted_while_it_starts_is_left_too(monkeypatch: pytest.Monkey
 SAMPLE = "sample --customers 30 --rows 300 --items 20 --seed 1 --schema pwscup2018 --out T.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("patched", "command"),
     [

@@ -101,6 +101,7 @@ def add(queue: Queue, *names: str, **how: Any) -> None:
 # --- claiming ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [CLAIMING, RUNNING])
 def test_four_processes_do_each_of_many_jobs_once(queue: Queue, address: str, script: str) -> None:
     names = [f"{number:03}" for number in range(200)]

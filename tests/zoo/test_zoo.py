@@ -65,6 +65,7 @@ def test_a_file_comes_through(animal: Animal, tmp_path: Path) -> None:
     assert faults(animal.name, [("", outcome) for outcome in visit.way(CHEAP[animal.reading.kind])]) == []
 
 
+@pytest.mark.slow
 @all_the_way
 def test_a_file_comes_through_the_studio(animal: Animal, window: Window, tmp_path: Path) -> None:
     visit = Visit(animal, tmp_path / "way")
