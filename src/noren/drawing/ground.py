@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from noren.data.formats.files import writing_file
@@ -24,6 +23,9 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.page_text import printable
 from noren.tables import table_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
 
 Spec = dict[str, Any]
 """A Vega-Lite chart, or ``{"panels": [chart, …]}``."""
@@ -242,6 +244,8 @@ def scaled(name: str, title: str, domain: Sequence[float], written: str) -> Spec
 
 def surroundings(package: str, *extensions: str) -> Environment:
     """Return where a package's templates are found: everything is escaped, and a name nobody gave is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,
