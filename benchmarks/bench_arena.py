@@ -34,7 +34,7 @@ import polars as pl
 from machine import RESULTS, facts, table
 
 from noren.api import measure, protect
-from noren.contest import acts
+from noren.contest import actions
 from noren.contest.client import AnsweredError, Client, enter
 from noren.contest.judging.prepared import original_of
 from noren.contest.judging.submissions import submission_of
@@ -100,7 +100,7 @@ class Cup:
         address = self.rehearsal.hall.address
         login = enter(address, f"{self.name}-{number}", new_id(), new=f"Team {number}", headers=headers)
         client = Client(address, login.token, headers=headers, patience=600.0)
-        client.do(acts.register, self.name, name=f"Team {number}")
+        client.do(actions.register, self.name, name=f"Team {number}")
         return client
 
     def move_to(self, phase: str, before_end: float | None = None) -> None:

@@ -22,8 +22,8 @@ from noren.attacks.consistency import Consistency
 from noren.attacks.item_candidates import ItemCandidates
 from noren.attacks.nearest import Nearest
 from noren.attacks.unique_rows import UniqueRows
+from noren.data.compatibility import consistent_customers, sides_of
 from noren.data.contest_files import read_rows
-from noren.data.fits import consistent_customers, sides_of
 from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.release import Release

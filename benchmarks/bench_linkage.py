@@ -20,7 +20,7 @@ import polars as pl
 from machine import facts, report, table
 
 from noren.api import attack, measure, protect
-from noren.data.fits import partial
+from noren.data.compatibility import partial
 from noren.data.frames import History
 from noren.data.reading import read, read_release
 from noren.data.release import Release

@@ -31,9 +31,9 @@ from noren.data.hierarchies import interval_hierarchy, write_hierarchy
 from noren.data.reading import read, write
 from noren.data.release import Release
 from noren.data.samples.people import sample_people
+from noren.judgement.frontier import Place, frontier, frontier_sentence, place_of
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine
-from noren.judgement.place import Place, frontier, frontier_sentence, place_of
 from noren.judgement.rule import RULES, rule_named
 from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Verdict, Word

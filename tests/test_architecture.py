@@ -49,11 +49,11 @@ INSIDE = {
         ("formats",),
         ("frames",),
         ("arrays", "checks", "contest_files", "guessing", "statement"),
-        ("public_part", "fits"),
+        ("public_part", "compatibility"),
         ("release",),
         ("reading",),
         ("categories", "hierarchies", "samples"),
-        ("draws", "rungs"),
+        ("draws", "column_levels"),
         ("catalog",),
         ("__init__",),
     ),
@@ -61,12 +61,12 @@ INSIDE = {
         ("kinds", "credentials"),
         ("phases", "rulebook"),
         ("state",),
-        ("acts", "proofs", "schemas", "standings"),
+        ("actions", "receipts", "schemas", "standings"),
         ("client", "stability"),
         ("judging", "results", "store"),
         ("arena",),
-        ("archive", "working"),
-        ("desk", "replay"),
+        ("archive", "background"),
+        ("service", "replay"),
         ("dependencies",),
         ("api", "pages"),
         ("app",),
@@ -74,16 +74,16 @@ INSIDE = {
         ("__init__",),
     ),
     "studio": (
-        ("folders", "page_numbers", "reasons", "trail"),
+        ("folders", "result_figures", "failure_reasons", "audit_trail"),
         ("hierarchies", "users"),
         ("store",),
         ("forms", "migrations"),
         ("work",),
         ("jobs", "worker"),
         ("service",),
-        ("handing_out",),
+        ("approvals",),
         ("exports",),
-        ("acts",),
+        ("actions",),
         ("api",),
         ("pages",),
         ("app",),
@@ -153,3 +153,12 @@ def test_heavy_things_load_only_when_used(statement: str, absent: set[str]) -> N
     script = f"import sys; {statement}; print(*sorted(n for n in sys.modules if '.' not in n))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert absent & set(done.stdout.split()) == set()
+
+
+def test_class_names_are_unique() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

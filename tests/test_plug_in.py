@@ -33,8 +33,8 @@ from noren.registry import Registry, describe, reference_facts
 from noren.reports.report import write_report
 from noren.reports.run_view import measure_views, run_view
 from noren.studio.forms.parameter_forms import controls, fresh
-from noren.studio.page_numbers import measured
 from noren.studio.pages.protect import by_promise
+from noren.studio.result_figures import measured
 from noren.sweeps.plan import settings_for
 
 PACKAGE = '''

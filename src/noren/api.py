@@ -21,7 +21,7 @@ import polars as pl
 from noren.attacks import attacks
 from noren.attacks.by_period import told_periods
 from noren.data.categories import as_released
-from noren.data.fits import partial, partial_table
+from noren.data.compatibility import partial, partial_table
 from noren.data.frames import History, Records, Table, frame_of, index_names, stop_at_missing
 from noren.data.guessing.people import stop_at_repeated_people
 from noren.data.public_part import with_kept

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from noren.api import attack, measure, protect, sample
-from noren.data.fits import partial
+from noren.data.compatibility import partial
 from noren.data.frames import History
 from noren.data.reading import read, read_release
 from noren.data.release import Release

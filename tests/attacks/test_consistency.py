@@ -10,8 +10,8 @@ import pytest
 from noren import api
 from noren.attacks import attacks, consistency
 from noren.attacks.consistency import Consistency
+from noren.data.compatibility import consistent_customers
 from noren.data.contest_files import read_rows
-from noren.data.fits import consistent_customers
 from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.schema import Schema

@@ -10,7 +10,7 @@ from tests.attacks.period_releases import best_simple, history, noisy, nothing, 
 from noren.api import attack, protect
 from noren.attacks import attacks
 from noren.attacks.ensemble import AGREEMENT, Ballot, Ensemble, Rehearsed, rehearsal
-from noren.data.fits import partial
+from noren.data.compatibility import partial
 from noren.data.frames import History
 from noren.data.release import Secret, Statement
 from noren.errors import ParameterError, UnknownNameError

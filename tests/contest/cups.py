@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from noren.contest.proofs import SigningKey, commitment
+from noren.contest.receipts import SigningKey, commitment
 from noren.contest.rulebook import Rulebook, preset
 from noren.contest.stability import ByCustomer
 from noren.contest.standings import Board, board
 from noren.contest.state import fold
 from noren.contest.store.database import ContestStore, Job
-from noren.work.chain import Entry, Said, next_entry
+from noren.work.hash_chain import Entry, Said, next_entry
 
 SALT = bytes(range(32))
 KEY = SigningKey(bytes(range(32)))

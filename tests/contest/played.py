@@ -11,15 +11,15 @@ import pytest
 from tests.contest.cups import unfinished
 
 import noren.api as api
-from noren.contest import acts
+from noren.contest import actions
 from noren.contest.archive import export
 from noren.contest.arena import Arena, JudgesDesk, target_label
-from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import read_rulebook
+from noren.contest.service import Desk, NewContest, Who
 from noren.data.contest_files import write_rows
 from noren.data.frames import History
 
@@ -52,7 +52,7 @@ class Played:
         asked = NewContest(id=CUP, title="A small cup", rulebook="pwscup2018", phases=phases)
         self.desk.create(self.organiser, asked, {"final": ("T.csv", io.BytesIO(self.data.read_bytes()))})
         for name, who in self.people.items():
-            self.desk.do(who, CUP, acts.register, name=f"Team {name}")
+            self.desk.do(who, CUP, actions.register, name=f"Team {name}")
         return self
 
     def protected(self) -> Played:

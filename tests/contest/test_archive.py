@@ -13,14 +13,14 @@ import pytest
 from tests.contest.cups import board_at, unfinished
 from tests.contest.played import CUP, Played, once_played
 
-from noren.contest.acts import RefusedError
+from noren.contest.actions import RefusedError
 from noren.contest.archive import export, import_archive, open_archive, read_log
 from noren.contest.arena import Arena
-from noren.contest.desk import Desk, Visit, Who
 from noren.contest.kinds import Role
+from noren.contest.service import Desk, Visit, Who
 from noren.contest.state import fold
 from noren.errors import FileError, NorenError
-from noren.work.chain import BrokenChainError
+from noren.work.hash_chain import BrokenChainError
 
 Change = Callable[[dict[str, bytes]], None]
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from tests.rig.connections import CutConnections, Cuts
 
-from noren.contest import acts
+from noren.contest import actions
 from noren.contest.client import AnsweredError, Client, UnreachableError, enter
 from noren.contest.credentials import (
     Login,
@@ -165,7 +165,7 @@ class TestPatience:
             raise httpx.ReadError("cut off", request=request)
 
         with pytest.raises(UnreachableError):
-            client(answer).do(acts.pause, "cup", reason="why")
+            client(answer).do(actions.pause, "cup", reason="why")
         assert len(sent) == 1
 
     def test_a_file_is_written_whole_or_not_at_all(self, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from tests.rig.cup import Played, Rehearsal, disagreements, look_for_losses
 from noren.contest.credentials import Login, remember
 from noren.contest.rulebook import preset
 from noren.contest.simulation import make_data
-from noren.work.chain import Entry
+from noren.work.hash_chain import Entry
 
 
 def until(so: Callable[[], bool]) -> None:

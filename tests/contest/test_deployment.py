@@ -13,7 +13,7 @@ import yaml  # type: ignore[import-untyped]
 from tests.docs.commands import complaints
 
 from noren.contest.state import Settings
-from noren.contest.store.sealing import ENVIRONMENT
+from noren.contest.store.encryption import ENVIRONMENT
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 ROOT = DEPLOY.parent

@@ -9,7 +9,7 @@ from tests.contest.cups import Cup, finished, three_teams
 from noren.contest.standings import Cell, below_chance, matrix_of
 from noren.contest.state import fold
 from noren.kernels.judging.shares import share_interval
-from noren.work.chain import Entry
+from noren.work.hash_chain import Entry
 
 
 def cells(entries: Sequence[Entry]) -> dict[tuple[str, str], Cell]:

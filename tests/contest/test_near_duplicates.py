@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.contest.judging_cases import METHODS, called_otherwise, made
 
 from noren.contest.judging.prepared import prepare, similar, sketch_of, sketch_of_release
-from noren.work.chain import canonical
+from noren.work.hash_chain import canonical
 
 
 def rows(numbers: range | list[int]) -> pl.DataFrame:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from noren.contest.proofs import BadReceiptError, Receipt, SigningKey, misfits, read_receipt, receipt_from, verify
+from noren.contest.receipts import BadReceiptError, Receipt, SigningKey, misfits, read_receipt, receipt_from, verify
 from noren.contest.state import Submission
 from noren.errors import FileError
-from noren.work.chain import Entry, Said, chained
+from noren.work.hash_chain import Entry, Said, chained
 
 _TIME = "2026-04-01T00:00:00.000000+00:00"
 _KEY = SigningKey(bytes(range(32)))

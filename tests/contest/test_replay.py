@@ -15,12 +15,12 @@ from tests.contest.played import Played, once_played
 from noren.contest import replay as room
 from noren.contest.archive import read_log
 from noren.contest.judging import SCORER
-from noren.contest.proofs import SigningKey
+from noren.contest.receipts import SigningKey
 from noren.contest.replay import audit, replay
 from noren.contest.results import results_of
 from noren.contest.state import fold
 from noren.errors import ParameterError
-from noren.work.chain import Entry, Said, canonical, next_entry
+from noren.work.hash_chain import Entry, Said, canonical, next_entry
 
 Bodies = list[tuple[Entry, dict[str, Any]]]
 

@@ -29,9 +29,9 @@ from tests.conftest import PATIENCE
 from tests.contest.served import PASSWORD, Person, Served
 
 from noren.contest.api import router
-from noren.contest.proofs import receipt_from
-from noren.contest.proofs import verify as verify_receipt
-from noren.work.chain import Entry, canonical, verify
+from noren.contest.receipts import receipt_from
+from noren.contest.receipts import verify as verify_receipt
+from noren.work.hash_chain import Entry, canonical, verify
 
 
 @pytest.fixture(scope="module")

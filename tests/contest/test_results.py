@@ -21,7 +21,7 @@ from noren.contest.results import (
 )
 from noren.contest.state import fold
 from noren.i18n import speaking
-from noren.work.chain import canonical, digest_of
+from noren.work.hash_chain import canonical, digest_of
 
 
 def _rows(text: str) -> list[dict[str, str]]:

@@ -25,7 +25,7 @@ from noren.contest.judging.scorer import (
     resident,
 )
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.work.chain import canonical
+from noren.work.hash_chain import canonical
 
 SCRIPTED = """
 import json, os, sys, time

@@ -18,13 +18,13 @@ from noren.contest.judging import prepared
 from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
-from noren.contest.proofs import order
+from noren.contest.receipts import order
 from noren.contest.rulebook import House, Term, preset
 from noren.data.contest_files import MONTHS
 from noren.data.reading import read
 from noren.judgement.evidence import Facts
 from noren.judgement.judging import judge
-from noren.work.chain import canonical, rounded
+from noren.work.hash_chain import canonical, rounded
 
 FORMATS = sorted(METHODS)
 
@@ -171,10 +171,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from noren.work.chain import canonical
+from noren.work.hash_chain import canonical
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
-from noren.contest.proofs import order
+from noren.contest.receipts import order
 from noren.contest.rulebook import read_rulebook
 book, folder = read_rulebook(Path(sys.argv[1])), Path(sys.argv[2])
 files = book, folder / "T.csv", folder / "A.csv"

@@ -19,7 +19,7 @@ from noren.contest.arena import target_label
 from noren.contest.judging.prepared import prepare, renamed
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest
-from noren.contest.store.sealing import derived
+from noren.contest.store.encryption import derived
 from noren.work.queue import new_id
 
 LOOKED_AT = (

@@ -14,10 +14,10 @@ from tests.conftest import PATIENCE
 from tests.contest.cups import unfinished
 from tests.studio.conftest import until
 
-from noren.contest.acts import RefusedError
+from noren.contest.actions import RefusedError
 from noren.contest.store.database import LOST, ContestStore
 from noren.errors import DuplicateNameError, FileError
-from noren.work.chain import Entry, Said, chained, next_entry, verify
+from noren.work.hash_chain import Entry, Said, chained, next_entry, verify
 from noren.work.queue import State
 
 KEY = bytes(range(32))
@@ -108,7 +108,7 @@ def test_many_writers_leave_no_gap(store: ContestStore, address: str) -> None:
 
 KILLED = """
 import sys
-from noren.work.chain import Said, chained
+from noren.work.hash_chain import Said, chained
 from noren.contest.store.database import ContestStore
 store = ContestStore(sys.argv[1], bytes(range(32)))
 with store.changing("cup") as change:

@@ -16,10 +16,10 @@ import pytest
 from tests.data.test_files import no_file_over
 
 from noren.contest.store import files as files_module
+from noren.contest.store.encryption import ENVIRONMENT, KEY_FILE, kept_key
 from noren.contest.store.files import FRAME, Files
-from noren.contest.store.sealing import ENVIRONMENT, KEY_FILE, kept_key
 from noren.errors import FileError, OutputError, ParameterError
-from noren.web.refusals import TooLargeError
+from noren.web.errors import TooLargeError
 
 KEY = bytes(range(32))
 SECRET = b"customer 10234 is pseudonym 77f1,"
@@ -208,7 +208,7 @@ MADE = """
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from noren.contest.store.sealing import kept_key
+from noren.contest.store.encryption import kept_key
 print("ready", flush=True)
 sys.stdin.readline()
 print(kept_key(Path(sys.argv[1])).hex())

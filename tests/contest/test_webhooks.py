@@ -19,9 +19,9 @@ from tests.conftest import PATIENCE
 from tests.contest.cups import Cup, finished, three_teams
 
 from noren.contest.arena import POST, Arena, orders_for
-from noren.contest.store.sealing import Hook
+from noren.contest.background import SIGNATURE, Postman, UndeliveredError, check_address, deliver, is_outside, signature
+from noren.contest.store.encryption import Hook
 from noren.contest.store.tables import jobs
-from noren.contest.working import SIGNATURE, Postman, UndeliveredError, check_address, deliver, is_outside, signature
 from noren.errors import ParameterError
 
 SECRET = b"the secret of the hook"
@@ -134,7 +134,7 @@ def test_a_name_is_called_only_if_all_it_stands_for_is_outside(monkeypatch: pyte
         asked.append(host)
         return [(2, 1, 6, "", ("93.184.216.34", port)), (2, 1, 6, "", ("127.0.0.1", port))]
 
-    monkeypatch.setattr("noren.contest.working.socket.getaddrinfo", looked_up)
+    monkeypatch.setattr("noren.contest.background.socket.getaddrinfo", looked_up)
     with pytest.raises(UndeliveredError, match="inside"):
         deliver(hook("http://two.example/"), b"{}", private=False)
     assert asked == ["two.example"]

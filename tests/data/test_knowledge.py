@@ -10,7 +10,7 @@ from tests import pwscup2017
 from tests.pwscup2017 import history
 
 import noren
-from noren.data.fits import partial
+from noren.data.compatibility import partial
 from noren.data.frames import History
 from noren.errors import ParameterError
 

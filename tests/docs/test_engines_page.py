@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("engines_page", ROOT / "tools" / "engines_page.py")
+    spec = importlib.util.spec_from_file_location("site_engines", ROOT / "tools" / "site_engines.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -23,7 +23,7 @@ def tool() -> ModuleType:
 
 def test_the_page_is_up_to_date(tool: ModuleType) -> None:
     written = tool.PAGE.read_text(encoding="utf-8")
-    assert tool.page(written) == written, "run python tools/engines_page.py"
+    assert tool.page(written) == written, "run python tools/site_engines.py"
 
 
 def test_what_has_a_plan_and_what_works_on_a_graphics_processor(tool: ModuleType) -> None:

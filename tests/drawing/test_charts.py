@@ -10,10 +10,10 @@ import pytest
 
 from noren.data.schema import Column
 from noren.drawing import bars, risk_map
-from noren.drawing.ground import COLOURS, picture
+from noren.drawing.base import COLOURS, picture
 from noren.drawing.histograms import Axis, Spread, axis_of
+from noren.judgement.frontier import Place
 from noren.judgement.page_text import printable
-from noren.judgement.place import Place
 from noren.judgement.verdict import Word
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.drawing.ground import LETTER
+from noren.drawing.base import LETTER
 from noren.drawing.risk_map import Label, place_labels
 
 SIZE = (640.0, 340.0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.ledger.books import history, ledger
 
 from noren import i18n
-from noren.drawing.ground import COLOURS, ENDINGS, heading_lines
+from noren.drawing.base import COLOURS, ENDINGS, heading_lines
 from noren.drawing.ledger_chart import Curves, _spread, write_ledger_chart
 from noren.errors import ParameterError
 

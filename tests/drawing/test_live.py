@@ -9,12 +9,12 @@ import pytest
 import vl_convert
 
 from noren.drawing.bars import bars, counts_bars, crosstab_panels, paired_histogram
-from noren.drawing.ground import MOST_MARKS, live, mark_count
+from noren.drawing.base import MOST_MARKS, live, mark_count
 from noren.drawing.ledger_chart import Curves
 from noren.drawing.risk_map import risk_utility_map
 from noren.errors import ParameterError
 from noren.i18n import speaking
-from noren.judgement.place import Place
+from noren.judgement.frontier import Place
 from noren.judgement.verdict import Word
 
 AGE = {

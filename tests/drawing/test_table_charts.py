@@ -10,7 +10,7 @@ from noren.api import protect
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.drawing.ground import write_picture
+from noren.drawing.base import write_picture
 from noren.drawing.table_charts import crosstab, histogram, view
 from noren.errors import ParameterError
 from noren.measures.utility.l1_precision import precision

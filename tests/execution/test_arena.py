@@ -20,7 +20,7 @@ from noren.errors import ClusterError
 from noren.execution.engine import Dataset, Released
 from noren.execution.session import Step, hearing_stages
 from noren.execution.spark import SparkEngine
-from noren.work.chain import canonical
+from noren.work.hash_chain import canonical
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

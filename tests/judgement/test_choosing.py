@@ -3,8 +3,8 @@
 import pytest
 
 from noren.judgement.evidence import Facts, Tried
+from noren.judgement.frontier import Place, far_beyond, far_sentence, frontier_sentence, over_runs, worth_a_choice
 from noren.judgement.judging import judge
-from noren.judgement.place import Place, far_beyond, far_sentence, frontier_sentence, over_runs, worth_a_choice
 from noren.judgement.rule import rule_named
 from noren.judgement.sentences import besides, headline_sentence, outcome_words
 from noren.judgement.verdict import Verdict

@@ -13,9 +13,9 @@ from noren.data.release import Release, Secret, Statement
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.judgement.evidence import Facts, TableFacts, Told, Tried, facts_of, table_facts
+from noren.judgement.frontier import Place, finding, frontier, frontier_sentence
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine, people_in, run_outcome
-from noren.judgement.place import Place, finding, frontier, frontier_sentence
 from noren.judgement.release_facts import claimed_by
 from noren.judgement.rule import RULES, rule_named
 from noren.judgement.sentences import cautions, rule_sentence, word_text

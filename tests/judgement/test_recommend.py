@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from noren.judgement.place import Choice, Place, finding, frontier, recommend
+from noren.judgement.frontier import Choice, Place, finding, frontier, recommend
 
 
 def place(label: str, use: float | None, risk: float | None, word: str, **more: Any) -> Place:

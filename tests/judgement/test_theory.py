@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from noren import api
-from noren.data.fits import class_sizes
+from noren.data.compatibility import class_sizes
 from noren.data.release import Secret
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge

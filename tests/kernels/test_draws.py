@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren.errors import ParameterError
-from noren.kernels.draws import from_grid, from_sets, grid_points, uniforms
+from noren.kernels.random_draws import from_grid, from_sets, grid_points, uniforms
 
 
 def test_a_draw_does_not_depend_on_how_many_rows_or_draws_there_are() -> None:

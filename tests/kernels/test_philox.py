@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.draws import raw_at, uniforms, uniforms_at
+from noren.kernels.random_draws import raw_at, uniforms, uniforms_at
 
 
 @given(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from noren.errors import ParameterError
-from noren.kernels.draws import MOST_PSEUDONYMS, pseudonyms
+from noren.kernels.random_draws import MOST_PSEUDONYMS, pseudonyms
 
 
 @given(count=st.integers(0, 3000), seed=st.integers(0, 2**128 - 1))

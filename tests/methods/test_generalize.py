@@ -31,9 +31,9 @@ from noren.measures.safety.survival import Survival
 from noren.measures.utility.cell_error import CellError
 from noren.methods import generalize as module
 from noren.methods import methods
-from noren.methods.alike import in_words
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
+from noren.methods.shared_values import in_words
 from noren.progress import silent
 from noren.protocols import Evidence
 

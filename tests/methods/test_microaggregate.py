@@ -12,8 +12,8 @@ from tests.methods.test_generalize import of_rows, some_history, value
 
 from noren import api
 from noren.data.checks import check_release
+from noren.data.compatibility import class_sizes
 from noren.data.contest_files import write_rows
-from noren.data.fits import class_sizes
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release, Statement

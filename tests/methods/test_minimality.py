@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren import api
+from noren.data.column_levels import on_rungs
 from noren.data.frames import Table
 from noren.data.hierarchies import read_hierarchies
 from noren.data.release import Release
-from noren.data.rungs import on_rungs
 from noren.data.schema import Schema
 from noren.errors import ParameterError
 from noren.kernels.lattice.mondrian import classes_by_cuts

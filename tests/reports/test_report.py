@@ -14,7 +14,7 @@ import pytest
 from noren.data.frames import History, Table
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
-from noren.drawing.ground import COLOURS
+from noren.drawing.base import COLOURS
 from noren.errors import OutputError, ParameterError
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine, run_outcome

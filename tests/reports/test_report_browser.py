@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page
 
 from noren.data.frames import History
 from noren.data.schema import Schema
+from noren.judgement.frontier import finding, place_of
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, run_outcome
-from noren.judgement.place import finding, place_of
 from noren.reports.report import write_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from noren import api
-from noren.data.fits import class_sizes
+from noren.data.compatibility import class_sizes
 from noren.data.frames import History, Table
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema

@@ -1,6 +1,6 @@
 """The chart of unicity: its numbers are those of the steps, and nothing is said by colour alone."""
 
-from noren.drawing.ground import picture
+from noren.drawing.base import picture
 from noren.reports.unicity import unicity_lines
 
 ORIGINAL = [

@@ -6,7 +6,7 @@ import pytest
 
 from noren.api import sample
 from noren.data.frames import History
-from noren.drawing.ground import COLOURS
+from noren.drawing.base import COLOURS
 from noren.reproduce import beyond as document
 from noren.reproduce import beyond_work as work
 from noren.reproduce import s4

@@ -10,7 +10,7 @@ import pytest
 
 from noren import sample
 from noren.contest.standings import ranks
-from noren.data.fits import class_sizes, history_classes
+from noren.data.compatibility import class_sizes, history_classes
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Schema

@@ -19,7 +19,7 @@ from tests.rig.recomputed import ReleaseMade
 
 from noren.api import attack as run_attack
 from noren.api import protect
-from noren.contest import acts
+from noren.contest import actions
 from noren.contest.client import AnsweredError, Client, enter
 from noren.contest.judging.checking import check_release
 from noren.contest.judging.prepared import original_of, target_rows, write_pairs_of
@@ -252,7 +252,7 @@ class Bot:
 
     def register(self, contest: str) -> None:
         """Found the team."""
-        self.team = str(self.client.do(acts.register, contest, name=self.name)["team"]["id"])
+        self.team = str(self.client.do(actions.register, contest, name=self.name)["team"]["id"])
 
     def protect(self, contest: str, round_: str) -> None:
         """Hand in a release; a bot that makes mistakes hands in a wrong one first."""

@@ -31,12 +31,12 @@ from noren.contest.app import ArenaSettings
 from noren.contest.client import Client, enter
 from noren.contest.dependencies import first_code
 from noren.contest.phases import moment, planned_phases
-from noren.contest.proofs import misfits, receipt_from
-from noren.contest.proofs import verify as verify_receipt
+from noren.contest.receipts import misfits, receipt_from
+from noren.contest.receipts import verify as verify_receipt
 from noren.contest.replay import replay
 from noren.contest.simulation import make_data
 from noren.contest.state import Contest, fold
-from noren.work.chain import Entry
+from noren.work.hash_chain import Entry
 from noren.work.queue import new_id
 
 _DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)

@@ -28,7 +28,7 @@ from noren.studio.store import Job
 from noren.studio.worker import Teller, perform
 from noren.web.frame import Bundle
 from noren.web.settings import Settings
-from noren.work.children import Line, private_log
+from noren.work.child_processes import Line, private_log
 from noren.work.queue import Claim
 
 _KILLED = -9
@@ -84,7 +84,7 @@ class InProcess(Server):
         lay_bundle(folder)
         app = make_app(Settings(folder, port=port, **settings))
         do_jobs_here(app.state.studio.jobs)
-        # as noren.web.answers serves it
+        # as noren.web.responses serves it
         config = uvicorn.Config(
             app, log_level="warning", server_header=False, proxy_headers=False, timeout_graceful_shutdown=3
         )

@@ -12,7 +12,7 @@ import httpx
 from starlette.testclient import TestClient
 
 from noren.progress import silent
-from noren.studio.acts.projects import add_project, upload
+from noren.studio.actions.projects import add_project, upload
 from noren.studio.app import make_app
 from noren.studio.service import Studio
 from noren.studio.store import Job, State

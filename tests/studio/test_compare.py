@@ -16,11 +16,11 @@ from tests.studio.in_process import Program
 
 from noren.data.reading import read
 from noren.data.schema import Schema
-from noren.judgement.place import Place, frontier
+from noren.judgement.frontier import Place, frontier
 from noren.studio.pages.compare import _ranges
+from noren.sweeps.advice import rule_words
 from noren.sweeps.study import Study
 from noren.sweeps.sweep import ask, run
-from noren.sweeps.words import rule_words
 
 QUICK: dict[str, Any] = {"attacks": ["unique-rows"], "measures": ["cell-error", "reid-rate", "effective"]}
 

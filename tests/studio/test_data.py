@@ -13,7 +13,7 @@ from noren.api import sample
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.reports.profile import profile
-from noren.studio.acts.projects import add_project
+from noren.studio.actions.projects import add_project
 from noren.studio.forms.columns import problems_of, schema_of
 from noren.studio.pages import data_parts
 from noren.studio.pages.data_parts import unicity_context

@@ -15,8 +15,8 @@ from tests.studio.quiet import PEOPLE, Quiet
 from noren.data.reading import read
 from noren.data.schema import Schema
 from noren.i18n import speaking
-from noren.studio.acts.projects import answer, set_schema
-from noren.studio.acts.runs import Search, more_seeds, search_for, start_run, start_search
+from noren.studio.actions.projects import answer, set_schema
+from noren.studio.actions.runs import Search, more_seeds, search_for, start_run, start_search
 from noren.studio.forms.columns import open_stops
 from noren.studio.store import Job, State
 from noren.sweeps.sweep import ask, run
@@ -69,7 +69,7 @@ def test_where_only_quick_attacks_judge_nothing_unproved_is_tried(
     waiting: Quiet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = shop(waiting, 30)
-    monkeypatch.setattr("noren.studio.acts.runs._MANY_ROWS", 59)
+    monkeypatch.setattr("noren.studio.actions.runs._MANY_ROWS", 59)
     asked = search_for(waiting.studio, project, "partner")
     assert ks(asked) == [5, 8]
     assert asked.attacks is not None
@@ -77,7 +77,7 @@ def test_where_only_quick_attacks_judge_nothing_unproved_is_tried(
     assert "ensemble" not in asked.attacks
     assert names(asked) == ("generalize", "generalize-by-count")
     assert "Only quick attacks and measures judge." in waiting.client.get(f"/projects/{project}/protect").text
-    monkeypatch.setattr("noren.studio.acts.runs._TOO_MANY_ROWS", 59)
+    monkeypatch.setattr("noren.studio.actions.runs._TOO_MANY_ROWS", 59)
     assert names(search_for(waiting.studio, project, "partner")) == ("generalize-by-count",)
 
 

@@ -19,10 +19,10 @@ from tests.studio.browsing import at_rest, watched, without_axe_violations, with
 from tests.studio.in_process import Server
 
 from noren.drawing.bars import bars, paired_histogram
-from noren.drawing.ground import live
+from noren.drawing.base import live
 from noren.drawing.risk_map import risk_utility_map
+from noren.judgement.frontier import Place
 from noren.judgement.glossary import chapters
-from noren.judgement.place import Place
 from noren.judgement.verdict import Word
 from noren.studio.app import make_app
 from noren.studio.pages.frame import FRAME

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
 from tests.studio.in_process import Server
 
-from noren.judgement.place import Place
+from noren.judgement.frontier import Place
 from noren.judgement.rule import DEFAULT
 from noren.studio.app import make_app
 from noren.studio.store import State, Store

@@ -176,7 +176,7 @@ import sys, threading
 from pathlib import Path
 import noren.studio.work
 from noren.studio import worker
-from noren.work.children import Parent
+from noren.work.child_processes import Parent
 def forever(order, folder, progress):
     print("working", flush=True)
     threading.Event().wait()

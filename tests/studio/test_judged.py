@@ -16,7 +16,7 @@ from noren.judgement.judging import judge
 from noren.judgement.rule import RULES
 from noren.judgement.verdict import Reason, Word
 from noren.progress import silent
-from noren.studio.acts.projects import change_project, copy_project
+from noren.studio.actions.projects import change_project, copy_project
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.store import Job, State
 from noren.studio.work import running

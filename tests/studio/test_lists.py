@@ -11,7 +11,7 @@ import pytest
 from tests.studio.quiet import PEOPLE, Quiet
 from tests.studio.test_home import FACTS, judged
 
-from noren.studio.acts.projects import change_project, remove_project, set_schema, upload
+from noren.studio.actions.projects import change_project, remove_project, set_schema, upload
 from noren.studio.folders import SOURCE_FILE
 from noren.studio.jobs import Live
 from noren.studio.service import ProjectQuery, RunQuery, find_projects, find_runs, methods_of

@@ -27,17 +27,17 @@ from noren.i18n import _, ngettext, remember_messages, speaking
 from noren.measures.safety import classes
 from noren.progress import silent
 from noren.studio import exports, jobs, worker
-from noren.studio.acts.projects import add_project, upload
-from noren.studio.acts.runs import act_on_job
+from noren.studio.actions.projects import add_project, upload
+from noren.studio.actions.runs import act_on_job
+from noren.studio.failure_reasons import GONE, reason_of, spoken, told_error
 from noren.studio.folders import Folders, read_json, write_json
-from noren.studio.reasons import GONE, reason_of, spoken, told_error
 from noren.studio.service import Studio
 from noren.studio.store import HEAVY, Job, State, Store
 from noren.studio.work import running
 from noren.studio.work.results import Kept, forget_failures, load_outcome, set_aside
-from noren.web.refusals import DISK_FULL, NotNowError, TooLargeError, is_disk_full
+from noren.web.errors import DISK_FULL, NotNowError, TooLargeError, is_disk_full
 from noren.web.settings import Settings
-from noren.work.children import Child, Parent
+from noren.work.child_processes import Child, Parent
 from noren.work.queue import Claim
 
 FULL = OSError(errno.ENOSPC, "No space left on device")

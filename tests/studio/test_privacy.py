@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noren.studio.acts.projects import add_project
+from noren.studio.actions.projects import add_project
 from noren.studio.folders import keep_private, remove_leftovers
 from noren.studio.service import Studio
 from noren.studio.store import Store

@@ -9,11 +9,11 @@ import pytest
 from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 
 from noren.errors import ParameterError
-from noren.studio.acts.projects import answer, set_schema
+from noren.studio.actions.projects import answer, set_schema
 from noren.studio.forms.columns import open_stops, problems_of, with_answer
 from noren.studio.forms.run_form import checked_methods
 from noren.studio.store import State
-from noren.web.refusals import NotNowError
+from noren.web.errors import NotNowError
 
 SPEND = "customer,date,cds,paid\n" + "".join(f"{i % 4},1997010{i % 9 + 1},{i % 3},{i}.5\n" for i in range(12))
 SLASHED = "id,when\nA,01/02/2010\nB,03/04/2010\n"

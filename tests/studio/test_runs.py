@@ -15,7 +15,7 @@ from tests.studio.browsing import another_page, watched, without_axe_violations,
 from tests.studio.conftest import Running, lasting_port, ready_project, until, wait_for
 from tests.studio.in_process import InProcess, Program, Server
 
-from noren.judgement.place import Place
+from noren.judgement.frontier import Place
 from noren.studio.pages.runs import _finding
 from noren.studio.store import Job, State
 from noren.studio.work import STAGES, stage_of

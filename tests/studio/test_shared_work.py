@@ -16,7 +16,7 @@ from noren.measures.safety import classes
 from noren.progress import silent
 from noren.studio.folders import Folders, read_json
 from noren.studio.work import running
-from noren.sweeps.kept import KeptPoint
+from noren.sweeps.cached_point import KeptPoint
 from noren.sweeps.sweep import ask, run
 
 ATTACKS, MEASURES = ["unique-rows", "jaccard"], ["cell-error", "reid-rate", "effective"]

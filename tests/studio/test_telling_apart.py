@@ -7,7 +7,7 @@ from tests.studio.quiet import SHOP, Quiet
 import noren
 from noren.data.samples.people import sample_people
 from noren.judgement.numbers import count, percent
-from noren.studio.acts.projects import add_project
+from noren.studio.actions.projects import add_project
 
 
 def shown(quiet: Quiet, project: str, query: str) -> str:

@@ -23,13 +23,13 @@ from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.errors import NorenError
 from noren.progress import silent
-from noren.studio.acts.projects import add_project, upload
+from noren.studio.actions.projects import add_project, upload
+from noren.studio.failure_reasons import told_error
 from noren.studio.folders import read_json
 from noren.studio.pages import data_parts
-from noren.studio.reasons import told_error
 from noren.studio.service import Studio
 from noren.studio.work import reading
-from noren.web.refusals import TooLargeError
+from noren.web.errors import TooLargeError
 from noren.web.settings import Settings
 from noren.web.uploads import shown_name
 

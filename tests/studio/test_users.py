@@ -16,7 +16,7 @@ from tests.studio.staffed import PASSWORD, STAFF, Staffed
 
 from noren.errors import NorenError
 from noren.studio.api.runs import _events, _told_runs
-from noren.studio.trail import STUDIO
+from noren.studio.audit_trail import STUDIO
 from noren.studio.users import UserRole
 from noren.web.accounts import hashed
 
@@ -241,7 +241,7 @@ def test_many_acts_at_once_stay_a_chain(address: str) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     from noren.studio.store import Store
-    from noren.work.chain import verify
+    from noren.work.hash_chain import verify
 
     stores = [Store(address) for _ in range(3)]
     with ThreadPoolExecutor(6) as threads:

@@ -11,16 +11,16 @@ import vl_convert
 from noren.api import sample
 from noren.data.samples.people import sample_people
 from noren.data.schema import Kind
-from noren.drawing.ground import live
+from noren.drawing.base import live
 from noren.errors import ParameterError
-from noren.judgement.place import Place, recommend
+from noren.judgement.frontier import Place, recommend
 from noren.judgement.rule import rule_named
 from noren.judgement.verdict import Verdict
 from noren.methods import methods
+from noren.sweeps.advice import advice, answer, sureness
+from noren.sweeps.defaults import sensible_methods, sensible_values
 from noren.sweeps.page import SettingsMap, settings_map
 from noren.sweeps.plan import settings_for
-from noren.sweeps.usual import sensible_methods, sensible_values
-from noren.sweeps.words import advice, answer, sureness
 
 PARTNER = rule_named("partner")
 

@@ -24,11 +24,11 @@ from noren.judgement.rule import rule_named
 from noren.judgement.sentences import rule_sentence
 from noren.methods import methods
 from noren.methods.chain import Chain
+from noren.sweeps.advice import headline
 from noren.sweeps.files import NAMES, SweepFile, holds_study, sweep_toml
 from noren.sweeps.page import page_html, short_html
 from noren.sweeps.study import Study
 from noren.sweeps.sweep import ask, run, sweep
-from noren.sweeps.words import headline
 
 SEED = 918273645546372819
 PERSON = "person-0x5f-"

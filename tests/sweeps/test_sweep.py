@@ -22,9 +22,9 @@ from noren.data.frames import History, Table
 from noren.data.samples.people import sample_people
 from noren.errors import NorenError, ParameterError, UnknownNameError
 from noren.judgement.evidence import Facts, Tried
+from noren.judgement.frontier import place_of
 from noren.judgement.judging import judge
 from noren.judgement.outcome import run_outcome
-from noren.judgement.place import place_of
 from noren.measures import measures
 from noren.methods import methods
 from noren.methods.chain import Chain

@@ -56,7 +56,7 @@ def test_code_is_followed_through_imports_and_registers() -> None:
         "noren.methods.retention",
         "noren.retention.reconstruction",
     } <= used
-    assert not used & {"noren.reproduce.s4", "noren.reproduce.frame", "noren.i18n", "noren.drawing.ground"}
+    assert not used & {"noren.reproduce.s4", "noren.reproduce.frame", "noren.i18n", "noren.drawing.base"}
     assert "noren.methods.generalize" in modules_used("noren.methods")
 
 

@@ -14,7 +14,7 @@ from tests.zoo.steps import CHEAP, Visit, leaked
 
 from noren.errors import NorenError
 from noren.progress import silent
-from noren.studio.reasons import told_error
+from noren.studio.failure_reasons import told_error
 from noren.studio.store import Job, State
 from noren.studio.work import do
 

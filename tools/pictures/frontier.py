@@ -44,8 +44,8 @@ class Place:
 def places() -> tuple[Place, ...]:
     """Return every release with its place on the map."""
     import noren
-    from noren.judgement.place import Place as Judged
-    from noren.judgement.place import frontier
+    from noren.judgement.frontier import Place as Judged
+    from noren.judgement.frontier import frontier
 
     history = noren.sample(customers=40, rows=800, items=120, seed=1, schema="pwscup2018")
     found: list[tuple[str, int, float, float, float]] = []

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
-from noren.kernels.draws import pseudonyms
+from noren.kernels.random_draws import pseudonyms
 from noren.progress import Progress, silent
 from noren.protocols import Method, Strength, in_form
 

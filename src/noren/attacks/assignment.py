@@ -17,8 +17,8 @@ from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import uniforms
 from noren.kernels.linkage.assignment import greedy_pairs
+from noren.kernels.random_draws import uniforms
 from noren.protocols import Guess
 
 Pairs = tuple[Whole, Whole, Real]

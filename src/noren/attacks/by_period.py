@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.cells import cell_ends, is_interval, is_set
-from noren.data.fits import compared_columns
+from noren.data.compatibility import compared_columns
 from noren.data.frames import History
 from noren.data.periods import Calendar, in_order, periods_of
 from noren.data.schema import Column, Role, Scale, ValueType

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
 from noren.attacks.assignment import pairs_of, uniform
-from noren.data.fits import Consistent, consistent_customers
+from noren.data.compatibility import Consistent, consistent_customers
 from noren.data.frames import History
 from noren.errors import ParameterError
 from noren.i18n import N_, _

@@ -18,7 +18,7 @@ from pydantic import Field, PrivateAttr, field_validator
 
 from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import ALWAYS, AttackByPeriod, rows_by_period
-from noren.data.fits import partial
+from noren.data.compatibility import partial
 from noren.data.frames import History
 from noren.data.periods import in_order
 from noren.data.schema import Role

@@ -31,7 +31,7 @@ from noren.attacks.profile import (
     solve,
 )
 from noren.data.cells import is_interval
-from noren.data.fits import columns_not_there, of_one_item
+from noren.data.compatibility import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType
 from noren.i18n import N_, _

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from noren.attacks.assignment import pairs_of, uniform
 from noren.data.arrays import exact_values, numbers
-from noren.data.fits import Sides, sides_of
+from noren.data.compatibility import Sides, sides_of
 from noren.data.frames import History
 from noren.data.schema import Scale
 from noren.errors import ParameterError

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import AttackByPeriod, PeriodSides, first_belief, period_sides
-from noren.data.fits import columns_not_there, of_one_item
+from noren.data.compatibility import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.engines.accelerated.device import accelerator_for

@@ -99,7 +99,7 @@ def unicity(
 ) -> Output:
     """Count who is singled out."""
     from noren.data.reading import read_any_release
-    from noren.drawing.ground import chart_ending, heading_lines, write_picture
+    from noren.drawing.base import chart_ending, heading_lines, write_picture
     from noren.inference.unicity import numbers_of
     from noren.inference.unicity import unicity as run
     from noren.judgement.sentences import left_in_release, singled_out

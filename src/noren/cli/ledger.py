@@ -103,7 +103,7 @@ def add(
     if every and (period_name is not None or dry_run):
         raise refusal("all_and_one_period")
     if chart is not None:
-        from noren.drawing.ground import chart_ending
+        from noren.drawing.base import chart_ending
 
         chart_ending(chart)  # before long work
     book = Ledger.open(ledger)

@@ -19,8 +19,8 @@ from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
+    from noren.judgement.frontier import Place
     from noren.judgement.outcome import Outcome
-    from noren.judgement.place import Place
     from noren.judgement.verdict import Verdict
     from noren.reproduce.run import Reproduction
 
@@ -186,8 +186,8 @@ def demo(
     from noren.data.contest_files import write_rows
     from noren.data.formats.files import FolderKind, writing_folder
     from noren.data.release import RELEASE
+    from noren.judgement.frontier import place_of
     from noren.judgement.judging import judge
-    from noren.judgement.place import place_of
     from noren.judgement.rule import rule_named
     from noren.reports.report import write_report
     from noren.work.workers import child_processes
@@ -249,8 +249,8 @@ def _examined(original: Records, folder: Path, seed: int, place: str) -> Outcome
 
 def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> Iterator[Part]:
     """Yield the story on one screen: what each release lets happen, what it keeps, and which to take."""
+    from noren.judgement.frontier import finding
     from noren.judgement.numbers import percent
-    from noren.judgement.place import finding
     from noren.judgement.sentences import allowed, rule_sentence, word_text
 
     headings = (_("release"), _("verdict"), _("re-identified"), _("utility kept"))

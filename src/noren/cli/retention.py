@@ -205,7 +205,7 @@ class Picture:
         """Draw one attribute of a release, or two."""
         from noren.data.release import Release
         from noren.drawing import table_charts as charts
-        from noren.drawing.ground import chart_ending, write_picture
+        from noren.drawing.base import chart_ending, write_picture
 
         if self.out is None and not situation.json:
             raise refusal("nowhere_to_draw")

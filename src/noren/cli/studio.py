@@ -108,8 +108,8 @@ class StudioPlace:
     @contextlib.contextmanager
     def store(self, *, make: bool = False) -> Iterator[Store]:
         """Yield the database of a studio, under the name of the command line; it may be open in a server meanwhile."""
+        from noren.studio.audit_trail import TERMINAL, acting_as
         from noren.studio.store import Store
-        from noren.studio.trail import TERMINAL, acting_as
         from noren.web.settings import Settings, default_folder
 
         settings = Settings(self.data_dir or default_folder(), database=self.database)
@@ -210,8 +210,8 @@ def verify(
     expect: Annotated[str | None, Option(metavar="DIGEST")] = None,
 ) -> Output:
     """Tell whether the chain of a trail holds; leave with 1 where it does not."""
-    from noren.studio.trail import check_file
-    from noren.work.chain import BrokenChainError
+    from noren.studio.audit_trail import check_file
+    from noren.work.hash_chain import BrokenChainError
 
     try:
         count, digest = check_file(file, expect)

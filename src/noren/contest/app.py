@@ -26,18 +26,18 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from noren.contest.api import router as api
 from noren.contest.arena import Arena, JudgesDesk
+from noren.contest.background import Postman, Work
 from noren.contest.dependencies import Entrance
-from noren.contest.desk import Desk
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.pages import home, organising, playing
 from noren.contest.pages.frame import FRAME, LoginNeededError, page
-from noren.contest.store.sealing import derived, kept_key
-from noren.contest.working import Postman, Work
+from noren.contest.service import Desk
+from noren.contest.store.encryption import derived, kept_key
 from noren.i18n import _
 from noren.version import __version__
-from noren.web.answers import PRIVATE_UMASK, answer_errors, common_pages, serve_app
 from noren.web.frame import Bundle
 from noren.web.guard import Guard
+from noren.web.responses import PRIVATE_UMASK, answer_errors, common_pages, serve_app
 from noren.web.settings import Settings
 from noren.web.uploads import Bounds
 

@@ -22,9 +22,9 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from noren.contest.acts import RefusedError
+from noren.contest.actions import RefusedError
 from noren.contest.arena import JUDGE, Arena
-from noren.contest.proofs import Receipt, holds, receipt_from
+from noren.contest.receipts import Receipt, holds, receipt_from
 from noren.contest.results import RESULTS_FILES, results_html, results_of
 from noren.contest.state import Contest, fold
 from noren.contest.store.tables import accounts, organisers
@@ -34,7 +34,7 @@ from noren.errors import FileError, ParameterError, shown
 from noren.i18n import LANGUAGES, _, speaking
 from noren.progress import Progress, silent
 from noren.tables import Texts, table_of
-from noren.work.chain import Entry, canonical, entry_of, verify
+from noren.work.hash_chain import Entry, canonical, entry_of, verify
 
 say = Texts(__name__)
 Kind = Literal["open", "sealed"]
@@ -151,7 +151,7 @@ class Archive:
     Attributes
     ----------
     entries
-        The log as it stands in the archive; whether it holds is for :func:`noren.work.chain.verify` to say.
+        The log as it stands in the archive; whether it holds is for :func:`noren.work.hash_chain.verify` to say.
     """
 
     path: Path

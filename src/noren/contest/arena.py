@@ -17,20 +17,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from noren.contest import acts
-from noren.contest.acts import RefusedError
+from noren.contest import actions
+from noren.contest.actions import RefusedError
 from noren.contest.judging.prepared import similar
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import moment
-from noren.contest.proofs import Receipt, SigningKey
-from noren.contest.proofs import order as by_lot
+from noren.contest.receipts import Receipt, SigningKey
+from noren.contest.receipts import order as by_lot
 from noren.contest.results import results_of
 from noren.contest.state import Contest, Submission, fold
 from noren.contest.store.database import ContestStore, Job
+from noren.contest.store.encryption import Hook, derived, kept_key
 from noren.contest.store.files import Files
-from noren.contest.store.sealing import Hook, derived, kept_key
 from noren.i18n import _
-from noren.work.chain import Entry, Said, chained
+from noren.work.hash_chain import Entry, Said, chained
 
 JUDGE, POST = "judge", "post"
 """The queue of what is scored, and that of what is sent to other servers."""
@@ -248,14 +248,14 @@ class JudgesDesk:
         ]
         self.arena.change(
             order.contest,
-            lambda state, _now: acts.publish_targets(state, round_=order.round, targets=made),
+            lambda state, _now: actions.publish_targets(state, round_=order.round, targets=made),
             self._hooks,
         )
 
     def given_up(self, job: Job, reason: str) -> None:
         """Give a try back that failed by our fault for good; the reason stands on the page."""
         if job.submission is not None:
-            self.arena.change(job.contest, partial(acts.refund, submission=job.submission, reason=reason))
+            self.arena.change(job.contest, partial(actions.refund, submission=job.submission, reason=reason))
 
     # --- what is due -------------------------------------------------------------------------------------------------
 
@@ -274,8 +274,8 @@ class JudgesDesk:
                     with self.arena.store.changing(name) as change:  # of several who want it one orders it
                         if not self.arena.store.jobs.has(change.connection, name, "targets", order):
                             change.enqueue("targets", queue=JUDGE, order=order)
-            if acts.reveal(contest, now, salt=""):
-                contest = self.arena.change(name, partial(acts.reveal, salt=self.salt(contest)), self._hooks)
+            if actions.reveal(contest, now, salt=""):
+                contest = self.arena.change(name, partial(actions.reveal, salt=self.salt(contest)), self._hooks)
             if contest.salt is not None:
                 self._publish_results(contest)
 
@@ -289,7 +289,7 @@ class JudgesDesk:
         digest = results_of(contest).digest
         self.arena.change(
             contest.id,  # what came meanwhile is for the next look
-            lambda state, _now: acts.publish_results(state, digest=digest) if state.digest == contest.digest else [],
+            lambda state, _now: actions.publish_results(state, digest=digest) if state.digest == contest.digest else [],
             self._hooks,
         )
 
@@ -322,7 +322,7 @@ def _found(order: JudgesOrder, result: Mapping[str, Any], contest: Contest, _now
 
     Two teams are told once of each round and target, so that the log grows with the teams and not with the tries.
     """
-    said = acts.judge(contest, submission=order.submission, scorer=order.scorer, result=result)
+    said = actions.judge(contest, submission=order.submission, scorer=order.scorer, result=result)
     sketch = result.get("sketch")
     if not said or not result.get("valid") or not sketch:
         return said

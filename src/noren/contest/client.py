@@ -24,7 +24,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from noren.contest.acts import RefusedError
+from noren.contest.actions import RefusedError
 from noren.contest.credentials import Login
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
 from noren.data.formats.files import writing_file
@@ -243,7 +243,7 @@ class Client:
         return dict(self.get("contests", contest))
 
     def do(self, act: Action[..., Any], contest: str, **asked: Any) -> Any:
-        """Do an action (:mod:`noren.contest.acts`), and return the server's answer."""
+        """Do an action (:mod:`noren.contest.actions`), and return the server's answer."""
         method, parts, content = act.request(contest=contest, **asked)
         return self.send(method, *parts, content=content, again=act.again)
 

@@ -18,17 +18,17 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, ValidationError
 
-from noren.contest.acts import RefusedError
-from noren.contest.desk import NOBODY, Desk, Visit, Who
+from noren.contest.actions import RefusedError
+from noren.contest.service import NOBODY, Desk, Visit, Who
 from noren.contest.store.database import Account, ContestStore
 from noren.errors import FileError, OutputError, ParameterError
 from noren.i18n import _, translated
 from noren.tables import Texts
 from noren.web.accounts import Token, digest_of, folded, guesser
 from noren.web.actions import Action, add_route
-from noren.web.refusals import is_disk_full
+from noren.web.errors import is_disk_full
 from noren.web.settings import Settings
-from noren.work.chain import Said
+from noren.work.hash_chain import Said
 
 say = Texts(__name__)
 _MINUTE, _HOUR = 60.0, 3600.0

@@ -16,14 +16,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import is_zipfile
 
-from noren.contest import acts
+from noren.contest import actions
 from noren.contest.archive import Archive, open_archive, read_log
 from noren.contest.arena import numbered, target_label
 from noren.contest.judging import SCORER
 from noren.contest.judging.prepared import make_target, similar
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.proofs import BadReceiptError, Receipt, holds, misfits, read_receipt
-from noren.contest.proofs import verify as verify_receipt
+from noren.contest.receipts import BadReceiptError, Receipt, holds, misfits, read_receipt
+from noren.contest.receipts import verify as verify_receipt
 from noren.contest.results import RESULTS_FILES, results_of
 from noren.contest.rulebook import read_rulebook
 from noren.contest.state import Contest, fold
@@ -31,7 +31,7 @@ from noren.engines.blocks import cores
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, part_of, silent
-from noren.work.chain import BrokenChainError, Entry, canonical, digest_of, verify
+from noren.work.hash_chain import BrokenChainError, Entry, canonical, digest_of, verify
 from noren.work.store import PieceStore, Unit
 from noren.work.workers import run_units
 
@@ -288,8 +288,8 @@ class _Replay:
                 if ours != said["rulebook_digest"]:
                     theirs = said["rulebook_digest"]
                     self.misfit(entry, _("the rulebook is another"), "rulebook_digest", ours, theirs)
-            case kind if kind in acts.DECIDED:  # phase, quota, team, what may be changed when
-                again = acts.decided_again(contest, entry)
+            case kind if kind in actions.DECIDED:  # phase, quota, team, what may be changed when
+                again = actions.decided_again(contest, entry)
                 if not again:
                     self.misfit(entry, _("by the rules there was nothing to say"))
                 else:
@@ -300,7 +300,7 @@ class _Replay:
                     self.misfit(entry, _("one person is in two teams"), "team", own, said["team"])
             case "release-judged" | "guess-judged":
                 result = {name: one for name, one in said.items() if name not in ("submission", "scorer")}
-                if not acts.judge(contest, submission=said["submission"], scorer=said["scorer"], result=result):
+                if not actions.judge(contest, submission=said["submission"], scorer=said["scorer"], result=result):
                     why = _("it was judged already, or by another scorer")
                     self.misfit(entry, why, "scorer", contest.scorer, said["scorer"])
                     return
@@ -322,7 +322,7 @@ class _Replay:
                 if not _salt_fits(contest.commitment, entry):
                     why = _("the salt is not the committed one")
                     self.misfit(entry, why, "salt", contest.commitment, said.get("salt"))
-                elif not acts.reveal(contest, entry.time, salt=self._salt):
+                elif not actions.reveal(contest, entry.time, salt=self._salt):
                     self.misfit(entry, _("it was revealed too early, or twice"))
             case "results":
                 self.counts["results"] += 1

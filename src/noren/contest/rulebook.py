@@ -27,7 +27,7 @@ from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures
 from noren.protocols import Attack, Measure
 from noren.tables import Texts, table_of
-from noren.work.chain import digest_of
+from noren.work.hash_chain import digest_of
 
 say = Texts(__name__)
 PRESETS = ("pwscup2018", "pwscup2017", "pwscup2016", "custom")

@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 
 from noren.api import protect, sample
-from noren.contest import acts
+from noren.contest import actions
 from noren.contest.app import ArenaSettings, judging, serve
 from noren.contest.archive import export
 from noren.contest.arena import Arena, JudgesDesk
-from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.judging.prepared import guess_on, original_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, moment, planned_phases
 from noren.contest.rulebook import Rulebook, preset
+from noren.contest.service import Desk, NewContest, Who
 from noren.contest.standings import board
 from noren.contest.state import Contest
 from noren.contest.store.database import Account
@@ -113,7 +113,7 @@ class Simulation:
             again, place = divmod(number, len(names))
             name = names[place] + (f" {again + 1}" if again else "")
             self._teams.append(Who(arena.store.accounts.add(f"team-{number + 1}", name, new_id())))
-            self._desk.do(self._teams[-1], contest, acts.register, name=name)
+            self._desk.do(self._teams[-1], contest, actions.register, name=name)
 
     @property
     def state(self) -> Contest:

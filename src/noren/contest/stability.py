@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.contest.proofs import seed
+from noren.contest.receipts import seed
 from noren.contest.standings import Status, board, guesses_against, ranks
 from noren.contest.state import Contest
 from noren.data.contest_files import listed_customers

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, open_phases
 from noren.contest.rulebook import Rulebook, read_rulebook
-from noren.work.chain import Entry
+from noren.work.hash_chain import Entry
 
 
 class Settings(BaseModel):

@@ -27,7 +27,7 @@ from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import from_grid, from_sets, uniforms_at
+from noren.kernels.random_draws import from_grid, from_sets, uniforms_at
 from noren.progress import Progress, silent
 from noren.tables import Texts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from noren.drawing.ground import LONGEST_NAME, Spec, bar_labels, distinct, few, short
+from noren.drawing.base import LONGEST_NAME, Spec, bar_labels, distinct, few, short
 from noren.drawing.histograms import Axis, Spread, axis_title
 from noren.i18n import _
 from noren.judgement.numbers import percent

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from noren.drawing.ground import (
+from noren.drawing.base import (
     LONGEST_NAME,
     Spec,
     chart_ending,

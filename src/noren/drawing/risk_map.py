@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from noren.drawing.ground import LETTER, Spec, layer, scaled, text_width
+from noren.drawing.base import LETTER, Spec, layer, scaled, text_width
 from noren.i18n import _
+from noren.judgement.frontier import Place, frontier
 from noren.judgement.numbers import percent
 from noren.judgement.page_text import printable
-from noren.judgement.place import Place, frontier
 from noren.judgement.sentences import bare_word
 from noren.judgement.verdict import Word
 from noren.measures import place_of_measure

@@ -15,7 +15,7 @@ import numpy as np
 from noren.data.frames import Records, Table
 from noren.data.release import Release
 from noren.drawing.bars import bars, darkest, shaded
-from noren.drawing.ground import Spec
+from noren.drawing.base import Spec
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.page_text import printable

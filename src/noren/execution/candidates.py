@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
 from noren.data.cells import cell_ends, is_set
-from noren.data.fits import compared_columns, of_one_item, row_texts
+from noren.data.compatibility import compared_columns, of_one_item, row_texts
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.data.statement import Statement
@@ -49,7 +49,7 @@ def consistent_pairs(
     """Return the public histories, and for each the customers who may be behind it.
 
     The first has ``history``, ``pseudonym``, ``rows``, ``sharing``, the second ``history`` and ``customer``. See
-    :func:`noren.data.fits.consistent_customers`, which finds the same on one machine. Where ``witnesses`` are given
+    :func:`noren.data.compatibility.consistent_customers`, which finds the same on one machine. Where ``witnesses`` are given
     (``history``, ``customer``), only they are asked for: each must fit like anybody else.
     """
     columns = compared_columns(*of_one_item(original.rowless(), public.rowless()))

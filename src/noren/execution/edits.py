@@ -15,7 +15,7 @@ from noren.data.statement import Statement
 from noren.execution.frames import ROW, ClusterRecords, cuts_below, map_blocks, ranked
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, f
-from noren.kernels.draws import first_pseudonym, raw_at
+from noren.kernels.random_draws import first_pseudonym, raw_at
 from noren.methods.by_period import MethodByPeriod
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def named(units: DataFrame, count: int, seed: int) -> DataFrame:
 
 
 def nobodys_rows(records: ClusterRecords) -> dict[str, Any]:
-    """Return what a statement notes of rows that nobody owns, as ``noren.data.fits`` does on one machine."""
+    """Return what a statement notes of rows that nobody owns, as ``noren.data.compatibility`` does on one machine."""
     count = records.frame.filter(records.column(Role.CUSTOMER).isNull()).count()
     return {"rows_without_customer": count} if count else {}
 

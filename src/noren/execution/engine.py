@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from noren import api
+from noren.data.compatibility import history_classes
 from noren.data.contest_files import read_guesses, write_candidates, write_guess
-from noren.data.fits import history_classes
 from noren.data.formats.files import must_be_free
 from noren.data.frames import History, Records, Table
 from noren.data.guessing import Question

@@ -35,7 +35,7 @@ from scipy.sparse import csr_array
 from noren.attacks.nearest import Nearest
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.cells import is_generalised, is_set
-from noren.data.fits import consistent_customers, history_classes, sides_of
+from noren.data.compatibility import consistent_customers, history_classes, sides_of
 from noren.data.frames import History, Records, Table
 from noren.data.schema import Role, Scale, Schema
 from noren.data.statement import Statement

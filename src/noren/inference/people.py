@@ -14,7 +14,7 @@ import polars as pl
 from scipy.stats import binom
 
 from noren.data.arrays import exact_values
-from noren.data.fits import history_classes
+from noren.data.compatibility import history_classes
 from noren.data.formats.render import Spelling
 from noren.data.frames import History, Records
 from noren.data.schema import Column, Kind, Role

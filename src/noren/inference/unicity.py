@@ -22,7 +22,7 @@ import polars as pl
 
 from noren.data.arrays import NOBODY, exact_values, people
 from noren.data.categories import Categories, category_of_item, in_categories, read_categories, release_categories
-from noren.data.fits import sides_of
+from noren.data.compatibility import sides_of
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.reading import as_records, as_release, checked_seed
@@ -32,9 +32,9 @@ from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.inference.coarseness import CATEGORY, EXACT, KnownColumn, coarse_cells, coarse_values, known_columns
 from noren.kernels.arrays import Flags, Whole
-from noren.kernels.draws import uniforms
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.linkage.known_points import Holders, equal_histories, fitting_holders, narrowed
+from noren.kernels.random_draws import uniforms
 from noren.progress import Progress, part_of, silent
 from noren.tables import Texts
 

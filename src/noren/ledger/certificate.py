@@ -15,7 +15,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from noren.api import protect
-from noren.data.fits import history_classes
+from noren.data.compatibility import history_classes
 from noren.data.frames import History
 from noren.data.periods import Calendar, period_key
 from noren.data.release import Release

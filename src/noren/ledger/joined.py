@@ -17,7 +17,7 @@ from noren.data.release import Release, Secret
 from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
-from noren.kernels.draws import pseudonyms
+from noren.kernels.random_draws import pseudonyms
 from noren.tables import Texts
 
 say = Texts(__name__)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from scipy.special import stdtrit
 
 from noren.api import attack as run_attack
-from noren.data.fits import history_classes
+from noren.data.compatibility import history_classes
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.errors import NorenError, reason_of

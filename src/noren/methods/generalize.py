@@ -30,7 +30,8 @@ from noren.kernels.sharing.pairing import Spread
 from noren.kernels.sharing.partitioning import Mixture, mixtures
 from noren.kernels.sharing.rows import DELETED
 from noren.kernels.sharing.shared_histories import Budget, Effort, Found, Report, least_cost, share_histories
-from noren.methods.alike import (
+from noren.methods.pseudonymize import pseudonymous
+from noren.methods.shared_values import (
     EFFORT,
     EFFORT_HELP,
     EFFORT_WORDS,
@@ -44,7 +45,6 @@ from noren.methods.alike import (
     not_below,
     stop_if_too_few,
 )
-from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Enough, Progress, silent
 from noren.protocols import ALIKE, Method, Runtime, Strength, in_form
 from noren.tables import Texts

@@ -14,7 +14,8 @@ from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale, Schema
 from noren.i18n import N_, _
 from noren.kernels.sharing.rows import groups_by_count, rows_laid_together
-from noren.methods.alike import (
+from noren.methods.pseudonymize import pseudonymous
+from noren.methods.shared_values import (
     SHARING,
     SHARING_HELP,
     SUPPRESSED,
@@ -24,7 +25,6 @@ from noren.methods.alike import (
     in_words,
     stop_if_too_few,
 )
-from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import ALIKE, Method, Strength, in_form
 

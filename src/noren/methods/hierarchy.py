@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from noren.data.column_levels import Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.hierarchies.levels import MISSING_MARK, texts_of
 from noren.data.release import Release, Statement
-from noren.data.rungs import Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs
 from noren.data.schema import Column, Kind, Scale, Schema
 from noren.engines.blocks import cores
 from noren.errors import ParameterError

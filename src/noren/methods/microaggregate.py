@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from noren.i18n import N_
-from noren.methods.alike import SUPPRESSED
 from noren.methods.generalize import Generalize
+from noren.methods.shared_values import SUPPRESSED
 
 
 class Microaggregate(Generalize):

@@ -20,7 +20,7 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.kernels.lattice.search import Ladder, suppressed
-from noren.methods.alike import generalised
+from noren.methods.shared_values import generalised
 from noren.methods.table_parts import (
     AlikeRows,
     Share,

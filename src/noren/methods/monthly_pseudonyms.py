@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from noren.data.fits import rows_without_customer
+from noren.data.compatibility import rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Role
 from noren.i18n import N_, _
-from noren.kernels.draws import pseudonyms
+from noren.kernels.random_draws import pseudonyms
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.pseudonymize import edited
 from noren.progress import Progress, silent

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.fits import columns_not_there, of_one_item, rows_without_customer
+from noren.data.compatibility import columns_not_there, of_one_item, rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import uniforms_at
+from noren.kernels.random_draws import uniforms_at
 from noren.kernels.reconstruction.retention import day_shifts, moved_by_packs, scaled_prices
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.pseudonymize import edited, pseudonymous

@@ -9,7 +9,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from noren.data.arrays import NOBODY, exact_values, numbers, people
-from noren.data.fits import rows_without_customer
+from noren.data.compatibility import rows_without_customer
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Statement
@@ -17,13 +17,13 @@ from noren.data.schema import Column, Role, Scale, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import uniforms
 from noren.kernels.items.packed_sets import ItemSets, item_sets
 from noren.kernels.items.pseudo_records import cosine_clusters, filled_up, tf_idf, unit_rows
 from noren.kernels.items.union_clusters import missing_items, union_clusters
+from noren.kernels.random_draws import uniforms
 from noren.kernels.sharing.rows import near_in_time, one_of_each
-from noren.methods.alike import EFFORT, EFFORT_HELP, EFFORT_WORDS, not_below
 from noren.methods.pseudonymize import edited, pseudonymous
+from noren.methods.shared_values import EFFORT, EFFORT_HELP, EFFORT_WORDS, not_below
 from noren.progress import Progress, silent
 from noren.protocols import HARDER, Method, Strength, in_form
 from noren.tables import Texts

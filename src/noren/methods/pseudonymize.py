@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import polars as pl
 
 from noren.data.arrays import people
-from noren.data.fits import rows_without_customer
+from noren.data.compatibility import rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.i18n import N_, _
-from noren.kernels.draws import pseudonyms
+from noren.kernels.random_draws import pseudonyms
 from noren.progress import Progress, silent
 from noren.protocols import NAMES, Method
 

@@ -9,13 +9,13 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers, people
-from noren.data.fits import columns_not_there, of_one_item, rows_without_customer
+from noren.data.compatibility import columns_not_there, of_one_item, rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Scale, Schema
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import uniforms, uniforms_at
+from noren.kernels.random_draws import uniforms, uniforms_at
 from noren.kernels.sharing.rows import NO_PARTNER, like_partners, matched_rows
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.pseudonymize import edited, pseudonymous

@@ -21,8 +21,8 @@ from noren.errors import ParameterError, listing
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
 from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
-from noren.methods.alike import HIDES_SOMEBODY, SHARING, not_below
 from noren.methods.pseudonymize import pseudonymous
+from noren.methods.shared_values import HIDES_SOMEBODY, SHARING, not_below
 from noren.protocols import ALIKE, Method, Strength, in_form
 from noren.tables import Texts
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.arrays import NOBODY, people
-from noren.data.fits import rows_without_customer
+from noren.data.compatibility import rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Role
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import uniforms_at
+from noren.kernels.random_draws import uniforms_at
 from noren.methods.pseudonymize import HistoryMethod, edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import HARDER, Strength, in_form

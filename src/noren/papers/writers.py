@@ -16,7 +16,7 @@ from xml.sax import saxutils
 
 from markupsafe import Markup, escape
 
-from noren.drawing.ground import house_styles, template
+from noren.drawing.base import house_styles, template
 from noren.papers.document import Block, Code, Document, Field, Grid, Points, Text
 from noren.papers.wording import Wording
 

@@ -18,17 +18,17 @@ from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.frames import Records
 from noren.drawing.bars import histogram
-from noren.drawing.ground import Spec, house_styles, picture, template
+from noren.drawing.base import Spec, house_styles, picture, template
 from noren.drawing.histograms import axis_of, charted_columns, meant_by, net_shift, spread
 from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
 from noren.errors import ParameterError
 from noren.i18n import _, active_language, ngettext
+from noren.judgement.frontier import finding, frontier_sentence, place_of, worth_a_choice
 from noren.judgement.glossary import terms
 from noren.judgement.judging import judge
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import printable
-from noren.judgement.place import finding, frontier_sentence, place_of, worth_a_choice
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.sentences import cautions, headline_sentence, rule_sentence, word_text
 from noren.judgement.verdict import Verdict, Word

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.data.categories import as_released
 from noren.data.cells import kind
-from noren.data.fits import class_sizes
+from noren.data.compatibility import class_sizes
 from noren.data.formats.render import Spelling, cell_text
 from noren.data.frames import History, Records, Table
 from noren.data.release import Release
@@ -32,10 +32,10 @@ from noren.drawing.histograms import (
     spread,
 )
 from noren.judgement.evidence import Facts, facts_of
+from noren.judgement.frontier import Place, place_of
 from noren.judgement.numbers import count, decimal
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import plain, printable, printable_texts
-from noren.judgement.place import Place, place_of
 from noren.judgement.verdict import Verdict
 from noren.measures import measures
 from noren.measures.safety.table_classes import table_classes

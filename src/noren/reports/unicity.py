@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from noren.data.frames import History, Records
 from noren.data.release import Release
-from noren.drawing.ground import LONGEST_NAME, Spec, distinct, picture, scaled, short
+from noren.drawing.base import LONGEST_NAME, Spec, distinct, picture, scaled, short
 from noren.errors import InputError
 from noren.i18n import _
 from noren.inference.unicity import Curve, Step, unicity

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from noren.drawing.ground import layer, picture, scaled
+from noren.drawing.base import layer, picture, scaled
 from noren.i18n import N_, _
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.kernels.judging.threshold import thresholds

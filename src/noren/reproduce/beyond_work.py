@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import polars as pl
 
 from noren.api import protect
-from noren.data.fits import history_classes
+from noren.data.compatibility import history_classes
 from noren.data.frames import History, Table
 from noren.data.periods import in_order, periods_of
 from noren.data.release import Release

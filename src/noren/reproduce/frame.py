@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from noren.drawing.ground import picture
+from noren.drawing.base import picture
 from noren.i18n import _
 from noren.tables import table_of
 from noren.work.store import Scalar, Unit

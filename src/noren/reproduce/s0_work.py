@@ -18,8 +18,8 @@ from noren.attacks.consistency import Consistency
 from noren.contest.rulebook import Rulebook, preset
 from noren.data.arrays import exact_values, numbers
 from noren.data.catalog import find
+from noren.data.compatibility import class_sizes, history_classes
 from noren.data.draws import Draws
-from noren.data.fits import class_sizes, history_classes
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Role, Scale

@@ -18,10 +18,10 @@ from noren.data.schema import Role, Schema
 from noren.kernels.arrays import Whole
 from noren.kernels.sharing.rows import DELETED, rows_laid_together
 from noren.measures.utility.cell_error import CellError
-from noren.methods.alike import alike, in_words
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import pseudonymous
+from noren.methods.shared_values import alike, in_words
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of
 from noren.tables import table_of

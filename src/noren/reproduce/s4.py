@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noren.drawing.ground import picture
+from noren.drawing.base import picture
 from noren.drawing.table_charts import View, crosstab, histogram
 from noren.i18n import N_, _
 from noren.kernels.reconstruction.estimates import em_step, expectation_maximisation

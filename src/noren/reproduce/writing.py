@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from noren.data.formats.files import FolderKind, json_signed, writing_folder
-from noren.drawing.ground import house_styles, template
+from noren.drawing.base import house_styles, template
 from noren.i18n import _, active_language, ngettext
 from noren.reproduce.frame import Datum, Value
 from noren.reproduce.machine import facts

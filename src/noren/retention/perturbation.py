@@ -17,7 +17,7 @@ from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError, SchemaError
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import uniforms, uniforms_at
+from noren.kernels.random_draws import uniforms, uniforms_at
 from noren.kernels.reconstruction.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio, moved, replaced
 from noren.retention.attributes import Attribute
 from noren.tables import Texts

@@ -18,7 +18,7 @@ from noren.i18n import ngettext
 from noren.measures import measures
 from noren.methods import methods
 from noren.registry import Registry
-from noren.studio.acts.projects import add_samples
+from noren.studio.actions.projects import add_samples
 from noren.studio.api import router as api
 from noren.studio.folders import UnknownIdError
 from noren.studio.pages import router as pages
@@ -26,9 +26,9 @@ from noren.studio.pages.frame import FRAME, page
 from noren.studio.service import Studio
 from noren.studio.users import Entrance, allowed
 from noren.version import __version__
-from noren.web.answers import PRIVATE_UMASK, answer_errors, common_pages, serve_app
 from noren.web.frame import Bundle
 from noren.web.guard import Guard
+from noren.web.responses import PRIVATE_UMASK, answer_errors, common_pages, serve_app
 from noren.web.settings import Settings
 from noren.web.uploads import Bounds
 

@@ -26,11 +26,11 @@ from noren.i18n import _
 from noren.judgement.sentences import public_sentence, rule_sentence
 from noren.papers.card import card_files
 from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml
-from noren.studio import handing_out
+from noren.studio import approvals
 from noren.studio.folders import PROJECT_FILES, read_json
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.web.refusals import NotNowError, NotThereError
+from noren.web.errors import NotNowError, NotThereError
 
 Form = Literal["parquet", "csv"]
 """The public part as Parquet alone, or with a text file beside it: the contest's own where the data are a contest's."""
@@ -99,7 +99,7 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
     card judges it may.
     """
     found = studio.finished(job)
-    handing_out.must_be_audited(audited=found.summary.get("audited") is not False)
+    approvals.must_be_audited(audited=found.summary.get("audited") is not False)
     _must_be_approved(studio, job)
     verdict = studio.verdict(job)
     told = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
@@ -122,7 +122,7 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
 
 def _must_be_approved(studio: Studio, job: str) -> None:
     if studio.settings.four_eyes:
-        handing_out.must_be_approved(studio, handing_out.release_of_run(studio, job))
+        approvals.must_be_approved(studio, approvals.release_of_run(studio, job))
 
 
 # --- what was done, as a script ------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from noren.errors import FormatError, InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.studio.folders import DATA_FILE, read_json, write_json
 from noren.tables import Texts
-from noren.web.refusals import NotThereError
+from noren.web.errors import NotThereError
 from noren.work.queue import new_id
 
 say = Texts(__name__)
@@ -142,7 +142,9 @@ def _making(given: Hierarchy | Asked | None, values: ColumnValues, *, check: boo
     if builder is not None:
         hierarchy = builder.build(values)
     if hierarchy is not None and check:
-        from noren.data.rungs import on_rungs  # here: the search's kernels come with it, and histories need none
+        from noren.data.column_levels import (
+            on_rungs,  # here: the search's kernels come with it, and histories need none
+        )
 
         schema = values.records.schema
         alone = schema.without([other for other in schema.names if other != name])

@@ -28,13 +28,13 @@ from sqlalchemy.exc import OperationalError
 
 from noren.errors import FileError
 from noren.i18n import _
+from noren.studio.failure_reasons import GONE, UNEXPECTED, spoken, told_error
 from noren.studio.folders import Folders, remove_half_written, remove_leftovers
-from noren.studio.reasons import GONE, UNEXPECTED, spoken, told_error
 from noren.studio.store import HEAVY, LIGHT, Job, State, Store, as_columns
 from noren.studio.work.results import set_aside
-from noren.web.refusals import is_disk_full
+from noren.web.errors import is_disk_full
 from noren.web.settings import Settings
-from noren.work.children import Child, Line, private_log
+from noren.work.child_processes import Child, Line, private_log
 from noren.work.queue import Claim
 from noren.work.runner import Ending, Runner
 

@@ -23,7 +23,7 @@ from noren.data.formats.render import value_text
 from noren.data.schema import Schema
 from noren.errors import NorenError
 from noren.i18n import _, active_language
-from noren.judgement.place import Place
+from noren.judgement.frontier import Place
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.verdict import Verdict, Word
 from noren.registry import Kind as Part
@@ -32,7 +32,7 @@ from noren.studio.folders import Folders, keep_private, read_json
 from noren.studio.jobs import Jobs
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.results import Result, judged, place_by, result_in
-from noren.web.refusals import NotNowError, NotThereError
+from noren.web.errors import NotNowError, NotThereError
 from noren.web.settings import Settings
 
 

@@ -17,8 +17,8 @@ import sqlalchemy as sa
 
 from noren.i18n import _
 from noren.judgement.rule import DEFAULT
-from noren.studio.reasons import INTERRUPTED, in_language_of_reader, spoken
-from noren.studio.trail import Trail, tables
+from noren.studio.audit_trail import Trail, tables
+from noren.studio.failure_reasons import INTERRUPTED, in_language_of_reader, spoken
 from noren.studio.users import Users
 from noren.web.accounts import account_tables
 from noren.work.migrations import migrate
@@ -85,7 +85,7 @@ class Job:
     """A piece of work.
 
     ``order`` is what was asked for; it holds the seed, so no page and no answer shows it whole. ``error`` is kept in
-    every language and read in that of whoever looks (:mod:`noren.studio.reasons`).
+    every language and read in that of whoever looks (:mod:`noren.studio.failure_reasons`).
     """
 
     id: str

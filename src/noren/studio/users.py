@@ -21,9 +21,9 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.studio.trail import OWNER, RESERVED, Trail, act_as, acting_as
+from noren.studio.audit_trail import OWNER, RESERVED, Trail, act_as, acting_as
 from noren.web.accounts import Account, Accounts, Tries, checked_login, folded, is_right
-from noren.web.refusals import NotNowError, NotThereError, NotYoursError
+from noren.web.errors import NotNowError, NotThereError, NotYoursError
 from noren.web.settings import Settings
 from noren.work.queue import now
 

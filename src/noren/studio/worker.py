@@ -1,7 +1,7 @@
 """The process that does one job: ``python -m noren.studio.worker JOB_FOLDER``.
 
 The first line that it hears is its order; ``{"enough": true}`` asks it to stop and keep the best. It tells its progress
-in lines (:mod:`noren.work.children`) and writes its results into the folder, each file whole or not at all. When nobody
+in lines (:mod:`noren.work.child_processes`) and writes its results into the folder, each file whole or not at all. When nobody
 is there any more to listen to, the server is gone and so is the worker. What went wrong with the input is said as the
 command line says it, in every language; anything unexpected goes to the error log of the folder, never to a page.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from noren.progress import Progress, Stoppable
-from noren.work.children import Line, Parent, become_child
+from noren.work.child_processes import Line, Parent, become_child
 
 _EVERY = 0.1
 _WRONG_INPUT = 2
@@ -69,9 +69,9 @@ def main(folder: Path, server: Parent) -> int:
 def perform(order: dict[str, Any], folder: Path, progress: Progress) -> Line:
     """Do what the order says; return the last line: the summary, or the error where it could not be done."""
     from noren.errors import NorenError
-    from noren.studio.reasons import told_error
+    from noren.studio.failure_reasons import told_error
     from noren.studio.work import do
-    from noren.web.refusals import is_disk_full
+    from noren.web.errors import is_disk_full
 
     try:
         return {"summary": do(order, folder, progress)}

@@ -18,13 +18,13 @@ from markupsafe import Markup, escape
 from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.schema import Kind
-from noren.drawing.ground import Spec, house_styles, picture, template
+from noren.drawing.base import Spec, house_styles, picture, template
 from noren.drawing.risk_map import lines_of, method_shapes, risk_utility_map, use_title
 from noren.i18n import _, active_language, ngettext
+from noren.judgement.frontier import Choice, Place, far_beyond, far_sentence, frontier_sentence, worth_a_choice
 from noren.judgement.glossary import GlossaryEntry, terms
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.page_text import printable
-from noren.judgement.place import Choice, Place, far_beyond, far_sentence, frontier_sentence, worth_a_choice
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import cautions, rule_sentence, word_text
 from noren.judgement.verdict import Word
@@ -32,9 +32,9 @@ from noren.measures import measures
 from noren.protocols import Score
 from noren.reports.run_view import measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
+from noren.sweeps.advice import Candidate, failure_words, headline, rule_words
 from noren.sweeps.plan import shared_words
 from noren.sweeps.study import SettingResult, in_language
-from noren.sweeps.words import Candidate, failure_words, headline, rule_words
 from noren.tables import Texts
 from noren.work.store import code_digest
 

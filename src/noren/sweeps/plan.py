@@ -33,8 +33,8 @@ from noren.methods import methods as every_method
 from noren.methods.chain import Chain
 from noren.protocols import Attack, Component, Measure, Method
 from noren.registry import Registry, expand, flags
+from noren.sweeps.defaults import usual_parameters, usual_values
 from noren.sweeps.pieces import PieceKind, PieceOrder, examine, make_release, place_of
-from noren.sweeps.usual import usual_parameters, usual_values
 from noren.work.run import fitting
 from noren.work.store import Unit, code_digest
 
@@ -43,7 +43,7 @@ _GLUE = (
     "noren.sweeps.pieces",
     "noren.judgement.evidence",
     "noren.measures.safety.hits",
-    "noren.data.fits",
+    "noren.data.compatibility",
 )
 """What pieces do besides their component: a change of it makes all of them anew. Judging is no part of it."""
 _AUDIT = ("noren.measures.safety.classes",)

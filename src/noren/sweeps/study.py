@@ -17,16 +17,16 @@ from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.i18n import _, active_language, speaking
 from noren.judgement.evidence import Tried, facts_from
+from noren.judgement.frontier import Choice, Place, frontier, over_runs, place_of, recommend
 from noren.judgement.judging import judge
-from noren.judgement.place import Choice, Place, frontier, over_runs, place_of, recommend
 from noren.judgement.release_facts import ReleaseFacts
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.protocols import Score
+from noren.sweeps.defaults import strength_words
 from noren.sweeps.pieces import score_of
 from noren.sweeps.plan import Asked, Point, Setting
-from noren.sweeps.usual import strength_words
 from noren.tables import table_of
 from noren.version import __version__
 from noren.work.store import Unit
@@ -102,7 +102,7 @@ class Study:
     @property
     def answer(self) -> list[str]:
         """What to take, why, and what lies beside it, in sentences; and what failed."""
-        from noren.sweeps.words import answer, failure_words
+        from noren.sweeps.advice import answer, failure_words
 
         failed = [
             _("{sentence}.").format(sentence=f"{one.label}: {failure_words(name, why)}")

@@ -2,7 +2,7 @@
 
 The pieces of work are kept in a cache by what they are (:mod:`noren.sweeps.plan`), so nothing is computed twice
 and a sweep that was killed goes on where it was. The answer follows a rule that fits in a sentence
-(:mod:`noren.judgement.place`).
+(:mod:`noren.judgement.frontier`).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from starlette.datastructures import URL
 from starlette.staticfiles import StaticFiles
 
 from noren.data.formats.files import writing_file
-from noren.drawing.ground import surroundings
+from noren.drawing.base import surroundings
 from noren.i18n import LANGUAGES, _, active_language, ngettext
 from noren.judgement.numbers import count, decimal, percent, size, tenth
 from noren.judgement.sentences import word_text

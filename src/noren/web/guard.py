@@ -33,7 +33,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from noren.i18n import LANGUAGES, _, speaking
 from noren.web.accounts import DAYS
-from noren.web.refusals import DATABASE_AWAY, is_database_away
+from noren.web.errors import DATABASE_AWAY, is_database_away
 from noren.web.settings import Settings
 from noren.web.uploads import BodyError, Bounds, Patience, bounded
 

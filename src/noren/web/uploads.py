@@ -24,7 +24,7 @@ from starlette.types import Message, Receive, Scope
 from noren.data.formats.source import DecodedSizeError, stop_at_large
 from noren.errors import FileError, InputError, NorenError
 from noren.i18n import _
-from noren.web.refusals import TooLargeError
+from noren.web.errors import TooLargeError
 
 _USUAL: Final = 2**20
 

@@ -5,5 +5,5 @@ keeps what it returned under its address; :func:`~noren.work.workers.run_units` 
 cores. The papers' tables (``reproduce``) and sweeps over a steward's own data (``sweeps``) are made of them.
 
 *Jobs*: a :class:`~noren.work.queue.Queue` in a database, which processes and machines share; a
-:class:`~noren.work.runner.Runner` does what is in it, in processes of their own (:mod:`~noren.work.children`).
+:class:`~noren.work.runner.Runner` does what is in it, in processes of their own (:mod:`~noren.work.child_processes`).
 """

@@ -16,7 +16,7 @@ from typer import Argument, Option
 from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, add_action, shown_time
 from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, refusal, say, situation
 from noren.cli.parts.inputs import ServerOptions
-from noren.contest import acts
+from noren.contest import actions
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
@@ -239,7 +239,7 @@ def open_(
         moved: list[dict[str, Any]] = []
         if now:
             moved = [one.as_dict() for one in opened_now(_phases(about), about["now"])]
-            about = asked.do(acts.reschedule, contest, phases=moved, reason=reason or _("opened by hand"))
+            about = asked.do(actions.reschedule, contest, phases=moved, reason=reason or _("opened by hand"))
     parts: list[Part] = [_plan_table(about, about["settings"]["zone"]), address] if moved else [address]
     if browser and not moved and not situation.json:
         import webbrowser
@@ -259,8 +259,8 @@ def _phases(about: dict[str, Any]) -> list[Phase]:
 
 acting = App()
 
-add_action(acting, acts.pause, lambda _client, said, _answer: {"contest": said["contest"], "paused": said["reason"]})
-add_action(acting, acts.resume, lambda _client, said, _answer: {"contest": said["contest"], "paused": None})
+add_action(acting, actions.pause, lambda _client, said, _answer: {"contest": said["contest"], "paused": said["reason"]})
+add_action(acting, actions.resume, lambda _client, said, _answer: {"contest": said["contest"], "paused": None})
 
 
 @acting.command("extend")
@@ -282,14 +282,14 @@ def extend(
             raise refusal("no_phase", name=phase[:40], names=", ".join(known))
         closes = moment(until, zone)
         moved = [one.as_dict() for one in extended(list(known.values()), phase, closes)]
-        asked.do(acts.reschedule, contest, phases=moved, reason=reason)
+        asked.do(actions.reschedule, contest, phases=moved, reason=reason)
     told = _("{phase} closes {moment} ({zone})").format(phase=phase, moment=shown_time(closes, zone), zone=zone)
     return Output({"contest": contest, "phases": moved}, [told])
 
 
-add_action(acting, acts.disqualify, lambda _client, said, _answer: {"team": said["team"], "out": said["reason"]})
-add_action(acting, acts.reinstate, lambda _client, said, _answer: {"team": said["team"], "out": None})
-add_action(acting, acts.rescore, lambda _client, said, _answer: {"scorer": said["scorer"]})
+add_action(acting, actions.disqualify, lambda _client, said, _answer: {"team": said["team"], "out": said["reason"]})
+add_action(acting, actions.reinstate, lambda _client, said, _answer: {"team": said["team"], "out": None})
+add_action(acting, actions.rescore, lambda _client, said, _answer: {"scorer": said["scorer"]})
 
 
 @acting.command("jobs")
@@ -320,7 +320,7 @@ def flags(contest: Contest, connection: Connection) -> Output:
     return Output({"flags": listed}, [Table((_("team"), _("team"), _("file"), _("file"), _("alike")), rows)])
 
 
-add_action(acting, acts.invite, lambda _client, said, answer: {"contest": said["contest"], "code": answer["code"]})
+add_action(acting, actions.invite, lambda _client, said, answer: {"contest": said["contest"], "code": answer["code"]})
 
 
 @acting.command("simulate")

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from noren.cli.contest.connecting import Connection, Contest, Round, add_action, round_of, shown_time
 from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, refusal, say, situation
-from noren.contest import acts
+from noren.contest import actions
 from noren.errors import Problem
 from noren.i18n import _
 
@@ -28,13 +28,13 @@ Target = Annotated[str, Argument(metavar="TARGET", help=_("The number of a targe
 
 
 def _registered(_client: Client, said: dict[str, Any], answer: dict[str, Any]) -> Output:
-    words = _(acts.register.done).format(name=answer["team"]["name"], code=answer["code"])
+    words = _(actions.register.done).format(name=answer["team"]["name"], code=answer["code"])
     join = f"noren contest join {said['contest']} --code {answer['code']}"
     return Output(answer, [words, Note(_("others join with: {command}").format(command=join))])
 
 
-add_action(app, acts.register, _registered)
-add_action(app, acts.join, lambda _client, _said, answer: {"team": answer})
+add_action(app, actions.register, _registered)
+add_action(app, actions.join, lambda _client, _said, answer: {"team": answer})
 
 
 @app.command("data")
@@ -90,7 +90,7 @@ def handed_in(release: Path) -> Iterator[Path]:
 
 
 add_action(
-    app, acts.choose, lambda client, said, _none: _handed(client.submission(said["contest"], said["submission"]))
+    app, actions.choose, lambda client, said, _none: _handed(client.submission(said["contest"], said["submission"]))
 )
 
 

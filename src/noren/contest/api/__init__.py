@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from noren.contest.api import account, files
 from noren.contest.api.contests import contests, organising, outcomes, teams
-from noren.web.refusals import errors
+from noren.web.errors import errors
 
 __all__ = ["router"]
 

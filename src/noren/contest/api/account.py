@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
-from noren.contest.acts import RefusedError
+from noren.contest.actions import RefusedError
 from noren.contest.dependencies import Asking, Ident, TheDesk, TheEntrance
-from noren.contest.desk import FARTHEST
 from noren.contest.schemas import Described, Strict
+from noren.contest.service import FARTHEST
 from noren.i18n import _
 from noren.web.guard import drop_session, keep_session, token_of
 

@@ -16,8 +16,8 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from noren.contest import acts
-from noren.contest.acts import RefusedError
+from noren.contest import actions
+from noren.contest.actions import RefusedError
 from noren.contest.dependencies import (
     Asking,
     ContestName,
@@ -29,10 +29,10 @@ from noren.contest.dependencies import (
     not_too_often,
     saying_which_rule,
 )
-from noren.contest.desk import Desk, NewContest, Visit, Who
 from noren.contest.kinds import Role
 from noren.contest.results import RESULTS_FILES, RoundResults, results_html, results_json
 from noren.contest.schemas import ContestOut, Described, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
+from noren.contest.service import Desk, NewContest, Visit, Who
 from noren.contest.standings import BoardKind
 from noren.contest.state import Team
 from noren.errors import ParameterError
@@ -138,12 +138,12 @@ def _few_codes(desk: Desk, who: Who, asked: Mapping[str, Any]) -> None:
 
 
 add_action(
-    teams, acts.register, NewTeamOut,
+    teams, actions.register, NewTeamOut,
     lambda visit, given: {"team": team_out(visit.team(), people=True), "code": given["code"]}, _few_codes,
 )  # fmt: skip
-add_action(teams, acts.join, TeamOut, lambda visit, _given: team_out(visit.team(), people=True), _few_codes)
-add_action(teams, acts.leave)
-add_action(teams, acts.new_code, TeamCodeOut, lambda _visit, given: {"code": given["code"]})
+add_action(teams, actions.join, TeamOut, lambda visit, _given: team_out(visit.team(), people=True), _few_codes)
+add_action(teams, actions.leave)
+add_action(teams, actions.new_code, TeamCodeOut, lambda _visit, given: {"code": given["code"]})
 
 
 @teams.get("/contests/{contest}/team")
@@ -215,14 +215,14 @@ def _changed(visit: Visit, _given: Mapping[str, str]) -> ContestOut:
     return contest_out(visit)
 
 
-add_action(organising, acts.pause, ContestOut, _changed)
-add_action(organising, acts.resume, ContestOut, _changed)
-add_action(organising, acts.reschedule, ContestOut, _changed)
-add_action(organising, acts.change_settings, ContestOut, _changed)
-add_action(organising, acts.rescore, ContestOut, _changed)
-add_action(organising, acts.invite, CodeOut, lambda _visit, given: {"code": given["code"]})
-add_action(organising, acts.disqualify, ContestOut, _changed)
-add_action(organising, acts.reinstate, ContestOut, _changed)
+add_action(organising, actions.pause, ContestOut, _changed)
+add_action(organising, actions.resume, ContestOut, _changed)
+add_action(organising, actions.reschedule, ContestOut, _changed)
+add_action(organising, actions.change_settings, ContestOut, _changed)
+add_action(organising, actions.rescore, ContestOut, _changed)
+add_action(organising, actions.invite, CodeOut, lambda _visit, given: {"code": given["code"]})
+add_action(organising, actions.disqualify, ContestOut, _changed)
+add_action(organising, actions.reinstate, ContestOut, _changed)
 
 
 @organising.get("/contests/{contest}/flags")

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from noren.contest import acts
-from noren.contest.acts import RefusedError
+from noren.contest import actions
+from noren.contest.actions import RefusedError
 from noren.contest.dependencies import (
     Asking,
     ContestName,
@@ -26,9 +26,9 @@ from noren.contest.dependencies import (
     files_of_ours,
     not_too_often,
 )
-from noren.contest.desk import Desk, Who
 from noren.contest.kinds import PhaseKind
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
+from noren.contest.service import Desk, Who
 from noren.i18n import _
 from noren.tables import table_of
 from noren.web.uploads import received, told_length
@@ -125,7 +125,7 @@ def download_submission(contest: ContestName, submission: Ident, who: Asking, de
     return _sent(desk.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
 
 
-add_action(router, acts.choose)
+add_action(router, actions.choose)
 
 
 # --- what is handed out ----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ kept, by the digests of file and rulebook, up to a bound of memory.
 
 Attackers are given the rows of a release in an order drawn by lot, under pseudonyms drawn by lot. The submitted file
 stands in the original's row order, so the order is the whole truth; and a team could hide the truth in how it calls its
-pseudonyms. Both are replaced by lots (:mod:`noren.contest.proofs`) that nobody knows before the salt is revealed. Rows
+pseudonyms. Both are replaced by lots (:mod:`noren.contest.receipts`) that nobody knows before the salt is revealed. Rows
 and pseudonyms are numbered as they stand in the submitted file, never by what they are called, so two files that differ
 in the names of pseudonyms alone give the same target, byte for byte.
 
@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from noren.api import attack as run
 from noren.contest.judging.submissions import SUPPRESSED, numbered, read_texts, spelled_as_original, text_file
-from noren.contest.proofs import order
+from noren.contest.receipts import order
 from noren.contest.rulebook import Rulebook
 from noren.data.checks.report import read_sheet
 from noren.data.contest_files import write_guess, write_lines

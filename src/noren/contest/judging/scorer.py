@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from noren.i18n import N_
-from noren.work.children import Child, Line, Parent, become_child
+from noren.work.child_processes import Child, Line, Parent, become_child
 
 if TYPE_CHECKING:
     from noren.contest.rulebook import Rulebook
@@ -188,7 +188,7 @@ def main(judge: Parent) -> None:
 def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
     from noren.contest.judging.scoring import ClusterLostError
     from noren.errors import InputError
-    from noren.web.refusals import is_disk_full
+    from noren.web.errors import is_disk_full
 
     try:
         return {"result": do(order, say)}

@@ -38,7 +38,7 @@ from noren.contest.judging.submissions import numbered, read_guess_file
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import by_customer
 from noren.data.checks.report import Report
-from noren.data.fits import class_sizes
+from noren.data.compatibility import class_sizes
 from noren.data.frames import History
 from noren.data.schema import Kind, Role
 from noren.errors import ClusterError, InputError, NorenError, OutputError
@@ -49,7 +49,7 @@ from noren.judgement.judging import deciding_measures
 from noren.judgement.release_facts import release_facts
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess, Measure, Score
-from noren.work.chain import rounded
+from noren.work.hash_chain import rounded
 from noren.work.run import Run, RunStore
 
 _UNSURE = 1e-11

@@ -13,10 +13,10 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from noren.contest.dependencies import TheDesk, desk_of, entrance_of
-from noren.contest.desk import NOBODY, Visit, Who
 from noren.contest.kinds import PhaseKind, Role
 from noren.contest.phases import Phase, open_phases, zone_named
 from noren.contest.rulebook import Rulebook
+from noren.contest.service import NOBODY, Visit, Who
 from noren.contest.state import Contest, Settings
 from noren.errors import NorenError
 from noren.i18n import N_, _

@@ -7,18 +7,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from noren.contest import acts
+from noren.contest import actions
 from noren.contest.dependencies import Entrance, TheDesk, TheEntrance
-from noren.contest.desk import Desk, Visit, Who
 from noren.contest.kinds import PhaseKind, Role
 from noren.contest.pages.frame import Asker, Person, Visited, finding_now, page, rules, status_of, to_page
 from noren.contest.phases import open_phases
+from noren.contest.service import Desk, Visit, Who
 from noren.contest.store.database import SCOPES
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.web.actions import Action
 from noren.web.guard import drop_session, redirect_in
-from noren.work.chain import Said
+from noren.work.hash_chain import Said
 
 router = APIRouter()
 
@@ -98,25 +98,25 @@ def found_team(
     request: Request, contest: str, who: Person, desk: TheDesk, name: Text = "", invitation: Text = ""
 ) -> Response:
     """Found a team, and show its code once."""
-    return _act(request, contest, who, desk, acts.register, "wrong_found", name=name, invitation=invitation)
+    return _act(request, contest, who, desk, actions.register, "wrong_found", name=name, invitation=invitation)
 
 
 @router.post("/contests/{contest}/team/join")
 def join_team(request: Request, contest: str, who: Person, desk: TheDesk, code: Text = "") -> Response:
     """Join a team by its code."""
-    return _act(request, contest, who, desk, acts.join, "wrong_join", code=code)
+    return _act(request, contest, who, desk, actions.join, "wrong_join", code=code)
 
 
 @router.post("/contests/{contest}/team/code")
 def change_code(request: Request, contest: str, who: Person, desk: TheDesk) -> Response:
     """Give the team another code, and show it once."""
-    return _act(request, contest, who, desk, acts.new_code, "")
+    return _act(request, contest, who, desk, actions.new_code, "")
 
 
 @router.post("/contests/{contest}/team/leave")
 def leave_team(request: Request, contest: str, who: Person, desk: TheDesk) -> Response:
     """Leave the team."""
-    return _act(request, contest, who, desk, acts.leave, "wrong_leave")
+    return _act(request, contest, who, desk, actions.leave, "wrong_leave")
 
 
 def _act(

@@ -18,15 +18,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from noren.api import sample
-from noren.contest import acts
-from noren.contest.acts import RefusedError
+from noren.contest import actions
+from noren.contest.actions import RefusedError
 from noren.contest.dependencies import TheDesk, saying_which_rule
-from noren.contest.desk import Desk, NewContest, Visit, Who
 from noren.contest.judging import SCORER
 from noren.contest.kinds import PhaseKind
 from noren.contest.pages.frame import Asker, Person, VisitedByPerson, page, round_words, status_of, to_page
 from noren.contest.phases import Phase, moment, opened_now, planned_phases, zone_named
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
+from noren.contest.service import Desk, NewContest, Visit, Who
 from noren.contest.state import Contest, Settings
 from noren.data.reading import write
 from noren.data.samples.people import sample_people
@@ -37,7 +37,7 @@ from noren.judgement.numbers import count
 from noren.tables import table_of
 from noren.web.actions import Action
 from noren.web.uploads import shown_name, told_length
-from noren.work.chain import Said
+from noren.work.hash_chain import Said
 from noren.work.queue import State
 
 router = APIRouter()
@@ -45,7 +45,8 @@ router = APIRouter()
 _MOST_JOBS = 50
 _LONGEST_URL = 500
 _PLAIN: dict[str, Action[..., list[Said]]] = {
-    one.name: one for one in (acts.pause, acts.resume, acts.rescore, acts.invite, acts.disqualify, acts.reinstate)
+    one.name: one
+    for one in (actions.pause, actions.resume, actions.rescore, actions.invite, actions.disqualify, actions.reinstate)
 }
 """What is done as its form says it."""
 _TIMES = ("opens", "closes", "frozen_from")
@@ -89,9 +90,9 @@ def _done(visit: Visit, act: str, form: Mapping[str, str]) -> dict[str, Any]:
     if act == "unhook":
         visit.remove_hook(form.get("hook", ""))
     elif act == "open":
-        do(acts.reschedule, phases=opened_now(contest.phases, visit.now), reason=reason or _("opened by hand"))
+        do(actions.reschedule, phases=opened_now(contest.phases, visit.now), reason=reason or _("opened by hand"))
     elif act == "phases":
-        do(acts.reschedule, phases=_phases(contest, form), reason=reason)
+        do(actions.reschedule, phases=_phases(contest, form), reason=reason)
     elif act == "settings":
         # what the form does not name stays
         said: dict[str, Any] = {
@@ -101,7 +102,7 @@ def _done(visit: Visit, act: str, form: Mapping[str, str]) -> dict[str, Any]:
             said["largest_file"] = int(float(largest) * 2**20) if largest.replace(".", "", 1).isdigit() else 0
         with saying_which_rule():
             settings = Settings.model_validate(contest.settings.model_dump() | said)
-        do(acts.change_settings, settings=settings, reason=reason)
+        do(actions.change_settings, settings=settings, reason=reason)
     elif act == "retry":
         visit.retry(form.get("job", ""))
     elif act == "clock":

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
-from noren.contest import acts
-from noren.contest.acts import RefusedError
-from noren.contest.desk import Visit
+from noren.contest import actions
+from noren.contest.actions import RefusedError
 from noren.contest.kinds import PhaseKind, Role
 from noren.contest.pages.frame import (
     Visited,
@@ -30,14 +29,15 @@ from noren.contest.pages.frame import (
 from noren.contest.phases import Phase
 from noren.contest.rulebook import Rulebook
 from noren.contest.schemas import SubmissionOut
+from noren.contest.service import Visit
 from noren.contest.standings import Board, below_chance, verdict_on
 from noren.contest.state import Contest, Submission
 from noren.errors import NorenError
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count, decimal, number, percent
 from noren.judgement.verdict import Verdict
+from noren.web.errors import NotThereError
 from noren.web.frame import stage_rows
-from noren.web.refusals import NotThereError
 
 router = APIRouter()
 
@@ -57,7 +57,7 @@ def show_protect(request: Request, visit: VisitedByPerson) -> Response:
 def choose(request: Request, visit: VisitedByPerson, submission: Text = "") -> Response:
     """Let another release count."""
     try:
-        visit.desk.do(visit.who, visit.contest.id, acts.choose, submission=submission)
+        visit.desk.do(visit.who, visit.contest.id, actions.choose, submission=submission)
     except NorenError as error:
         return _protect_page(request, visit, str(error), status_of(error))
     return to_page(visit.contest, "protect")

@@ -31,7 +31,7 @@ from noren.contest.standings import (
     matrix_of,
 )
 from noren.contest.state import Contest
-from noren.drawing.ground import house_styles, template
+from noren.drawing.base import house_styles, template
 from noren.i18n import _, active_language, speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.numbers import count, decimal, percent
@@ -39,7 +39,7 @@ from noren.judgement.sentences import rule_sentence, word_text
 from noren.kernels.judging.statistics import correlation_interval, spearman
 from noren.tables import Texts
 from noren.version import __version__
-from noren.work.chain import canonical, digest_of, rounded
+from noren.work.hash_chain import canonical, digest_of, rounded
 
 say = Texts(__name__)
 MANY_UNIQUE = 0.25

@@ -19,15 +19,15 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from noren.contest.acts import RefusedError
-from noren.contest.store.sealing import Hooks, Seal, derived
+from noren.contest.actions import RefusedError
+from noren.contest.store.encryption import Hooks, Seal, derived
 from noren.contest.store.tables import about, contests, entries, jobs, organisers, sealed, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import N_, _
 from noren.web.accounts import Account as AnyAccount
 from noren.web.accounts import Accounts as AnyAccounts
 from noren.web.accounts import Rates, Tokens
-from noren.work.chain import START, Entry, canonical
+from noren.work.hash_chain import START, Entry, canonical
 from noren.work.migrations import migrate
 from noren.work.queue import LEASE, Queue, State, clock_of, exclusive, new_id, now, open_database
 
@@ -67,7 +67,7 @@ class ContestStore:
     url
         ``sqlite:///…`` or ``postgresql+psycopg://…``; its tables are made and brought up to date.
     key
-        The key of :func:`~noren.contest.store.sealing.kept_key`; a database that was written with another is refused.
+        The key of :func:`~noren.contest.store.encryption.kept_key`; a database that was written with another is refused.
     is_rehearsal
         Whether the clock may be moved.
     lease

@@ -27,12 +27,12 @@ import fsspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from noren.contest.store.sealing import derived
+from noren.contest.store.encryption import derived
 from noren.data.formats.files import saying_why
 from noren.errors import FileError, ParameterError, reason_of
 from noren.i18n import _
 from noren.tables import Texts
-from noren.web.refusals import TooLargeError
+from noren.web.errors import TooLargeError
 
 say = Texts(__name__)
 FRAME: Final = 2**20
@@ -63,7 +63,7 @@ class Files:
     place
         A folder, or an address such as ``s3://bucket/cup``.
     key
-        The key of :func:`~noren.contest.store.sealing.kept_key`.
+        The key of :func:`~noren.contest.store.encryption.kept_key`.
 
     Examples
     --------

@@ -24,9 +24,9 @@ from noren.kernels.judging.cell_error import counted_sd
 from noren.kernels.judging.statistics import weighted_median
 from noren.kernels.sharing.alignment import FEATURES, LaidRows, customer_features, laid_rows
 from noren.kernels.sharing.shared_histories import Found
-from noren.methods.alike import stop_if_too_few, suppressed_columns
 from noren.methods.generalize import NO_ITEM, Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount, sorted_by
+from noren.methods.shared_values import stop_if_too_few, suppressed_columns
 from noren.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def in_words(original: ClusterRecords, categories: Path | None) -> tuple[Cluster
 def alike(
     original: ClusterRecords, words: ClusterRecords, laid: DataFrame, by: list[str], *, suppress_cells: bool
 ) -> ClusterRecords:
-    """Return rows of which all that are alike in ``by`` say the same; see :func:`noren.methods.alike.alike`.
+    """Return rows of which all that are alike in ``by`` say the same; see :func:`noren.methods.shared_values.alike`.
 
     ``laid`` holds the rows that stay, under their pseudonyms.
     """

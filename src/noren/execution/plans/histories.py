@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from noren.data.arrays import must_be_exact
-from noren.data.fits import columns_not_there
+from noren.data.compatibility import columns_not_there
 from noren.data.frames import History, Records
 from noren.data.schema import Role
 from noren.execution.edits import (

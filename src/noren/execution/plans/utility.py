@@ -11,8 +11,8 @@ import polars as pl
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released, release_categories
+from noren.data.compatibility import columns_not_there
 from noren.data.draws import Draws
-from noren.data.fits import columns_not_there
 from noren.data.frames import History
 from noren.data.schema import Kind, Role, Scale
 from noren.data.statement import Statement

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from noren.data.categories import as_released
-from noren.data.fits import class_sizes, consistent_customers, history_classes
+from noren.data.compatibility import class_sizes, consistent_customers, history_classes
 from noren.data.frames import Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Role

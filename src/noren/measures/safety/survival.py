@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from noren.data.fits import class_sizes
+from noren.data.compatibility import class_sizes
 from noren.i18n import N_, _
 from noren.kernels.judging.survival import Naming, best_plan, satisfies_h0
 from noren.kernels.judging.threshold import Bound

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from noren.data.arrays import exact_values, numbered, numbers
 from noren.data.categories import release_categories
+from noren.data.compatibility import columns_not_there, of_one_item
 from noren.data.draws import Draws
-from noren.data.fits import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role, Schema
 from noren.errors import ParameterError

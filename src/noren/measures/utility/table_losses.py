@@ -12,11 +12,11 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.cells import different, is_generalised, is_interval, is_set
+from noren.data.column_levels import Rungs, on_rungs
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.hierarchies.levels import MISSING_MARK
-from noren.data.rungs import Rungs, on_rungs
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _

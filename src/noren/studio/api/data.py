@@ -17,12 +17,12 @@ from noren.data.schema import LONGEST_NAME
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.studio import hierarchies as groups
-from noren.studio.acts import Strict
-from noren.studio.acts import projects as acts
+from noren.studio.actions import Strict
+from noren.studio.actions import projects as acts
 from noren.studio.api.models import BYTES, Ident, JobOut, TheStudio, add_action, said_job
 from noren.studio.forms.columns import content_of
 from noren.studio.hierarchies import Asked, hierarchy_facts
-from noren.web.refusals import DiskFullError, errors
+from noren.web.errors import DiskFullError, errors
 from noren.web.uploads import received, shown_name, small_body, stop_if_told_too_large, told_length
 
 router = APIRouter(tags=["data"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))

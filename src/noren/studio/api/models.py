@@ -9,13 +9,13 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from noren.studio.acts import Step
+from noren.studio.actions import Step
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.users import Who
 from noren.studio.work import stage_of, time_left
 from noren.web.actions import Action, add_route
-from noren.web.refusals import ErrorText
+from noren.web.errors import ErrorText
 
 
 def _studio(request: Request) -> Studio:

@@ -13,13 +13,13 @@ from noren.measures import measures
 from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
-from noren.studio.acts import projects as acts
+from noren.studio.actions import projects as acts
 from noren.studio.api.models import Ident, Name, Part, ProjectOut, TheStudio, TheWho, add_action, streamed
 from noren.studio.forms.run_form import USUAL_K, PlanOut, retention_plan
 from noren.studio.service import ProjectQuery, find_projects
 from noren.studio.store import Project
 from noren.studio.users import User, UserRole, least
-from noren.web.refusals import errors
+from noren.web.errors import errors
 
 router = APIRouter(tags=["projects"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 

@@ -11,17 +11,17 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from noren.judgement.place import frontier
-from noren.studio import exports, handing_out
-from noren.studio.acts import releases as release_acts
-from noren.studio.acts import runs as acts
+from noren.judgement.frontier import frontier
+from noren.studio import approvals, exports
+from noren.studio.actions import releases as release_acts
+from noren.studio.actions import runs as acts
 from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import Ident, JobOut, Name, Part, TheStudio, add_action, said_job, streamed
-from noren.studio.handing_out import Decision, Publication, release_of_run
+from noren.studio.approvals import Decision, Publication, release_of_run
 from noren.studio.service import RunQuery, Studio, find_runs, pair_of
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, least
-from noren.web.refusals import errors
+from noren.web.errors import errors
 
 router = APIRouter(tags=["runs"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
@@ -260,7 +260,7 @@ add_action(approval_router, release_acts.refuse_run, DecisionOut, _told)
 @approval_router.get("/runs/{job}/decision", response_model=DecisionOut | None)
 def show_decision(job: Ident, studio: TheStudio) -> dict[str, Any] | None:
     """Return the last approval or refusal of a run's release."""
-    decision = handing_out.decision_on(studio, release_of_run(studio, job))
+    decision = approvals.decision_on(studio, release_of_run(studio, job))
     return None if decision is None else decision.as_dict()
 
 
@@ -271,7 +271,7 @@ add_action(approval_router, release_acts.publish_run, PublicationOut, _told)
 def list_publications(project: Ident, studio: TheStudio) -> list[dict[str, Any]]:
     """Return what was handed out of a project, the newest first."""
     studio.project(project)
-    return [one.as_dict() for one in handing_out.publications(studio, project)]
+    return [one.as_dict() for one in approvals.publications(studio, project)]
 
 
 add_action(approval_router, release_acts.approve_release, DecisionOut, _told)
@@ -284,7 +284,7 @@ ledger_router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 
 @ledger_router.get("/projects/{project}/ledger")
 def show_ledger(project: Ident, studio: TheStudio) -> dict[str, Any]:
     """Return what was released, the risk after each release, and what is left of the budget."""
-    return handing_out.ledger_as_dict(studio, project)
+    return approvals.ledger_as_dict(studio, project)
 
 
 add_action(ledger_router, release_acts.make_ledger, dict[str, Any])
@@ -298,8 +298,8 @@ add_action(ledger_router, release_acts.release_period, JobOut, said_job)
 )
 def download_release(project: Ident, number: Annotated[int, Path(ge=1, le=10**6)], studio: TheStudio) -> Response:
     """Return the public part of a release of the ledger, and nothing else."""
-    handout = handing_out.ledger_release(studio, project, number)
-    handing_out.must_be_approved(studio, handout)
+    handout = approvals.ledger_release(studio, project, number)
+    approvals.must_be_approved(studio, handout)
     files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
     name = exports.file_name(studio.project(project).name, handout.label, ending="public.zip")
     return sent(exports.Download(name, "application/zip", exports.packed(files)))

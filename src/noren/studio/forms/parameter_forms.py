@@ -22,7 +22,7 @@ from noren.errors import NorenError
 from noren.i18n import _, translated
 from noren.protocols import Component
 from noren.studio.folders import path_fields
-from noren.sweeps.usual import LEAST_DIVERSE
+from noren.sweeps.defaults import LEAST_DIVERSE
 from noren.tables import table_of
 
 Typed = Mapping[str, Sequence[str]]

@@ -36,7 +36,7 @@ from noren.studio.forms.parameter_forms import (
 )
 from noren.studio.store import Job, Project
 from noren.tables import Texts
-from noren.web.refusals import NotNowError
+from noren.web.errors import NotNowError
 from noren.work.run import fitting
 
 say = Texts(__name__)

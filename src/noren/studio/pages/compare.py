@@ -11,24 +11,24 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import JSONResponse, Response
 
-from noren.drawing.ground import live
+from noren.drawing.base import live
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
-from noren.judgement.place import Place, finding, frontier_sentence, over_runs, recommend, worth_a_choice
+from noren.judgement.frontier import Place, finding, frontier_sentence, over_runs, recommend, worth_a_choice
 from noren.judgement.rule import RECIPIENTS
 from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods
 from noren.registry import flags
-from noren.studio.acts import runs as acts
+from noren.studio.actions import runs as acts
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.pages.frame import OfReady, Typed, Visit, run_visit
 from noren.studio.pages.result import untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.work.results import unmeasured_reason
+from noren.sweeps.advice import advice, answer, headline, rule_words
+from noren.sweeps.defaults import strength_words, usual_parameters, usual_values
 from noren.sweeps.page import settings_map
-from noren.sweeps.usual import strength_words, usual_parameters, usual_values
-from noren.sweeps.words import advice, answer, headline, rule_words
 
 router = APIRouter()
 
@@ -229,7 +229,7 @@ def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str,
 
 
 class TriedSetting:
-    """A setting with its finished runs, the oldest first, and their places (:class:`~noren.sweeps.words.Candidate`).
+    """A setting with its finished runs, the oldest first, and their places (:class:`~noren.sweeps.advice.Candidate`).
 
     ``newest`` is the run that a click opens.
     """

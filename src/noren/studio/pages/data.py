@@ -17,7 +17,7 @@ from noren.errors import NorenError
 from noren.i18n import _
 from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
-from noren.studio.acts import projects as acts
+from noren.studio.actions import projects as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.forms.columns import (
     HISTORY_ROLES,

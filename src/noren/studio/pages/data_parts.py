@@ -16,7 +16,7 @@ from noren.data.hierarchies.builders import builders_for
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.data.value_formats import NUMBER
 from noren.drawing.bars import counts_bars
-from noren.drawing.ground import live
+from noren.drawing.base import live
 from noren.errors import NorenError, ParameterError, listing
 from noren.i18n import _, active_language
 from noren.inference.coarseness import EXACT

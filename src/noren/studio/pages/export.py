@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from noren.data.release import Release
 from noren.data.schema import Kind
-from noren.drawing.ground import live
+from noren.drawing.base import live
 from noren.drawing.ledger_chart import Curves, about_measure
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, active_language, speaking
@@ -23,13 +23,13 @@ from noren.ledger.certificate import certificate_sentence
 from noren.papers.case import is_pseudonymised_only, judged_case
 from noren.papers.pack import About, Law, pack_files, pack_of
 from noren.papers.wording import Wording, fact_names, facts_given
-from noren.studio import exports, handing_out
-from noren.studio.acts import releases as acts
-from noren.studio.acts.runs import start_report as order_report
+from noren.studio import approvals, exports
+from noren.studio.actions import releases as acts
+from noren.studio.actions.runs import start_report as order_report
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.api.runs import sent
+from noren.studio.approvals import Handout, ledger_release, release_of_run
 from noren.studio.folders import StepData
-from noren.studio.handing_out import Handout, ledger_release, release_of_run
 from noren.studio.pages.frame import OfReady, OfRun, RunVisit, Typed, Visit, run_visit, status_of
 from noren.studio.pages.result import untried_sentence
 from noren.studio.store import Job, State
@@ -38,7 +38,7 @@ from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.tables import Texts
 from noren.web.actions import Action
-from noren.web.refusals import NotThereError
+from noren.web.errors import NotThereError
 
 router = APIRouter()
 say = Texts(__name__)
@@ -193,9 +193,9 @@ Number = Annotated[int, Path(ge=1, le=10**6)]
 
 
 def handing_of(visit: Visit, handout: Handout, address: str) -> dict[str, Any]:
-    """Return what the part ``handing_out.html.jinja`` of a page shows."""
+    """Return what the part ``approvals.html.jinja`` of a page shows."""
     studio, who = visit.studio, visit.who
-    makers, decision = handing_out.makers_of(studio, handout), handing_out.decision_on(studio, handout)
+    makers, decision = approvals.makers_of(studio, handout), approvals.decision_on(studio, handout)
     return {
         "address": address,
         "four_eyes": studio.settings.four_eyes,
@@ -209,8 +209,8 @@ def handing_of(visit: Visit, handout: Handout, address: str) -> dict[str, Any]:
         "audited": handout.audited,
         "is_safe": handout.verdict.word.is_safe,
         "word": word_text(handout.verdict.word),
-        "records": [one for one in handing_out.publications(studio, handout.project) if one.what == handout.what],
-        "digest": handing_out.shown_digest(handout),
+        "records": [one for one in approvals.publications(studio, handout.project) if one.what == handout.what],
+        "digest": approvals.shown_digest(handout),
     }
 
 
@@ -261,7 +261,7 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
     case = judged_case(Release.load(studio.job_folder(run) / "release"), studio.verdict(run.id))
     pack = pack_of(case, law)
     # what the records of handing out tell: to whom it went last, and when
-    records = [one for one in handing_out.publications(studio, run.project) if one.what == run.id][:1]
+    records = [one for one in approvals.publications(studio, run.project) if one.what == run.id][:1]
     known = {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
     keys, wording = dict.fromkeys(one.key for _document, one in pack.fields() if one.key), Wording()
     papers = len(pack.documents)
@@ -316,7 +316,7 @@ def show_ledger(visit: OfReady) -> Response:
     """Show the ledger, or how to begin one."""
     studio, found = visit.studio, visit.project
     has_ledger = studio.folders.ledger(found.id).exists()
-    book = handing_out.ledger_as_dict(studio, found.id) if has_ledger else None
+    book = approvals.ledger_as_dict(studio, found.id) if has_ledger else None
     jobs = studio.store.jobs(found.id, kind="ledger")
     last = jobs[-1] if jobs else None
     weighed = last.summary if last and last.state == State.DONE and not last.summary["released"] else None
@@ -365,7 +365,7 @@ def show_ledger(visit: OfReady) -> Response:
         curve_words=about_measure(curve["measure"]) if curve else "",
         curve_rows=rows,
         runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
-        records=handing_out.publications(studio, found.id),
+        records=approvals.publications(studio, found.id),
     )
 
 

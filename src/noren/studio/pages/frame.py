@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from noren.errors import NorenError
 from noren.i18n import N_
 from noren.studio.api.models import Ident, TheStudio
-from noren.studio.handing_out import publications
+from noren.studio.approvals import publications
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.users import UserRole, Who

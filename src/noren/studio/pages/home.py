@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import _
-from noren.studio.acts import projects as acts
+from noren.studio.actions import projects as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.pages.frame import OfProject, OfStudio, StudioVisit, page, status_of
 from noren.studio.service import ProjectInList, ProjectQuery, Studio, find_projects

@@ -15,7 +15,7 @@ from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
 from noren.protocols import OWN, PROMISES, Component, Method, PromiseKind, Runtime
-from noren.studio.acts.runs import start_run
+from noren.studio.actions.runs import start_run
 from noren.studio.forms.columns import open_stops
 from noren.studio.forms.parameter_forms import fresh
 from noren.studio.forms.run_form import (

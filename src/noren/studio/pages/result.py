@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
 from noren.drawing.bars import counts_bars, crosstab_panels, paired_histogram
-from noren.drawing.ground import live
+from noren.drawing.base import live
 from noren.errors import NorenError
 from noren.i18n import N_, _
 from noren.judgement.glossary import terms
@@ -29,12 +29,12 @@ from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods as every_method
 from noren.registry import flags
 from noren.reports.run_view import RowCounts, RunView, StepView
-from noren.studio.acts.projects import change_project
+from noren.studio.actions.projects import change_project
 from noren.studio.api.data import Start
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
-from noren.studio.page_numbers import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
 from noren.studio.pages.frame import OfRun, RunVisit, Visit
+from noren.studio.result_figures import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
 from noren.studio.service import pair_of
 from noren.studio.store import State
 from noren.studio.work.results import Result, engine_sentences, failures, missing_sentence

@@ -12,14 +12,14 @@ from pydantic import ConfigDict, Field
 
 from noren.engines.choice import parse_engine
 from noren.i18n import _, ngettext
+from noren.judgement.frontier import Place, finding
 from noren.judgement.numbers import decimal, percent
-from noren.judgement.place import Place, finding
 from noren.judgement.rule import rule_named
 from noren.judgement.sentences import rule_sentence, word_text
 from noren.judgement.verdict import Word
 from noren.measures import place_of_measure
 from noren.methods import methods
-from noren.studio.acts import runs as acts
+from noren.studio.actions import runs as acts
 from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.pages.frame import OfProject, page

@@ -32,21 +32,21 @@ from noren.data.release import Release
 from noren.errors import AuditUnfinishedError, FileError, InputError, NorenError, listing
 from noren.execution.engine import Protected
 from noren.i18n import _, active_language
+from noren.judgement.frontier import Place
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, label_of
-from noren.judgement.place import Place
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.verdict import Verdict
 from noren.measures import measures as every_measure
 from noren.measures import placing
 from noren.protocols import Guess, Score
 from noren.reports.run_view import RunView
+from noren.studio.failure_reasons import reason_of
 from noren.studio.folders import read_json, write_json
-from noren.studio.reasons import reason_of
 from noren.studio.store import Job
-from noren.sweeps.kept import KeptPoint
+from noren.sweeps.cached_point import KeptPoint
 from noren.tables import Texts
-from noren.web.refusals import is_disk_full
+from noren.web.errors import is_disk_full
 from noren.work.run import RunStore, Stage
 
 say = Texts(__name__)

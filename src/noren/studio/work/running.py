@@ -31,7 +31,7 @@ from noren.reports.run_view import row_pairs, run_view
 from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.work import STAGES
 from noren.studio.work.results import Kept, load_outcome, summary_of
-from noren.sweeps.kept import KeptPoint
+from noren.sweeps.cached_point import KeptPoint
 from noren.work.run import Run
 
 if TYPE_CHECKING:

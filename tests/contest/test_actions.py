@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from noren.contest import acts
-from noren.contest.acts import RefusedError
+from noren.contest import actions
+from noren.contest.actions import RefusedError
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest, Settings, fold
-from noren.work.chain import BrokenChainError, Entry, Said, chained, next_entry, verify
+from noren.work.hash_chain import BrokenChainError, Entry, Said, chained, next_entry, verify
 
 # registration on the 1st of April, protecting on the 2nd, attacking on the 3rd, evaluation on the 4th, then results
 PHASES = planned_phases("2026-04-01T00:00:00+00:00", (1, 1, 1, 0, 1), ["final"])
@@ -56,20 +56,20 @@ class Cup:
         self, submission: str, now: str, u: float | None = None, *, valid: bool = True, scorer: str = "s1"
     ) -> None:
         result = {"valid": valid, "report": {}, "values": {} if u is None else {"cell-error": u}}
-        said = acts.judge(self.state, submission=submission, scorer=scorer, result=result)
+        said = actions.judge(self.state, submission=submission, scorer=scorer, result=result)
         self.entries += chained(self.entries[-1], now, said)
 
     def team(self, name: str, **given: Any) -> None:
         own = {"account": f"of-{name}", "member": name, "team": name, "name": name, "code": f"code-{name}"}
-        self.do(acts.register, REGISTRATION, **own, **given)
+        self.do(actions.register, REGISTRATION, **own, **given)
 
     def release(self, team: str, name: str, now: str = PROTECT) -> None:
         given = {"account": f"of-{team}", "submission": name, "digest": "f" * 64, "size": 9}
-        self.do(acts.receive, now, kind="release", **given)
+        self.do(actions.receive, now, kind="release", **given)
 
     def guess(self, team: str, target: str, name: str, now: str = ATTACK) -> None:
         given = {"account": f"of-{team}", "submission": name, "target": target, "digest": "e" * 64, "size": 9}
-        self.do(acts.receive, now, kind="guess", **given)
+        self.do(actions.receive, now, kind="guess", **given)
 
 
 @pytest.fixture
@@ -124,18 +124,18 @@ def test_a_clock_that_goes_back_stands_still(cup: Cup) -> None:
 
 def test_one_person_one_team(cup: Cup) -> None:
     with refused(409, "you are in the team a already"):
-        cup.do(acts.register, REGISTRATION, account="of-a", member="a", team="x", name="x", code="c")
+        cup.do(actions.register, REGISTRATION, account="of-a", member="a", team="x", name="x", code="c")
     with refused(409, "you are in the team a already"):
-        cup.do(acts.join, REGISTRATION, account="of-a", member="a", code="code-b")
-    assert cup.do(acts.join, REGISTRATION, account="of-a", member="a", code="code-a") == []
-    cup.do(acts.join, REGISTRATION, account="eve", member="Eve", code=" CODE-b ")
+        cup.do(actions.join, REGISTRATION, account="of-a", member="a", code="code-b")
+    assert cup.do(actions.join, REGISTRATION, account="of-a", member="a", code="code-a") == []
+    cup.do(actions.join, REGISTRATION, account="eve", member="Eve", code=" CODE-b ")
     assert cup.state.team_of == {"of-a": "a", "of-b": "b", "eve": "b"}
     with refused(422, "no team has this code"):
-        cup.do(acts.join, REGISTRATION, account="mallory", member="m", code="code-c")
-    cup.do(acts.new_code, REGISTRATION, account="eve", code="fresh")
+        cup.do(actions.join, REGISTRATION, account="mallory", member="m", code="code-c")
+    cup.do(actions.new_code, REGISTRATION, account="eve", code="fresh")
     with refused(422, "no team has this code"):
-        cup.do(acts.join, REGISTRATION, account="mallory", member="m", code="code-b")
-    cup.do(acts.leave, REGISTRATION, account="eve")
+        cup.do(actions.join, REGISTRATION, account="mallory", member="m", code="code-b")
+    cup.do(actions.leave, REGISTRATION, account="eve")
     assert "eve" not in cup.state.team_of
 
 
@@ -143,19 +143,19 @@ def test_registration_has_its_phase_and_its_rules() -> None:
     cup = Cup(registration="invited", team_size=1)
     with refused(403, "by invitation"):
         cup.team("a")
-    cup.do(acts.invite, REGISTRATION, account="org", code="welcome")
+    cup.do(actions.invite, REGISTRATION, account="org", code="welcome")
     cup.team("a", invitation="Welcome")
     with refused(403, "by invitation"):  # an invitation lets one team in
         cup.team("b", invitation="welcome")
     with refused(409, "is full: 1 member"):
-        cup.do(acts.join, REGISTRATION, account="eve", member="e", code="code-a")
+        cup.do(actions.join, REGISTRATION, account="eve", member="e", code="code-a")
     with refused(409, "registration closed 2026-04-02 00:00:00 UTC, and it is 2026-04-02 12:00:00 UTC now"):
-        cup.do(acts.join, PROTECT, account="eve", member="e", code="code-a")
+        cup.do(actions.join, PROTECT, account="eve", member="e", code="code-a")
     for name in ("", "A" * 61, "a\x00b"):
         with refused(422, "1 to 60 characters"):
-            cup.do(acts.register, REGISTRATION, account="x", member="x", team="x", name=name, code="c")
+            cup.do(actions.register, REGISTRATION, account="x", member="x", team="x", name=name, code="c")
     with refused(422, "there is a team A already"):
-        cup.do(acts.register, REGISTRATION, account="x", member="x", team="x", name="A", code="c")
+        cup.do(actions.register, REGISTRATION, account="x", member="x", team="x", name="A", code="c")
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def test_a_release_in_time_and_one_a_microsecond_late(cup: Cup) -> None:
         cup.release("nobody", "r3")
     with refused(413, "larger than"):
         given = {"account": "of-b", "submission": "x", "digest": "f", "size": 2**31}
-        cup.do(acts.receive, PROTECT, kind="release", **given)
+        cup.do(actions.receive, PROTECT, kind="release", **given)
 
 
 def test_what_is_invalid_or_our_fault_costs_no_try(cup: Cup) -> None:
@@ -181,7 +181,7 @@ def test_what_is_invalid_or_our_fault_costs_no_try(cup: Cup) -> None:
     cup.judged("r1", PROTECT, valid=False)
     cup.release("a", "r2")
     cup.entries += chained(
-        cup.entries[-1], PROTECT, acts.refund(cup.state, PROTECT, submission="r2", reason="a full disk")
+        cup.entries[-1], PROTECT, actions.refund(cup.state, PROTECT, submission="r2", reason="a full disk")
     )
     cup.release("a", "r3")
     cup.judged("r3", PROTECT, u=0.3)
@@ -212,12 +212,12 @@ def test_the_chosen_release_counts_until_the_end() -> None:
         cup.release("a", name)
         cup.judged(name, PROTECT, u=u)
     assert cup.state.counting_release("a", "final").id == "r2"  # type: ignore[union-attr]
-    cup.do(acts.choose, PROTECT, account="of-a", submission="r1")
+    cup.do(actions.choose, PROTECT, account="of-a", submission="r1")
     assert cup.state.counting_release("a", "final").id == "r1"  # type: ignore[union-attr]
     with refused(404, "no such release"):
-        cup.do(acts.choose, PROTECT, account="of-a", submission="r9")
+        cup.do(actions.choose, PROTECT, account="of-a", submission="r9")
     with refused(409, "closed"):
-        cup.do(acts.choose, ATTACK, account="of-a", submission="r2")
+        cup.do(actions.choose, ATTACK, account="of-a", submission="r2")
 
 
 def attacked(cup: Cup) -> None:
@@ -225,14 +225,14 @@ def attacked(cup: Cup) -> None:
         cup.release(team, name)
         cup.judged(name, PROTECT, u=0.3)
     targets = [{"target": "01", "submission": "rb", "digest": "1"}, {"target": "02", "submission": "ra", "digest": "2"}]
-    cup.entries += chained(cup.entries[-1], ATTACK, acts.publish_targets(cup.state, round_="final", targets=targets))
+    cup.entries += chained(cup.entries[-1], ATTACK, actions.publish_targets(cup.state, round_="final", targets=targets))
 
 
 def test_guesses(cup: Cup) -> None:
     with refused(409, "the targets are being prepared"):
         cup.guess("a", "01", "g0")
     attacked(cup)
-    assert acts.publish_targets(cup.state, round_="final", targets=[]) == []
+    assert actions.publish_targets(cup.state, round_="final", targets=[]) == []
     with refused(422, "target 02 is your own release"):
         cup.guess("a", "02", "g1")
     with refused(404, "there is no target '03'"):
@@ -253,8 +253,8 @@ def test_a_judge_is_heard_once_and_a_new_scorer_again(cup: Cup) -> None:
     cup.judged("r1", PROTECT, u=0.2)
     assert len(cup.entries) == length
     with refused(422, "this server has the scorer s2, not s3"):
-        cup.do(acts.rescore, PROTECT, account="org", scorer="s3", installed="s2", reason="a bug")
-    cup.do(acts.rescore, PROTECT, account="org", scorer="s2", installed="s2", reason="a bug in E1")
+        cup.do(actions.rescore, PROTECT, account="org", scorer="s3", installed="s2", reason="a bug")
+    cup.do(actions.rescore, PROTECT, account="org", scorer="s2", installed="s2", reason="a bug in E1")
     assert [one.id for one in cup.state.unjudged()] == ["r1"]
     cup.judged("r1", PROTECT, scorer="s1", u=0.9)  # one that was still at work with the old one
     assert cup.state.submissions["r1"].values == {"cell-error": 0.3}
@@ -267,15 +267,15 @@ def test_a_judge_is_heard_once_and_a_new_scorer_again(cup: Cup) -> None:
 
 
 def test_paused_means_closed(cup: Cup) -> None:
-    cup.do(acts.pause, PROTECT, account="org", reason="the disk is full")
+    cup.do(actions.pause, PROTECT, account="org", reason="the disk is full")
     with refused(409, "the contest is paused: the disk is full"):
         cup.release("a", "r1")
     with refused(409, "is paused"):
-        cup.do(acts.pause, PROTECT, account="org", reason="again")
-    cup.do(acts.resume, PROTECT, account="org")
+        cup.do(actions.pause, PROTECT, account="org", reason="again")
+    cup.do(actions.resume, PROTECT, account="org")
     cup.release("a", "r1")
     with refused(422, "a reason has"):
-        cup.do(acts.pause, PROTECT, account="org", reason="  ")
+        cup.do(actions.pause, PROTECT, account="org", reason="  ")
 
 
 def moved(name: str, **values: Any) -> list[Phase]:
@@ -288,11 +288,11 @@ def test_what_began_keeps_its_beginning(cup: Cup) -> None:
         one.model_copy(update={"opens": later["closes"]}) if one.kind == PhaseKind.ATTACK else one
         for one in moved("final-protect", **later)
     ]
-    cup.do(acts.reschedule, PROTECT, account="org", phases=extended, reason="an outage of two hours")
+    cup.do(actions.reschedule, PROTECT, account="org", phases=extended, reason="an outage of two hours")
     cup.release("a", "r1", LATE)
     with refused(422, "registration has begun"):
         wrong = [one for one in extended if one.kind != PhaseKind.REGISTRATION]
-        cup.do(acts.reschedule, PROTECT, account="org", phases=wrong, reason="x")
+        cup.do(actions.reschedule, PROTECT, account="org", phases=wrong, reason="x")
 
 
 def test_what_is_attacked_is_not_reopened(cup: Cup) -> None:
@@ -302,30 +302,30 @@ def test_what_is_attacked_is_not_reopened(cup: Cup) -> None:
         for one in PHASES
     ]
     with refused(422, "is over and its releases are being attacked"):
-        cup.do(acts.reschedule, ATTACK, account="org", phases=again, reason="x")
+        cup.do(actions.reschedule, ATTACK, account="org", phases=again, reason="x")
 
 
 def test_disqualified_and_back(cup: Cup) -> None:
-    cup.do(acts.disqualify, PROTECT, account="org", team="a", reason="one person in two teams")
+    cup.do(actions.disqualify, PROTECT, account="org", team="a", reason="one person in two teams")
     with refused(409, "disqualified: one person in two teams"):
         cup.release("a", "r1")
     with refused(409, "already"):
-        cup.do(acts.disqualify, PROTECT, account="org", team="a", reason="again")
+        cup.do(actions.disqualify, PROTECT, account="org", team="a", reason="again")
     with refused(404, "no such team"):
-        cup.do(acts.disqualify, PROTECT, account="org", team="z", reason="x")
-    cup.do(acts.reinstate, PROTECT, account="org", team="a", reason="a mistake")
+        cup.do(actions.disqualify, PROTECT, account="org", team="z", reason="x")
+    cup.do(actions.reinstate, PROTECT, account="org", team="a", reason="a mistake")
     cup.release("a", "r1")
 
 
 def test_lots_are_revealed_when_all_is_judged_and_not_before(cup: Cup) -> None:
     attacked(cup)
     cup.guess("a", "01", "g1")
-    assert acts.reveal(cup.state, EVALUATION, salt="s") == []
-    assert acts.reveal(cup.state, RESULTS, salt="s") == []  # a guess waits for its judge
+    assert actions.reveal(cup.state, EVALUATION, salt="s") == []
+    assert actions.reveal(cup.state, RESULTS, salt="s") == []  # a guess waits for its judge
     cup.judged("g1", RESULTS)
-    cup.entries += chained(cup.entries[-1], RESULTS, acts.reveal(cup.state, RESULTS, salt="s"))
+    cup.entries += chained(cup.entries[-1], RESULTS, actions.reveal(cup.state, RESULTS, salt="s"))
     assert cup.state.salt == "s"
-    assert acts.reveal(cup.state, RESULTS, salt="s") == []
+    assert actions.reveal(cup.state, RESULTS, salt="s") == []
     assert cup.state.has_results(RESULTS)
     assert not cup.state.has_results(EVALUATION)
 

@@ -1,6 +1,6 @@
 """Write what runs on which engine into ``docs/engines.md``, from the registers and the plans.
 
-python tools/engines_page.py
+python tools/site_engines.py
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "engines.md"
-MARK = "<!-- made by tools/engines_page.py from here on -->"
+MARK = "<!-- made by tools/site_engines.py from here on -->"
 ACCELERATED = ("noren.engines.accelerated", "noren.kernels.sharing.pairing")
 """Where work goes to a graphics processor; costs of pairs go by a door that their kernel leaves open."""
 

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 from tests.contest.judging_cases import Case, made
 
-from noren.contest import acts, working
+from noren.contest import actions, background
 from noren.contest.arena import JUDGE, Arena, JudgesDesk
-from noren.contest.desk import Desk, NewContest, Who
+from noren.contest.background import Work
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scorer import (
     CLUSTER_LOST,
@@ -31,8 +31,8 @@ from noren.contest.judging.scorer import (
 )
 from noren.contest.kinds import cluster_of
 from noren.contest.phases import Phase
+from noren.contest.service import Desk, NewContest, Who
 from noren.contest.state import Contest, Submission
-from noren.contest.working import Work
 from noren.errors import ParameterError
 from noren.work.queue import Claim, State
 
@@ -82,7 +82,7 @@ class Cup:
         with case.original.open("rb") as data:
             cup.desk.create(cup._who("organiser"), asked, {"final": ("T.csv", data)})
         for who in (cup.ann, cup.bob):
-            cup.desk.do(who, "cup", acts.register, name=f"team {who.id}")
+            cup.desk.do(who, "cup", actions.register, name=f"team {who.id}")
         return cup
 
     @property
@@ -116,8 +116,8 @@ def _moment(day: int) -> Any:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working, "_AGAIN", (0.0, 0.0))
-    monkeypatch.setattr(working, "_PATIENCE", 0.0)
+    monkeypatch.setattr(background, "_AGAIN", (0.0, 0.0))
+    monkeypatch.setattr(background, "_PATIENCE", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +209,7 @@ def test_what_is_no_fault_of_the_file_costs_no_try(reason: str, cup: Cup, work: 
 
 def test_a_contest_of_another_scorer_is_left_to_others(cup: Cup, work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     one = cup.release(cup.ann)
-    monkeypatch.setattr(working, "SCORER", "another")
+    monkeypatch.setattr(background, "SCORER", "another")
     claim = work.runner.queue.claim([JUDGE], work.runner.holder)
     assert claim is not None
     assert work.runner.do(claim) == State.WAITING

@@ -21,9 +21,9 @@ from starlette.exceptions import HTTPException
 from noren.errors import CheckFailedError, InputError, NorenError
 from noren.i18n import _
 from noren.judgement.glossary import chapters
+from noren.web.errors import DATABASE_AWAY, DISK_FULL, is_database_away, is_disk_full
 from noren.web.frame import Bundle, local_path
 from noren.web.guard import LANGUAGE, THEME, keep_cookie
-from noren.web.refusals import DATABASE_AWAY, DISK_FULL, is_database_away, is_disk_full
 from noren.web.uploads import BodyError
 
 

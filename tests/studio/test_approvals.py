@@ -15,13 +15,13 @@ from tests.studio.staffed import PASSWORD, SEED, Staffed, run_by
 
 from noren.data.release import public_digest
 from noren.i18n import speaking
-from noren.studio import handing_out
-from noren.studio.acts.projects import change_project
-from noren.studio.acts.runs import act_on_job, start_run
-from noren.studio.handing_out import Publication, release_of_run
-from noren.studio.trail import check_file
+from noren.studio import approvals
+from noren.studio.actions.projects import change_project
+from noren.studio.actions.runs import act_on_job, start_run
+from noren.studio.approvals import Publication, release_of_run
+from noren.studio.audit_trail import check_file
 from noren.studio.users import UserRole, Who
-from noren.work.chain import BrokenChainError, verify
+from noren.work.hash_chain import BrokenChainError, verify
 
 OWN = "you made this release; somebody else must approve it"
 TO = {"to": "Example University, laboratory A", "until": "2099-03-31"}
@@ -148,18 +148,18 @@ def test_what_is_taken_up_again_is_resumed_on_the_trail(stage: Stage, monkeypatc
     failed = {"component": "rfm", "kind": "measure", "reason": {"en": "x", "ja": "x"}}
     stage.studio.store.change_job(made, summary=job.summary | {"failed": [failed]})
     act_on_job(stage.studio, job=made, act="again")
-    decision = handing_out.decision_on(stage.studio, release_of_run(stage.studio, made))
+    decision = approvals.decision_on(stage.studio, release_of_run(stage.studio, made))
     assert decision is not None
     assert (decision.stands, decision.void) == (False, "the run was changed afterwards")
 
 
 def test_who_took_a_run_up_made_it_too(stage: Stage) -> None:
-    from noren.studio.trail import acting_as
+    from noren.studio.audit_trail import acting_as
 
     made = stage.run()
     with acting_as("dan"):
         stage.studio.store.trail.add("resumed", project=stage.project, job=made)
-    assert handing_out.makers_of(stage.studio, release_of_run(stage.studio, made)) == {"ann", "dan"}
+    assert approvals.makers_of(stage.studio, release_of_run(stage.studio, made)) == {"ann", "dan"}
     assert stage.ask("dan", made, "approval") == (403, OWN)
 
 
@@ -191,7 +191,7 @@ def test_without_four_eyes_nothing_changes_for_one_person(tmp_path: Path) -> Non
     assert staffed.client.get(f"/api/v1/runs/{made}/public").status_code == 200
     answer = staffed.client.post(f"/projects/{project}/results/{made}/publish/hand-out", data=TO)
     assert answer.status_code == 303
-    [record] = handing_out.publications(staffed.studio, project)
+    [record] = approvals.publications(staffed.studio, project)
     assert (record.who, record.approved_by) == ("owner", None)
     assert "Approve: four eyes" not in staffed.client.get(f"/projects/{project}/results/{made}/publish").text
     staffed.studio.close()
@@ -214,7 +214,7 @@ def test_a_record_says_who_when_what_to_whom_and_how_it_was_judged(stage: Stage,
     assert said["judged"]["rule"] == verdict.rule.as_dict()
     assert said["judged"]["facts"]["people"] == 24
     assert said["judged"]["sentence"] == verdict.sentence
-    [record, *_others] = handing_out.publications(stage.studio, stage.project)
+    [record, *_others] = approvals.publications(stage.studio, stage.project)
     with speaking("ja"):
         assert record.sentence == verdict.sentence
     head = stage.studio.store.trail.head()
@@ -224,10 +224,10 @@ def test_a_record_says_who_when_what_to_whom_and_how_it_was_judged(stage: Stage,
 
 def test_the_words_of_that_day_stay_when_the_rule_changes(stage: Stage, run: str) -> None:
     stage.ask("ann", run, "publications", **TO)
-    [before, *_others] = handing_out.publications(stage.studio, stage.project)
+    [before, *_others] = approvals.publications(stage.studio, stage.project)
     change_project(stage.studio, project=stage.project, rule="public")
     try:
-        [after, *_others] = handing_out.publications(stage.studio, stage.project)
+        [after, *_others] = approvals.publications(stage.studio, stage.project)
         assert stage.studio.verdict(run).rule.name == "public"
         assert (after.sentence, after.rule) == (before.sentence, "partner")
     finally:
@@ -427,4 +427,4 @@ def test_pages_tell_what_is_wrong_and_keep_what_was_typed(stage: Stage, run: str
     assert "2001-01-01 is over or too far" in late.text
     assert 'value="A"' in late.text
     with speaking("ja"):
-        assert handing_out.decide(stage.studio, release_of_run(stage.studio, run), BEN).stands
+        assert approvals.decide(stage.studio, release_of_run(stage.studio, run), BEN).stands

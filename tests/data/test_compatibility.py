@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from noren.data.fits import class_sizes, consistent_customers, history_classes, sides_of
+from noren.data.compatibility import class_sizes, consistent_customers, history_classes, sides_of
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.errors import SchemaError

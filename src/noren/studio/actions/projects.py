@@ -17,7 +17,7 @@ from noren.data.schema import PRESETS, Kind, Role, Schema, stop_at_unclassified
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import N_, _
 from noren.judgement.rule import rule_named
-from noren.studio.acts import Ident, Strict, asked, body
+from noren.studio.actions import Ident, Strict, asked, body
 from noren.studio.folders import SOURCE_FILE, copy_files
 from noren.studio.forms.columns import (
     LEAVE_OUT,
@@ -33,7 +33,7 @@ from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.users import User, UserRole
 from noren.web.actions import action
-from noren.web.refusals import DiskFullError, NotNowError, is_disk_full
+from noren.web.errors import DiskFullError, NotNowError, is_disk_full
 from noren.web.uploads import shown_name, write_upload
 from noren.work.queue import new_id
 

@@ -20,30 +20,30 @@ from typing import Any, BinaryIO, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noren.contest import acts
-from noren.contest.acts import RefusedError
+from noren.contest import actions
+from noren.contest.actions import RefusedError
 from noren.contest.archive import export
 from noren.contest.arena import Arena, Order
+from noren.contest.background import check_address
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
 from noren.contest.kinds import PhaseKind, Role
 from noren.contest.phases import Phase, check_phases, moment, zone_named
-from noren.contest.proofs import SALT_BYTES, Receipt, commitment
+from noren.contest.receipts import SALT_BYTES, Receipt, commitment
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import read_rulebook
 from noren.contest.schemas import SubmissionOut
 from noren.contest.standings import Board, board
 from noren.contest.state import Contest, Settings, Submission, Target, Team
 from noren.contest.store.database import Account
+from noren.contest.store.encryption import Hook
 from noren.contest.store.files import FRAME
-from noren.contest.store.sealing import Hook
-from noren.contest.working import check_address
 from noren.data.frames import History
 from noren.errors import InputError, ParameterError, ValueInCellError
 from noren.i18n import _
 from noren.tables import Texts
 from noren.web.actions import Action
-from noren.work.chain import Entry, Said, next_entry
+from noren.work.hash_chain import Entry, Said, next_entry
 from noren.work.queue import new_id
 
 say = Texts(__name__)
@@ -179,7 +179,7 @@ class Desk:
     # --- actions -------------------------------------------------------------------------------------------------
 
     def do(self, who: Who, contest: str, act: Action[..., list[Said]], **asked: Any) -> tuple[Visit, Mapping[str, str]]:
-        """Do one of the actions that stand in the log (:mod:`noren.contest.acts`), as far as its role may.
+        """Do one of the actions that stand in the log (:mod:`noren.contest.actions`), as far as its role may.
 
         What its signature takes beside what is asked comes from here: who asks, new codes and identifiers. It is
         returned beside the contest after the action.
@@ -187,11 +187,11 @@ class Desk:
         if act.role == "newcomer":
             who.somebody()
             found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-            code = acts.code_digest(asked.get("code") or asked.get("invitation") or "")
+            code = actions.code_digest(asked.get("code") or asked.get("invitation") or "")
             codes: set[str] = (
                 set() if found is None else {team.code for team in found.teams.values()} | found.invitations
             )
-            if found is None or not acts.is_among(code, codes):  # a code lets its holder see the contest
+            if found is None or not actions.is_among(code, codes):  # a code lets its holder see the contest
                 found = self.visit(who, contest).contest
             if self.arena.store.organises(who.player(), found.id):  # they know too much to play
                 raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
@@ -216,7 +216,9 @@ class Desk:
         state = self.arena.change(
             found.id,
             lambda state, now: act(state, now, **given, **asked),
-            lambda state, _made: [Order(one.kind, one.id) for one in state.unjudged()] if act is acts.rescore else [],
+            lambda state, _made: (
+                [Order(one.kind, one.id) for one in state.unjudged()] if act is actions.rescore else []
+            ),
         )
         return Visit(self, who, state), given
 
@@ -285,11 +287,11 @@ class Visit:
         """Return their team, to look at what is its own."""
         if self.who.account is not None and not self.who.scopes & {"read", "team"}:
             raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
-        return acts.team_of(self.contest, self.who.somebody().id)
+        return actions.team_of(self.contest, self.who.somebody().id)
 
     def team(self) -> Team:
         """Return their team, to do something for it."""
-        return acts.team_of(self.contest, self.who.player())
+        return actions.team_of(self.contest, self.who.player())
 
     # --- what organisers do --------------------------------------------------------------------------------------
 
@@ -329,7 +331,7 @@ class Visit:
             self.own_team()
             opens = min((one.opens for one in self.contest.phases if one.round == round_), default="")
             if self.now < opens:
-                raise RefusedError(*say.problem("data_later", moment=acts.shown_moment(opens)))
+                raise RefusedError(*say.problem("data_later", moment=actions.shown_moment(opens)))
         return known.name, self.arena.files.path(known.data)
 
     def submit(
@@ -339,7 +341,7 @@ class Visit:
         self.team()
         submission, kind = new_id(), "release" if target is None else "guess"
         receive = partial(
-            acts.receive, kind=kind, account=self.who.id, submission=submission, target=target or "", phase=phase
+            actions.receive, kind=kind, account=self.who.id, submission=submission, target=target or "", phase=phase
         )
         receive(self.contest, self.now, digest="", size=0)  # what cannot be now is refused before its bytes are kept
         kept = self.arena.files.put(content, sealed=True, largest=self.contest.settings.largest_file)

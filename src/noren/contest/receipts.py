@@ -29,7 +29,7 @@ from noren.contest.state import Submission
 from noren.errors import FileError, InputError, shown
 from noren.i18n import _
 from noren.tables import Texts
-from noren.work.chain import Entry, canonical
+from noren.work.hash_chain import Entry, canonical
 
 say = Texts(__name__)
 SALT_BYTES = 32

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 
 from noren.data.schema import Kind
 from noren.i18n import _
+from noren.judgement.frontier import Choice, Place
 from noren.judgement.numbers import count, decimal, percent
-from noren.judgement.place import Choice, Place
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import bare_word, rule_sentence
 from noren.judgement.verdict import Verdict, Word

@@ -21,8 +21,8 @@ from noren.judgement.rule import rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method, Runtime
-from noren.studio.acts import IDENT, Ident, Step, asked, body
-from noren.studio.acts.projects import change_project
+from noren.studio.actions import IDENT, Ident, Step, asked, body
+from noren.studio.actions.projects import change_project
 from noren.studio.folders import StepData, with_project_files, without_paths
 from noren.studio.forms.run_form import checked_methods, quick_judges
 from noren.studio.service import Studio
@@ -30,11 +30,11 @@ from noren.studio.store import Job, State
 from noren.studio.users import UserRole
 from noren.studio.work.results import forget_failures
 from noren.studio.work.running import forget_shared, original_of
+from noren.sweeps.defaults import sensible_methods, sensible_values, usual_parameters
 from noren.sweeps.plan import data_key, expanded, placing_measures
 from noren.sweeps.sweep import own_seed, sweep_folder
-from noren.sweeps.usual import sensible_methods, sensible_values, usual_parameters
 from noren.web.actions import action
-from noren.web.refusals import NotNowError
+from noren.web.errors import NotNowError
 from noren.work.queue import new_id
 from noren.work.run import fitting
 

@@ -57,14 +57,14 @@ from noren.contest.judging.scorer import (
 )
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.store.database import Job
-from noren.contest.store.sealing import Hook
+from noren.contest.store.encryption import Hook
 from noren.contest.store.tables import jobs
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.version import __version__
-from noren.web.refusals import is_disk_full
-from noren.work.chain import canonical
-from noren.work.children import Line
+from noren.web.errors import is_disk_full
+from noren.work.child_processes import Line
+from noren.work.hash_chain import canonical
 from noren.work.queue import Claim, State, clock_of
 from noren.work.runner import Ending, Runner
 

@@ -134,7 +134,7 @@ def _product(x: Words, by: np.uint64) -> tuple[Words, Words]:
 
 
 def uniforms_at(places: Whole, *, seed: int, draw: int, stream: int) -> Real:
-    """Return what :func:`noren.kernels.draws.uniforms` says at ``places``, wherever they are.
+    """Return what :func:`noren.kernels.random_draws.uniforms` says at ``places``, wherever they are.
 
     >>> scattered = uniforms_at(np.array([5, 2]), seed=1, draw=7, stream=0)
     >>> bool((scattered == uniforms(6, seed=1, draw=7, stream=0)[[5, 2]]).all())

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from noren.errors import InputError, NorenError, sentences
 from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, said_again
-from noren.web.refusals import DISK_FULL, is_disk_full
+from noren.web.errors import DISK_FULL, is_disk_full
 
 Reason = dict[str, str]
 """One sentence in each language: ``{"en": …, "ja": …}``."""

@@ -1,4 +1,4 @@
-"""The audit trail: every act in a studio, by whom and when, in a chain (:mod:`noren.work.chain`).
+"""The audit trail: every act in a studio, by whom and when, in a chain (:mod:`noren.work.hash_chain`).
 
 An act in the database and its entry are one transaction: neither is there without the other. Who acts travels beside
 the work (:func:`acting_as`), so that no function can forget to say it. Entries name projects, runs, rules, digests and
@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from noren.data.formats.source import readable
 from noren.errors import FileError
 from noren.i18n import _
-from noren.work.chain import BrokenChainError, Entry, Said, canonical, entry_of, next_entry, verify
+from noren.work.hash_chain import BrokenChainError, Entry, Said, canonical, entry_of, next_entry, verify
 from noren.work.queue import exclusive, now
 
 OWNER, STUDIO, TERMINAL = "owner", "studio", "terminal"

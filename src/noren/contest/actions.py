@@ -19,7 +19,7 @@ from noren.errors import InputError
 from noren.i18n import N_, _
 from noren.tables import Texts, table_of
 from noren.web.actions import Action, Asked, action
-from noren.work.chain import Entry, Said, digest_of
+from noren.work.hash_chain import Entry, Said, digest_of
 
 if TYPE_CHECKING:  # commands are made of these functions, and start without pydantic
     from noren.contest.phases import Phase

@@ -13,15 +13,15 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.rule import RULES
 from noren.ledger import Ledger
-from noren.studio import exports, handing_out
-from noren.studio.acts import Ident, Step, asked, body
+from noren.studio import approvals, exports
+from noren.studio.actions import Ident, Step, asked, body
+from noren.studio.approvals import Decision, Publication, ledger_release, release_of_run
 from noren.studio.folders import StepData, method_of
-from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, Who
 from noren.web.actions import action
-from noren.web.refusals import NotNowError, NotThereError
+from noren.web.errors import NotNowError, NotThereError
 
 # --- what is made of a run -------------------------------------------------------------------------------------------
 
@@ -74,13 +74,13 @@ _RELEASE = "/projects/{project}/ledger/releases/{number}"
 @action(UserRole.REVIEWER, "POST /runs/{job}/approval", status=201)
 def approve_run(studio: Studio, *, who: Who, job: Ident) -> Decision:
     """Approve the release of a run as it is; nobody approves what she made."""
-    return handing_out.decide(studio, release_of_run(studio, job), who)
+    return approvals.decide(studio, release_of_run(studio, job), who)
 
 
 @action(UserRole.REVIEWER, "POST /runs/{job}/refusal", status=201, **body("Refusal"))
 def refuse_run(studio: Studio, *, who: Who, job: Ident, reason: Reason) -> Decision:
     """Refuse the release of a run, for a reason."""
-    return handing_out.decide(studio, release_of_run(studio, job), who, reason)
+    return approvals.decide(studio, release_of_run(studio, job), who, reason)
 
 
 @action(UserRole.STEWARD, "POST /runs/{job}/publications", status=201, **body("PublicationIn"))
@@ -88,19 +88,19 @@ def publish_run(
     studio: Studio, *, who: Who, job: Ident, to: To, until: Until = None, despite: Despite = False
 ) -> Publication:
     """Record that the release of a run is handed out."""
-    return handing_out.publish(studio, release_of_run(studio, job), who, to=to, until=until, despite=despite)
+    return approvals.publish(studio, release_of_run(studio, job), who, to=to, until=until, despite=despite)
 
 
 @action(UserRole.REVIEWER, f"POST {_RELEASE}/approval", status=201)
 def approve_release(studio: Studio, *, who: Who, project: Ident, number: Number) -> Decision:
     """Approve a release of the ledger."""
-    return handing_out.decide(studio, ledger_release(studio, project, number), who)
+    return approvals.decide(studio, ledger_release(studio, project, number), who)
 
 
 @action(UserRole.REVIEWER, f"POST {_RELEASE}/refusal", status=201, **body("Refusal"))
 def refuse_release(studio: Studio, *, who: Who, project: Ident, number: Number, reason: Reason) -> Decision:
     """Refuse a release of the ledger, for a reason."""
-    return handing_out.decide(studio, ledger_release(studio, project, number), who, reason)
+    return approvals.decide(studio, ledger_release(studio, project, number), who, reason)
 
 
 @action(UserRole.STEWARD, f"POST {_RELEASE}/publications", status=201, **body("PublicationIn"))
@@ -116,7 +116,7 @@ def publish_release(
 ) -> Publication:
     """Record that a release of the ledger is handed out."""
     handout = ledger_release(studio, project, number)
-    return handing_out.publish(studio, handout, who, to=to, until=until, despite=despite)
+    return approvals.publish(studio, handout, who, to=to, until=until, despite=despite)
 
 
 # --- the ledger ------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def make_ledger(
         attacks=attacks,
         rule=rule,
     )
-    return handing_out.ledger_as_dict(studio, project)
+    return approvals.ledger_as_dict(studio, project)
 
 
 @action(UserRole.STEWARD, "POST /projects/{project}/ledger/weigh", status=202, **body("PeriodIn"))
@@ -182,7 +182,7 @@ def release_period(studio: Studio, *, project: Ident, period: Period = None) -> 
 
 
 def _start_period(studio: Studio, project: str, act: Literal["weigh", "add"], period: str | None) -> Job:
-    to_come = handing_out.periods_to_come(studio, project)
+    to_come = approvals.periods_to_come(studio, project)
     if not to_come:
         raise NotNowError(_("every period of the data was released"))
     if period is not None and period not in to_come:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import in_categories, read_categories
-from noren.data.fits import rows_without_customer
+from noren.data.compatibility import rows_without_customer
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError

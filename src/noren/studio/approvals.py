@@ -25,13 +25,13 @@ from noren.errors import ParameterError
 from noren.i18n import _, active_language, in_every_language
 from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger
+from noren.studio.audit_trail import RESERVED
 from noren.studio.service import Studio
-from noren.studio.trail import RESERVED
 from noren.studio.users import UserRole, Who
 from noren.studio.work.running import curve_of
 from noren.tables import Texts
-from noren.web.refusals import NotNowError, NotThereError, NotYoursError
-from noren.work.chain import Entry
+from noren.web.errors import NotNowError, NotThereError, NotYoursError
+from noren.work.hash_chain import Entry
 
 say = Texts(__name__)
 _LONGEST = 500
