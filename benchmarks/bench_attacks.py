@@ -22,7 +22,7 @@ from noren.attacks.consistency import Consistency
 from noren.attacks.item_candidates import ItemCandidates
 from noren.attacks.nearest import Nearest
 from noren.attacks.unique_rows import UniqueRows
-from noren.data.compatibility import consistent_customers, sides_of
+from noren.data.compatibility import comparison_arrays, consistent_customers
 from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.reading import read_release
@@ -63,7 +63,7 @@ def attackers(original: History, public: History, seconds: dict[str, float]) -> 
         return lambda seed: Consistency().assign(found, seed=seed)
 
     def nearest() -> Seeded:
-        sides = sides_of(original, public)
+        sides = comparison_arrays(original, public)
         distances = np.concatenate(list(Nearest().distance_blocks(original, sides)))
         return lambda seed: Nearest().assign(sides, distances, seed=seed)
 

@@ -23,7 +23,7 @@ from noren.contest.judging.checking import check_release
 from noren.contest.judging.prepared import forget, make_target, named_in_target, prepare
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
-from noren.contest.rulebook import House, preset
+from noren.contest.rulebook import Baseline, preset
 from noren.data.contest_files import write_rows
 
 SALT, LABEL = bytes(32), "cup/final/submission"
@@ -32,7 +32,7 @@ SALT, LABEL = bytes(32), "cup/final/submission"
 def judged(folder: Path, rows: int, customers: int) -> list[list[str]]:
     """Return a table's lines on files of so many rows."""
     whole = preset("pwscup2018")
-    bare = whole.model_copy(update={"house": House()})
+    bare = whole.model_copy(update={"house": Baseline()})
     original, submitted, guess = (folder / name for name in ("T.csv", "A.csv", "guess.csv"))
     history = api.sample(customers=customers, rows=rows, items=2_800, seed=1, schema="pwscup2018")
     write_rows(history, original)

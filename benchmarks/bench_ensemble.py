@@ -99,7 +99,7 @@ def run(job: Job) -> tuple[Job, dict[str, float], dict[str, float]]:
     heard = dict(guesses)
     for name, rehearse in ((BEFORE, False), (AFTER, True)):
         start = time.process_time()
-        guesses[name] = attack(data, release, "ensemble", heard=heard, rehearse=rehearse, **limits)
+        guesses[name] = attack(data, release, "ensemble", other_guesses=heard, rehearse=rehearse, **limits)
         seconds[name] = time.process_time() - start
     kind = judged_by(chain)
     if kind == "emm":

@@ -82,7 +82,6 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
     head = ["data", "customers", "rows", "blocks", "processor s", "ms a customer", "U", "deleted rows", "peak GB"]
     text = [
         "# generalize: cost and U as customers grow",
-        "k = 3, effort quick, seed 1, no lower bound. Generated data of 60 rows a customer, and a wholesaler's real "
         "year. Each run in a process of its own: processor seconds of the method, all threads together, once compiled; "
         "the peak is that of the whole process, the data in it.",
         table(head, growth),

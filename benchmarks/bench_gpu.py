@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from noren.engines.accelerated import sets
 from noren.engines.accelerated.device import Accelerator
-from noren.engines.accelerated.tables import SeenTable
+from noren.engines.accelerated.tables import ObservedTable
 from noren.kernels.items.packed_sets import ItemSets, item_sets
 from noren.kernels.reconstruction.retention import keep_probabilities
 
@@ -120,8 +120,8 @@ def whole_tables(device: Accelerator, data: str | None) -> str:
     places, counts = torch.from_numpy(flat).cuda(), torch.from_numpy(counted.astype(np.float32)).cuda()
     before = stepping_before(torch.full(DOMAINS, rows / cells, device="cuda"), places, counts, rhos)
     torch.cuda.empty_cache()
-    exact = SeenTable(device, DOMAINS, rhos, at, counted, double=True)
-    fast = SeenTable(device, DOMAINS, rhos, at, counted)
+    exact = ObservedTable(device, DOMAINS, rhos, at, counted, double=True)
+    fast = ObservedTable(device, DOMAINS, rhos, at, counted)
     for _ in range(10):
         exact.step()
         fast.step()

@@ -26,10 +26,10 @@ from machine import facts, report, table
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.judgement.evidence import Facts, Tried
+from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.verdict import Reason, VerdictStatus
 from noren.kernels.judging.shares import share_interval
 
 SIZES = (60, 200, 400, 2_000)
@@ -45,9 +45,11 @@ ROWS = {
 SCHEMA = Schema.of({"columns": {"customer": {"role": "customer"}, "date": {"role": "date"}, "item": {"role": "item"}}})
 
 
-def tried(attack: int, right: np.ndarray) -> Tried:
+def tried(attack: int, right: np.ndarray) -> AttackResult:
     places = tuple(int(at) + 1 for at in np.flatnonzero(right))
-    return Tried(attack=f"a{attack}", named=len(right), right=len(places), customers=len(places), right_at=places)
+    return AttackResult(
+        attack=f"a{attack}", named=len(right), right=len(places), customers=len(places), right_at=places
+    )
 
 
 def hits_in_classes(generator: np.random.Generator, people: int, k: int) -> np.ndarray:
@@ -75,14 +77,14 @@ def simulated(people: int, simulations: int) -> dict[str, int]:
         for k in (5, 4):
             lucky = [tried(a, hits_in_classes(generator, people, k)) for a in range(ATTACKERS)]
             classes = Facts(kind="history", people=people, claimed={"k": k}, smallest_class=k, tried=lucky)
-            word = judge(classes, "partner").word
-            counts["fives"] += k == 5 and word == Word.BROKEN
-            counts["fours"] += k == 4 and word != Word.BROKEN
+            word = judge(classes, "partner").status
+            counts["fives"] += k == 5 and word == VerdictStatus.BROKEN
+            counts["fours"] += k == 4 and word != VerdictStatus.BROKEN
         cheat = tried(0, generator.random(people) < 0.4)
         leaking = Facts(kind="history", people=people, claimed={"k": 5}, smallest_class=5, tried=[cheat])
-        counts["leaking"] += judge(leaking, "partner").word == Word.PROVED
-    word = judge(Outcome("dealt", dealt(people), people=people), "partner").word
-    counts["dealt"] += simulations * (word == Word.PROVED)
+        counts["leaking"] += judge(leaking, "partner").status == VerdictStatus.PROVED
+    word = judge(Outcome("dealt", dealt(people), people=people), "partner").status
+    counts["dealt"] += simulations * (word == VerdictStatus.PROVED)
     return dict(counts)
 
 

@@ -27,7 +27,7 @@ from noren.data.reading import read
 from noren.errors import ParameterError
 from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.kernels.lattice.scores import ClassRule
-from noren.kernels.lattice.search import Ladder, suppressed
+from noren.kernels.lattice.search import LevelTable, suppressed
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.mondrian import Mondrian, _placed
 from noren.methods.table_parts import sensitive_codes
@@ -81,7 +81,7 @@ def failing_by_k(rows: Table, **given: Any) -> float:
     assert classes is not None
     assert values is not None
     rule, ones = method.rule(0, values), np.ones(len(rows), np.int64)
-    failing = suppressed(classes[:, None], ones, [Ladder(int(classes.max()) + 1, ())], [0], rule, values.of_rows)
+    failing = suppressed(classes[:, None], ones, [LevelTable(int(classes.max()) + 1, ())], [0], rule, values.of_rows)
     return float(failing.mean())
 
 

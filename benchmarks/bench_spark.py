@@ -277,14 +277,13 @@ def main() -> None:
     assumed = (
         "Assumed: cost grows with rows as between the two largest sizes measured (nothing of these plans grows faster"
         " than n log n, and sorts are of parts of at most 500,000 customers or rows, up to 2,000 parts); cores as fast"
-        " as these; tasks keep cores as busy as here; machines of"
-        f" {MACHINE_CORES} cores with {NETWORK * 8 / 1e9:.0f} Gbit/s each, shuffles not hidden behind computing;"
+        f" {MACHINE_CORES} cores and {NETWORK * 8 / 1e9:.0f} Gbit/s each; shuffling and computing do not overlap; disks"
         " disks that keep up with the network. None of this was run on such a cluster."
     )
     report(
         "scale_spark",
         "Growth on Spark",
-        f"Generated histories of {A_CUSTOMER} rows a customer and {ITEMS:,} items on `{ENGINE}`, one Java machine of"
+        f"Generated histories of {A_CUSTOMER} rows per customer and {ITEMS:,} items on `{ENGINE}`, one JVM of 1 GB."
         " 1 GB. Processor seconds are those of driver, Java and Python workers together, the start of Spark left out;"
         " busy is the share of the cores' clock that was spent in tasks.",
         table(

@@ -31,12 +31,12 @@ from noren.data.hierarchies import interval_hierarchy, write_hierarchy
 from noren.data.reading import read, write
 from noren.data.release import Release
 from noren.data.samples.people import sample_people
-from noren.judgement.frontier import Place, frontier, frontier_sentence, place_of
+from noren.judgement.frontier import RiskUtilityPoint, frontier, frontier_sentence, risk_utility_point
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine
-from noren.judgement.rule import RULES, rule_named
-from noren.judgement.sentences import word_text
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.rule import RULES, get_rule
+from noren.judgement.sentences import verdict_label
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.ledger.book import Ledger
 from noren.methods import methods
 from noren.progress import silent
@@ -239,7 +239,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
 
 def test_there_are_enough_cases_and_each_word_is_among_them() -> None:
     assert len(CASES) >= 24
-    assert {judge(outcome_of(case), "partner").word for case in CASES} == set(Word)
+    assert {judge(outcome_of(case), "partner").status for case in CASES} == set(VerdictStatus)
 
 
 def test_every_reason_and_every_rule_goes_through_the_doors() -> None:
@@ -253,10 +253,10 @@ def test_every_reason_and_every_rule_goes_through_the_doors() -> None:
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_what_is_said_by_the_default(case: Case) -> None:
     verdict = judge(outcome_of(case))
-    assert (str(verdict.word), verdict.rule.name) == (case.word, "partner")
+    assert (str(verdict.status), verdict.rule.name) == (case.word, "partner")
     for name in RULES:
         under = judge(outcome_of(case), name)
-        assert not (under.word.is_safe and (under.risk or 0.0) > float(RULES[name].tolerance) + 1e-9)
+        assert not (under.status.is_safe and (under.risk or 0.0) > float(RULES[name].tolerance) + 1e-9)
 
 
 @through_every_door
@@ -284,7 +284,7 @@ def test_the_report(case: Case) -> None:
     verdict = verdict_of(case)
     page = html.unescape(report_html(data_of(case), [outcome_of(case)], rule=rule_of(case)))
     assert verdict.sentence in page
-    assert word_text(verdict.word) in page
+    assert verdict_label(verdict.status) in page
     assert f"Rule {rule_of(case)} (" in page
 
 
@@ -297,7 +297,7 @@ def test_the_studio(case: Case, studio: Done) -> None:
     assert answer["verdict"] == said(verdict_of(case))
     page = html.unescape(door.client.get(f"/projects/{project}/results/{run}").text)
     assert verdict_of(case).sentence in page
-    assert word_text(verdict_of(case).word) in page
+    assert verdict_label(verdict_of(case).status) in page
 
 
 @through_every_door
@@ -328,13 +328,17 @@ def test_one_frontier(table: bool, studio: Done) -> None:
     door, runs = studio
     project = runs[cases[0].name][0]
     for name in RULES:
-        places = [place_of(case.name, judge(o, name), o.scores) for case, o in zip(cases, outcomes, strict=True)]
+        places = [
+            risk_utility_point(case.name, judge(o, name), o.scores) for case, o in zip(cases, outcomes, strict=True)
+        ]
         best = {cases[i].name for i in frontier(places)}
         door.client.patch(f"/api/v1/projects/{project}", json={"rule": name})
         points = {one["run"]: one for one in door.client.get(f"/api/v1/projects/{project}/map").json()["points"]}
         assert {case.name for case in cases if points[runs[case.name][1]]["on_frontier"]} == best
         for case, place in zip(cases, places, strict=True):
-            drawn = Place.model_validate({key: points[runs[case.name][1]][key] for key in Place.model_fields})
+            drawn = RiskUtilityPoint.model_validate(
+                {key: points[runs[case.name][1]][key] for key in RiskUtilityPoint.model_fields}
+            )
             assert drawn.model_copy(update={"label": ""}) == place.model_copy(update={"label": ""})
     page = html.unescape(report_html(data_of(cases[0]), outcomes, rule=name))
     assert frontier_sentence([place for place in places if place.is_placed]) in page
@@ -363,7 +367,7 @@ def test_the_ledger(name: str, steps: list[dict[str, Any]], tmp_path: Path) -> N
     assert kept is not None
     assert said(kept) == said(own)
     assert said(kept) == json.loads(json.dumps(book.as_dict()["entries"][0]["verdict"]))
-    assert rule_named(name) == book.settings.rule
+    assert get_rule(name) == book.settings.rule
 
 
 def busiest_month(history: Records) -> History:

@@ -15,7 +15,7 @@ import noren
 from noren.data.frames import LONGEST, MOST_COLUMNS, MOST_ROWS, History, Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.i18n import speaking
+from noren.i18n import use_language
 from noren.protocols import Guess, Score
 
 HOSTILE = "</td><script>alert(1)</script><img src='http://example.org/x' onerror=\"x\">\u202e\x1b[2J&"
@@ -254,7 +254,7 @@ def test_a_release_prints_on_one_line(release: Release) -> None:
 
 
 def test_cards_speak_japanese(history: History, release: Release) -> None:
-    with speaking("ja"):
+    with use_language("ja"):
         cards = [seen(thing) for thing in (history, release, noren.measure(history, release, "cell-error"))]
     assert [card.texts[0] for card in cards] == ["履歴", "リリース", "指標"]
     assert all(card.tags[0] == ("div", {"class": "noren-card", "lang": "ja"}) for card in cards)

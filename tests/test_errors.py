@@ -2,7 +2,7 @@
 
 import pytest
 
-from noren.errors import CheckFailedError, FileError, InputError, NorenError, Problem, shown
+from noren.errors import CheckFailedError, FileError, InputError, NorenError, Problem, quoted
 
 
 def test_a_problem_is_one_sentence() -> None:
@@ -28,7 +28,7 @@ def test_a_problem_is_one_sentence() -> None:
     ],
 )
 def test_values_cannot_write_to_the_terminal(value: str, text: str) -> None:
-    assert shown(value) == text
+    assert quoted(value) == text
 
 
 def test_the_tree() -> None:

@@ -86,7 +86,7 @@ def test_every_component_works_or_says_what_it_needs(kind: str) -> None:
         release = made[name]
         guesses: dict[str, Guess] = {}
         for attack in sorted(fitting(attacks, data), key=lambda one: attacks[one].listens):
-            guess = api.attack(data, release, attack, seed=1, heard=guesses)
+            guess = api.attack(data, release, attack, seed=1, other_guesses=guesses)
             assert set(guess.answers["customer"]) <= set(owned), attack
             guesses[attack] = guess
         for measure in fitting(measures, data):

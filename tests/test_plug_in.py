@@ -24,7 +24,7 @@ from noren.attacks import attacks
 from noren.data.frames import History
 from noren.drawing.risk_map import use_title
 from noren.errors import SchemaError
-from noren.i18n import speaking
+from noren.i18n import use_language
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, run_outcome
 from noren.measures import measures
@@ -219,7 +219,7 @@ class TestWhatIsKnown:
         assert "| `--weeks` | whole number | `1` | how many weeks |" in told
         assert "- **Takes**: hours for tens of thousands of rows" in told
         assert "- **Tells**: what leaks (safety)" in reference_facts(measures["rows-told"])
-        with speaking("ja"):
+        with use_language("ja"):
             assert "すべての日付を週単位で動かします。" in reference_facts(methods["blur-days"])
             assert "どの週かは分からない" in reference_facts(methods["blur-days"])
 
@@ -230,7 +230,7 @@ class TestWhatIsKnown:
         assert (shown["weeks"].main, shown["weeks"].help, shown["weeks"].text) == (True, "How many weeks", "1")
         assert shown["which_way"].choices == (("later", "to later weeks"), ("earlier", "to earlier weeks"))
         assert (shown["least"].help, shown["least"].text) == ("A number of days", "7")
-        with speaking("ja"):
+        with use_language("ja"):
             japanese = controls(method, {}, [])
         assert [one.label for one in japanese] == ["日付を動かす週数", "向き", "Least"]
         assert japanese[1].choices[0] == ("later", "後の週へ")
@@ -291,7 +291,7 @@ class TestWhatComesOut:
         assert [part.label for part in shown.parts] == ["weeks kept", "ann: weeks kept"]
         assert shown.fact.direction == "useful-low"
         assert measured(facts["rows-told"]).fact.direction == "safer"
-        with speaking("ja"):
+        with use_language("ja"):
             assert [part.label for part in measured(facts["rows-told"]).parts] == ["知られた行"]
 
     def test_report(self, outcome: Outcome, small: History, tmp_path: Path) -> None:

@@ -53,10 +53,12 @@ def test_the_page_tells_bars_growth_and_what_was_left_out(pages: ModuleType, tmp
     kept = {"machine": "Measured on a slide rule.", "limit": 600, "memory": 4.5e9, "points": points}
     (tmp_path / "scale.json").write_text(json.dumps(kept), encoding="utf-8")
     (tmp_path / "scale_spark.md").write_text("## On a cluster\n\nFar.\n", encoding="utf-8")
-    (tmp_path / "scale_sets.md").write_text("# Alike\n\n## First\n", encoding="utf-8")
+    sets = "# Sets\n\n## First\n\nYes.\n\n## What others report\n\nNo.\n\nMeasured on an abacus.\n"
+    (tmp_path / "scale_sets.md").write_text(sets, encoding="utf-8")
     pages.main(tmp_path, tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    bars, faster, rest = page.split("\n## ")[1:4]
+    rest = (tmp_path / "scale.md").read_text(encoding="utf-8")
+    bars, faster = page.split("\n## ")[1:3]
     assert "| protect by count | history | 10,000,000 | 60 | 3.50 | yes |" in bars
     assert "| audit (classes) | history | 10,000,000 | 60 | 4.50 | **no** |" in bars
     assert "| `pairs` | history | 2.00 | 100,000 |  |" in faster
@@ -64,8 +66,8 @@ def test_the_page_tells_bars_growth_and_what_was_left_out(pages: ModuleType, tmp
     assert "100,000 rows: 1,000 pairs are too many; use less" in faster
     assert "| `pairs` | history | 1.00 | 100 | (about 10,000 s) | 2.00 | 300 | 1,111 |" in rest
     assert "| `plain` | history | 1.00 | 10 | – | 1.00 | 290 | 1,000 |" in rest
-    assert "\n\n## Alike\n\n### First\n\n" in page
-    assert page.index("## On a cluster") < page.index("Measured on a slide rule.")
+    assert page.endswith("\n\n## Sets\n\n### First\n\nYes.\n\nMeasured on an abacus.\n\n## On a cluster\n\nFar.\n")
+    assert rest.endswith("\n\nMeasured on a slide rule.\n")
 
 
 def test_without_results_the_page_says_what_to_run(pages: ModuleType, tmp_path: Path) -> None:

@@ -119,8 +119,8 @@ def test_errors_speak_japanese() -> None:
 
 
 def test_a_language_is_spoken_for_a_while_alone() -> None:
-    with i18n.speaking("ja"):
-        with i18n.speaking("en"):
+    with i18n.use_language("ja"):
+        with i18n.use_language("en"):
             assert i18n.active_language() == "en"
         assert i18n.active_language() == "ja"
     assert i18n.active_language() == "en"

@@ -19,26 +19,26 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from noren.attacks import attacks
-from noren.attacks.by_period import told_periods
+from noren.attacks.by_period import with_period_metadata
 from noren.data.categories import as_released
 from noren.data.compatibility import partial, partial_table
-from noren.data.frames import History, Records, Table, frame_of, index_names, stop_at_missing
-from noren.data.guessing.people import stop_at_repeated_people
+from noren.data.frames import History, Records, Table, frame_of, index_names, reject_missing
+from noren.data.guessing.people import reject_repeated_people
 from noren.data.public_part import with_kept
-from noren.data.reading import as_public, as_records, as_release, checked_seed, opened
+from noren.data.reading import as_public, as_records, as_release, checked_seed, open_release
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.engines.accelerated.alignments import pair_costs_by
-from noren.engines.blocks import heard as interruptible
+from noren.engines.blocks import run_interruptibly
 from noren.engines.choice import chosen_engine
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.measures import measures
-from noren.measures.evidence import must_have
+from noren.measures.evidence import require_evidence
 from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Evidence, Guess, Measure, Method, Score, must_accept
+from noren.protocols import Attack, Evidence, Guess, Measure, Method, Score, require_kind
 from noren.tables import Texts
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def protect_unaudited(
     """
     data = with_kept(as_records(original() if callable(original) else original, schema), keep)
     chosen = method_of(method, parameters)
-    must_accept(chosen, data.schema)
-    stop_at_repeated_people(data)
+    require_kind(chosen, data.schema)
+    reject_repeated_people(data)
     seed = draw_seed() if seed is None else checked_seed(seed)
     known: Records | Release = data
     with pair_costs_by(chosen_engine()):
@@ -147,7 +147,7 @@ def protect_unaudited(
         from noren.measures.safety.classes import audit as count_candidates
 
         try:
-            interruptible(count_candidates, known.by_name() if isinstance(known, Release) else known, last)
+            run_interruptibly(count_candidates, known.by_name() if isinstance(known, Release) else known, last)
         except CheckFailedError:
             raise
         except Exception as error:
@@ -184,7 +184,7 @@ def method_of(
     if isinstance(method, str):
         return methods.create(method, **parameters)
     if parameters:
-        raise ParameterError(*say.problem("parameter_of_no_method", name=next(iter(parameters))))
+        raise ParameterError(say("parameter_of_no_method", name=next(iter(parameters))))
     return method if isinstance(method, Method) else Chain(steps=method)
 
 
@@ -197,7 +197,7 @@ def attack(
     known: Any = None,
     knowledge: float = 1.0,
     item_prefix: int | None = None,
-    heard: Mapping[str, Guess] | None = None,
+    other_guesses: Mapping[str, Guess] | None = None,
     seed: int = 0,
     progress: Progress = silent,
     **parameters: Any,
@@ -218,16 +218,16 @@ def attack(
     """
     seed = checked_seed(seed)
     data = as_records(original, schema)
-    release = opened(release)
+    release = open_release(release)
     public = as_public(release, data)
     statement = release.statement if isinstance(release, Release) else None
     data = attackers_knowledge(data, statement, known=known, knowledge=knowledge, item_prefix=item_prefix, seed=seed)
     chosen = attacks.create(attack, **parameters) if isinstance(attack, str) else attack
-    must_accept(chosen, data.schema)
+    require_kind(chosen, data.schema)
     if isinstance(release, Release):
-        chosen = told_periods(chosen, release.statement).told(release.statement)
-    ready = chosen.after(heard or {})
-    return interruptible(ready.attack, data, public, seed=seed, progress=progress)
+        chosen = with_period_metadata(chosen, release.statement).with_public_metadata(release.statement)
+    ready = chosen.with_other_guesses(other_guesses or {})
+    return run_interruptibly(ready.attack, data, public, seed=seed, progress=progress)
 
 
 def attackers_knowledge(
@@ -246,9 +246,9 @@ def attackers_knowledge(
         if isinstance(original, History) and isinstance(data, History):
             strangers = data.customers.filter(~data.customers.is_in(original.customers.implode()))
             if len(strangers):
-                raise ParameterError(*say.problem("strangers", count=len(strangers), customer=strangers[0]))
+                raise ParameterError(say("strangers", count=len(strangers), customer=strangers[0]))
         elif len(data) != len(original):
-            raise ParameterError(*say.problem("knowledge_rows", known=len(data), rows=len(original)))
+            raise ParameterError(say("knowledge_rows", known=len(data), rows=len(original)))
     if statement is not None and isinstance(data, History):
         data = as_released(data, statement)  # what categories mean is public
     if isinstance(data, History) and (known is not None or knowledge != 1 or item_prefix is not None):
@@ -281,9 +281,9 @@ def measure(
     data = as_records(original, schema)
     release = as_release(release, data)
     chosen = measures.create(measure, **parameters) if isinstance(measure, str) else measure
-    must_accept(chosen, data.schema)
+    require_kind(chosen, data.schema)
     named = _named(guesses)
-    must_have(
+    require_evidence(
         chosen,
         guesses=bool(named),
         secret=release.has_secret,
@@ -291,7 +291,7 @@ def measure(
         made_of=release.secret.original_rows,
         rows=len(data),
     )
-    score = interruptible(chosen.measure, Evidence(data, release, named), progress=progress)
+    score = run_interruptibly(chosen.measure, Evidence(data, release, named), progress=progress)
     return replace(score, measure=chosen.name, goal=chosen.goal)
 
 
@@ -305,7 +305,7 @@ def _named(guesses: Iterable[Guess] | Mapping[str, Any]) -> dict[str, Guess]:
             named[name] = found
             continue
         pairs = frame_of(found)
-        stop_at_missing(("pseudonym", "customer"), pairs.columns, index_names(found))
+        reject_missing(("pseudonym", "customer"), pairs.columns, index_names(found))
         pairs = pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
         named[name] = Guess(name, pairs if "score" in pairs.columns else pairs.with_columns(score=pl.lit(1.0)))
     return named
@@ -328,9 +328,9 @@ def reconstruct(
     from noren.retention.reconstruction import reconstruct as run
 
     seed = checked_seed(seed)
-    release = opened(release)
+    release = open_release(release)
     if not isinstance(release, Release):
-        raise ParameterError(*say.problem("rows_alone"))
+        raise ParameterError(say("rows_alone"))
     return run(
         release.public,
         release.statement,
@@ -359,7 +359,7 @@ def check(
     from noren.data.reading import check_contest
 
     if release is None and guess is None:
-        raise ParameterError(*say.problem("nothing_to_check"))
+        raise ParameterError(say("nothing_to_check"))
     pairs = guess if guess is None or isinstance(guess, str | PathLike) else _named({"guess": guess})["guess"].answers
     return check_contest(original, release, pairs, schema, limit)
 

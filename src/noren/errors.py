@@ -42,10 +42,10 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\u3000" else repr(c)[1:-1] for c in text)
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """Return ``value`` as a short, quoted, printable text.
 
-    >>> shown("a\\x00b")
+    >>> quoted("a\\x00b")
     "'a\\\\x00b'"
     """
     text = str(value)
@@ -82,7 +82,7 @@ class Problem:
     column: str | None
     value: str | None
     rule: str
-    cure: str
+    cure: str = ""
     cells: int = 1
     others: tuple[str, ...] = ()
 
@@ -91,7 +91,7 @@ class Problem:
         where = [] if file is None else [str(file)]
         where += [] if self.row is None else [_("row {row}").format(row=self.row)]
         where += [] if self.column is None else [_("column {column}").format(column=self.column)]
-        where += [] if self.value is None else [shown(self.value)]
+        where += [] if self.value is None else [quoted(self.value)]
         place = ", ".join(where)
         said = f"{place}: {self.rule}" if place else self.rule
         said = f"{said}; {self.cure}" if self.cure else said
@@ -99,7 +99,7 @@ class Problem:
             return said
         count = _("{count:,} cells").format(count=self.cells)
         if self.others:
-            count = _("{cells}, also {values}").format(cells=count, values=", ".join(map(shown, self.others)))
+            count = _("{cells}, also {values}").format(cells=count, values=", ".join(map(quoted, self.others)))
         return f"{said}; {count}"
 
     def as_dict(self) -> dict[str, object]:
@@ -122,7 +122,7 @@ class NorenError(Exception):
 
     def __init__(self, message: str = "") -> None:
         self.said = message
-        """The message as it was given, which may know its other languages (:func:`noren.i18n.said_again`)."""
+        """The message as it was given, which may know its other languages (:func:`noren.i18n.retranslate`)."""
         super().__init__(_printable(message))
 
 
@@ -250,5 +250,7 @@ def listing(names: Sequence[str], most: int = 20) -> str:
     >>> listing(["a", "b", "c"], most=2)
     'a, b and 1 more'
     """
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else _("{names} and {count:,} more").format(names=shown, count=len(names) - most)
+    quoted = ", ".join(names[:most])
+    return (
+        quoted if len(names) <= most else _("{names} and {count:,} more").format(names=quoted, count=len(names) - most)
+    )

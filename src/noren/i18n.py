@@ -41,10 +41,10 @@ def activate(language: str) -> None:
 
 
 @contextmanager
-def speaking(language: str) -> Iterator[None]:
+def use_language(language: str) -> Iterator[None]:
     """Speak ``language`` within, in this task alone.
 
-    >>> with speaking("ja"):
+    >>> with use_language("ja"):
     ...     active_language()
     'ja'
     """
@@ -66,14 +66,14 @@ def _catalogue(language: str) -> gettext.NullTranslations:
     if language == "en":
         return gettext.NullTranslations()
     found = gettext.translation("noren", localedir=_LOCALE, languages=[language])
-    found.add_fallback(_Learnt(language))
+    found.add_fallback(_PluginTranslations(language))
     return found
 
 
 _learnt: dict[str, dict[str, str]] = {}
 
 
-class _Learnt(gettext.NullTranslations):
+class _PluginTranslations(gettext.NullTranslations):
     """What other packages taught: asked where the house's own catalogue has nothing."""
 
     def __init__(self, language: str) -> None:
@@ -84,11 +84,11 @@ class _Learnt(gettext.NullTranslations):
         return _learnt.get(self.language, {}).get(message, message)
 
 
-def learn(translations: Mapping[str, Mapping[str, str]]) -> None:
+def add_translations(translations: Mapping[str, Mapping[str, str]]) -> None:
     """Take in texts of another package: of each language, messages and what they are in it. Our own stay as they are.
 
-    >>> learn({"ja": {"a text of theirs": "ある文"}})
-    >>> with speaking("ja"):
+    >>> add_translations({"ja": {"a text of theirs": "ある文"}})
+    >>> with use_language("ja"):
     ...     _("a text of theirs")
     'ある文'
     """
@@ -101,50 +101,50 @@ def _(message: str) -> str:
     if not message:
         return ""
     said = _catalogue(active_language()).gettext(message)
-    return _Said.of(said, (message,)) if _remembering else said
+    return _TranslatedText.of(said, (message,)) if _remembering else said
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
     """Translate a message whose form depends on ``count``."""
     said = _catalogue(active_language()).ngettext(singular, plural, count)
-    return _Said.of(said, (singular, plural, count)) if _remembering else said
+    return _TranslatedText.of(said, (singular, plural, count)) if _remembering else said
 
 
 # --- the same thing in another language ------------------------------------------------------------------------------
 
 
-class _Said(str):
+class _TranslatedText(str):
     """A translated text that remembers its message and what was put into it."""
 
     message: tuple[Any, ...]
     given: tuple[tuple[Any, ...], dict[str, Any]] | None
 
     @classmethod
-    def of(cls, text: str, message: tuple[Any, ...], given: Any = None) -> "_Said":
+    def of(cls, text: str, message: tuple[Any, ...], given: Any = None) -> "_TranslatedText":
         made = cls(text)
         made.message, made.given = message, given
         return made
 
     def format(self, *args: Any, **words: Any) -> str:
-        return _Said.of(super().format(*args, **words), self.message, (args, words))
+        return _TranslatedText.of(super().format(*args, **words), self.message, (args, words))
 
 
-def remember_messages() -> None:
+def track_messages() -> None:
     """Let texts remember their messages from now on: what this process says is read by people of every language."""
     global _remembering
     _remembering = True
 
 
-def said_again(text: Any) -> Any:
+def retranslate(text: Any) -> Any:
     """Return a text in the language now spoken, as far as it remembers its message; anything else as it is."""
-    if not isinstance(text, _Said):
+    if not isinstance(text, _TranslatedText):
         return text
     catalogue = _catalogue(active_language())
     said = catalogue.gettext(*text.message) if len(text.message) == 1 else catalogue.ngettext(*text.message)
     if text.given is None:
         return said
     args, words = text.given
-    return said.format(*map(said_again, args), **{name: said_again(value) for name, value in words.items()})
+    return said.format(*map(retranslate, args), **{name: retranslate(value) for name, value in words.items()})
 
 
 def in_every_language(say: Callable[[], str]) -> dict[str, str]:
@@ -155,7 +155,7 @@ def in_every_language(say: Callable[[], str]) -> dict[str, str]:
     """
     told = {}
     for language in LANGUAGES:
-        with speaking(language):
+        with use_language(language):
             told[language] = str(say())
     return told
 

@@ -17,12 +17,12 @@ from typing import Any, ClassVar, Final, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from noren.data.frames import MOST_COLUMNS, MOST_ROWS, Card, Grid, Records, brief, number, pandas_frame
+from noren.data.frames import MOST_COLUMNS, MOST_ROWS, Card, PreviewGrid, Records, brief, number, pandas_frame
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError
-from noren.i18n import N_, _, learn
+from noren.i18n import N_, _, add_translations
 from noren.progress import Progress, silent
 from noren.tables import table_of
 
@@ -161,7 +161,7 @@ def what_is_left(value: float) -> float:
 
 
 @dataclass(frozen=True)
-class Placing:
+class UtilityAxis:
     """How a measure of use places a release on the risk–utility map; its risk is what the verdict says.
 
     Attributes
@@ -248,7 +248,7 @@ class Component(BaseModel, ABC):
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         """Let its texts be known as soon as there is such a class."""
         super().__pydantic_init_subclass__(**kwargs)
-        learn(cls.translations)
+        add_translations(cls.translations)
 
     @classmethod
     def lacks(cls, schema: Schema) -> tuple[Role, ...]:
@@ -343,7 +343,7 @@ class Guess:
             [number(cell) if isinstance(cell, int | float) else "–" if cell is None else str(cell) for cell in row]
             for row in head.rows()
         ]
-        grid = Grid([(name, "") for name in head.columns], texts, numeric, len(answers), answers.width)
+        grid = PreviewGrid([(name, "") for name in head.columns], texts, numeric, len(answers), answers.width)
         return Card(_("guess"), self.attack, [(_("named"), f"{len(answers):,}")], grid).html()
 
 
@@ -355,11 +355,11 @@ class Attack(Component):
     sees_through: ClassVar[frozenset[Recoding]] = frozenset()
     """What a release may do to a history, all of it at once, without hiding people from this attack."""
 
-    def after(self, guesses: Mapping[str, Guess]) -> Attack:
+    def with_other_guesses(self, guesses: Mapping[str, Guess]) -> Attack:
         """Return the attack, told what others found on the same release; one that does not listen stays as it is."""
         return self
 
-    def told(self, statement: Statement) -> Attack:
+    def with_public_metadata(self, statement: Statement) -> Attack:
         """Return the attack, told what the release says of itself in public; most have no use for it."""
         return self
 
@@ -404,7 +404,11 @@ class Score:
         better = {"lower": _("lower is better"), "higher": _("higher is better"), None: ""}[self.goal]
         value = f"{number(self.value)} ({better})" if better else number(self.value)
         shown = [(name, number(part)) for name, part in list(self.parts.items())[:MOST_COLUMNS]]
-        grid = Grid([(_("part"), ""), (_("value"), "")], shown, [False, True], len(self.parts), 2) if shown else None
+        grid = (
+            PreviewGrid([(_("part"), ""), (_("value"), "")], shown, [False, True], len(self.parts), 2)
+            if shown
+            else None
+        )
         return Card(_("measure"), self.measure, [(_("value"), value)], grid).html()
 
     def as_dict(self) -> dict[str, Any]:
@@ -428,7 +432,7 @@ class Measure(Component):
     """Whether it tells what leaks or what stays useful."""
     part_names: ClassVar[Mapping[str, str]] = {}
     """What its parts are called; a part ``price.mean`` or ``age, kept`` is called by what follows its column."""
-    places: ClassVar[Placing | None] = None
+    utility_axis: ClassVar[UtilityAxis | None] = None
     """How it places a release on the risk–utility map; None where it does not."""
     headlines: ClassVar[tuple[Headline, ...]] = ()
     """Which of its numbers a result tells in its first line."""
@@ -451,20 +455,19 @@ class Measure(Component):
         """Judge the release in ``evidence``."""
 
 
-def must_accept(component: Component, schema: Schema) -> None:
+def require_kind(component: Component, schema: Schema) -> None:
     """Stop where a component does not work on data of this schema."""
     if schema.kind not in component.accepts:
         raise ParameterError(
             _("{component} works on a {wanted}, and this is a {given}").format(
                 component=component.name, wanted="/".join(sorted(component.accepts)), given=schema.kind
             ),
-            _("choose another component, or another schema"),
         )
     lacking = component.lacks(schema)
     if lacking:
         raise ParameterError(
-            _("{component} needs a column with the role {roles}, and these purchases have none").format(
-                component=component.name, roles=", ".join(lacking)
-            ),
-            _('choose another component, or give a column role = "{role}" in the schema').format(role=lacking[0]),
+            _(
+                "{component} needs a column with the role {roles}, and these purchases have none; choose another"
+                "{component} needs a column with the role {roles}, and these purchases have none"
+            ).format(component=component.name, roles=", ".join(lacking), role=lacking[0]),
         )

@@ -103,8 +103,8 @@ class Registry(Generic[Kind]):
             module, _colon, attribute = place.partition(":")
             found = getattr(importlib.import_module(module), attribute)
         if not (isinstance(found, type) and issubclass(found, self.base)):
-            raise SchemaError(*say.problem("wrong_base", name=name, group=self.group, base=self.base.__name__))
-        _stop_at_gap(found, name, self.group)
+            raise SchemaError(say("wrong_base", name=name, group=self.group, base=self.base.__name__))
+        _reject_gap(found, name, self.group)
         if found.name != name:
             raise DuplicateNameError(say("two_names", group=self.group, name=name, own=found.name))
         return found
@@ -120,7 +120,7 @@ class Registry(Generic[Kind]):
         return build(self[name], parameters)
 
 
-def _stop_at_gap(found: type[Component], name: str, group: str) -> None:
+def _reject_gap(found: type[Component], name: str, group: str) -> None:
     """Raise where a class does not say of itself what pages, maps and sweeps must know, or says what cannot be."""
     needed = ("name", "summary", *(("side", "goal", "needs") if issubclass(found, Measure) else ()))
     missing = [word for word in needed if not hasattr(found, word)]
@@ -130,16 +130,16 @@ def _stop_at_gap(found: type[Component], name: str, group: str) -> None:
         missing.append("runtime")
     if missing:
         gap = "without_side" if "side" in missing else "without_facts"
-        raise SchemaError(*say.problem(gap, name=name, group=group, what=", ".join(missing)))
+        raise SchemaError(say(gap, name=name, group=group, what=", ".join(missing)))
     ours = {name for kind in (Component, Method, Attack, Measure) for name in kind.__class_vars__}
     taken = sorted(found.model_fields.keys() & ours)
     if taken:
-        raise SchemaError(*say.problem("reserved_parameter", name=name, group=group, taken=", ".join(taken)))
+        raise SchemaError(say("reserved_parameter", name=name, group=group, taken=", ".join(taken)))
     strength = found.strength if issubclass(found, Method) else None
     if strength is not None and strength.parameter not in found.model_fields:
         names = ", ".join(found.model_fields) or _("none")
-        problem = say.problem("no_strength", name=name, group=group, parameter=strength.parameter, names=names)
-        raise SchemaError(*problem)
+        problem = say("no_strength", name=name, group=group, parameter=strength.parameter, names=names)
+        raise SchemaError(problem)
 
 
 def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:
@@ -151,11 +151,11 @@ def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:
         field = str(first["loc"][0]) if first["loc"] else ""
         if first["type"] == "extra_forbidden":
             names, hint = ", ".join(component.model_fields) or _("none"), suggestion(field, component.model_fields)
-            problem = say.problem("no_parameter", component=component.name, name=field, hint=hint, names=names)
-            raise ParameterError(*problem) from None
+            problem = say("no_parameter", component=component.name, name=field, hint=hint, names=names)
+            raise ParameterError(problem) from None
         if first["type"] == "missing":
             flag = field.replace("_", "-")
-            raise ParameterError(*say.problem("needed", component=component.name, name=field, flag=flag)) from None
+            raise ParameterError(say("needed", component=component.name, name=field, flag=flag)) from None
         said = translated(str(first["msg"]).removeprefix("Value error, "))
         if first["type"] == "value_error":
             raise ParameterError(said) from None
@@ -254,14 +254,14 @@ def _shared(components: Sequence[type[Component]], given: Sequence[str]) -> list
         word = words.pop(0)
         flag, equals, value = word.partition("=")
         if not flag.startswith("--"):
-            raise ParameterError(_("{word!r} was not expected").format(word=word), _("parameters look like --k 3"))
+            raise ParameterError(_("{word!r} was not expected").format(word=word))
         off = "--" + flag[5:] if flag.startswith("--no-") else ""
         takers = [i for i, k in enumerate(known) if flag in k or (off in k and k[off].is_switch)]
         if not takers:
             every = sorted({name for k in known for name in k})
             hint, names = suggestion(flag, every), ", ".join(every) or _("none")
             component = ", ".join(c.name for c in components)
-            raise ParameterError(*say.problem("no_flag", component=component, flag=flag, hint=hint, names=names))
+            raise ParameterError(say("no_flag", component=component, flag=flag, hint=hint, names=names))
         about = known[takers[0]].get(flag) or known[takers[0]][off]
         answer: Any
         if about.flag != flag:
@@ -276,7 +276,7 @@ def _shared(components: Sequence[type[Component]], given: Sequence[str]) -> list
             answer = [v for v in value.split(",") if v] if about.is_list else value
         for i in takers:
             if about.field in parameters[i]:
-                raise ParameterError(_("{flag} is given twice").format(flag=about.flag), _("give it once"))
+                raise ParameterError(_("{flag} is given twice").format(flag=about.flag))
             parameters[i][about.field] = answer
     return parameters
 
@@ -313,7 +313,7 @@ def spread(value: Any) -> list[Any]:
         return [value]
     first, last = int(span[1]), int(span[2])
     if last < first or last - first > 100_000:
-        raise ParameterError(*say.problem("range", value=value))
+        raise ParameterError(say("range", value=value))
     return list(range(first, last + 1))
 
 

@@ -44,14 +44,3 @@ class Texts:
             singular, plural = message["one"], message["other"]
             text = ngettext(singular, plural, number)
         return text.format(**values) if values else text
-
-    def problem(self, name: str, /, **values: object) -> tuple[str, str]:
-        """Return what is wrong and what to do about it (``rule`` and ``cure``), as errors take them.
-
-        >>> Texts("noren.data.formats.text_files").problem("row_too_long", size=8)
-        ('a row is longer than 8 bytes', 'check for a missing quote or line end')
-        """
-        rule, cure = (_(table_of(self._module)[name][part]) for part in ("rule", "cure"))
-        # a text without values may hold braces that mean themselves: {a;b}
-        rule, cure = (t.format(**values) if any(f"{{{value}" in t for value in values) else t for t in (rule, cure))
-        return rule, cure

@@ -9,7 +9,7 @@ from tests.attacks.period_releases import best_simple, history, noisy, nothing, 
 
 from noren.api import attack, protect
 from noren.attacks import attacks
-from noren.attacks.ensemble import AGREEMENT, Ballot, Ensemble, Rehearsed, rehearsal
+from noren.attacks.ensemble import AGREEMENT, Ballot, Ensemble, RehearsalResult, rehearsal
 from noren.data.compatibility import partial
 from noren.data.frames import History
 from noren.data.release import Secret, Statement
@@ -125,7 +125,7 @@ def test_what_others_found_is_heard_and_not_found_again(small: History, monkeypa
     heard = {name: attack(small, release, name) for name in members}
     for name in members:
         monkeypatch.setattr(attacks[name], "attack", None)
-    told = attack(small, release, "ensemble", members=members, heard=heard, rehearse=False)
+    told = attack(small, release, "ensemble", members=members, other_guesses=heard, rehearse=False)
     assert told.pairs.equals(alone.pairs)
     assert told.notes == alone.notes
 
@@ -161,7 +161,7 @@ def test_a_sole_voice_that_knows_is_heard_among_noise() -> None:
     said = {"s1": whole[:20]}
     said |= {name: whole.with_columns(pl.col("pseudonym").shuffle(at)) for at, name in enumerate(("s7", "jaccard"))}
     ballot = Ballot.of({name: Guess(name, pairs) for name, pairs in said.items()}, shown)
-    rehearsed = Rehearsed.of(ballot, truth)
+    rehearsed = RehearsalResult.of(ballot, truth)
     assert rehearsed.found["s1"] == 0.5
     assert rehearsed.found[rehearsed.best] >= 0.5
     pairs, skill, _divided = rehearsed.followed(ballot, ballot.agreed())

@@ -79,7 +79,7 @@ def test_everybody_who_is_unique_is_named_in_a_table_that_hides_names_alone() ->
     guess = api.attack(original, release, "row-linkage", seed=1)
     sure = Guess("sure", guess.pairs.filter(pl.col("score") == 1))
     assert (hits(sure, release.secret).right, len(sure)) == (unique, unique)
-    assert str(verdict(original, release).word) == "broken"
+    assert str(verdict(original, release).status) == "broken"
 
 
 def mean_and_error(method: str, seeds: range, rows: int = 300, **parameters: Any) -> tuple[float, float, int]:

@@ -67,7 +67,7 @@ def test_no_command_judges_before_it_is_answered(
 def test_rows_that_are_purchases_are_protected_as_such(noren, visits: Path, tmp_path: Path) -> None:
     answer = noren("protect", visits, "--rows", "purchases", "--method", "pseudonymize", "--out", tmp_path / "r")
     assert answer.code == 0, answer.err
-    assert f"next: noren measure {visits} {tmp_path / 'r'} --rows purchases --with all" in answer.err
+    assert f"next: noren measure {visits} {tmp_path / 'r'} --rows purchases --measures all" in answer.err
     public = pl.read_parquet(tmp_path / "r" / "public.parquet")
     assert public["patient_id"].n_unique() == 4
     judged = noren("measure", visits, tmp_path / "r", "--rows", "purchases", "--with", "cell-error", "--json")

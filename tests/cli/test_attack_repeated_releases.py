@@ -148,7 +148,15 @@ def test_the_contest_as_it_was(noren, shared: Path, tmp_path: Path) -> None:
         official = pwscup2017.official(shared, f"pwscup2017/{oracles.name}/Fh_{name.upper()}_T50.csv.gz")
         assert (tmp_path / f"guess/{name}.csv").read_bytes() == official
     judged = noren(
-        "measure", original, tmp_path / "AT.csv", *about, "--guess", tmp_path / "guess", "--with", MEASURES, "--json"
+        "measure",
+        original,
+        tmp_path / "AT.csv",
+        *about,
+        "--guess",
+        tmp_path / "guess",
+        "--with",
+        MEASURES,
+        "--json",
     )
     assert judged.code == 0, judged.err
     scores = judged.json["results"]

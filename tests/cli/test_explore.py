@@ -16,8 +16,8 @@ from noren.cli.explore import cells, prospect_words, watching, window
 from noren.data.contest_files import write_rows
 from noren.data.reading import write
 from noren.data.samples.people import sample_people
-from noren.judgement.rule import rule_named
-from noren.sweeps.sweep import Line, Prospect
+from noren.judgement.rule import get_rule
+from noren.sweeps.sweep import PointProgress, SweepForecast
 
 RULE = ("--attacks", "jaccard", "--measures", "rfm", "--seeds", "1", "--workers", "1")
 
@@ -70,7 +70,7 @@ def test_the_file_repeats_the_table_byte_for_byte(explore: Any, noren: Command, 
     for name in ("table.csv", "table.json", "report.html", "frontier.svg"):
         assert (first / name).read_bytes() == (second / name).read_bytes()
     asked = json.loads((second / "table.json").read_text())
-    assert asked["rule"] == rule_named("1/7").as_dict()
+    assert asked["rule"] == get_rule("1/7").as_dict()
     by_flag = noren("explore", "--sweep", first / "sweep.toml", "--rule", "public", "--workers", "1", "--json")
     assert (by_flag.json["rule"]["name"], by_flag.json["computed"]) == ("public", 0)
     changed = t_csv.parent / "U.csv"
@@ -175,12 +175,15 @@ def test_a_terminal_sees_the_table_fill(explore: Any, monkeypatch: pytest.Monkey
     screen = Terminal()
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
-    lines = [Line("thin, share = 0.2", 1, "waiting", 0, 6), Line("thin, share = 0.4", 1, "running", 2, 6)]
+    lines = [
+        PointProgress("thin, share = 0.2", 1, "waiting", 0, 6),
+        PointProgress("thin, share = 0.4", 1, "running", 2, 6),
+    ]
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stderr", screen)
         with watching() as watch:
-            watch.begin(Prospect(lines, 1, 0, 12, 2))
-            watch.changed(0, Line("thin, share = 0.2", 1, "running", 3, 6))
+            watch.begin(SweepForecast(lines, 1, 0, 12, 2))
+            watch.changed(0, PointProgress("thin, share = 0.2", 1, "running", 3, 6))
     said = screen.getvalue()
     assert "2 releases to look at: 12 pieces of work, 0 kept from before, on 2 processes" in said
     assert "3 of 6" in said
@@ -188,10 +191,10 @@ def test_a_terminal_sees_the_table_fill(explore: Any, monkeypatch: pytest.Monkey
 
 
 def test_what_lines_say() -> None:
-    assert cells(Line("a", 1, "waiting", 0, 6)) == ("a", "waiting", "", "", "", "")
-    assert cells(Line("a", 2, "running", 2, 6))[:2] == ("a (2)", "2 of 6")
-    lines = [Line(str(n), 1, "waiting", 0, 6) for n in range(9)]
+    assert cells(PointProgress("a", 1, "waiting", 0, 6)) == ("a", "waiting", "", "", "", "")
+    assert cells(PointProgress("a", 2, "running", 2, 6))[:2] == ("a (2)", "2 of 6")
+    lines = [PointProgress(str(n), 1, "waiting", 0, 6) for n in range(9)]
     assert [line.label for line in window(lines, 4)] == ["0", "1", "2", "3"]
-    told = prospect_words(Prospect(lines, 1, 3, 5, 1, ["generalize", "ensemble"]))
+    told = prospect_words(SweepForecast(lines, 1, 3, 5, 1, ["generalize", "ensemble"]))
     ahead = "9 releases to look at: 5 pieces of work, 3 kept from before"
     assert told == f"{ahead}, on 1 process; slow on large data: generalize, ensemble"

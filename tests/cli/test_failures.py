@@ -73,7 +73,7 @@ def test_all_measures_go_on_too(noren, small_csv, release, monkeypatch) -> None:
 @pytest.mark.parametrize(("kind", "name"), [("measure", "rfm"), ("attack", "jaccard")])
 def test_one_that_is_named_alone_is_an_error(noren, small_csv, release, monkeypatch, kind, name) -> None:
     component = measures[name] if kind == "measure" else attacks[name]
-    words = (kind, small_csv, release, *SCHEMA, "--with", name)
+    words = (kind, small_csv, release, *SCHEMA, f"--{kind}s", name)
     monkeypatch.setattr(component, kind, breaking(NorenError("it cannot be done")))
     answer = noren(*words)
     assert (answer.code, answer.out, answer.err.splitlines()[-1]) == (2, "", "noren: it cannot be done")
@@ -249,13 +249,13 @@ def test_a_method_that_fails_is_not_refused(noren, order, monkeypatch) -> None:
 
 
 def test_results_that_failed_are_not_kept(tmp_path) -> None:
-    from noren.work.store import Unit
+    from noren.work.store import WorkUnit
     from noren.work.workers import run_units
 
-    first = Unit(_sometimes, (str(tmp_path),))
-    second = Unit(_after, (), needs=(first,))
+    first = WorkUnit(_sometimes, (str(tmp_path),))
+    second = WorkUnit(_after, (), needs=(first,))
     store = PieceStore(tmp_path / "store")
-    done: dict[Unit, Any] = {}
+    done: dict[WorkUnit, Any] = {}
     assert list(run_units([first, second], done, store, 1)) == [first, second]
     assert done[second] == {"heard": False, "passing": True}
     for unit in (first, second):

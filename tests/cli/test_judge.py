@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from noren.judgement.verdict import Word
+from noren.judgement.verdict import VerdictStatus
 
 SCHEMA = ("--schema", "pwscup2018")
 EVIDENCE = {"attack", "named", "right", "rate", "low", "high", "chance"}
@@ -92,7 +92,7 @@ def test_tables_have_the_same_four_words(noren, people: Path) -> None:
         "inside": (0, "proved"),
     }
     assert judged["public"].json["reason"] == "class-too-small"
-    assert set(Word) == {"proved", "withstands", "broken", "untried"}
+    assert set(VerdictStatus) == {"proved", "withstands", "broken", "untried"}
 
 
 def test_bad_words_are_said_before_any_work(noren, small_csv, release, tmp_path) -> None:

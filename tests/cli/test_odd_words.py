@@ -194,4 +194,6 @@ def test_the_truth_of_2017_is_a_guess_that_its_checker_takes(noren, tmp_path, me
     lines = truth.read_text().splitlines()
     assert (len(lines), {len(line.split(",")) for line in lines}) == (10, {13})
     measured = ("measure", tmp_path / "T.csv", tmp_path / "r", "--schema", "pwscup2017", "--guess", truth)
-    assert noren(*measured, "--with", "mm", "--json").json["results"]["mm"]["value"] == 1.0  # the truth is all right
+    assert (
+        noren(*measured, "--with", "mm", "--json").json["results"]["mm"]["value"] == 1.0  # the truth is all right
+    )  # the truth is all right

@@ -12,8 +12,8 @@ from noren.contest.rulebook import Rulebook, preset
 from noren.contest.stability import ByCustomer
 from noren.contest.standings import Board, board
 from noren.contest.state import fold
-from noren.contest.store.database import ContestStore, Job
-from noren.work.hash_chain import Entry, Said, next_entry
+from noren.contest.store.database import ContestStore, ScoringJob
+from noren.work.hash_chain import EntryContent, LogEntry, next_entry
 
 SALT = bytes(range(32))
 KEY = SigningKey(bytes(range(32)))
@@ -39,7 +39,7 @@ class Cup:
         settings: Mapping[str, Any] | None = None,
         data: str = "0" * 64,
     ) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[LogEntry] = []
         self.people, self._minute, self._day = people, 0, "registration"
         self.book = book or preset("pwscup2018", otherwise="after")
         attack = {"id": "final-attack", "kind": "attack", "round": "final"}
@@ -75,11 +75,13 @@ class Cup:
         self._day, self._minute = day, 0
         return self
 
-    def say(self, kind: str, actor: str, **body: Any) -> Entry:
+    def say(self, kind: str, actor: str, **body: Any) -> LogEntry:
         """Add a line."""
         time = DAYS[self._day][:14] + f"{self._minute:02d}:00.000000+00:00"
         self._minute += 1
-        self.entries.append(next_entry(self.entries[-1] if self.entries else None, time, Said(kind, actor, body)))
+        self.entries.append(
+            next_entry(self.entries[-1] if self.entries else None, time, EntryContent(kind, actor, body))
+        )
         return self.entries[-1]
 
     def team(self, team: str, name: str | None = None) -> None:
@@ -94,7 +96,7 @@ class Cup:
         values: Mapping[str, float] | None,
         *,
         digest: str = "",
-        house: Mapping[str, Any] | None = None,
+        baseline: Mapping[str, Any] | None = None,
         classes: Mapping[str, int] | None = None,
         tried: Sequence[Mapping[str, Any]] = (),
     ) -> None:
@@ -110,7 +112,7 @@ class Cup:
             report={"problems": []},
             values=dict(values or {}),
             facts=facts if values is not None else None,
-            house=dict(house or {}),
+            baseline=dict(baseline or {}),
             classes=classes,
         )
 
@@ -208,7 +210,7 @@ def finished(cup: Cup) -> Cup:
     return cup
 
 
-def board_at(entries: Sequence[Entry], round_: str, now: str, *, everything: bool = False) -> Board:
+def board_at(entries: Sequence[LogEntry], round_: str, now: str, *, everything: bool = False) -> Board:
     """Return the board of a round that may be shown at a moment: live, frozen, or final."""
     contest = fold(entries)
     if contest.has_results(now):
@@ -220,6 +222,6 @@ def board_at(entries: Sequence[Entry], round_: str, now: str, *, everything: boo
     return board(contest, round_, now, everything=everything)
 
 
-def unfinished(store: ContestStore, contest: str) -> list[Job]:
+def unfinished(store: ContestStore, contest: str) -> list[ScoringJob]:
     """Return the jobs of a contest that wait or run."""
     return [job for job in store.jobs.of(contest) if not job.state.is_over]

@@ -13,13 +13,13 @@ from tests.contest.cups import unfinished
 import noren.api as api
 from noren.contest import actions
 from noren.contest.archive import export
-from noren.contest.arena import Arena, JudgesDesk, target_label
+from noren.contest.arena import Arena, ScoringService, target_label
 from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import read_rulebook
-from noren.contest.service import Desk, NewContest, Who
+from noren.contest.service import ArenaIdentity, ContestService, NewContest
 from noren.data.contest_files import write_rows
 from noren.data.frames import History
 
@@ -39,10 +39,10 @@ class Played:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.arena = Arena(folder / "server", rehearsal=True)
-        self.desk, self.judges = Desk(self.arena), JudgesDesk(self.arena)
+        self.service, self.judges = ContestService(self.arena), ScoringService(self.arena)
         add = self.arena.store.accounts.add
-        self.organiser = Who(add("olga", "Olga", "correct horse battery", is_organiser=True))
-        self.people = {name: Who(add(name, name.title(), f"{name} correct horse")) for name in K}
+        self.organiser = ArenaIdentity(add("olga", "Olga", "correct horse battery", is_organiser=True))
+        self.people = {name: ArenaIdentity(add(name, name.title(), f"{name} correct horse")) for name in K}
         self.data = folder / "T.csv"
         write_rows(original(), self.data)
 
@@ -50,18 +50,18 @@ class Played:
         """Create the cup and let three teams register."""
         phases = planned_phases(moment(self.arena.store.clock.now()), (1, 1, 1, 1, 1), ["final"])
         asked = NewContest(id=CUP, title="A small cup", rulebook="pwscup2018", phases=phases)
-        self.desk.create(self.organiser, asked, {"final": ("T.csv", io.BytesIO(self.data.read_bytes()))})
+        self.service.create(self.organiser, asked, {"final": ("T.csv", io.BytesIO(self.data.read_bytes()))})
         for name, who in self.people.items():
-            self.desk.do(who, CUP, actions.register, name=f"Team {name}")
+            self.service.do(who, CUP, actions.register, name=f"Team {name}")
         return self
 
     def protected(self) -> Played:
         """Let each team hand in a release; eve hands in nonsense first."""
         self._days(1)
-        self.desk.visit(self.people["eve"], CUP).submit(b"no release at all\n")
+        self.service.visit(self.people["eve"], CUP).submit(b"no release at all\n")
         for name, who in self.people.items():
             release = api.protect(original(), "generalize-by-count", k=K[name], seed=7)
-            self.desk.visit(who, CUP).submit(submission_of(release))
+            self.service.visit(who, CUP).submit(submission_of(release))
         self.judge()
         return self
 
@@ -101,10 +101,10 @@ class Played:
             pairs = [(name, other) for (name, _own), (_name, other) in zip(pairs, [*pairs[1:], pairs[0]], strict=True)]
         target = self._target(attacked)
         content = "".join(f"{name},{customer}\n" for name, customer in pairs).encode()
-        self.desk.visit(self.people[attacker], CUP).submit(content, target=target)
+        self.service.visit(self.people[attacker], CUP).submit(content, target=target)
 
     def _truth(self, attacked: str) -> Sequence[tuple[str, str]]:
-        contest = self.desk.visit(self.organiser, CUP).contest
+        contest = self.service.visit(self.organiser, CUP).contest
         release = contest.submissions[contest.targets["final"][self._target(attacked)].submission]
         salt = bytes.fromhex(self.judges.salt(contest))
         with self.arena.files.path(release.digest) as submitted:
@@ -116,7 +116,7 @@ class Played:
         ]
 
     def _target(self, team: str) -> str:
-        contest = self.desk.visit(self.organiser, CUP).contest
+        contest = self.service.visit(self.organiser, CUP).contest
         own = contest.team_of[self.people[team].id]
         return next(one.id for one in contest.targets["final"].values() if one.team == own)
 

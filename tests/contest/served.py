@@ -18,7 +18,7 @@ from tests.contest.cups import unfinished
 from tests.contest.judging_cases import Case, made
 
 from noren.contest.app import ArenaSettings, make_app
-from noren.contest.arena import JudgesDesk, JudgesOrder
+from noren.contest.arena import ScoringOrder, ScoringService
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.phases import planned_phases
@@ -71,8 +71,8 @@ class Served:
         self.app = make_app(
             ArenaSettings(folder / "arena", database=database, **{"rehearsal": True, "works": False} | settings)
         )
-        self.arena = self.app.state.desk.arena
-        self.judges = JudgesDesk(self.arena)
+        self.arena = self.app.state.service.arena
+        self.judges = ScoringService(self.arena)
 
     def close(self) -> None:
         self.arena.close()
@@ -131,7 +131,7 @@ class Served:
                 self.arena.store.jobs.queue.end(job.id, State.DONE)
             self.judges.tick()
 
-    def _do(self, order: JudgesOrder) -> None:
+    def _do(self, order: ScoringOrder) -> None:
         book, files, salt = read_rulebook(order.rulebook), self.arena.files, bytes.fromhex(order.salt)
         with files.path(order.original, ".csv") as original:
             if order.kind == "targets":
@@ -144,7 +144,7 @@ class Served:
                 with files.path(order.guess, ".csv") as guess:
                     self.judges.judged(order, score_guess(book, original, submitted, salt, order.label, guess))
 
-    def _targets(self, order: JudgesOrder, original: Path) -> Sequence[bytes]:
+    def _targets(self, order: ScoringOrder, original: Path) -> Sequence[bytes]:
         book, salt, made_ = read_rulebook(order.rulebook), bytes.fromhex(order.salt), []
         for _number, submission, digest in order.targets:
             with self.arena.files.path(digest, ".csv") as submitted:

@@ -12,8 +12,8 @@ from noren.contest.actions import RefusedError
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset
-from noren.contest.state import Contest, Settings, fold
-from noren.work.hash_chain import BrokenChainError, Entry, Said, chained, next_entry, verify
+from noren.contest.state import Contest, ContestSettings, fold
+from noren.work.hash_chain import BrokenChainError, EntryContent, LogEntry, chained, next_entry, verify
 
 # registration on the 1st of April, protecting on the 2nd, attacking on the 3rd, evaluation on the 4th, then results
 PHASES = planned_phases("2026-04-01T00:00:00+00:00", (1, 1, 1, 0, 1), ["final"])
@@ -32,7 +32,7 @@ class Cup:
             "title": "Cup",
             "rulebook": book.to_toml(),
             "rulebook_digest": book.digest,
-            "settings": Settings(**settings).model_dump(mode="json"),
+            "settings": ContestSettings(**settings).model_dump(mode="json"),
             "rounds": {"final": {"data": "d" * 64, "name": "T.csv", "rows": 10, "people": 5}},
             "phases": [one.as_dict() for one in PHASES],
             "commitment": "c" * 64,
@@ -41,13 +41,13 @@ class Cup:
             "versions": {},
             "rehearsal": False,
         }
-        self.entries = [next_entry(None, REGISTRATION, Said("created", "organiser:org", body))]
+        self.entries = [next_entry(None, REGISTRATION, EntryContent("created", "organiser:org", body))]
 
     @property
     def state(self) -> Contest:
         return fold(self.entries)
 
-    def do(self, act: Callable[..., list[Said]], now: str, **given: Any) -> list[Entry]:
+    def do(self, act: Callable[..., list[EntryContent]], now: str, **given: Any) -> list[LogEntry]:
         made = chained(self.entries[-1], now, act(self.state, now, **given))
         self.entries += made
         return made
@@ -100,11 +100,13 @@ def refused(status: int, said: str) -> Any:
 def test_whoever_changes_an_entry_is_found_out(cup: Cup) -> None:
     verify(cup.entries)
     for place, entry in enumerate(cup.entries):
-        other = Entry(**{**entry.__dict__, "body": {**entry.body, "name": "x"}})
+        other = LogEntry(**{**entry.__dict__, "body": {**entry.body, "name": "x"}})
         with pytest.raises(BrokenChainError, match=f"entry {place} .*content was changed"):
             verify([*cup.entries[:place], other, *cup.entries[place + 1 :]])
         # one who also makes its digest anew breaks the one after it
-        again = next_entry(cup.entries[place - 1] if place else None, entry.time, Said(entry.kind, "x", other.body))
+        again = next_entry(
+            cup.entries[place - 1] if place else None, entry.time, EntryContent(entry.kind, "x", other.body)
+        )
         if place + 1 < len(cup.entries):
             with pytest.raises(BrokenChainError, match=f"entry {place + 1} .*does not follow"):
                 verify([*cup.entries[:place], again, *cup.entries[place + 1 :]])
@@ -197,7 +199,7 @@ def test_what_is_invalid_or_our_fault_costs_no_try(cup: Cup) -> None:
         cup.release("a", "r6")
 
 
-def test_files_a_day_are_bounded(cup: Cup) -> None:
+def test_files_per_day_are_bounded(cup: Cup) -> None:
     for number in range(6):
         cup.release("a", f"r{number}")
         cup.judged(f"r{number}", PROTECT, valid=False)

@@ -16,8 +16,8 @@ from tests.contest.played import CUP, Played, once_played
 from noren.contest.actions import RefusedError
 from noren.contest.archive import export, import_archive, open_archive, read_log
 from noren.contest.arena import Arena
-from noren.contest.kinds import Role
-from noren.contest.service import Desk, Visit, Who
+from noren.contest.kinds import ContestRole
+from noren.contest.service import ArenaIdentity, ContestAccess, ContestService
 from noren.contest.state import fold
 from noren.errors import FileError, NorenError
 from noren.work.hash_chain import BrokenChainError
@@ -137,10 +137,10 @@ def test_a_contest_moves_to_a_server_with_its_key(played: Played, tmp_path: Path
         assert moved.store.secret(CUP, "salt") == played.arena.store.secret(CUP, "salt")
         account = moved.store.accounts.enter("ann", "ann correct horse")
         assert account is not None
-        desk = Desk(moved)
-        assert Visit(desk, Who(account), state).role == Role.MEMBER
+        service = ContestService(moved)
+        assert ContestAccess(service, ArenaIdentity(account), state).role == ContestRole.MEMBER
         organiser = moved.store.accounts.enter("olga", "correct horse battery")
-        assert Visit(desk, Who(organiser), state).role == Role.ORGANISER
+        assert ContestAccess(service, ArenaIdentity(organiser), state).role == ContestRole.ORGANISER
         # what waited for the judge waits there
         assert [job.submission for job in unfinished(moved.store, CUP)] == [one.id for one in state.unjudged()]
         assert len(state.unjudged()) == 1

@@ -14,8 +14,8 @@ from sqlalchemy.exc import OperationalError
 from tests.contest.judging_cases import Case, made
 
 from noren.contest import actions, background
-from noren.contest.arena import JUDGE, Arena, JudgesDesk
-from noren.contest.background import Work
+from noren.contest.arena import JUDGE, Arena, ScoringService
+from noren.contest.background import ArenaWorker
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scorer import (
     CLUSTER_LOST,
@@ -31,7 +31,7 @@ from noren.contest.judging.scorer import (
 )
 from noren.contest.kinds import cluster_of
 from noren.contest.phases import Phase
-from noren.contest.service import Desk, NewContest, Who
+from noren.contest.service import ArenaIdentity, ContestService, NewContest
 from noren.contest.state import Contest, Submission
 from noren.errors import ParameterError
 from noren.work.queue import Claim, State
@@ -59,11 +59,11 @@ class Cup:
     """A contest on a server of its own: one team protects, another attacks."""
 
     def __init__(self, arena: Arena, case: Case) -> None:
-        self.arena, self.case, self.desk = arena, case, Desk(arena)
+        self.arena, self.case, self.service = arena, case, ContestService(arena)
         self.ann, self.bob = self._who("ann"), self._who("bob")
 
-    def _who(self, login: str) -> Who:
-        return Who(self.arena.store.accounts.by_login(login))
+    def _who(self, login: str) -> ArenaIdentity:
+        return ArenaIdentity(self.arena.store.accounts.by_login(login))
 
     @classmethod
     def opened(cls, arena: Arena, case: Case) -> "Cup":
@@ -80,9 +80,9 @@ class Cup:
         ]
         asked = NewContest(id="cup", title="Cup", rulebook=case.rulebook.to_toml(), phases=phases)
         with case.original.open("rb") as data:
-            cup.desk.create(cup._who("organiser"), asked, {"final": ("T.csv", data)})
+            cup.service.create(cup._who("organiser"), asked, {"final": ("T.csv", data)})
         for who in (cup.ann, cup.bob):
-            cup.desk.do(who, "cup", actions.register, name=f"team {who.id}")
+            cup.service.do(who, "cup", actions.register, name=f"team {who.id}")
         return cup
 
     @property
@@ -91,14 +91,14 @@ class Cup:
         assert found is not None
         return found
 
-    def release(self, who: Who, content: bytes | None = None) -> Submission:
+    def release(self, who: ArenaIdentity, content: bytes | None = None) -> Submission:
         given = self.case.submitted.read_bytes() if content is None else content
-        return self.desk.visit(who, "cup").submit(given)[0]
+        return self.service.visit(who, "cup").submit(given)[0]
 
     def job(self, submission: str) -> Any:
         return self.arena.store.jobs.of("cup", submission)[-1]
 
-    def run(self, work: Work) -> list[State | None]:
+    def run(self, work: ArenaWorker) -> list[State | None]:
         """Do all that waits, in this thread; return how each job ended."""
         ended = []
         while (claim := work.runner.queue.claim([JUDGE], work.runner.holder)) is not None:
@@ -139,19 +139,19 @@ def cup(opened: Path, tmp_path: Path) -> Iterator[Cup]:
 
 
 @pytest.fixture
-def work(cup: Cup) -> Iterator[Work]:
-    one = Work(cup.arena, places=1, scorer=Here)
+def work(cup: Cup) -> Iterator[ArenaWorker]:
+    one = ArenaWorker(cup.arena, places=1, scorer=Here)
     yield one
     one.close()
 
 
-def bench(work: Work) -> Here:
+def bench(work: ArenaWorker) -> Here:
     (one,) = work._all
     assert isinstance(one, Here)
     return one
 
 
-def test_releases_targets_and_guesses_are_judged(cup: Cup, work: Work) -> None:
+def test_releases_targets_and_guesses_are_judged(cup: Cup, work: ArenaWorker) -> None:
     good, bad = cup.release(cup.ann), cup.release(cup.bob, b"nonsense\n")
     other = cup.release(cup.bob)
     assert cup.run(work) == [State.DONE] * 3
@@ -159,7 +159,7 @@ def test_releases_targets_and_guesses_are_judged(cup: Cup, work: Work) -> None:
     assert cup.state.flags[0]["share"] == 1.0, "two teams handed in the same file"
 
     cup.arena.store.clock.move_to(_moment(2))
-    JudgesDesk(cup.arena).tick()
+    ScoringService(cup.arena).tick()
     assert cup.run(work) == [State.DONE]
     (target,) = [one for one in cup.state.targets["final"].values() if one.submission == good.id]
     salt = cup.arena.store.secret("cup", "salt")
@@ -169,7 +169,7 @@ def test_releases_targets_and_guesses_are_judged(cup: Cup, work: Work) -> None:
 
     customer = str(cup.case.data.frame["customer"][0])
     guess = f"{content.decode().split(',')[0]},{customer}\n".encode()
-    made, _receipt = cup.desk.visit(cup.bob, "cup").submit(guess, target=target.id)
+    made, _receipt = cup.service.visit(cup.bob, "cup").submit(guess, target=target.id)
     assert cup.run(work) == [State.DONE]
     judged = cup.state.submissions[made.id].judged
     assert judged is not None
@@ -177,7 +177,7 @@ def test_releases_targets_and_guesses_are_judged(cup: Cup, work: Work) -> None:
     assert judged["tried"]["named"] == 1
 
 
-def test_a_fault_is_tried_again_and_says_why(cup: Cup, work: Work) -> None:
+def test_a_fault_is_tried_again_and_says_why(cup: Cup, work: ArenaWorker) -> None:
     one = cup.release(cup.ann)
     bench(work).answers = [Fault(GONE), Fault(UNREADABLE)]
     claim = work.runner.queue.claim([JUDGE], work.runner.holder)
@@ -190,7 +190,7 @@ def test_a_fault_is_tried_again_and_says_why(cup: Cup, work: Work) -> None:
 
 
 @pytest.mark.parametrize(("reason", "tries"), [(GONE, 3), (TOO_LONG, 2)])
-def test_what_fails_for_good_is_given_back(reason: str, tries: int, cup: Cup, work: Work) -> None:
+def test_what_fails_for_good_is_given_back(reason: str, tries: int, cup: Cup, work: ArenaWorker) -> None:
     one = cup.release(cup.ann)
     bench(work).answers = [Fault(reason)] * 10
     assert cup.run(work) == [State.WAITING] * (tries - 1) + [State.FAILED]
@@ -200,14 +200,16 @@ def test_what_fails_for_good_is_given_back(reason: str, tries: int, cup: Cup, wo
 
 
 @pytest.mark.parametrize("reason", [STOPPED, OTHER_SCORER])
-def test_what_is_no_fault_of_the_file_costs_no_try(reason: str, cup: Cup, work: Work) -> None:
+def test_what_is_no_fault_of_the_file_costs_no_try(reason: str, cup: Cup, work: ArenaWorker) -> None:
     one = cup.release(cup.ann)
     bench(work).answers = [Fault(reason)] * 5
     assert cup.run(work) == [State.WAITING] * 5 + [State.DONE]
     assert cup.state.submissions[one.id].valid
 
 
-def test_a_contest_of_another_scorer_is_left_to_others(cup: Cup, work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contest_of_another_scorer_is_left_to_others(
+    cup: Cup, work: ArenaWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one = cup.release(cup.ann)
     monkeypatch.setattr(background, "SCORER", "another")
     claim = work.runner.queue.claim([JUDGE], work.runner.holder)
@@ -217,7 +219,7 @@ def test_a_contest_of_another_scorer_is_left_to_others(cup: Cup, work: Work, mon
     assert bench(work).orders == []
 
 
-def test_a_job_that_is_another_s_by_now_is_judged_once(cup: Cup, work: Work) -> None:
+def test_a_job_that_is_another_s_by_now_is_judged_once(cup: Cup, work: ArenaWorker) -> None:
     """A worker that was cut off and believed dead comes back after another has judged the file."""
     one = cup.release(cup.ann)
     queue = work.runner.queue
@@ -225,30 +227,30 @@ def test_a_job_that_is_another_s_by_now_is_judged_once(cup: Cup, work: Work) -> 
     assert slow is not None
     queue.end_leases()
     assert cup.run(work) == [State.DONE]
-    late = Work(cup.arena, places=1, scorer=Here)
+    late = ArenaWorker(cup.arena, places=1, scorer=Here)
     assert late.do(slow).state == State.DONE
     assert Counter(entry.kind for entry in cup.arena.store.entries("cup"))["release-judged"] == 1
     assert bench(late).orders == [], "nothing is left to do"
     assert cup.state.submissions[one.id].valid
 
 
-def test_a_database_that_goes_away_costs_nothing(cup: Cup, work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_goes_away_costs_nothing(cup: Cup, work: ArenaWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     one = cup.release(cup.ann)
     away = [OperationalError("", {}, Exception("away"))]
-    judged = work.desk.judged
+    judged = work.service.judged
 
     def stumbling(*given: Any) -> None:
         if away:
             raise away.pop()
         judged(*given)
 
-    monkeypatch.setattr(work.desk, "judged", stumbling)
+    monkeypatch.setattr(work.service, "judged", stumbling)
     assert cup.run(work) == [State.WAITING, State.DONE]
     assert cup.job(one.id).attempts == 1
     assert cup.state.submissions[one.id].valid
 
 
-def test_a_file_that_is_damaged_on_our_disk_is_our_fault(cup: Cup, work: Work) -> None:
+def test_a_file_that_is_damaged_on_our_disk_is_our_fault(cup: Cup, work: ArenaWorker) -> None:
     one = cup.release(cup.ann)
     (sealed,) = [path for path in cup.arena.folder.rglob(f"{one.digest}*") if path.is_file()]
     sealed.write_bytes(b"rotten")
@@ -256,7 +258,7 @@ def test_a_file_that_is_damaged_on_our_disk_is_our_fault(cup: Cup, work: Work) -
     assert cup.state.submissions[one.id].refunded == UNREADABLE
 
 
-def test_jobs_whose_workers_were_killed_too_often_are_taken_up(cup: Cup, work: Work) -> None:
+def test_jobs_whose_workers_were_killed_too_often_are_taken_up(cup: Cup, work: ArenaWorker) -> None:
     one = cup.release(cup.ann)
     queue = work.runner.queue
     for _time in range(3):
@@ -280,7 +282,7 @@ def test_closing_hands_back_what_is_under_way(cup: Cup) -> None:
             limits["stop"].wait()
             return Fault(STOPPED)
 
-    work = Work(cup.arena, places=1, scorer=Endless)
+    work = ArenaWorker(cup.arena, places=1, scorer=Endless)
     work.start()
     assert begun.wait(30)
     work.close()
@@ -292,7 +294,7 @@ def test_workers_share_a_database_and_judge_each_file_once(address: str, tmp_pat
     arena = Arena(tmp_path / "arena", database=address, rehearsal=True)
     cup = Cup.opened(arena, case)
     sent = [cup.release(who) for _time in range(3) for who in (cup.ann, cup.bob)]
-    workers = [Work(arena, places=1, scorer=Here) for _worker in range(2)]
+    workers = [ArenaWorker(arena, places=1, scorer=Here) for _worker in range(2)]
     for one in workers:
         one.start()
     waiting = threading.Event()
@@ -308,24 +310,24 @@ def test_workers_share_a_database_and_judge_each_file_once(address: str, tmp_pat
     arena.close()
 
 
-def test_a_job_that_was_removed_is_nobodys(work: Work) -> None:
+def test_a_job_that_was_removed_is_nobodys(work: ArenaWorker) -> None:
     assert work.do(Claim("nothing", JUDGE, "release", 1)).state == State.CANCELLED
 
 
 @pytest.fixture
-def with_cluster(cup: Cup) -> Iterator[Work]:
+def with_cluster(cup: Cup) -> Iterator[ArenaWorker]:
     """A worker that judges releases of at least one row on a cluster."""
-    one = Work(cup.arena, places=1, engine="local[2]", engine_from=1, scorer=Here)
+    one = ArenaWorker(cup.arena, places=1, engine="local[2]", engine_from=1, scorer=Here)
     yield one
     one.close()
 
 
-def on_cluster(work: Work) -> Here:
+def on_cluster(work: ArenaWorker) -> Here:
     assert isinstance(work._cluster, Here)
     return work._cluster
 
 
-def test_large_releases_are_handed_to_the_cluster_and_others_are_not(cup: Cup, with_cluster: Work) -> None:
+def test_large_releases_are_handed_to_the_cluster_and_others_are_not(cup: Cup, with_cluster: ArenaWorker) -> None:
     alone = do({"kind": "release", **files_of(cup)})
     on_cluster(with_cluster).answers = [alone]
     one = cup.release(cup.ann)
@@ -335,7 +337,7 @@ def test_large_releases_are_handed_to_the_cluster_and_others_are_not(cup: Cup, w
     assert bench(with_cluster).orders == []
     assert cup.state.submissions[one.id].valid
 
-    small = Work(cup.arena, places=1, engine="local[2]", scorer=Here)
+    small = ArenaWorker(cup.arena, places=1, engine="local[2]", scorer=Here)
     cup.release(cup.bob)
     assert cup.run(small) == [State.DONE]
     assert [on_cluster(small).orders, len(bench(small).orders)] == [[], 1], "a million rows are far away"
@@ -343,7 +345,9 @@ def test_large_releases_are_handed_to_the_cluster_and_others_are_not(cup: Cup, w
 
 
 @pytest.mark.parametrize("reason", [CLUSTER_LOST, TOO_LONG, GONE])
-def test_a_lost_cluster_costs_nothing_and_the_organiser_hears_of_it(reason: str, cup: Cup, with_cluster: Work) -> None:
+def test_a_lost_cluster_costs_nothing_and_the_organiser_hears_of_it(
+    reason: str, cup: Cup, with_cluster: ArenaWorker
+) -> None:
     on_cluster(with_cluster).answers = [Fault(reason)]
     one, other = cup.release(cup.ann), cup.release(cup.bob)
     assert cup.run(with_cluster) == [State.DONE] * 2
@@ -356,7 +360,7 @@ def test_a_lost_cluster_costs_nothing_and_the_organiser_hears_of_it(reason: str,
     assert {name: judged[one.id][name] for name in alone} == alone
 
 
-def test_a_job_keeps_the_stages_of_its_cluster(cup: Cup, work: Work) -> None:
+def test_a_job_keeps_the_stages_of_its_cluster(cup: Cup, work: ArenaWorker) -> None:
     one = cup.release(cup.ann)
     claim = work.runner.queue.claim([JUDGE], work.runner.holder)
     assert claim is not None

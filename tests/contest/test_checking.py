@@ -19,7 +19,7 @@ from noren.data import checks
 from noren.data.checks.report import Report
 from noren.data.reading import write
 from noren.errors import InputError, Problem, SchemaError
-from noren.i18n import LANGUAGES, speaking
+from noren.i18n import LANGUAGES, use_language
 
 FORMATS = sorted(METHODS)
 HISTORIES = [name for name in FORMATS if name != "table"]
@@ -332,11 +332,11 @@ def test_what_the_log_keeps_does_not_depend_on_the_judges_language(name: str, tm
     broken = case.with_lines(lines)
     kept = []
     for language in LANGUAGES:
-        with speaking(language):
+        with use_language(language):
             kept.append(score_release(case.rulebook, case.original, broken)["report"])
     assert kept[0] == kept[1]
     for language in LANGUAGES:
-        with speaking(language):
+        with use_language(language):
             alone = check_release(case.rulebook, case.original, broken)
         assert [p["rule"] for p in kept[0][language]["problems"]] == [p.rule for p in alone.problems]
         assert [p["cure"] for p in kept[0][language]["problems"]] == [p.cure for p in alone.problems]

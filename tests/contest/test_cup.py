@@ -22,7 +22,7 @@ from tests.rig.cup import Played, Rehearsal, disagreements, look_for_losses
 from noren.contest.credentials import Login, remember
 from noren.contest.rulebook import preset
 from noren.contest.simulation import make_data
-from noren.work.hash_chain import Entry
+from noren.work.hash_chain import LogEntry
 
 
 def until(so: Callable[[], bool]) -> None:
@@ -99,7 +99,7 @@ def test_three_teams_play_2018_on_sqlite_with_faults(rehearsal: Rehearsal, noren
 def the_checks_can_fail(archive: Path, played: Played) -> None:
     """Take a judgement away, say one twice, hold a receipt back, change a rank: each is found."""
     with zipfile.ZipFile(archive) as parts:
-        entries = [Entry(**json.loads(line)) for line in parts.read("log.jsonl").splitlines()]
+        entries = [LogEntry(**json.loads(line)) for line in parts.read("log.jsonl").splitlines()]
         names = [name for name in parts.namelist() if name.startswith("receipts/")]
         receipts = {said["submission"]: (said["team"], said) for said in (json.loads(parts.read(one)) for one in names)}
     again = Played()

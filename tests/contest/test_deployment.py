@@ -12,7 +12,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from tests.docs.commands import complaints
 
-from noren.contest.state import Settings
+from noren.contest.state import ContestSettings
 from noren.contest.store.encryption import ENVIRONMENT
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -169,7 +169,7 @@ def test_ports_agree() -> None:
 
 
 def test_proxies_let_the_largest_file_through_and_not_much_more() -> None:
-    largest = Settings().largest_file
+    largest = ContestSettings().largest_file
     (nginx,) = re.findall(r"client_max_body_size (\d+)m;", text("nginx.conf"))
     (caddy,) = re.findall(r"max_size (\d+)MB", text("Caddyfile"))
     assert largest < int(nginx) * 2**20 < 2 * largest

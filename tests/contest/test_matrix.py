@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from tests.contest.cups import Cup, finished, three_teams
 
-from noren.contest.standings import Cell, below_chance, matrix_of
+from noren.contest.standings import MatrixCell, below_chance, matrix_of
 from noren.contest.state import fold
 from noren.kernels.judging.shares import share_interval
-from noren.work.hash_chain import Entry
+from noren.work.hash_chain import LogEntry
 
 
-def cells(entries: Sequence[Entry]) -> dict[tuple[str, str], Cell]:
+def cells(entries: Sequence[LogEntry]) -> dict[tuple[str, str], MatrixCell]:
     """Return the cells of the final by attacker and target."""
     return {(one.attacker, one.target): one for one in matrix_of(fold(entries), "final").cells}
 

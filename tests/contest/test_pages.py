@@ -16,7 +16,7 @@ from noren.contest.judging.scorer import CLUSTER_LOST
 from noren.contest.pages.frame import finding_now, left, played_rounds, rules, waiting_words
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset
-from noren.contest.state import Contest, Round, Settings
+from noren.contest.state import Contest, ContestSettings, Round
 from noren.work.queue import State
 
 FORM = {"title": "A tea cup", "id": "tea-cup", "rounds": "one", "customers": "12", "rows": "200"}
@@ -417,7 +417,7 @@ def test_an_estimate_is_honest() -> None:
 
 @pytest.mark.parametrize("name", ["pwscup2018", "pwscup2017", "pwscup2016", "custom"])
 def test_every_rulebook_has_words(name: str) -> None:
-    said = rules(preset(name), Settings())
+    said = rules(preset(name), ContestSettings())
     book = preset(name)
     assert [line["name"] for line in said["terms"]] == [term.key for term in book.terms]
     assert [line["name"] for line in said["conditions"]] == [one.key for one in book.conditions]

@@ -12,24 +12,24 @@ import pytest
 from noren.contest.receipts import BadReceiptError, Receipt, SigningKey, misfits, read_receipt, receipt_from, verify
 from noren.contest.state import Submission
 from noren.errors import FileError
-from noren.work.hash_chain import Entry, Said, chained
+from noren.work.hash_chain import EntryContent, LogEntry, chained
 
 _TIME = "2026-04-01T00:00:00.000000+00:00"
 _KEY = SigningKey(bytes(range(32)))
 
 
 @pytest.fixture
-def log() -> list[Entry]:
+def log() -> list[LogEntry]:
     said = {"submission": "abc", "team": "t1", "phase": "p", "round": "final", "digest": "d" * 64, "bytes": 12}
     return chained(
         None,
         _TIME,
-        [Said("created", "organiser:1", {"contest": "cup"}), Said("release-received", "team:t1", said)],
+        [EntryContent("created", "organiser:1", {"contest": "cup"}), EntryContent("release-received", "team:t1", said)],
     )
 
 
 @pytest.fixture
-def receipt(log: list[Entry]) -> Receipt:
+def receipt(log: list[LogEntry]) -> Receipt:
     body, entry = log[1].body, log[1]
     known = Submission(
         id=body["submission"],
@@ -46,7 +46,7 @@ def receipt(log: list[Entry]) -> Receipt:
     return _KEY.receipt("cup", known)
 
 
-def test_a_receipt_holds_and_says_where_the_file_stands_in_the_log(log: list[Entry], receipt: Receipt) -> None:
+def test_a_receipt_holds_and_says_where_the_file_stands_in_the_log(log: list[LogEntry], receipt: Receipt) -> None:
     verify(receipt, _KEY.public)
     assert misfits(receipt, "cup", log) == []
     assert (receipt.kind, receipt.position, receipt.entry) == ("release", 1, log[1].digest)
@@ -73,7 +73,7 @@ def test_the_known_signature() -> None:
         ("entry", "0" * 64),
     ],
 )
-def test_whatever_is_changed_shows(log: list[Entry], receipt: Receipt, field: str, value: Any) -> None:
+def test_whatever_is_changed_shows(log: list[LogEntry], receipt: Receipt, field: str, value: Any) -> None:
     changed = replace(receipt, **{field: value})
     with pytest.raises(BadReceiptError, match="does not fit its signature"):
         verify(changed, _KEY.public)
@@ -82,7 +82,7 @@ def test_whatever_is_changed_shows(log: list[Entry], receipt: Receipt, field: st
     assert said[0].startswith(f"{field} is {value!r}" if isinstance(value, str) else f"{field} is '{value}'")
 
 
-def test_a_place_that_is_not_in_the_log(log: list[Entry], receipt: Receipt) -> None:
+def test_a_place_that_is_not_in_the_log(log: list[LogEntry], receipt: Receipt) -> None:
     assert misfits(replace(receipt, position=9), "cup", log) == ["the receipt names entry 9, and the log has 2"]
     assert misfits(replace(receipt, position=0), "cup", log) == ["entry 0 of the log is about no file"]
 

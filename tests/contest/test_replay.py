@@ -20,9 +20,9 @@ from noren.contest.replay import audit, replay
 from noren.contest.results import results_of
 from noren.contest.state import fold
 from noren.errors import ParameterError
-from noren.work.hash_chain import Entry, Said, canonical, next_entry
+from noren.work.hash_chain import EntryContent, LogEntry, canonical, next_entry
 
-Bodies = list[tuple[Entry, dict[str, Any]]]
+Bodies = list[tuple[LogEntry, dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +54,11 @@ def _told_otherwise(cup: Path, target: Path, change: Callable[[Bodies], None], *
     """
     told: Bodies = [(one, json.loads(canonical(dict(one.body)))) for one in read_log(cup)]
     change(told)
-    log: list[Entry] = []
+    log: list[LogEntry] = []
     for entry, body in told:
         if entry.kind == "results" and results:
             body = {"digest": results_of(fold(log)).digest}
-        log.append(next_entry(log[-1] if log else None, entry.time, Said(entry.kind, entry.actor, body)))
+        log.append(next_entry(log[-1] if log else None, entry.time, EntryContent(entry.kind, entry.actor, body)))
     parts = {name: content for name, content in _parts(cup).items() if not name.startswith(("receipts/", "results/"))}
     parts["log.jsonl"] = b"".join(canonical(one.as_dict()) + b"\n" for one in log)
     manifest = json.loads(parts["manifest.json"]) | {"entries": len(log), "head": log[-1].digest}
@@ -155,7 +155,7 @@ def _stranger(told: Bodies) -> None:
 
 
 def _foreign_kind(told: Bodies) -> None:
-    told[3] = (Entry(**{**told[3][0].__dict__, "kind": "miracle"}), told[3][1])
+    told[3] = (LogEntry(**{**told[3][0].__dict__, "kind": "miracle"}), told[3][1])
 
 
 def _added(kind: str, after: str, **body: Any) -> Callable[[Bodies], None]:
@@ -163,7 +163,7 @@ def _added(kind: str, after: str, **body: Any) -> Callable[[Bodies], None]:
 
     def change(told: Bodies) -> None:
         at = next(at for at, (entry, _body) in enumerate(told) if entry.kind == after)
-        told.insert(at + 1, (Entry(**{**told[at][0].__dict__, "kind": kind, "actor": "organiser:o"}), body))
+        told.insert(at + 1, (LogEntry(**{**told[at][0].__dict__, "kind": kind, "actor": "organiser:o"}), body))
 
     return change
 
@@ -232,7 +232,7 @@ def test_a_file_that_came_late_was_not_to_be_taken(cup: Path, tmp_path: Path) ->
         closes = told[0][1]["phases"][1]["closes"]
         for at, (entry, body) in enumerate(told):
             if at >= 5 and entry.time < closes:
-                told[at] = (Entry(**{**entry.__dict__, "time": closes}), body)
+                told[at] = (LogEntry(**{**entry.__dict__, "time": closes}), body)
 
     found = replay(_told_otherwise(cup, tmp_path / "wrong.zip", late), workers=1).first_misfit
     assert found is not None
@@ -330,8 +330,8 @@ def test_what_was_judged_again_by_this_scorer_fits(cup: Path, tmp_path: Path) ->
             if entry.kind == "release-judged" and body["valid"]:
                 body["values"] = {"cell-error": 0.5}
         at = next(at for at, (entry, _body) in enumerate(told) if entry.kind == "revealed")
-        rescored = Entry(**{**told[at][0].__dict__, "kind": "rescored", "actor": "organiser:o"})
-        moved = [(Entry(**{**entry.__dict__, "time": rescored.time}), body) for entry, body in again]
+        rescored = LogEntry(**{**told[at][0].__dict__, "kind": "rescored", "actor": "organiser:o"})
+        moved = [(LogEntry(**{**entry.__dict__, "time": rescored.time}), body) for entry, body in again]
         told[at:at] = [(rescored, {"scorer": SCORER, "reason": "it rounded wrongly"}), *moved]
 
     found = replay(_told_otherwise(cup, tmp_path / "again.zip", judged_again), workers=1)
@@ -418,7 +418,7 @@ def test_a_team_that_was_disqualified_while_targets_were_made_keeps_its_target(c
         at = next(at for at, (entry, _body) in enumerate(told) if entry.kind == "targets-published")
         entry = told[at][0]
         body = {"team": _first(told, "registered")["team"], "reason": "two accounts"}
-        told.insert(at, (Entry(**{**entry.__dict__, "kind": "disqualified", "actor": "organiser:o"}), body))
+        told.insert(at, (LogEntry(**{**entry.__dict__, "kind": "disqualified", "actor": "organiser:o"}), body))
         told[:] = [one for one in told if not one[0].kind.startswith("guess-")]  # who is out plays no more
 
     found = replay(_told_otherwise(cup, tmp_path / "out.zip", meanwhile), workers=1)

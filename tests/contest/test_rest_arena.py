@@ -31,7 +31,7 @@ from tests.contest.served import PASSWORD, Person, Served
 from noren.contest.api import router
 from noren.contest.receipts import receipt_from
 from noren.contest.receipts import verify as verify_receipt
-from noren.work.hash_chain import Entry, canonical, verify
+from noren.work.hash_chain import LogEntry, canonical, verify
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_a_cup_from_creation_to_results(served: Served, organiser: Person) -> No
     for table in ("standings", "matrix", "stability"):
         assert blue.ask("GET", f"/contests/cup/results.csv?table={table}").decode().startswith("round,")
     lines = blue.ask("GET", "/contests/cup/log").decode().splitlines()
-    log = [Entry(**json.loads(line)) for line in lines]
+    log = [LogEntry(**json.loads(line)) for line in lines]
     verify(log)
     assert log[-1].digest == blue.ask("GET", "/contests/cup")["head"]["digest"]
     assert Counter(entry.kind for entry in log)["release-judged"] == 3

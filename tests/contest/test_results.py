@@ -20,7 +20,7 @@ from noren.contest.results import (
     standings_csv,
 )
 from noren.contest.state import fold
-from noren.i18n import speaking
+from noren.i18n import use_language
 from noren.work.hash_chain import canonical, digest_of
 
 
@@ -39,22 +39,22 @@ def test_kinds_of_releases_as_in_table_5_of_s0() -> None:
     ]
 
 
-def _attacked(house: list[int], teams: list[int]) -> Cup:
+def _attacked(baseline: list[int], teams: list[int]) -> Cup:
     """Return a cup in which the house names so many of 20 customers of each release, and another team so many."""
     cup = Cup()
-    for at in range(len(house)):
+    for at in range(len(baseline)):
         cup.team(f"t{at}")
     cup.on("protect")
-    for at, right in enumerate(house):
+    for at, right in enumerate(baseline):
         cup.release(f"t{at}", f"r{at}", {"cell-error": at / 10}, tried=[tried(range(20), range(right))])
     cup.on("attack")
-    cup.targets(**{f"t{at:02d}": f"r{at}" for at in range(len(house))})
+    cup.targets(**{f"t{at:02d}": f"r{at}" for at in range(len(baseline))})
     for at, right in enumerate(teams):
         cup.guess(f"t{(at + 1) % len(teams)}", f"g{at}", f"{at:02d}", named=range(20), right=range(right))
     return finished(cup)
 
 
-def test_how_well_the_house_predicts_the_teams() -> None:
+def test_how_well_the_baseline_predicts_the_teams() -> None:
     """Ranks 1 2 3 4 5 against 2 1 4 3 5: Spearman's r = 1 - 6·4/(5·24) = 0.8."""
     found = results_of(fold(_attacked([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]).entries)).rounds[0].prediction
     assert found.r == pytest.approx(0.8)
@@ -71,7 +71,7 @@ def test_how_well_the_house_predicts_the_teams() -> None:
 def test_results_are_the_same_whenever_and_in_whatever_language_they_are_made() -> None:
     entries = finished(three_teams()).entries
     first = results_of(fold(entries))
-    with speaking("ja"):
+    with use_language("ja"):
         again = results_of(fold(entries))
         assert again.digest == first.digest
     assert digest_of(canonical(first.as_dict())) == first.digest
@@ -97,7 +97,7 @@ def test_the_page_loads_nothing_and_runs_nothing(language: str) -> None:
     cup.say("flagged", "judge", submissions=["ra", "rb"], share=0.97)
     cup.say("refunded", "judge", submission="g2", reason="our <b>fault</b>")
     results = results_of(fold(finished(cup).entries))
-    with speaking(language):
+    with use_language(language):
         page = results_html(results)
         assert results_html(results) == page
     assert f'<html lang="{language}">' in page

@@ -13,7 +13,7 @@ from tests.contest.cups import three_teams
 from tests.contest.test_webhooks import SECRET, listening
 
 from noren.contest.app import ticking
-from noren.contest.arena import POST, Arena, JudgesDesk
+from noren.contest.arena import POST, Arena, ScoringService
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def test_it_ticks_and_sends_and_goes_on_after_a_fault(
     ticks: list[int] = []
     thrice = threading.Event()
 
-    def tick(_desk: JudgesDesk) -> None:
+    def tick(_service: ScoringService) -> None:
         ticks.append(len(ticks))
         if len(ticks) >= 3:
             thrice.set()
         raise OSError("the database is away")
 
-    monkeypatch.setattr(JudgesDesk, "tick", tick)
+    monkeypatch.setattr(ScoringService, "tick", tick)
     monkeypatch.setattr("noren.contest.app._EVERY", 0.01)
     with listening() as listener, caplog.at_level(logging.ERROR, "noren.contest"):
         hook = arena.store.hooks.add("cup", listener.url, SECRET)

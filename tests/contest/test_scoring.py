@@ -19,7 +19,7 @@ from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
 from noren.contest.receipts import order
-from noren.contest.rulebook import House, Term, preset
+from noren.contest.rulebook import Baseline, Term, preset
 from noren.data.contest_files import MONTHS
 from noren.data.reading import read
 from noren.judgement.evidence import Facts
@@ -63,7 +63,7 @@ def test_values_are_those_of_the_measures(name: str, tmp_path: Path) -> None:
     facts = Facts.model_validate(judged["facts"])
     assert facts.people == (20 if name == "table" else 12)
     assert [one.attack for one in facts.tried] == list(judged["house"])
-    assert judge(facts, case.rulebook.judged_by).word
+    assert judge(facts, case.rulebook.judged_by).status
 
 
 @pytest.mark.parametrize("name", ["pwscup2018", "pwscup2017", "pwscup2016", "custom"])
@@ -210,7 +210,9 @@ def test_scoring_twice_gives_the_same_bytes_also_from_files_read_anew(name: str,
     assert json.loads(first)["valid"] is True
 
 
-def test_a_house_attack_that_fails_is_named_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_baseline_attack_that_fails_is_named_and_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case = made("pwscup2018", tmp_path)
     kind = attacks["nearest"]
 
@@ -242,7 +244,7 @@ def test_the_final_data_of_2018(shared: Path, tmp_path: Path) -> None:
     release = api.protect(data, "generalize-by-count", k=2, seed=1, audit=False)
     submitted = tmp_path / "A.csv"
     submitted.write_bytes(submission_of(release))
-    book = preset("pwscup2018").model_copy(update={"house": House()})
+    book = preset("pwscup2018").model_copy(update={"house": Baseline()})
     judged = score_release(book, original, submitted)
     assert judged["values"] == {"cell-error": rounded(api.measure(data, release, "cell-error").value)}
 
@@ -252,7 +254,7 @@ def test_the_judges_own_values_of_2017(vector: str, shared: Path) -> None:
     """E1 to E6 of the contest's judge system, though pseudonyms are called otherwise here."""
     files = pwscup2017.index(shared)[vector]["files"]
     data = shared / "data"
-    book = preset("pwscup2017").model_copy(update={"house": House()})
+    book = preset("pwscup2017").model_copy(update={"house": Baseline()})
     given = data / "pwscup2017_T.csv", shared / "oracles" / files["AT"]
     judged = score_release(book, *given, master=data / "pwscup2017_M.csv")
     theirs = pwscup2017.expected(shared, vector)["E"]

@@ -8,10 +8,10 @@ import pytest
 from tests.contest.cups import Cup, three_teams
 
 from noren.contest import arena as arena_module
-from noren.contest.arena import JudgesOrder
+from noren.contest.arena import ScoringOrder
 from noren.contest.state import fold
 
-ORDER = JudgesOrder("release", "cup", "another", "", "", "final", submission="rb")
+ORDER = ScoringOrder("release", "cup", "another", "", "", "final", submission="rb")
 RESULT: dict[str, Any] = {"valid": True, "sketch": {"rows": 1}}
 
 

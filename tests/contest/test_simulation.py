@@ -14,7 +14,7 @@ from tests.conftest import PATIENCE, Command
 
 from noren.contest.replay import replay
 from noren.contest.rulebook import preset
-from noren.contest.simulation import ROUNDS, Plan, simulate
+from noren.contest.simulation import ROUNDS, SimulationPlan, simulate
 from noren.errors import ParameterError
 
 
@@ -39,7 +39,7 @@ def test_three_teams_play_by_the_rules_of_2018(noren: Command, tmp_path: Path) -
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pwscup2017", "pwscup2016", "custom"])
 def test_four_teams_play_by_other_rules(name: str, tmp_path: Path) -> None:
-    plan = Plan(preset(name), teams=4, customers=20, rows=200)
+    plan = SimulationPlan(preset(name), teams=4, customers=20, rows=200)
     boards = simulate(plan, tmp_path / "cup.zip")
     assert all(one["rank"] for board in boards for one in board["standings"])
     assert replay(tmp_path / "cup.zip", workers=1).as_dict()["ok"]
@@ -48,7 +48,7 @@ def test_four_teams_play_by_other_rules(name: str, tmp_path: Path) -> None:
 def test_teams_play_with_histories() -> None:
     book = preset("custom").model_copy(update={"kind": "table"})
     with pytest.raises(ParameterError, match="purchase histories"):
-        simulate(Plan(book, teams=2))
+        simulate(SimulationPlan(book, teams=2))
 
 
 @pytest.mark.slow

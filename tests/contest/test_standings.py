@@ -43,11 +43,11 @@ def test_verdicts_are_the_judgements() -> None:
     assert b is not None
     assert c is not None
     # 8 of 20 customers are more than a third
-    assert (str(a.word), str(a.reason)) == ("broken", "too-many-named")
+    assert (str(a.status), str(a.reason)) == ("broken", "too-many-named")
     assert a.sentence == "Broken: Team b re-identifies 40.0% of the 20 customers; 33.3% is allowed."
-    assert str(b.word) == "withstands"
+    assert str(b.status) == "withstands"
     assert [(one.attack, one.named, one.right) for one in b.evidence] == [("Team a (2)", 20, 2), ("Team a", 20, 1)]
-    assert str(c.word) == "untried"
+    assert str(c.status) == "untried"
 
 
 def test_of_rules_without_a_place_for_the_broken_they_have_no_rank() -> None:
@@ -66,7 +66,7 @@ def test_what_teams_found_is_kept_back_until_attacks_are_over() -> None:
     assert [(one.team, one.rank) for one in live.standings][:3] == [("a", 1), ("b", 2), ("c", 2)]
     a = live.standings[0]
     assert a.verdict is not None
-    assert (a.broken, a.effective, str(a.verdict.word)) == ((), 0, "untried")
+    assert (a.broken, a.effective, str(a.verdict.status)) == ((), 0, "untried")
     assert "kept back" in live.note
     organiser = board_at(cup.entries, "final", _ATTACKING, everything=True)
     assert [(one.team, one.rank) for one in organiser.standings][:3] == [("b", 1), ("c", 1), ("a", 3)]
@@ -113,16 +113,16 @@ def test_a_frozen_board_does_not_move() -> None:
     assert board_at(cup.entries, "final", _ATTACKING, everything=True).kind == "live"
 
 
-def test_the_worst_of_all_guesses_and_of_the_house_counts() -> None:
+def test_the_worst_of_all_guesses_and_of_the_baseline_counts() -> None:
     """Custom rules: 0.5·U + 0.5·reid-rate, the house counting; at most 0.5 may be named."""
     book = preset("custom")
     cup = Cup(book)
     cup.team("a")
     cup.team("b")
     cup.on("protect")
-    of_house = {"nearest": {"values": {"reid-rate": 0.2}}}
-    cup.release("a", "ra", {"cell-error": 0.4}, house=of_house, tried=[tried(range(20), range(4))])
-    cup.release("b", "rb", {"cell-error": 0.1}, house={"nearest": {"values": {"reid-rate": 0.6}}})
+    of_baseline = {"nearest": {"values": {"reid-rate": 0.2}}}
+    cup.release("a", "ra", {"cell-error": 0.4}, baseline=of_baseline, tried=[tried(range(20), range(4))])
+    cup.release("b", "rb", {"cell-error": 0.1}, baseline={"nearest": {"values": {"reid-rate": 0.6}}})
     cup.on("attack")
     cup.targets(t01="ra", t02="rb")
     cup.guess("b", "g1", "01", named=range(20), right=range(6), values={"reid-rate": 0.3})
@@ -132,7 +132,7 @@ def test_the_worst_of_all_guesses_and_of_the_house_counts() -> None:
     assert found["b"].score == pytest.approx(0.5 * 0.1 + 0.5 * 0.6)
     assert (found["a"].rank, found["b"].rank) == (1, 2)
     assert found["b"].broken == ("reid-rate",)
-    silent = book.model_copy(update={"house": book.house.model_copy(update={"counts": False})})
+    silent = book.model_copy(update={"house": book.baseline.model_copy(update={"counts": False})})
     cup.book = silent
     state = fold(cup.entries)
     state.rulebook = silent
@@ -171,14 +171,14 @@ def test_a_release_that_nobody_judged_yet_waits() -> None:
     assert (found.status, found.rank, found.why) == (Status.WAITING, None, "not judged yet")
 
 
-def test_what_the_house_found_is_kept_back_where_the_rules_say_so() -> None:
+def test_what_the_baseline_found_is_kept_back_where_the_rules_say_so() -> None:
     book = preset("custom")
-    book = book.model_copy(update={"house": book.house.model_copy(update={"shown": False})})
+    book = book.model_copy(update={"house": book.baseline.model_copy(update={"shown": False})})
     cup = Cup(book)
     cup.team("a")
     cup.on("protect")
-    of_house = {"nearest": {"values": {"reid-rate": 0.2}}}
-    cup.release("a", "ra", {"cell-error": 0.4}, house=of_house, tried=[tried(range(20), range(4))])
+    of_baseline = {"nearest": {"values": {"reid-rate": 0.2}}}
+    cup.release("a", "ra", {"cell-error": 0.4}, baseline=of_baseline, tried=[tried(range(20), range(4))])
     live = board_at(cup.entries, "final", _ATTACKING).standings[0]
     assert live.verdict is not None
     assert (live.score, live.verdict.evidence) == (0.2, ())

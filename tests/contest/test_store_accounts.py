@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from tests.conftest import PATIENCE
 from tests.contest.test_store_database import begun, store
 
-from noren.contest.store.database import Account, ContestStore
+from noren.contest.store.database import ArenaAccount, ContestStore
 from noren.errors import DuplicateNameError, ParameterError
 from noren.web import accounts as web_accounts
 from noren.web.accounts import digest_of
@@ -18,7 +18,7 @@ __all__ = ["store"]
 
 
 @pytest.fixture
-def ann(store: ContestStore) -> Account:
+def ann(store: ContestStore) -> ArenaAccount:
     return store.accounts.add("Ann", " Ann  of Tea ", "open sesame")
 
 
@@ -29,7 +29,7 @@ def everything(store: ContestStore) -> str:
         return str([database.execute(sa.text(f"SELECT * FROM {table}")).all() for table in tables])
 
 
-def test_a_person_enters_with_login_and_password(store: ContestStore, ann: Account) -> None:
+def test_a_person_enters_with_login_and_password(store: ContestStore, ann: ArenaAccount) -> None:
     assert (ann.login, ann.name, ann.is_organiser) == ("ann", "Ann of Tea", False)
     assert store.accounts.enter("ANN ", "open sesame") == ann
     assert store.accounts.enter("ａｎｎ", "open sesame") == ann
@@ -61,7 +61,7 @@ def test_what_is_no_account(store: ContestStore, login: str, name: str, password
     assert store.accounts.all() == []
 
 
-def test_one_login_one_person(store: ContestStore, ann: Account) -> None:
+def test_one_login_one_person(store: ContestStore, ann: ArenaAccount) -> None:
     with pytest.raises(DuplicateNameError, match="the login ann is taken"):
         store.accounts.add("ANN", "Another", "open sesame")
     assert store.accounts.all() == [ann]
@@ -85,7 +85,7 @@ def test_an_unknown_login_takes_as_much_work(monkeypatch: pytest.MonkeyPatch) ->
     assert own == nobodys, "the same kind, version and cost"
 
 
-def test_sessions_end_with_time_and_password(store: ContestStore, ann: Account) -> None:
+def test_sessions_end_with_time_and_password(store: ContestStore, ann: ArenaAccount) -> None:
     people = store.accounts
     old, new = people.open_session(ann), people.open_session(ann)
     with store.engine.begin() as database:
@@ -103,7 +103,7 @@ def test_sessions_end_with_time_and_password(store: ContestStore, ann: Account) 
     assert store.accounts.enter("ann", "open barley") == ann
 
 
-def test_a_token_is_told_once_and_opens_until_it_is_revoked(store: ContestStore, ann: Account) -> None:
+def test_a_token_is_told_once_and_opens_until_it_is_revoked(store: ContestStore, ann: ArenaAccount) -> None:
     token, text = store.tokens.make(ann.id, "laptop", ["team", "read"])
     assert text.startswith("noren_")
     assert len(text) == 46
@@ -123,7 +123,7 @@ def test_a_token_is_told_once_and_opens_until_it_is_revoked(store: ContestStore,
             store.tokens.make(ann.id, "x", scopes)
 
 
-def test_a_token_opens_nothing_once_its_person_is_revoked(store: ContestStore, ann: Account) -> None:
+def test_a_token_opens_nothing_once_its_person_is_revoked(store: ContestStore, ann: ArenaAccount) -> None:
     _token, text = store.tokens.make(ann.id, "laptop", ["read"])
     assert store.tokens.owner(text) is not None
     with store.accounts.changing() as database:
@@ -131,7 +131,7 @@ def test_a_token_opens_nothing_once_its_person_is_revoked(store: ContestStore, a
     assert store.tokens.owner(text) is None
 
 
-def test_who_organises_what(store: ContestStore, ann: Account) -> None:
+def test_who_organises_what(store: ContestStore, ann: ArenaAccount) -> None:
     begun(store, organised_by=[ann.id])
     begun(store, "other")
     assert store.organises(ann.id, "cup")

@@ -17,7 +17,7 @@ from tests.studio.conftest import until
 from noren.contest.actions import RefusedError
 from noren.contest.store.database import LOST, ContestStore
 from noren.errors import DuplicateNameError, FileError
-from noren.work.hash_chain import Entry, Said, chained, next_entry, verify
+from noren.work.hash_chain import EntryContent, LogEntry, chained, next_entry, verify
 from noren.work.queue import State
 
 KEY = bytes(range(32))
@@ -31,15 +31,15 @@ def store(address: str) -> Iterator[ContestStore]:
     store.close()
 
 
-def begun(store: ContestStore, contest: str = "cup", organised_by: Sequence[str] = ()) -> list[Entry]:
-    log = chained(None, EARLY, [Said("created", "clock", {"contest": contest, "title": "茶\u0000会"})])
+def begun(store: ContestStore, contest: str = "cup", organised_by: Sequence[str] = ()) -> list[LogEntry]:
+    log = chained(None, EARLY, [EntryContent("created", "clock", {"contest": contest, "title": "茶\u0000会"})])
     store.create(contest, log, organised_by=organised_by)
     return log
 
 
 def said(store: ContestStore, contest: str, *bodies: dict[str, object]) -> None:
     with store.changing(contest) as change:
-        change.append(chained(change.head, EARLY, [Said("flagged", "judge", body) for body in bodies]))
+        change.append(chained(change.head, EARLY, [EntryContent("flagged", "judge", body) for body in bodies]))
 
 
 def test_a_log_comes_back_as_it_was_said(store: ContestStore) -> None:
@@ -56,7 +56,7 @@ def test_a_log_comes_back_as_it_was_said(store: ContestStore) -> None:
 
 def test_what_does_not_follow_from_the_head_is_refused(store: ContestStore) -> None:
     log = begun(store)
-    wrong = next_entry(log[0], EARLY, Said("paused", "clock", {}))
+    wrong = next_entry(log[0], EARLY, EntryContent("paused", "clock", {}))
     said(store, "cup", {})
     with pytest.raises(ValueError, match="entry 1 does not follow from entry 1"), store.changing("cup") as change:
         change.append([wrong])
@@ -68,7 +68,7 @@ def test_a_change_that_fails_leaves_neither_entries_nor_jobs(store: ContestStore
 
     def fail() -> None:
         with store.changing("cup") as change:
-            change.append(chained(change.head, EARLY, [Said("paused", "clock", {})]))
+            change.append(chained(change.head, EARLY, [EntryContent("paused", "clock", {})]))
             change.enqueue("release", queue="judge", submission="s" * 12)
             raise RuntimeError
 
@@ -180,7 +180,7 @@ def test_a_database_that_goes_away_in_a_change_leaves_nothing(store: ContestStor
 
     def cut_off() -> None:
         with store.changing("cup") as change:
-            change.append(chained(change.head, EARLY, [Said("paused", "clock", {})]))
+            change.append(chained(change.head, EARLY, [EntryContent("paused", "clock", {})]))
             number = change.connection.execute(sa.text("SELECT pg_backend_pid()")).scalar()
             with store.engine.connect() as other:
                 other.execute(sa.text("SELECT pg_terminate_backend(:number, 60000)"), {"number": number})
@@ -195,7 +195,7 @@ def test_a_database_that_goes_away_in_a_change_leaves_nothing(store: ContestStor
 
 def test_secrets_are_kept_encrypted_under_one_key(store: ContestStore, address: str) -> None:
     salt = b"the salt of the lots of this cup"
-    log = chained(None, EARLY, [Said("created", "clock", {})])
+    log = chained(None, EARLY, [EntryContent("created", "clock", {})])
     person = store.accounts.add("ann", "Ann", "open sesame")
     store.create("cup", log, organised_by=[person.id], secrets={"lots": salt})
     assert store.secret("cup", "lots") == salt
@@ -217,7 +217,9 @@ def test_secrets_are_kept_encrypted_under_one_key(store: ContestStore, address: 
 
 def test_a_secret_opens_at_its_own_place_alone(store: ContestStore) -> None:
     for name in ("one", "two"):
-        store.create(name, chained(None, EARLY, [Said("created", "clock", {})]), secrets={"lots": name.encode()})
+        store.create(
+            name, chained(None, EARLY, [EntryContent("created", "clock", {})]), secrets={"lots": name.encode()}
+        )
     with store.engine.begin() as database:
         kept = database.execute(sa.text("SELECT content FROM sealed WHERE contest = 'two'")).scalar()
         database.execute(sa.text("UPDATE sealed SET content = :kept WHERE contest = 'one'"), {"kept": kept})

@@ -19,7 +19,15 @@ from tests.conftest import PATIENCE
 from tests.contest.cups import Cup, finished, three_teams
 
 from noren.contest.arena import POST, Arena, orders_for
-from noren.contest.background import SIGNATURE, Postman, UndeliveredError, check_address, deliver, is_outside, signature
+from noren.contest.background import (
+    SIGNATURE,
+    UndeliveredError,
+    WebhookSender,
+    check_address,
+    deliver,
+    is_outside,
+    signature,
+)
 from noren.contest.store.encryption import Hook
 from noren.contest.store.tables import jobs
 from noren.errors import ParameterError
@@ -190,7 +198,7 @@ def _due_now(arena: Arena, job: str) -> None:
 def test_a_message_is_sent_once(arena: Arena) -> None:
     with listening() as listener:
         job = _queued(arena, listener.url)
-        postman = Postman(arena, private=True)
+        postman = WebhookSender(arena, private=True)
         assert (postman.send_next(), postman.send_next()) == (True, False)
     [(headers, body)] = listener.heard
     assert json.loads(body) == {"event": "results", "id": job}
@@ -204,7 +212,7 @@ def test_a_message_is_sent_once(arena: Arena) -> None:
 
 def test_a_message_that_nobody_takes_is_tried_again_later_and_given_up_at_last(arena: Arena) -> None:
     with listening(status=503) as listener:
-        job, postman = _queued(arena, listener.url), Postman(arena, private=True)
+        job, postman = _queued(arena, listener.url), WebhookSender(arena, private=True)
         waits = []
         while postman.send_next():
             found = arena.store.jobs.job(job)
@@ -228,7 +236,7 @@ def test_a_hook_that_was_removed_hears_nothing(arena: Arena) -> None:
         job = _queued(arena, listener.url)
         [known] = arena.store.hooks.of("cup")
         arena.store.hooks.disable("cup", known.id)
-        assert Postman(arena, private=True).send_next()
+        assert WebhookSender(arena, private=True).send_next()
         assert listener.heard == []
     found = arena.store.jobs.job(job)
     assert found is not None

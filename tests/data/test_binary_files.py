@@ -20,7 +20,7 @@ from tests.data.strategies import excel_tables, tables
 
 from noren.data.formats import parquet, workbooks
 from noren.data.formats.parquet import parquet_blocks
-from noren.data.formats.source import Source, saying_damage
+from noren.data.formats.source import Source, explain_damage
 from noren.data.formats.workbooks import excel_sheet
 from noren.data.frames import Table
 from noren.data.guessing.schema_guess import guess_schema
@@ -122,7 +122,7 @@ def test_a_panic_of_native_code_is_a_damaged_file_and_an_interrupt_is_not(tmp_pa
 
 
 def _raise_inside(path: Path, error: BaseException) -> None:
-    with saying_damage(path, "Parquet"):
+    with explain_damage(path, "Parquet"):
         raise error
 
 
@@ -236,7 +236,7 @@ def test_a_cell_far_away_does_not_take_all_memory(tmp_path: Path, name: str) -> 
     path = rebuilt(tmp_path / "bomb.xlsx", {SHEET: sheet_xml(FAR[name])})
     with pytest.raises(FileError) as caught:
         excel_sheet(path)
-    assert f"bomb.xlsx: the sheet {SHEET} reaches over " in str(caught.value)
+    assert f"bomb.xlsx: the sheet {SHEET} spans " in str(caught.value)
     assert "cells, more than 50,000,000; delete what lies far from the data" in str(caught.value)
 
 

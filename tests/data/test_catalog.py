@@ -90,7 +90,7 @@ def test_a_miss_says_where_it_looked_and_what_to_do(bare_machine: Path) -> None:
     with pytest.raises(FileError) as caught:
         find("pwscup2018-final")
     assert str(caught.value) == (
-        f"the data set pwscup2018-final is in none of {bare_machine / 'noren'}; put pwscup2018_final_T.csv into a"
+        f"the data set pwscup2018-final is not in {bare_machine / 'noren'}; put pwscup2018_final_T.csv into a"
         " folder and set NOREN_DATA to that folder; see https://github.com/gghatano/pwscup2018webapp"
     )
 
@@ -168,7 +168,7 @@ def test_a_part_that_is_missing_is_named(bare_machine: Path) -> None:
     with pytest.raises(FileError) as caught:
         find("pwscup2017").path("T25")
     assert str(caught.value) == (
-        f"{folder / 'pwscup2017_T25.csv'}: T25 of the data set pwscup2017 is not there; put it beside pwscup2017_T.csv"
+        f"{folder / 'pwscup2017_T25.csv'}: the data set pwscup2017 has no T25; put it beside pwscup2017_T.csv"
     )
 
 

@@ -252,7 +252,11 @@ def test_what_the_official_checker_does_not_look_at_is_a_warning(
         (AT.replace(",144\n", "\n"), [(5, None)], "this one has fewer"),
         (AT.replace(",144\n", ",144,\n"), [(5, None)], "this one has more"),
         ("DEL\n" + AT.split("\n", 1)[1], [(1, None)], "this one has fewer"),
-        ("DEL,,,,,,\n" * 4 + "".join(AT.splitlines(keepends=True)[4:]), [(None, None)], "3 of 6; this file keeps 2"),
+        (
+            "DEL,,,,,,\n" * 4 + "".join(AT.splitlines(keepends=True)[4:]),
+            [(None, None)],
+            "3 of 6; this file keeps 2",
+        ),
         (AT.encode().replace(b"x-1", b"x\xff1"), [(6, None)], "must be UTF-8"),
     ],
 )

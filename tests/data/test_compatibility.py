@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from noren.data.compatibility import class_sizes, consistent_customers, history_classes, sides_of
+from noren.data.compatibility import class_sizes, comparison_arrays, consistent_customers, history_classes
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.errors import SchemaError
@@ -110,7 +110,7 @@ def test_everybody_fits_their_own_pseudonym(small: History) -> None:
 def test_equal_histories_are_laid_out_once(small: History) -> None:
     release = GeneralizeByCount(k=3).protect(small, seed=2)
     assert isinstance(release.public, History)
-    sides = sides_of(small, release.public)
+    sides = comparison_arrays(small, release.public)
     assert len(sides.public.counts) == 10
     assert len(sides.history) == len(sides.pseudonyms) == 30
 
@@ -119,7 +119,7 @@ def test_a_generalised_original_is_refused(small: History) -> None:
     public = GeneralizeByCount(k=2).protect(small, seed=1).public
     assert isinstance(public, History)
     with pytest.raises(SchemaError, match="generalised already"):
-        sides_of(public, public)
+        comparison_arrays(public, public)
 
 
 def test_a_release_without_items_is_refused() -> None:
@@ -127,4 +127,4 @@ def test_a_release_without_items_is_refused() -> None:
     other = Schema.of({"columns": {"who": {"role": "customer"}, "thing": {"role": "item"}, "when": {"role": "date"}}})
     public = History.of({"who": ["1"], "thing": ["a"], "when": ["2011/1/1"]}, other)
     with pytest.raises(SchemaError, match="the release has no column 'what'"):
-        sides_of(original, public)
+        comparison_arrays(original, public)

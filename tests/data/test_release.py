@@ -236,7 +236,7 @@ def test_parts_that_are_missing(tmp_path: Path) -> None:
         folder = release.save(tmp_path / str(number))
         (folder / part).unlink()
         with pytest.raises(
-            FileError, match=f"{part}: this is no part of a release; name a folder that noren protect wrote"
+            FileError, match=f"{part}: this is not part of a release; name a folder written by noren protect"
         ):
             Release.load(folder)
 
@@ -247,8 +247,14 @@ def test_parts_that_are_missing(tmp_path: Path) -> None:
         (pl.col("price").cast(pl.String), "column price: the values are not those of a column of type decimal"),
         (pl.lit([1]).alias("customer"), "column customer: the values are not those of a column of type text"),
         (pl.col("date").cast(pl.Datetime), "column date: the values are not those of a column of type date"),
-        (pl.lit(2**31 - 1, dtype=pl.Int32).cast(pl.Date).alias("date"), "column date: the values are not those"),
-        (pl.struct(lo=pl.lit("a"), hi=pl.lit("b")).alias("quantity"), "column quantity: the values are not those"),
+        (
+            pl.lit(2**31 - 1, dtype=pl.Int32).cast(pl.Date).alias("date"),
+            "column date: the values are not those",
+        ),
+        (
+            pl.struct(lo=pl.lit("a"), hi=pl.lit("b")).alias("quantity"),
+            "column quantity: the values are not those",
+        ),
     ],
 )
 def test_public_data_that_are_not_what_the_schema_says(tmp_path: Path, change: pl.Expr, says: str) -> None:

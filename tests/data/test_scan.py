@@ -218,7 +218,7 @@ def test_the_encodings_of_japan_and_of_windows_are_told_apart(tmp_path: Path) ->
 def test_titles_above_the_header_are_passed_over_and_said(tmp_path: Path, above: str, count: int) -> None:
     form = scan(tmp_path, (above + "who,when,price\na,2024/3/1,3\nb,2024/3/2,4\n").encode())
     assert (form.skipped_lines, form.first_line, form.header) == (count, ("who", "when", "price"), True)
-    assert form.sentence().endswith(f"passed over: {count}" if count else "with a header")
+    assert form.sentence().endswith(f"; {count} lines above the table skipped" if count else "with a header")
     rows = [block.rows() for _row, block in text_blocks(tmp_path / "file.csv", form)]
     assert rows == [[("a", "2024/3/1", "3"), ("b", "2024/3/2", "4")]]
     assert scan(tmp_path, (above + "who,when,price\n").encode(), None, ("price", "who")).skipped_lines == count

@@ -10,7 +10,7 @@ import pytest
 
 from noren.data import reading
 from noren.data.formats import source
-from noren.data.formats.source import decoded_size, stop_at_large
+from noren.data.formats.source import decoded_size, limit_decoded_size
 from noren.data.reading import read
 from noren.errors import FileError
 
@@ -23,9 +23,9 @@ def test_rows_that_repeat_are_counted_as_they_are_decoded(tmp_path: Path) -> Non
     frame.write_parquet(path)
     assert path.stat().st_size < 100_000
     assert decoded_size(path) == (3_000_000 * (8 + 16), 3_000_000)  # a whole number, and a view of a text
-    stop_at_large(path, 72_000_000)
+    limit_decoded_size(path, 72_000_000)
     with pytest.raises(FileError, match=r"decodes to about 72,000,000 bytes \(3,000,000 rows\), more than 71,999,999"):
-        stop_at_large(path, 71_999_999)
+        limit_decoded_size(path, 71_999_999)
 
 
 def test_texts_are_as_long_as_their_pages(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_compressed_text_is_counted_no_further_than_needed(tmp_path: Path) -> No
     path.write_bytes(gzip.compress(b"a,b\n1,2\n" * 1_000_000))
     assert decoded_size(path)[0] == 8_000_000
     with pytest.raises(FileError, match="the file decodes to more than 1,000,000 bytes; split it"):
-        stop_at_large(path, 1_000_000)
+        limit_decoded_size(path, 1_000_000)
     (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n")
     assert decoded_size(tmp_path / "t.csv")[0] == 8
 
@@ -60,11 +60,11 @@ def test_a_workbook_is_counted_by_its_directory(tmp_path: Path) -> None:
     pl.DataFrame({"a": ["x" * 100] * 5000, "b": range(5000)}).write_excel(path)
     assert decoded_size(path)[0] > 2 * path.stat().st_size
     with pytest.raises(FileError, match="more than 1,000 bytes"):
-        stop_at_large(path, 1000)
+        limit_decoded_size(path, 1000)
 
 
 def test_reading_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl.DataFrame({"a": [1] * 10}).write_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr(reading, "stop_at_large", lambda path: source.stop_at_large(path, 50))
+    monkeypatch.setattr(reading, "stop_at_large", lambda path: source.limit_decoded_size(path, 50))
     with pytest.raises(FileError, match=r"t\.parquet: the file decodes to about 80 bytes \(10 rows\), more than 50"):
         read(tmp_path / "t.parquet")

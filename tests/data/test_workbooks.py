@@ -184,4 +184,4 @@ def test_a_header_alone_ends_in_one_line_every_time(tmp_path: Path) -> None:
     for process in running:
         out, err = process.communicate()
         assert (process.returncode, err) == (2, b"")
-        assert out.decode() == f"{path}: the file holds a header and no rows; give a file with at least one row\n"
+        assert out.decode() == f"{path}: the file has a header but no rows; give a file with at least one row\n"

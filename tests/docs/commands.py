@@ -184,7 +184,7 @@ def _named(words: list[str], made_up: frozenset[str]) -> list[str] | None:
     """Return the components whose parameters a command takes, or nothing where it names none or all."""
     for word, following in zip(words, [*words[1:], ""], strict=False):
         flag, equals, value = word.partition("=")
-        if flag in ("--method", "--methods", "--with"):
+        if flag in (*_ROOMS, "--with"):
             names = [name for name in (value if equals else following).split(",") if name not in made_up]
             return None if "all" in names else names
     return None

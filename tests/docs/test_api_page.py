@@ -1,94 +1,102 @@
-"""The page of the Python names has every name, no other, and each signature as it is."""
+"""The API page: every public name with its signature and the first line of its docstring, generated from the code."""
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import noren
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
-SECTIONS = re.compile(r"^### (\S+)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
-SHOWN = re.compile(r"^```plain\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINE = re.compile(r"(?:(?P<owner>\w+)\.)?(?P<name>\w+)(?P<signature>\(.*\))?")
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "api.md"
+SECTION = re.compile(r"^### (\S+)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def sections() -> dict[str, str]:
-    return {title.replace("\\", ""): text for title, text in SECTIONS.findall(PAGE)}
+@pytest.fixture(autouse=True)
+def tools() -> Iterator[None]:
+    sys.path.insert(0, str(ROOT / "tools"))
+    yield
+    sys.path.remove(str(ROOT / "tools"))
 
 
-def written(called: object) -> str:
-    """Return a signature as the page writes it: without types, functions by their names, fresh values as ``...``."""
-    parameters = []
-    for parameter in inspect.signature(called).parameters.values():  # type: ignore[arg-type]
-        default = parameter.default
-        if default is dataclasses._HAS_DEFAULT_FACTORY:  # type: ignore[attr-defined]
-            default = ...
-        elif inspect.isfunction(default):
-            default = _Named(default.__name__)
-        parameters.append(parameter.replace(annotation=inspect.Parameter.empty, default=default))
-    return str(inspect.Signature(parameters)).replace("=Ellipsis", "=...")
+def shown() -> str:
+    """Return the page as the site shows it."""
+    from site_reference import on_page_markdown
+
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="api.md"))
+    return on_page_markdown(PAGE.read_text(encoding="utf-8"), page=page)
 
 
-class _Named:
-    """Shown as a bare name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return self.name
+def test_the_introduction_is_short_and_the_rest_generated() -> None:
+    written = PAGE.read_text(encoding="utf-8")
+    assert len(written.split()) <= 300
+    assert SECTION.findall(written) == []
 
 
-def as_shown(line: str) -> str:
-    """Return what a line of the page should say of the thing it names."""
-    found = LINE.fullmatch(line)
-    assert found, line
-    owner = noren if found["owner"] in (None, "noren") else getattr(noren, found["owner"])
-    if found["signature"] is None:
-        known = {field.name for field in dataclasses.fields(owner)} if dataclasses.is_dataclass(owner) else set()
-        known |= set(getattr(owner, "model_fields", ()))
-        return line if found["name"] in known or hasattr(owner, found["name"]) else f"there is no {line}"
-    called = getattr(owner, found["name"])
-    shown = written(called)
-    if inspect.isclass(owner) and inspect.isfunction(called) and not found["signature"].startswith("(self"):
-        shown = re.sub(r"^\(self(, )?", "(", shown)
-    prefix = f"{found['owner']}." if found["owner"] else ""
-    return f"{prefix}{found['name']}{shown}"
-
-
-def test_the_page_names_every_name_and_no_other() -> None:
-    titles = [title.replace("\\", "") for title, _text in SECTIONS.findall(PAGE)]
-    assert sorted(titles) == sorted(noren.__all__)
-
-
-@pytest.mark.parametrize("name", sorted(set(noren.__all__) - {"NorenError", "__version__"}))
-def test_signatures_are_the_real_ones(name: str) -> None:
-    text = sections()[name]
-    shown = [line for block in SHOWN.findall(text) for line in block.splitlines()]
-    assert shown, f"{name} has no signature"
-    assert all(line.startswith((f"noren.{name}(", f"{name}.", f"{name}(")) for line in shown)
-    assert shown == [as_shown(line) for line in shown]
-
-
-def test_every_name_has_an_example() -> None:
-    # the three classes to inherit from share one example, below the last of them
-    without = {name for name, text in sections().items() if "```python\n" not in text}
-    assert without == {"Method", "Attack"}
+def test_every_public_name_has_its_signature_and_first_line() -> None:
+    sections = {title.replace("\\", ""): text for title, text in SECTION.findall(shown())}
+    assert sorted(sections) == sorted(noren.__all__)
+    for name in set(noren.__all__) - {"__version__"}:
+        value = getattr(noren, name)
+        assert f"```plain\nnoren.{name}(" in sections[name]
+        names = [p for p in inspect.signature(value).parameters if p not in ("self", "args", "kwargs")]
+        line = next(line for line in sections[name].splitlines() if line.startswith(f"noren.{name}("))
+        assert [p for p in names if not re.search(rf"[(, *]{p}[,)=]", line)] == []
+        first = (inspect.getdoc(value) or "").partition("\n")[0].replace("``", "`")
+        assert re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", first) in sections[name]
+    assert f"`{noren.__version__}`" in sections["__version__"]
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["noren.protect(original, way)", "Release.publish(folder)", "Release.hidden", "Guess(attack, pairs, notes={})"],
+    ("name", "line"),
+    [
+        ("check", "noren.check(original, release=None, *, schema, guess=None, limit=20)"),
+        ("Score", "noren.Score(value, parts=..., notes=..., measure='', goal=None)"),
+        ("Release", "| `publish(folder, *, "),
+        ("History", "| `of(data, schema"),
+    ],
 )
-def test_a_wrong_line_is_told(line: str) -> None:
-    assert as_shown(line) != line
+def test_signatures_are_written_without_types(name: str, line: str) -> None:
+    sections = dict(SECTION.findall(shown()))
+    assert line in sections[name]
 
 
-def test_a_right_line_passes() -> None:
-    line = "Release.load(folder)"
-    assert as_shown(line) == line
+def test_sections_of_docstrings_become_lists_and_blocks() -> None:
+    from site_reference import docstring
+
+    def example() -> None:
+        """Do ``this`` by :func:`~noren.api.protect`.
+
+        Parameters
+        ----------
+        rows, columns
+            How many
+            of both.
+
+        Examples
+        --------
+        Names of the module.
+
+        >>> Path("a") / SimpleNamespace.__name__
+        PosixPath('a/SimpleNamespace')
+        """
+
+    assert docstring(example) == (
+        "Do `this` by `protect`.\n\n**Parameters**\n\n- `rows`, `columns`: How many of both.\n\n"
+        "**Examples**\n\nNames of the module.\n\n"
+        "```python\n>>> from pathlib import Path\n>>> from types import SimpleNamespace\n"
+        ">>> Path(\"a\") / SimpleNamespace.__name__\nPosixPath('a/SimpleNamespace')\n```"
+    )
+
+
+def test_other_pages_are_left_alone() -> None:
+    from site_reference import on_page_markdown
+
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="legal.md"))
+    assert on_page_markdown("# Law\n", page=page) == "# Law\n"

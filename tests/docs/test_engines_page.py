@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
+
+from noren.attacks import attacks
+from noren.measures import measures
+from noren.methods import methods
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,15 +25,27 @@ def tool() -> ModuleType:
     return module
 
 
-def test_the_page_is_up_to_date(tool: ModuleType) -> None:
-    written = tool.PAGE.read_text(encoding="utf-8")
-    assert tool.page(written) == written, "run python tools/site_engines.py"
+def test_the_tables_stand_on_the_page_of_engines_only(tool: ModuleType) -> None:
+    here, there = (SimpleNamespace(file=SimpleNamespace(src_uri=uri)) for uri in ("engines.md", "legal.md"))
+    shown = tool.on_page_markdown("# Engines\n", page=here)
+    assert shown.startswith("# Engines\n\n## Methods\n")
+    assert all(f"[{name}](" in shown for register in (methods, attacks, measures) for name in register)
+    assert tool.on_page_markdown("# Law\n", page=there) == "# Law\n"
 
 
 def test_what_has_a_plan_and_what_works_on_a_graphics_processor(tool: ModuleType) -> None:
-    rows = [line.split(" | ") for line in tool.page("").splitlines() if line.startswith("| [")]
-    told = {row[0].split("[")[1].split("]")[0]: row[2:4] for row in rows}
+    rows = [line.split(" | ") for line in tool.tables().splitlines() if line.startswith("| [")]
+    told = {row[0].split("[")[1].split("]")[0]: row[1:3] for row in rows}
     assert told["jaccard"] == ["yes", "yes"]
     assert told["s1"] == ["yes", "–"]
     assert told["linkage"] == ["–", "yes"]
     assert told["consistency"] == ["–", "–"]
+
+
+def test_what_has_no_plan_has_a_reason(tool: ModuleType) -> None:
+    page = tool.tables()
+    without = [
+        line.split("]")[0].removeprefix("| [") for line in page.splitlines() if "](" in line and ") | – |" in line
+    ]
+    listed = [name for line in page.splitlines() if line.startswith("- `") for name in line.split("`")[1::2]]
+    assert sorted(without) == sorted(listed)

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
+
 
 import pytest
 
+from tools import glossary_page
+
+import noren
 from noren.attacks import attacks
 from noren.measures import measures
 from noren.methods import methods
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PICTURE = re.compile(r"!\[([^]]+)\]\(([^)]+)\)")
+FIRST = README.partition("\n## ")[0]
 
 
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("glossary_page", ROOT / "tools" / "glossary_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def test_the_readme_is_short_counts_what_there_is_and_shows_the_studio() -> None:
+    assert len(README.split()) <= 600
+    assert f"{len(methods)} methods, {len(attacks)} re-identification attacks and {len(measures)} measures" in FIRST
+    [(text, place)] = re.findall(r"!\[([^]]+)\]\(([^)]+)\)", FIRST)
+    assert place == "docs/images/studio.png"
+    assert len(text) > 20  # a description for readers who cannot see the picture
 
 
-def test_the_readme_counts_what_there_is() -> None:
-    first = README.partition("\n## ")[0]
-    assert f"{len(methods)} methods" in first
-    assert f"{len(attacks)} re-identification attacks and {len(measures)} measures" in first
-
-
-def test_the_studio_and_the_map_stand_above_the_first_heading() -> None:
-    shown = dict(map(reversed, PICTURE.findall(README.partition("\n## ")[0])))
-    assert set(shown) == {"docs/images/studio.png", "docs/images/map.png"}
-    assert all(len(words) > 20 for words in shown.values())  # said to whoever does not see them
+@pytest.mark.slow
+def test_the_readme_shows_a_true_order_and_what_is_lost() -> None:
+    orders = noren.sample(customers=60, rows=3_000, items=200, seed=1)
+    release = noren.protect(orders, "generalize", k=5, seed=1)
+    order = orders.to_polars().row(28, named=True)
+    released = release.to_polars().row(release.secret.origin.to_list().index(28), named=True)
+    assert "| {customer} | {date:%Y/%-m/%-d} | {item} | {price} | {quantity} |".format(**order) in FIRST
+    released["item"] = " or ".join(released["item"].replace(";", ", ").rsplit(", ", 1))
+    cells = {
+        name: str(cell).strip("\n## ").replace("docs/images/studio.png", "docs/images/map.png")
+        for name, cell in released.items()
+    }
+    assert "| {customer} | {date} | {item} | {price} | {quantity} |".format(**cells) in FIRST
+    assert f"{len(orders) - len(release.public)} of 3,000 orders are deleted" in FIRST
+    empty = [column.name for column in release.public.frame if column.null_count() == len(release.public)]
+    assert f"({', '.join(empty)}) are empty" in FIRST  # said to whoever does not see them
 
 
 @pytest.mark.parametrize("name", ["studio", "map"])
@@ -47,16 +53,13 @@ def test_pictures_are_small_enough_to_load_at_once(name: str) -> None:
     assert len(content) < 150_000
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-def test_the_glossary_is_up_to_date(tool: ModuleType, language: str) -> None:
-    written = tool.PAGES[language].read_text(encoding="utf-8")
-    assert tool.page(written, language) == written, "run python tools/glossary_page.py"
+@pytest.mark.parametrize(("en", "ja"), [("en", "| **pseudonym** | 仮名 |"), ("ja", "| **仮名** | pseudonym |")])
+def test_the_glossary_is_up_to_date_and_goes_both_ways(language: str, entry: str) -> None:
+    written = glossary_page.PAGES[language].read_text(encoding="utf-8")
+    assert glossary_page.page(written, language) == written, "run python tools/glossary_page.py"
+
+    assert entry in glossary_page.page("", language)
 
 
-def test_the_glossary_goes_both_ways(tool: ModuleType) -> None:
-    assert "| **pseudonym** | 仮名 |" in tool.page("", "en")
-    assert "| **仮名** | pseudonym |" in tool.page("", "ja")
-
-
-def test_every_word_leads_to_a_page(tool: ModuleType) -> None:
-    assert [page for page in tool.USED_IN.values() if not (tool.DOCS / page).exists()] == []
+def test_every_word_leads_to_a_page() -> None:
+    assert [page for page in glossary_page.USED_IN.values() if not (glossary_page.DOCS / page).exists()] == []

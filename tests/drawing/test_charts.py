@@ -11,21 +11,21 @@ import pytest
 from noren.data.schema import Column
 from noren.drawing import bars, risk_map
 from noren.drawing.base import COLOURS, picture
-from noren.drawing.histograms import Axis, Spread, axis_of
-from noren.judgement.frontier import Place
+from noren.drawing.histograms import Axis, BarCounts, axis_of
+from noren.judgement.frontier import RiskUtilityPoint
 from noren.judgement.page_text import printable
-from noren.judgement.verdict import Word
+from noren.judgement.verdict import VerdictStatus
 
 SVG = "{http://www.w3.org/2000/svg}"
 ITEM = Column(name="item", role="item")
 QUANTITY = Column(name="quantity", role="quantity")
 
 
-def histogram(axis: Axis, values: Spread, *, top: float, released: bool) -> str:
+def histogram(axis: Axis, values: BarCounts, *, top: float, released: bool) -> str:
     return picture(bars.histogram(axis, values, top=top, released=released))
 
 
-def risk_utility_map(places: list[Place], **how: Any) -> str:
+def risk_utility_map(places: list[RiskUtilityPoint], **how: Any) -> str:
     return picture(risk_map.risk_utility_map(places, **how))
 
 
@@ -41,16 +41,16 @@ def filled(svg: str, colour: str) -> list[str]:
     return [p.get("d", "") for p in parse(svg).iter(f"{SVG}path") if p.get("fill") == COLOURS[colour]]
 
 
-def items(*names: str) -> tuple[Axis, Spread]:
+def items(*names: str) -> tuple[Axis, BarCounts]:
     made = axis_of(pl.Series(names, dtype=pl.String), ITEM)
     assert made is not None
-    return made, Spread(np.arange(len(names), 0, -1.0), 0.0, 0.0)
+    return made, BarCounts(np.arange(len(names), 0, -1.0), 0.0, 0.0)
 
 
-def numbers(heights: list[float]) -> tuple[Axis, Spread]:
+def numbers(heights: list[float]) -> tuple[Axis, BarCounts]:
     made = axis_of(pl.Series(range(len(heights))), QUANTITY)
     assert made is not None
-    return made, Spread(np.array(heights), 0.0, 0.0)
+    return made, BarCounts(np.array(heights), 0.0, 0.0)
 
 
 @pytest.mark.parametrize(("released", "colour", "other"), [(False, "indigo", "teal"), (True, "teal", "indigo")])
@@ -67,7 +67,7 @@ def test_the_axis_names_column_and_width() -> None:
     assert {"0", "29"} <= set(said)
     tailed = axis_of(pl.Series([*range(30), 5000]), QUANTITY)
     assert tailed is not None
-    said = texts(histogram(tailed, Spread(np.ones(len(tailed.labels)), 0.0, 0.0), top=1, released=False))
+    said = texts(histogram(tailed, BarCounts(np.ones(len(tailed.labels)), 0.0, 0.0), top=1, released=False))
     assert {"0", "≥30"} <= set(said)
 
 
@@ -81,7 +81,7 @@ def test_few_labels_begin_at_the_first_bar_and_end_at_the_last(count: int) -> No
 
 def test_nothing_to_draw_is_still_a_picture() -> None:
     axis, _spread = numbers([1, 2])
-    assert filled(histogram(axis, Spread(np.zeros(2), 0, 2), top=0, released=True), "paper") == []
+    assert filled(histogram(axis, BarCounts(np.zeros(2), 0, 2), top=0, released=True), "paper") == []
 
 
 def test_ten_of_many_items_are_drawn() -> None:
@@ -109,14 +109,14 @@ def test_a_chart_has_no_colour_but_the_houses() -> None:
     assert 'aria-label="' not in every
 
 
-def place(label: str, use: float, risk: float, word: Word) -> Place:
-    return Place(label=label, use=use, use_of="cell-error", risk=risk, risk_of="attacks", word=word)
+def place(label: str, use: float, risk: float, word: VerdictStatus) -> RiskUtilityPoint:
+    return RiskUtilityPoint(label=label, use=use, use_of="cell-error", risk=risk, risk_of="attacks", status=word)
 
 
 PLACES = [
-    place("names only", 1.0, 1.0, Word.BROKEN),
-    place("k = 2", 0.6, 0.1, Word.WITHSTANDS),
-    place("k = 3", 0.5, 0.2, Word.UNTRIED),
+    place("names only", 1.0, 1.0, VerdictStatus.BROKEN),
+    place("k = 2", 0.6, 0.1, VerdictStatus.WITHSTANDS),
+    place("k = 3", 0.5, 0.2, VerdictStatus.UNTRIED),
 ]
 
 
@@ -125,7 +125,7 @@ def test_the_map_labels_every_point_and_shapes_tell_the_verdicts() -> None:
     assert {"names only", "k = 2", "k = 3"} <= set(texts(drawn))
     shapes = [filled(drawn, colour) for colour in ("persimmon", "teal", "muted")]
     assert [len(s) for s in shapes] == [1, 1, 1]
-    proved = filled(risk_utility_map([place("k = 9", 0.4, 0.1, Word.PROVED), *PLACES]), "teal")
+    proved = filled(risk_utility_map([place("k = 9", 0.4, 0.1, VerdictStatus.PROVED), *PLACES]), "teal")
     assert len(proved) == 2
     assert len({s[0] for s in shapes} | set(proved)) == 4
 
@@ -145,7 +145,9 @@ def test_a_ring_is_about_the_one_to_take() -> None:
 
 
 def test_what_may_be_handed_out_is_not_beaten_by_what_may_not() -> None:
-    drawn = parse(risk_utility_map([place("a", 0.8, 0.1, Word.BROKEN), place("b", 0.6, 0.2, Word.PROVED)]))
+    drawn = parse(
+        risk_utility_map([place("a", 0.8, 0.1, VerdictStatus.BROKEN), place("b", 0.6, 0.2, VerdictStatus.PROVED)])
+    )
     (line,) = [p.get("d", "") for p in drawn.iter(f"{SVG}path") if p.get("stroke-dasharray")]
     assert line.count("L") >= 1
 
@@ -160,14 +162,14 @@ def test_the_frontier_rises_before_it_runs_right() -> None:
 
 
 def test_the_map_takes_use_below_nothing_and_no_risk() -> None:
-    worse = [place("a", -0.5, 0.0, Word.WITHSTANDS), place("b", 0.2, 0.0, Word.WITHSTANDS)]
+    worse = [place("a", -0.5, 0.0, VerdictStatus.WITHSTANDS), place("b", 0.2, 0.0, VerdictStatus.WITHSTANDS)]
     said = texts(risk_utility_map(worse))
     assert {"a", "b"} <= set(said)
     assert {"utility kept, 1 − U (right is more useful)", "customers re-identified (down is safer)"} <= set(said)
 
 
 def test_a_crowd_has_its_labels_led_to_their_points() -> None:
-    crowd = [place(f"release {i}", 0.5 + i / 1000, 0.0, Word.WITHSTANDS) for i in range(6)]
+    crowd = [place(f"release {i}", 0.5 + i / 1000, 0.0, VerdictStatus.WITHSTANDS) for i in range(6)]
     drawn = risk_utility_map(crowd)
     leads = [n for n in parse(drawn).iter(f"{SVG}line") if n.get("stroke") == COLOURS["muted"] and n.get("y2") != "0"]
     assert len([t for t in set(texts(drawn)) if t.startswith("release ")]) == 6

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from noren.data.cells import set_dtype
 from noren.data.frames import History, Table
 from noren.data.schema import Column, Schema
-from noren.drawing.histograms import MOST_BARS, Spread, axis_of, charted_columns, net_shift, shares, spread
+from noren.drawing.histograms import MOST_BARS, BarCounts, axis_of, charted_columns, net_shift, shares, spread
 
 QUANTITY = Column(name="quantity", role="quantity")
 PRICE = Column(name="price", role="price")
@@ -115,10 +115,10 @@ def test_a_column_of_one_value_is_one_bar() -> None:
 
 
 def test_net_shift_is_what_bars_gained() -> None:
-    before = Spread(np.array([2.0, 2.0]), 0.0, 0.0)
-    assert net_shift(before, Spread(np.array([1.0, 3.0]), 0.0, 0.0), 4) == 0.25
-    assert net_shift(before, Spread(np.array([1.0, 2.0]), 0.0, 1.0), 4) == 0.0
-    assert net_shift(before, Spread(np.array([1.0, 2.0]), 1.0, 0.0), 4) == 0.25
+    before = BarCounts(np.array([2.0, 2.0]), 0.0, 0.0)
+    assert net_shift(before, BarCounts(np.array([1.0, 3.0]), 0.0, 0.0), 4) == 0.25
+    assert net_shift(before, BarCounts(np.array([1.0, 2.0]), 0.0, 1.0), 4) == 0.0
+    assert net_shift(before, BarCounts(np.array([1.0, 2.0]), 1.0, 0.0), 4) == 0.25
 
 
 def test_the_example_of_the_documentation() -> None:

@@ -13,9 +13,9 @@ from noren.drawing.base import MOST_MARKS, live, mark_count
 from noren.drawing.ledger_chart import Curves
 from noren.drawing.risk_map import risk_utility_map
 from noren.errors import ParameterError
-from noren.i18n import speaking
-from noren.judgement.frontier import Place
-from noren.judgement.verdict import Word
+from noren.i18n import use_language
+from noren.judgement.frontier import RiskUtilityPoint
+from noren.judgement.verdict import VerdictStatus
 
 AGE = {
     "column": "age",
@@ -47,9 +47,9 @@ PAIR = {
     "reconstructed": None,
 }
 PLACES = [
-    Place(label="k = 2", use=0.9, risk=0.5, word=Word.BROKEN, risk_of="attacks"),
-    Place(label="k = 5", use=0.5, risk=0.0, word=Word.WITHSTANDS, risk_of="attacks"),
-    Place(label="thin", use=0.4, risk=0.2, word=Word.UNTRIED),
+    RiskUtilityPoint(label="k = 2", use=0.9, risk=0.5, status=VerdictStatus.BROKEN, risk_of="attacks"),
+    RiskUtilityPoint(label="k = 5", use=0.5, risk=0.0, status=VerdictStatus.WITHSTANDS, risk_of="attacks"),
+    RiskUtilityPoint(label="thin", use=0.4, risk=0.2, status=VerdictStatus.UNTRIED),
 ]
 
 
@@ -233,7 +233,7 @@ MADE: list[Callable[[], dict[str, Any]]] = [
 @pytest.mark.parametrize("make", MADE)
 def test_every_chart_is_one_that_vega_understands(make: Callable[[], dict[str, Any]]) -> None:
     for language in ("en", "ja"):
-        with speaking(language):
+        with use_language(language):
             spec = make()
         for panel in spec.get("panels", [spec]):
             made = vl_convert.vegalite_to_vega(panel)

@@ -10,7 +10,7 @@ import pytest
 
 from noren.engines import blocks
 from noren.engines.blocks import cores, map_blocks
-from noren.engines.choice import Engine, chosen_engine, using
+from noren.engines.choice import EngineChoice, chosen_engine, using
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5, None])
@@ -87,5 +87,5 @@ def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_threads_see_the_engine_that_was_chosen_here() -> None:
-    with using(Engine("gpu")):
+    with using(EngineChoice("gpu")):
         assert set(map_blocks(lambda _block: str(chosen_engine()), range(4), workers=2)) == {"gpu"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from noren.engines.choice import LOCAL, Engine, parse_engine
+from noren.engines.choice import LOCAL, EngineChoice, parse_engine
 from noren.errors import ParameterError
 
 
@@ -10,16 +10,16 @@ from noren.errors import ParameterError
     ("text", "engine"),
     [
         ("local", LOCAL),
-        (" GPU ", Engine("gpu")),
-        ("auto", Engine("auto")),
-        ("local[1]", Engine("spark", "local[1]")),
-        ("local[*]", Engine("spark", "local[*]")),
-        ("spark://127.0.0.1:7077", Engine("spark", "spark://127.0.0.1:7077")),
-        ("spark://[::1]:7077", Engine("spark", "spark://[::1]:7077")),
-        ("spark://a-b.c:1,d:65535", Engine("spark", "spark://a-b.c:1,d:65535")),
+        (" GPU ", EngineChoice("gpu")),
+        ("auto", EngineChoice("auto")),
+        ("local[1]", EngineChoice("spark", "local[1]")),
+        ("local[*]", EngineChoice("spark", "local[*]")),
+        ("spark://127.0.0.1:7077", EngineChoice("spark", "spark://127.0.0.1:7077")),
+        ("spark://[::1]:7077", EngineChoice("spark", "spark://[::1]:7077")),
+        ("spark://a-b.c:1,d:65535", EngineChoice("spark", "spark://a-b.c:1,d:65535")),
     ],
 )
-def test_a_name_is_an_engine(text: str, engine: Engine) -> None:
+def test_a_name_is_an_engine(text: str, engine: EngineChoice) -> None:
     assert parse_engine(text) == engine
     assert parse_engine(str(engine)) == engine
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noren.engines.blocks import abandoned, heard
+from noren.engines.blocks import abandoned, run_interruptibly
 from noren.i18n import _, activate
 
 ENDLESS = """
@@ -77,7 +77,7 @@ def test_work_interrupted_while_it_starts_is_left_too(monkeypatch: pytest.Monkey
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", start_and_be_interrupted)
         with pytest.raises(KeyboardInterrupt):
-            heard(go_on.wait)
+            run_interruptibly(go_on.wait)
     assert abandoned()
     go_on.set()
     while any(thread.name == "noren-work" for thread in threading.enumerate()):
@@ -124,14 +124,14 @@ noren.cli.main()
 
 
 def test_answers_errors_and_surroundings_pass() -> None:
-    assert heard(lambda *given, **named: (given, named), 1, two=2) == ((1,), {"two": 2})
+    assert run_interruptibly(lambda *given, **named: (given, named), 1, two=2) == ((1,), {"two": 2})
     with pytest.raises(ZeroDivisionError):
-        heard(lambda: 1 / 0)
-    assert heard(threading.current_thread) is not threading.main_thread()
-    assert heard(lambda: heard(threading.current_thread) is threading.current_thread())
+        run_interruptibly(lambda: 1 / 0)
+    assert run_interruptibly(threading.current_thread) is not threading.main_thread()
+    assert run_interruptibly(lambda: run_interruptibly(threading.current_thread) is threading.current_thread())
     activate("ja")
     try:
-        assert heard(lambda: _("seconds")) == _("seconds")
+        assert run_interruptibly(lambda: _("seconds")) == _("seconds")
     finally:
         activate("en")
     assert not abandoned()

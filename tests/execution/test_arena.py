@@ -17,8 +17,8 @@ from noren.contest.judging.scoring import ClusterLostError, on_cluster, score_re
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.data.release import Release
 from noren.errors import ClusterError
-from noren.execution.engine import Dataset, Released
-from noren.execution.session import Step, hearing_stages
+from noren.execution.engine import OriginalInput, ReleaseInput
+from noren.execution.session import ClusterStep, report_stages
 from noren.execution.spark import SparkEngine
 from noren.work.hash_chain import canonical
 
@@ -44,8 +44,8 @@ def files(tmp_path: Path) -> tuple[Rulebook, Path, Path]:
 def test_a_cluster_writes_the_same_entry_of_the_log(master: str, spark: SparkSession, tmp_path: Path) -> None:
     book = files(tmp_path / "case")
     alone = score_release(*book)
-    heard: list[list[Step]] = []
-    with on_cluster(master, tmp_path / "handed") as engine, hearing_stages(heard.append):
+    heard: list[list[ClusterStep]] = []
+    with on_cluster(master, tmp_path / "handed") as engine, report_stages(heard.append):
         together = score_release(*book, engine=engine)
     assert canonical(together) == canonical(alone)
     right = alone["house"]["jaccard"]["tried"]["right_at"]
@@ -71,13 +71,13 @@ def test_a_cluster_lost_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch
     """The second piece fails: what the first found is not told, and no attack is said to have failed."""
     asked: list[str] = []
 
-    def measure(_engine: SparkEngine, original: Dataset, release: Released, one: Any, **_how: Any) -> Any:
+    def measure(_engine: SparkEngine, original: OriginalInput, release: ReleaseInput, one: Any, **_how: Any) -> Any:
         asked.append(one.name)
         assert original.path is not None
         assert release.path is not None
         return api.measure(pl.read_parquet(original.path), Release.load(release.path), one, schema=original.schema)
 
-    def attack(_engine: SparkEngine, _original: Dataset, _release: Released, one: Any, **_how: Any) -> Any:
+    def attack(_engine: SparkEngine, _original: OriginalInput, _release: ReleaseInput, one: Any, **_how: Any) -> Any:
         asked.append(one.name)
         raise ClusterError("all workers of the cluster are gone")
 
@@ -99,8 +99,8 @@ def test_a_cluster_lost_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch
 
 def test_steps_are_said_with_the_progress(tmp_path: Path) -> None:
     said: list[Any] = []
-    teller = scorer._Teller(said.append)
+    teller = scorer._ScorerProgress(said.append)
     teller(0.25, "jaccard")
-    step = Step({"en": "jaccard"}, 2, 5, 6, 100, 8500, 2.5, over=False)
+    step = ClusterStep({"en": "jaccard"}, 2, 5, 6, 100, 8500, 2.5, over=False)
     teller.hear([step])
     assert said[-1] == {"done": 0.25, "words": "jaccard", "stages": [asdict(step)]}

@@ -15,8 +15,8 @@ from noren.data.guessing import schema_guess
 from noren.data.reading import read
 from noren.data.schema import Kind, Schema
 from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
-from noren.execution.engine import engine_named
-from noren.execution.session import saying_faults, session, told
+from noren.execution.engine import get_engine
+from noren.execution.session import explain_error, explain_faults, session
 from noren.methods import methods
 from noren.work.run import protect_folder
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_told_in_one_line(words: str, kind: type[NorenError], said: str) -> None:
-    error = told(words)
+    error = explain_error(words)
     assert type(error) is kind
     assert str(error).startswith(said)
     assert "\n" not in str(error)
@@ -61,7 +61,7 @@ def test_what_a_worker_says_of_a_cell(spark: SparkSession, tmp_path: Path) -> No
     history = noren.sample(customers=5, rows=40, items=9, seed=1)
     frame = history.frame.with_columns(price=-history.frame["price"])
     lying = on_cluster(noren.History(frame, history.schema), spark, tmp_path / "in")
-    with pytest.raises(NorenError, match="column price") as caught, saying_faults(spark):
+    with pytest.raises(NorenError, match="column price") as caught, explain_faults(spark):
         lying.frame.write.parquet(str(tmp_path / "out"))
     assert "row" in str(caught.value)
 
@@ -89,10 +89,10 @@ def test_a_guessed_schema_is_settled_by_workers(
     blank = texts.with_columns(quantity=pl.when(late).then(None).otherwise("quantity"))
     blank.write_parquet(tmp_path / "blank.parquet")
     said: dict[str, Any] = {"kind": Kind.HISTORY, "customer": "customer"}
-    data = engine_named(master).read(tmp_path / "blank.parquet", **said)
+    data = get_engine(master).read(tmp_path / "blank.parquet", **said)
     assert data.schema == read(tmp_path / "blank.parquet", **said).data.schema
     assert data.schema["quantity"].optional
     odd = texts.with_columns(date=pl.when(late).then(pl.lit("soon")).otherwise("date"))
     odd.write_parquet(tmp_path / "odd.parquet")
     with pytest.raises(NorenError, match=r"date.*soon"):
-        engine_named(master).read(tmp_path / "odd.parquet", **said)
+        get_engine(master).read(tmp_path / "odd.parquet", **said)

@@ -12,7 +12,7 @@ from noren.data.frames import Table
 from noren.data.guessing import people
 from noren.data.schema import Schema
 from noren.errors import SchemaError
-from noren.execution.files import stop_at_repeated_people
+from noren.execution.files import reject_repeated_people
 
 SCHEMA = Schema.of(
     {
@@ -28,15 +28,15 @@ SCHEMA = Schema.of(
 def test_somebody_with_two_rows_stops_both_engines(spark, tmp_path: Path) -> None:
     repeated = Table.of({"patient_id": ["a1", "a2", " ", None, "a1"], "sex": list("fmfmf")}, SCHEMA)
     with pytest.raises(SchemaError) as alone:
-        people.stop_at_repeated_people(repeated)
+        people.reject_repeated_people(repeated)
     with pytest.raises(SchemaError) as together:
-        stop_at_repeated_people(on_cluster(repeated, spark, tmp_path / "repeated", files=2))
+        reject_repeated_people(on_cluster(repeated, spark, tmp_path / "repeated", files=2))
     assert str(together.value) == str(alone.value)
     assert "patient_id identifies people, and its 4 values stand in 5 rows" in str(alone.value)
     single = Table.of({"patient_id": ["a1", "a2", "", None, "a3"], "sex": list("fmfmf")}, SCHEMA)
-    stop_at_repeated_people(on_cluster(single, spark, tmp_path / "single", files=2))
+    reject_repeated_people(on_cluster(single, spark, tmp_path / "single", files=2))
 
 
 def test_purchases_are_of_people_with_many_rows(spark, tmp_path: Path) -> None:
     history = noren.sample(customers=5, rows=40, items=6, seed=3)
-    stop_at_repeated_people(on_cluster(history, spark, tmp_path / "history", files=2))
+    reject_repeated_people(on_cluster(history, spark, tmp_path / "history", files=2))

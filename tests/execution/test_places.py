@@ -10,7 +10,7 @@ from tests.execution.sameness import on_cluster
 
 import noren
 from noren.data.release import public_digest
-from noren.execution.files import Place, address_of, is_local, local_path
+from noren.execution.files import ClusterPath, address_of, is_local, local_path
 from noren.execution.plans import plan_of
 from noren.execution.release import digest_of, load_release
 from noren.methods.pseudonymize import Pseudonymize
@@ -28,7 +28,7 @@ def test_signs_and_letters_in_names(spark: SparkSession, tmp_path: Path) -> None
     told, rows = public_digest(odd / "release?")
     assert rows == 60
     assert digest_of(load_release(spark, odd / "release?").public) == told
-    assert (Place(spark, odd) / "in").names()[0] == "_SUCCESS"
+    assert (ClusterPath(spark, odd) / "in").names()[0] == "_SUCCESS"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.methods.test_retention import people
 
 from noren.api import protect
 from noren.api import reconstruct as on_one_machine
-from noren.execution.engine import engine_named
+from noren.execution.engine import get_engine
 
 
 def test_the_same_tables_of_one_too_large(spark, master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,7 +19,7 @@ def test_the_same_tables_of_one_too_large(spark, master: str, tmp_path: Path, mo
         monkeypatch.setattr(f"{module}.LARGEST_TABLE", 10)
     asked = ["pay", "sex"]  # some of the attributes, in another order: 63 cells
     alone = on_one_machine(release, "auto", attributes=asked, seed=4)
-    together, schema = engine_named(master).reconstruct(tmp_path / "release", model="auto", attributes=asked, seed=4)
+    together, schema = get_engine(master).reconstruct(tmp_path / "release", model="auto", attributes=asked, seed=4)
     assert schema == release.public.schema
     assert type(together) is type(alone)
     assert together.made_of == alone.made_of

@@ -10,7 +10,7 @@ from tests.methods.test_retention import SCHEMA, people
 from noren.data.frames import Table
 from noren.errors import NorenError, ParameterError, ValueInCellError
 from noren.execution.plans.tables import protect_retention as protect
-from noren.execution.session import saying_faults
+from noren.execution.session import explain_faults
 from noren.methods.retention import Retention
 
 
@@ -35,7 +35,10 @@ def test_what_stops_one_machine_stops_a_cluster(spark, tmp_path: Path) -> None:
         method.protect(blank, seed=1)
     # the first missing town is in row 1 of the file, which one worker alone reads
     lying = on_cluster(Table(blank.frame[1:14], blank.schema), spark, tmp_path / "blank", files=2)
-    with pytest.raises(NorenError, match=r"row 7, column town: the value is missing") as together, saying_faults(spark):
+    with (
+        pytest.raises(NorenError, match=r"row 7, column town: the value is missing") as together,
+        explain_faults(spark),
+    ):
         protect(method, lying, seed=1).save(tmp_path / "release")
     assert str(alone.value).replace("row 1", "row 7") == str(together.value)
     assert not (tmp_path / "release").exists()

@@ -21,7 +21,7 @@ from noren.data.schema import Kind, Role, Schema
 from noren.errors import InputError, SchemaError
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.verdict import Reason, VerdictStatus
 from noren.methods import methods
 from noren.papers.card import card_files
 from noren.reports.report import report_html
@@ -157,7 +157,7 @@ def test_published_names_break_a_release_that_somebody_else_made() -> None:
     release = Release.of_aligned(data, data, Statement("by hand"), scan=False)
     assert set(identifying_in(release.public)) == {"Customer Name"}
     found = judge(Outcome("", release, people=6))
-    assert (found.word, found.reason) == (Word.BROKEN, Reason.IDENTIFIED)
+    assert (found.status, found.reason) == (VerdictStatus.BROKEN, Reason.IDENTIFIED)
     with pytest.raises(SchemaError, match="identifies people"):
         release.publish(Path("nowhere"))
 

@@ -13,10 +13,10 @@ from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
-from noren.inference.findings import Inferred, mean_of, told_membership
+from noren.inference.findings import Inferred, mean_of, membership_result
 from noren.inference.inferences import by_likelihood
-from noren.inference.people import Pool, pool_of, split, stop_at_overlap
-from noren.inference.study import Study, infer, inferred_from
+from noren.inference.people import PeoplePool, pool_of, reject_overlap, split
+from noren.inference.study import InferenceStudy, infer, inferred_from
 
 NOISE: dict[str, Any] = {"method": "retention", "reconstruct": "none", "hold_out": 0.4}
 TOLD = {"illness": {"role": "sensitive", "domain": ["a", "b", "c", "d"]}}
@@ -46,7 +46,7 @@ def people(count: int, seed: int) -> Table:
     return Table.of(rows, SMALL)
 
 
-def by(study: Study, way: str) -> Inferred:
+def by(study: InferenceStudy, way: str) -> Inferred:
     return next(one for one in study.inferred if one.by == way)
 
 
@@ -123,7 +123,7 @@ def test_who_shares_a_class_by_hand() -> None:
 
     ages = pl.Series("age", [{"lo": 0, "hi": 9}] * 3 + [{"lo": 20, "hi": 29}])
     public = Table(pl.DataFrame([ages]), table([1]).schema)
-    pool = Pool(table([5, 6, 7, 8, 25, 50]), np.ones(6, dtype=bool), np.zeros(6, dtype=bool))
+    pool = PeoplePool(table([5, 6, 7, 8, 25, 50]), np.ones(6, dtype=bool), np.zeros(6, dtype=bool))
     # four people share three rows, one has a row alone, one fits nothing
     assert by_likelihood(pool, public, Statement("hand")).tolist() == pytest.approx([0.75] * 4 + [1.0, 0.0])
 
@@ -178,13 +178,13 @@ def test_controls_who_are_in_the_data_are_counted_and_refused() -> None:
     name = controls.schema.role("customer").name
     renamed = members.frame.with_columns(("x" + pl.col(name).cast(pl.String)).alias(name))
     with pytest.raises(ParameterError, match="72 of 72 records of the control group are also in the data"):
-        stop_at_overlap(members, History(renamed, members.schema))
+        reject_overlap(members, History(renamed, members.schema))
 
 
 def test_people_who_are_alike_by_nature_are_no_overlap() -> None:
-    stop_at_overlap(people(5000, 1), people(500, 2))
+    reject_overlap(people(5000, 1), people(500, 2))
     with pytest.raises(ParameterError, match="records of the control group"):
-        stop_at_overlap(people(300, 1), Table(people(300, 1).frame[:100], SMALL))
+        reject_overlap(people(300, 1), Table(people(300, 1).frame[:100], SMALL))
 
 
 @pytest.mark.parametrize("count", [1, 2, 30])
@@ -234,7 +234,7 @@ def test_what_is_asked_must_be_whole() -> None:
 def test_seeds_that_agree_by_luck_are_no_more_sure_than_their_people() -> None:
     draw = np.random.default_rng(1)
     scores, member = draw.normal(size=80), np.arange(80) < 40
-    one = told_membership("hand", scores + member, member, np.zeros(80, dtype=bool))
+    one = membership_result("hand", scores + member, member, np.zeros(80, dtype=bool))
     alone, twice = one.numbers["auc"], mean_of([one, one]).numbers["auc"]
     assert twice.value == alone.value
     assert twice.low == pytest.approx(alone.value - (alone.value - alone.low) / 2**0.5)

@@ -17,9 +17,9 @@ from noren.judgement.evidence import Facts, facts_of
 from noren.judgement.judging import judge, verdict
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.release_facts import release_facts
-from noren.judgement.rule import Rule, rule_named
-from noren.judgement.sentences import besides, public_sentence, rule_sentence
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.rule import Rule, get_rule
+from noren.judgement.sentences import public_sentence, remarks, rule_sentence
+from noren.judgement.verdict import Reason, VerdictStatus
 
 SHOP = Schema.of({"columns": {"customer": {"role": "customer"}, "date": {"role": "date"}, "item": {"role": "item"}}})
 
@@ -47,15 +47,15 @@ def by_classes(data: Table) -> Outcome:
 
 def test_a_unique_column_of_role_other_counts_as_known() -> None:
     found = judge(by_classes(people()), "public")
-    assert (found.word, found.reason, found.risk) == (Word.BROKEN, Reason.CLASS_TOO_SMALL, 1.0)
+    assert (found.status, found.reason, found.risk) == (VerdictStatus.BROKEN, Reason.CLASS_TOO_SMALL, 1.0)
     assert "published as they are and counted as known: distance. Counting these, the smallest" in found.sentence
 
 
 def test_a_column_declared_unknown_is_listed_in_the_verdict() -> None:
     found = judge(by_classes(people(distance={"role": "other", "type": "decimal", "known": False})), "public")
-    assert found.word == Word.PROVED
+    assert found.status == VerdictStatus.PROVED
     assert "assuming an attacker does not know: distance, illness; 9.1% is allowed." in found.sentence
-    assert "Somebody who also knew distance, illness would name 100% of the rows." in besides(found)
+    assert "Somebody who also knew distance, illness would name 100% of the rows." in remarks(found)
     assert found.as_dict()["assumed_unknown"] == ["distance", "illness"]
 
 
@@ -63,7 +63,7 @@ def test_known_columns_that_cut_classes_can_tell_a_sensitive_value() -> None:
     data = people()
     data = replace(data, frame=data.frame.with_columns(distance=(pl.col("illness") == "flu").cast(pl.Float64)))
     found = judge(by_classes(data), "1/6")
-    assert (found.word, found.reason) == (Word.BROKEN, Reason.SENSITIVE_TOLD)
+    assert (found.status, found.reason) == (VerdictStatus.BROKEN, Reason.SENSITIVE_DISCLOSED)
     assert "alike in all known columns tells illness" in found.sentence
 
 
@@ -71,7 +71,7 @@ def test_without_a_sensitive_column_nobody_judged_what_a_class_shares() -> None:
     plain = people(distance={"role": "quasi"}, illness={"role": "quasi"})
     data = replace(plain, frame=plain.frame.with_columns(distance=pl.lit("1"), illness=pl.lit("flu")))
     found = judge(by_classes(replace(data, frame=data.frame)), "public")
-    assert "No column is marked sensitive: what all members of a class share was not judged." in besides(found)
+    assert "No column is marked sensitive: what all members of a class share was not judged." in remarks(found)
 
 
 def test_only_a_column_of_role_other_can_be_unknown() -> None:
@@ -94,14 +94,14 @@ def test_a_column_by_which_pseudonyms_are_singled_out_breaks_a_history() -> None
     data = shop()
     release = api.protect(data, "pseudonymize", seed=2**40, keep=["session"])
     found = judge(examine(data, release, attacks=[], measures=[]))
-    assert (found.word, found.reason, found.risk) == (Word.BROKEN, Reason.SINGLED_OUT, 1.0)
+    assert (found.status, found.reason, found.risk) == (VerdictStatus.BROKEN, Reason.SINGLED_OUT, 1.0)
     assert "100% of the pseudonyms have a value of session that nobody else has" in found.sentence
 
 
 def test_a_public_column_of_names_breaks_what_is_proved() -> None:
     facts = Facts(kind="history", people=50, claimed={"k": 5}, smallest_class=5, identifying=("Customer Name",))
     found = judge(facts)
-    assert (found.word, found.reason, found.risk) == (Word.BROKEN, Reason.IDENTIFIED, 1.0)
+    assert (found.status, found.reason, found.risk) == (VerdictStatus.BROKEN, Reason.IDENTIFIED, 1.0)
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def classes_of_four() -> Facts:
 
 def test_fewer_candidates_than_the_rule_asks_for_break_a_release_without_an_attack() -> None:
     found = judge(classes_of_four(), "partner")
-    assert (found.word, found.reason, found.risk) == (Word.BROKEN, Reason.CLASS_TOO_SMALL, 0.25)
+    assert (found.status, found.reason, found.risk) == (VerdictStatus.BROKEN, Reason.CLASS_TOO_SMALL, 0.25)
     assert "shared by 4 customers only, each of whom is re-identified with a probability of up to 25.0%" in str(
         found.sentence
     )
@@ -122,14 +122,14 @@ def test_fewer_candidates_than_the_rule_asks_for_break_a_release_without_an_atta
 def test_the_k_of_retention_is_computed_anew() -> None:
     data = sample_people(rows=300, seed=1)
     release = api.protect(data, "retention", k=5, attributes=["sex", "education"], seed=2**40)
-    assert verdict(data, release, "partner", attacks=[]).word == Word.PROVED
+    assert verdict(data, release, "partner", attacks=[]).status == VerdictStatus.PROVED
     said = release.statement
     for notes in ({"k": 50.0}, {"rows": 10**6}):
         forged = replace(
             release, statement=replace(said, parameters={**said.parameters, "k": 50.0}, notes={**said.notes, **notes})
         )
         found = judge(Outcome("forged", forged), "partner")
-        assert (found.word, found.reason) == (Word.BROKEN, Reason.CLAIM_NOT_KEPT)
+        assert (found.status, found.reason) == (VerdictStatus.BROKEN, Reason.CLAIM_NOT_KEPT)
         assert found.guarantee is not None
         assert found.guarantee.k == pytest.approx(5, rel=1e-6)
 
@@ -149,7 +149,7 @@ def test_names_dealt_in_alphabetical_order_prove_nothing() -> None:
     original, release = dealt(np.tile(np.arange(5), 20))
     assert release_facts(release).names_random is False
     found = judge(examine(original, release, attacks=[], measures=[]), "partner")
-    assert (found.word, found.reason, found.guarantee) == (Word.UNTRIED, Reason.NAMES_NOT_RANDOM, None)
+    assert (found.status, found.reason, found.guarantee) == (VerdictStatus.UNTRIED, Reason.NAMES_NOT_RANDOM, None)
 
 
 def test_names_drawn_at_random_pass() -> None:
@@ -179,9 +179,9 @@ def test_a_claim_of_an_unknown_method_is_not_believed() -> None:
     order = np.concatenate([generator.permutation(5) for _class in range(20)])
     original, release = dealt(order, method="by hand")
     found = judge(examine(original, release, attacks=[], measures=[]), "partner")
-    assert (found.word, found.reason) == (Word.UNTRIED, Reason.UNKNOWN_METHOD)
+    assert (found.status, found.reason) == (VerdictStatus.UNTRIED, Reason.UNKNOWN_METHOD)
     known = judge(examine(*dealt(order), attacks=[], measures=[]), "partner")
-    assert known.word == Word.PROVED
+    assert known.status == VerdictStatus.PROVED
 
 
 @pytest.mark.parametrize(("seed", "chosen"), [(7, True), (2**32 - 1, True), (2**32, False), (None, False)])
@@ -191,8 +191,8 @@ def test_a_seed_that_can_be_tried_out_is_a_condition(seed: int | None, chosen: b
     facts = facts_of(Outcome("", release, people=20))
     assert facts.chosen_seed is chosen
     found = judge(facts)
-    assert found.word == Word.PROVED
-    assert any("chosen by hand" in said for said in besides(found)) is chosen
+    assert found.status == VerdictStatus.PROVED
+    assert any("chosen by hand" in said for said in remarks(found)) is chosen
     assert "seed" not in public_sentence(found)
 
 
@@ -206,15 +206,15 @@ def twelve_months(k: int) -> Facts:
 def test_a_rule_may_ask_for_a_person_over_all_releases() -> None:
     person = Rule(tolerance="1/5", per="person")
     per_guess = judge(twelve_months(5), "partner")
-    assert per_guess.word == Word.PROVED
+    assert per_guess.status == VerdictStatus.PROVED
     assert "no single guess" in per_guess.sentence
     assert "up to 70.0% of the customers are named correctly at least once" in per_guess.sentence
     broken = judge(twelve_months(5), person)
-    assert (broken.word, broken.reason) == (Word.BROKEN, Reason.NAMED_ONCE)
+    assert (broken.status, broken.reason) == (VerdictStatus.BROKEN, Reason.NAMED_ONCE)
     assert "a probability of up to 93.1%" in broken.sentence
     assert "Classes of 55 would keep it, or at most 1 releases" in broken.sentence
-    assert judge(twelve_months(54), person).word == Word.BROKEN
-    assert judge(twelve_months(55), person).word == Word.PROVED
+    assert judge(twelve_months(54), person).status == VerdictStatus.BROKEN
+    assert judge(twelve_months(55), person).status == VerdictStatus.PROVED
     assert Rule.model_validate(person.as_dict()) == person
     assert "at least once" in rule_sentence(person)
 
@@ -222,7 +222,7 @@ def test_a_rule_may_ask_for_a_person_over_all_releases() -> None:
 @pytest.mark.parametrize("k", [3, 5, 7, 11])
 def test_one_release_in_classes_of_k_keeps_one_in_k_per_person(k: int) -> None:
     facts = Facts(kind="history", people=60, claimed={"k": k}, smallest_class=k)
-    assert judge(facts, Rule(tolerance=f"1/{k}", per="person")).word == Word.PROVED
+    assert judge(facts, Rule(tolerance=f"1/{k}", per="person")).status == VerdictStatus.PROVED
 
 
 def test_exactly_the_tolerance_may_be_singled_out() -> None:
@@ -231,6 +231,6 @@ def test_exactly_the_tolerance_may_be_singled_out() -> None:
 
 
 def test_the_error_level_is_said_of_the_test_that_has_it() -> None:
-    said = rule_sentence(rule_named("partner"))
+    said = rule_sentence(get_rule("partner"))
     assert "a count of what happened that has no error level" in said
     assert "a false-alarm probability of 1.0% shared by 20 attackers for this second test" in said

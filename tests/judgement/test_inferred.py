@@ -5,9 +5,9 @@ import pytest
 from noren.inference.findings import Estimate, Inferred
 from noren.judgement.evidence import Facts
 from noren.judgement.judging import judge
-from noren.judgement.rule import Rule, rule_named
+from noren.judgement.rule import Rule, get_rule
 from noren.judgement.sentences import cautions, rule_sentence
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.verdict import Reason, VerdictStatus
 
 
 def exactly(value: float) -> Estimate:
@@ -38,7 +38,7 @@ def facts(*inferred: Inferred, k: int = 11) -> Facts:
 
 def test_a_rule_without_limits_says_the_number_beside_its_word() -> None:
     verdict = judge(facts(membership(950)), "public")
-    assert verdict.word == Word.PROVED
+    assert verdict.status == VerdictStatus.PROVED
     [said] = cautions(verdict)
     assert said.startswith("Membership can be inferred: the true positive rate is 95.0%")
     assert said.endswith("this rule does not limit it.")
@@ -46,14 +46,14 @@ def test_a_rule_without_limits_says_the_number_beside_its_word() -> None:
 
 def test_who_can_be_told_to_be_in_the_data_breaks_a_release_whose_rule_forbids_it() -> None:
     verdict = judge(facts(membership(950), attribute(300, 300)), "sensitive")
-    assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.TOO_MUCH_INFERRED)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.BROKEN, Reason.TOO_MUCH_INFERRED)
     assert verdict.sentence.startswith("Broken: Membership can be inferred: the true positive rate is 95.0%")
     assert verdict.risk == pytest.approx(1 / 11)  # being named is another matter
 
 
 def test_a_secret_told_beyond_control_breaks_it_too() -> None:
     verdict = judge(facts(membership(100), attribute(700, 300)), "sensitive")
-    assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.TOO_MUCH_INFERRED)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.BROKEN, Reason.TOO_MUCH_INFERRED)
     assert (
         "illness is guessed correctly for 70.0% of the people in the data and for 30.0% of the control group, a "
         "risk of 57.1%" in verdict.sentence
@@ -63,14 +63,14 @@ def test_a_secret_told_beyond_control_breaks_it_too() -> None:
 def test_what_seems_too_much_and_is_not_sure_is_no_safe_word() -> None:
     # 230 of 1,000 found where 100 are false alarms: 0.13 beyond, but at 1 in 2,000 it may be 0.08
     verdict = judge(facts(membership(230), attribute(310, 300)), "sensitive")
-    assert (verdict.word, verdict.reason) == (Word.UNTRIED, Reason.INFERENCE_UNSURE)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.UNTRIED, Reason.INFERENCE_UNSURE)
     assert "too few people" in verdict.sentence
-    assert judge(facts(membership(300), attribute(310, 300)), "sensitive").word == Word.BROKEN
+    assert judge(facts(membership(300), attribute(310, 300)), "sensitive").status == VerdictStatus.BROKEN
 
 
 def test_what_is_within_the_limits_proves_nothing() -> None:
     verdict = judge(facts(membership(190), attribute(310, 300)), "sensitive")
-    assert (verdict.word, verdict.reason) == (Word.WITHSTANDS, Reason.NOT_INFERRED_BEYOND)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.WITHSTANDS, Reason.NOT_INFERRED_BEYOND)
     assert "9.1%" in verdict.sentence
     assert len(cautions(verdict)) == 2
 
@@ -84,13 +84,13 @@ def test_what_is_within_the_limits_proves_nothing() -> None:
 )
 def test_a_limit_that_nobody_tried_is_untried(tried: tuple[Inferred, ...], missing: str) -> None:
     verdict = judge(facts(*tried), "sensitive")
-    assert (verdict.word, verdict.reason) == (Word.UNTRIED, Reason.NOT_INFERRED)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.UNTRIED, Reason.NOT_INFERRED)
     assert f"this rule limits {missing}" in verdict.sentence
 
 
 def test_what_is_broken_without_inferences_stays_so() -> None:
     verdict = judge(facts(k=11).model_copy(update={"smallest_class": 3}), "sensitive")
-    assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.CLAIM_NOT_KEPT)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.BROKEN, Reason.CLAIM_NOT_KEPT)
 
 
 def test_facts_of_before_load_and_new_ones_come_back() -> None:
@@ -102,12 +102,12 @@ def test_facts_of_before_load_and_new_ones_come_back() -> None:
 
 
 def test_a_rule_of_ones_own_may_limit_one_of_them() -> None:
-    rule = rule_named({"tolerance": "1/5", "membership": "1/4"})
+    rule = get_rule({"tolerance": "1/5", "membership": "1/4"})
     assert Rule.model_validate(rule.as_dict()) == rule
-    assert judge(facts(membership(950)), rule).word == Word.BROKEN
-    assert judge(facts(membership(150)), rule).word == Word.WITHSTANDS
+    assert judge(facts(membership(950)), rule).status == VerdictStatus.BROKEN
+    assert judge(facts(membership(150)), rule).status == VerdictStatus.WITHSTANDS
     assert "membership may be inferred by at most 25.0%" in rule_sentence(rule)
-    assert "being in the data" not in rule_sentence(rule_named("public"))
+    assert "being in the data" not in rule_sentence(get_rule("public"))
 
 
 def test_means_over_seeds_are_sure_only_where_the_draws_and_one_release_are() -> None:

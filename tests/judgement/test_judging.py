@@ -12,14 +12,14 @@ from noren.data.frames import History, Table
 from noren.data.release import Release, Secret, Statement
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
-from noren.judgement.evidence import Facts, TableFacts, Told, Tried, facts_of, table_facts
-from noren.judgement.frontier import Place, finding, frontier, frontier_sentence
+from noren.judgement.evidence import AttackResult, Facts, SensitiveDisclosure, TableFacts, facts_of, table_facts
+from noren.judgement.frontier import RiskUtilityPoint, finding, frontier, frontier_sentence
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine, people_in, run_outcome
 from noren.judgement.release_facts import claimed_by
-from noren.judgement.rule import RULES, rule_named
-from noren.judgement.sentences import cautions, rule_sentence, word_text
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.rule import RULES, get_rule
+from noren.judgement.sentences import cautions, rule_sentence, verdict_label
+from noren.judgement.verdict import Reason, VerdictStatus
 from noren.protocols import Guess, Score
 from noren.reports.report import report_html
 from noren.reports.run_view import run_view
@@ -27,23 +27,25 @@ from noren.reports.run_view import run_view
 SCHEMA = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi"}, "illness": {"role": "sensitive"}}})
 
 
-def tried(attack: str, named: int, right: int, *, first: int = 1, customers: int | None = None) -> Tried:
+def tried(attack: str, named: int, right: int, *, first: int = 1, customers: int | None = None) -> AttackResult:
     """Return what an attack got whose right answers stand together, from place ``first`` on."""
     places = tuple(range(first, first + right))
-    return Tried(
+    return AttackResult(
         attack=attack, named=named, right=right, customers=right if customers is None else customers, right_at=places
     )
 
 
-def history(*attacks: Tried, **more: Any) -> Facts:
+def history(*attacks: AttackResult, **more: Any) -> Facts:
     return Facts(**{"kind": "history", "people": 100, "tried": attacks} | more)
 
 
-def table(least: int | None = 5, *, claimed: float | None = 5, told: tuple[Told, ...] = (), **more: Any) -> Facts:
+def table(
+    least: int | None = 5, *, claimed: float | None = 5, told: tuple[SensitiveDisclosure, ...] = (), **more: Any
+) -> Facts:
     chance = 0.0 if least is None else 1 / least
     found = TableFacts(
         rows=4_000, rows_in_classes=4_000, classes=9, least=least, below=0.0, prosecutor=chance, journalist=chance,
-        marketer=0.1, holds=None if claimed is None else least is None or least >= claimed, told=told,
+        marketer=0.1, holds=None if claimed is None else least is None or least >= claimed, disclosures=told,
     )  # fmt: skip
     known = {} if claimed is None else {"k": claimed}
     return Facts(**{"kind": "table", "people": 4_000, "claimed": known, "table": found} | more)
@@ -102,7 +104,7 @@ def table(least: int | None = 5, *, claimed: float | None = 5, told: tuple[Told,
 )
 def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
     verdict = judge(facts)
-    assert verdict.word == word
+    assert verdict.status == word
     assert said in verdict.sentence
 
 
@@ -159,7 +161,7 @@ def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
 )
 def test_what_is_said_of_a_table(facts: Facts, word: str, said: str) -> None:
     verdict = judge(facts)
-    assert verdict.word == word
+    assert verdict.status == word
     assert said.lower() in verdict.sentence.lower()
 
 
@@ -167,11 +169,11 @@ def test_a_word_that_sounds_safe_never_stands_beside_a_number_that_does_not() ->
     for right in range(0, 101, 3):
         for rule in RULES.values():
             verdict = judge(history(tried("near", 100, right, first=1)), rule)
-            assert not verdict.word.is_safe or (verdict.risk or 0.0) <= rule.tolerance
+            assert not verdict.status.is_safe or (verdict.risk or 0.0) <= rule.tolerance
     lucky = judge(history(tried("near", 30, 24), claimed={"k": 5}, smallest_class=5, people=30))
     assert lucky.reason == Reason.CLAIM_REFUTED
     by_luck = judge(history(tried("near", 30, 7, first=20), claimed={"k": 5}, smallest_class=5, people=30))
-    assert (by_luck.word, by_luck.risk) == (Word.PROVED, 0.2)
+    assert (by_luck.status, by_luck.risk) == (VerdictStatus.PROVED, 0.2)
     assert "in this draw the attack tried named 23.3%, within what chance explains." in by_luck.sentence
 
 
@@ -185,9 +187,13 @@ def test_the_evidence_stands_in_the_order_of_damage() -> None:
 
 def test_another_rule_judges_the_same_facts() -> None:
     facts = history(claimed={"k": 5}, smallest_class=5)
-    assert [str(judge(facts, rule).word) for rule in ("public", "partner", "inside")] == ["broken", "proved", "proved"]
+    assert [str(judge(facts, rule).status) for rule in ("public", "partner", "inside")] == [
+        "broken",
+        "proved",
+        "proved",
+    ]
     assert judge(facts, "0.1").rule.least_k == 10
-    assert "9.1% (k = 11)" in rule_sentence(rule_named("public"))
+    assert "9.1% (k = 11)" in rule_sentence(get_rule("public"))
 
 
 def test_an_unjudged_attack_tells_nothing_of_safety() -> None:
@@ -195,24 +201,24 @@ def test_an_unjudged_attack_tells_nothing_of_safety() -> None:
     schema = Schema.preset("pwscup2018")
     empty = History(pl.DataFrame(schema={c.name: c.dtype for c in schema.columns}), schema)
     outcome = Outcome("public", Release(empty, secret, Statement("hand")), {"x": Guess("x", pl.DataFrame())}, people=10)
-    assert judge(outcome).word == Word.UNTRIED
+    assert judge(outcome).status == VerdictStatus.UNTRIED
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def told(column: str, certain: int | None, likely: int | None) -> Told:
-    return Told(column=column, certain=certain, likely=likely, least=2 if certain == 0 else 1)
+def told(column: str, certain: int | None, likely: int | None) -> SensitiveDisclosure:
+    return SensitiveDisclosure(column=column, certain=certain, likely=likely, least=2 if certain == 0 else 1)
 
 
 def test_a_class_of_one_sensitive_value_is_a_warning() -> None:
     harmless = judge(table(told=(told("income", 0, 0), told("illness", 0, 700))))
-    assert harmless.word == Word.PROVED
+    assert harmless.status == VerdictStatus.PROVED
     assert cautions(harmless) == [
         "The illness of 700 of 4,000 people can be guessed: at least 80.0% of their class have the same."
     ]
     leaking = judge(table(told=(told("illness", 649, 649), told("income", 1, 1))))
-    assert leaking.word == Word.BROKEN
+    assert leaking.status == VerdictStatus.BROKEN
     worst, other, cure = cautions(leaking)
     assert worst.startswith("649 of 4,000 people stand in classes where everybody has the same illness: ")
     assert worst in leaking.sentence
@@ -224,7 +230,7 @@ def test_what_nobody_counted_is_not_called_safe() -> None:
     notes = {"rows": 4_000, "sensitive": {"illness": {"l_distinct": 1.0}}, "holds": True}
     found = table_facts(Score(5.0, {"prosecutor": 0.2}, notes), 5)
     verdict = judge(table().model_copy(update={"table": found}))
-    assert verdict.word == Word.BROKEN
+    assert verdict.status == VerdictStatus.BROKEN
     assert "discloses illness of everybody" in verdict.sentence
 
 
@@ -239,7 +245,7 @@ def test_a_class_with_one_value_tells_it_of_everybody_in_it() -> None:
     # the two in their twenties have flu; the five in their thirties differ, though four of five have gout
     verdict = judge(released([("20s", "flu")] * 2 + [("30s", "gout")] * 4 + [("30s", "flu")]), "1/2")
     sentence = "2 of 7 people stand in classes where everybody has the same illness: who finds the class knows it."
-    assert (verdict.word, verdict.sentence) == (Word.BROKEN, f"Broken: {sentence}")
+    assert (verdict.status, verdict.sentence) == (VerdictStatus.BROKEN, f"Broken: {sentence}")
     assert cautions(verdict)[:2] == [
         sentence,
         "The illness of 5 of 7 people can be guessed: at least 80.0% of their class have the same.",
@@ -248,7 +254,7 @@ def test_a_class_with_one_value_tells_it_of_everybody_in_it() -> None:
 
 def test_two_values_in_each_class_are_safe_and_what_is_not_said_tells_nothing() -> None:
     safe = judge(released([("20s", "flu"), ("20s", "gout"), ("30s", None), ("30s", None), ("30s", None)]), "1/2")
-    assert safe.word == Word.PROVED
+    assert safe.status == VerdictStatus.PROVED
     assert cautions(safe) == []
     assert "every row is indistinguishable from at least 1 others" in safe.sentence
 
@@ -265,30 +271,30 @@ def test_the_report_and_the_page_say_the_same_of_people_by_brute_force() -> None
     assert alike > 0
     facts = run_view(data, outcome).facts
     assert facts.table is not None
-    assert {one.column: one.certain for one in facts.table.told}["illness"] == alike
-    assert judge(facts).word == Word.BROKEN
+    assert {one.column: one.certain for one in facts.table.disclosures}["illness"] == alike
+    assert judge(facts).status == VerdictStatus.BROKEN
     page = report_html(data, [outcome])
-    assert f"{alike} of 800 people stand in classes where everybody has the same illness" in page
-    assert word_text(Word.BROKEN) in page
+    assert f"{alike} of 800 people are in classes where everyone has the same illness" in page
+    assert verdict_label(VerdictStatus.BROKEN) in page
     assert "◆ proved" not in page
 
 
 def test_asking_for_two_values_of_each_sensitive_column_makes_it_safe() -> None:
     data = sample_people(rows=800, seed=3)
     outcome = run_outcome(data, "mondrian", k=5, l=2, seed=1, attacks=[], measures=["classes"])
-    assert judge(outcome).word == Word.PROVED
+    assert judge(outcome).status == VerdictStatus.PROVED
     found = facts_of(outcome).table
     assert found is not None
-    assert {one.certain for one in found.told} == {0}
+    assert {one.certain for one in found.disclosures} == {0}
     assert api.measure(data, outcome.release, "classes").notes["holds"] is True
 
 
 # --- several releases ------------------------------------------------------------------------------------------------
 
-SAFE = Place(label="k = 3", word="withstands", use=0.562, risk=0.04)
-SAFER = Place(label="k = 6", word="proved", use=0.4, risk=0.0)
-BROKEN = Place(label="names only", word="broken", use=1.0, risk=0.8)
-UNTRIED = Place(label="raw", use=1.0)
+SAFE = RiskUtilityPoint(label="k = 3", status="withstands", use=0.562, risk=0.04)
+SAFER = RiskUtilityPoint(label="k = 6", status="proved", use=0.4, risk=0.0)
+BROKEN = RiskUtilityPoint(label="names only", status="broken", use=1.0, risk=0.8)
+UNTRIED = RiskUtilityPoint(label="raw", use=1.0)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +316,7 @@ UNTRIED = Place(label="raw", use=1.0)
         ([], "There is nothing to compare yet"),
     ],
 )
-def test_the_finding_of_several(places: list[Place], said: str) -> None:
+def test_the_finding_of_several(places: list[RiskUtilityPoint], said: str) -> None:
     assert finding(places) == said
 
 
@@ -320,8 +326,8 @@ def test_braces_in_a_label_are_only_text() -> None:
 
 
 def test_the_frontier_keeps_what_no_other_beats() -> None:
-    def places(*pairs: tuple[float, float]) -> list[Place]:
-        return [Place(label=f"{use}", use=use, risk=risk, word="withstands") for use, risk in pairs]
+    def places(*pairs: tuple[float, float]) -> list[RiskUtilityPoint]:
+        return [RiskUtilityPoint(label=f"{use}", use=use, risk=risk, status="withstands") for use, risk in pairs]
 
     assert frontier(places((1.0, 1.0), (0.6, 0.0), (0.5, 0.0), (0.4, 0.0))) == [1, 0]
     assert frontier(places((0.5, 0.2), (0.5, 0.2))) == [0, 1]
@@ -329,7 +335,7 @@ def test_the_frontier_keeps_what_no_other_beats() -> None:
 
 
 def test_the_frontier_in_words() -> None:
-    a, b, c = (Place(label=x, word="withstands", use=use, risk=risk) for x, use, risk in
+    a, b, c = (RiskUtilityPoint(label=x, status="withstands", use=use, risk=risk) for x, use, risk in
                (("a", 0.5, 0.0), ("b", 0.9, 0.5), ("c", 0.4, 0.1)))  # fmt: skip
     assert frontier_sentence([a, b]).startswith("Each release has its place")
     assert frontier_sentence([a, c]) == "One release is at least as safe and as useful as every other: a."

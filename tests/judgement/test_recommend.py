@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from noren.judgement.frontier import Choice, Place, finding, frontier, recommend
+from noren.judgement.frontier import Choice, RiskUtilityPoint, finding, frontier, recommend
 
 
-def place(label: str, use: float | None, risk: float | None, word: str, **more: Any) -> Place:
-    return Place(label=label, use=use, risk=risk, word=word, **more)
+def place(label: str, use: float | None, risk: float | None, word: str, **more: Any) -> RiskUtilityPoint:
+    return RiskUtilityPoint(label=label, use=use, risk=risk, status=word, **more)
 
 
-def changed(one: Place, **values: Any) -> Place:
+def changed(one: RiskUtilityPoint, **values: Any) -> RiskUtilityPoint:
     return one.model_copy(update=values)
 
 
@@ -29,14 +29,14 @@ def test_the_most_useful_that_may_be_handed_out_is_taken_with_its_neighbours() -
 @pytest.mark.parametrize(
     ("places", "chosen"),
     [
-        ([THREE, changed(THREE, word=FIVE.word, risk=0.2)], 1),  # of equal use what is proved
+        ([THREE, changed(THREE, status=FIVE.status, risk=0.2)], 1),  # of equal use what is proved
         ([THREE, changed(THREE, risk=0.01)], 1),  # then the one with less risk
         ([THREE, THREE], 0),  # then the first
         ([FIVE, THREE], 1),  # more use before a proof
         ([changed(THREE, use=None), FOUR], 1),  # what has no place cannot be taken
     ],
 )
-def test_ties(places: list[Place], chosen: int) -> None:
+def test_ties(places: list[RiskUtilityPoint], chosen: int) -> None:
     (choice,) = recommend(places)
     assert choice.chosen == chosen
 
@@ -94,5 +94,5 @@ def test_what_may_not_be_handed_out_beats_nothing_that_may() -> None:
         ([place("untried", 0.9, None, "untried")] * 2, "None of the 2 releases was judged yet"),
     ],
 )
-def test_what_a_map_comes_to(places: list[Place], said: str) -> None:
+def test_what_a_map_comes_to(places: list[RiskUtilityPoint], said: str) -> None:
     assert finding(places) == said

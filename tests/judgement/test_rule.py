@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from noren.errors import FileError, ParameterError
-from noren.judgement.rule import DEFAULT, RECIPIENTS, RULES, Rule, rule_named
+from noren.judgement.rule import DEFAULT, RECIPIENTS, RULES, Rule, get_rule
 from noren.judgement.sentences import rule_sentence
 
 
@@ -30,13 +30,13 @@ def test_presets_are_the_thresholds_of_health_data_and_the_contest() -> None:
 
 
 def test_more_attacks_than_attackers_share_the_same_chance() -> None:
-    assert rule_named("partner").level(13) == Fraction(1, 2000)
-    assert rule_named("partner").level(40) == Fraction(1, 4000)
+    assert get_rule("partner").level(13) == Fraction(1, 2000)
+    assert get_rule("partner").level(40) == Fraction(1, 4000)
 
 
 @pytest.mark.parametrize(("word", "tolerance", "k"), [("0.09", "9/100", 12), ("1/8", "1/8", 8), (".5", "1/2", 2)])
 def test_a_tolerance_is_a_rule(word: str, tolerance: str, k: int) -> None:
-    assert (rule_named(word).tolerance, rule_named(word).least_k) == (Fraction(tolerance), k)
+    assert (get_rule(word).tolerance, get_rule(word).least_k) == (Fraction(tolerance), k)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
@@ -50,7 +50,7 @@ def test_plain_data_make_the_same_rule(rule: Rule) -> None:
 def test_a_file_is_a_rule(tmp_path: Path) -> None:
     path = tmp_path / "ours.toml"
     path.write_text('[rule]\ntolerance = "1/8"\nalpha = 0.05\nattackers = 3\nbound = "paper"\nanswers = "all"\n')
-    found = rule_named(str(path))
+    found = get_rule(str(path))
     assert (found.name, found.tolerance, found.alpha) == ("ours", Fraction(1, 8), Fraction(1, 20))
     assert (found.attackers, found.bound, found.answers) == (3, "paper", "all")
 
@@ -58,7 +58,7 @@ def test_a_file_is_a_rule(tmp_path: Path) -> None:
 @pytest.mark.parametrize("word", ["2", "0", "1", "1/0", "0.2.3"])
 def test_a_tolerance_lies_between_0_and_1(word: str) -> None:
     with pytest.raises(ParameterError, match="between 0 and 1"):
-        rule_named(word)
+        get_rule(word)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, said: str) 
     path = tmp_path / "rule.toml"
     path.write_text(text)
     with pytest.raises(FileError) as error:
-        rule_named(str(path))
+        get_rule(str(path))
     assert said in str(error.value)
     assert "rule.toml" in str(error.value)
     with pytest.raises(FileError, match=r"none\.toml"):
-        rule_named(str(tmp_path / "none.toml"))
+        get_rule(str(tmp_path / "none.toml"))
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(ParameterError, match="did you mean partner"):
-        rule_named("partnr")
+        get_rule("partnr")

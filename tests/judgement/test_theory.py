@@ -11,24 +11,24 @@ import pytest
 from noren import api
 from noren.data.compatibility import class_sizes
 from noren.data.release import Secret
-from noren.judgement.evidence import Facts, Tried
+from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome
 from noren.judgement.rule import RULES, Rule
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.verdict import Reason, VerdictStatus
 from noren.kernels.judging.composition import class_tail
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.threshold import threshold
 from noren.methods import methods
 
 
-def tried(right: list[bool], attack: str = "hand") -> Tried:
+def tried(right: list[bool], attack: str = "hand") -> AttackResult:
     """What an attack got whose answers are right or wrong in this order; each names another customer."""
     places = tuple(i for i, hit in enumerate(right, start=1) if hit)
-    return Tried(attack=attack, named=len(right), right=len(places), customers=len(places), right_at=places)
+    return AttackResult(attack=attack, named=len(right), right=len(places), customers=len(places), right_at=places)
 
 
-def history(*attacks: Tried, people: int = 1000, k: int | None = None, smallest: int | None = None) -> Facts:
+def history(*attacks: AttackResult, people: int = 1000, k: int | None = None, smallest: int | None = None) -> Facts:
     claimed = {} if k is None else {"k": k}
     return Facts(kind="history", people=people, claimed=claimed, smallest_class=smallest, tried=attacks)
 
@@ -53,7 +53,7 @@ def test_hits_in_a_class_are_dominated_by_a_poisson_variable(size: int) -> None:
 def test_how_many_hits_refute_classes_of_five(named: int, needed: int) -> None:
     """The thresholds of the Poisson tail at alpha/20; the product bound needs 38, 104, 192 and 853."""
     for right, reason in ((needed - 1, Reason.GUARANTEE), (needed, Reason.CLAIM_REFUTED)):
-        one = Tried(attack="a", named=named, right=right, customers=right, right_at=tuple(range(1, right + 1)))
+        one = AttackResult(attack="a", named=named, right=right, customers=right, right_at=tuple(range(1, right + 1)))
         assert judge(history(one, people=named, k=5, smallest=5), "partner").reason == reason
 
 
@@ -63,7 +63,9 @@ def test_a_guarantee_is_proved_exactly_where_one_in_k_is_allowed(name: str, k: i
     verdict = judge(history(k=k, smallest=k), name)
     proved = Fraction(1, k) <= RULES[name].tolerance
     limited = name == "sensitive"  # which also limits what nobody tried here
-    assert verdict.word == (Word.BROKEN if not proved else Word.UNTRIED if limited else Word.PROVED)
+    assert verdict.status == (
+        VerdictStatus.BROKEN if not proved else VerdictStatus.UNTRIED if limited else VerdictStatus.PROVED
+    )
     assert verdict.guarantee is not None
     assert verdict.guarantee.k == k
 
@@ -71,11 +73,11 @@ def test_a_guarantee_is_proved_exactly_where_one_in_k_is_allowed(name: str, k: i
 def test_luck_within_classes_is_no_refutation_and_a_leak_is() -> None:
     lucky = tried([True] * 26 + [False] * 74)
     verdict = judge(history(lucky, people=100, k=5, smallest=5), "partner")
-    assert (verdict.word, verdict.risk, verdict.evidence[0].exceeds) == (Word.PROVED, 0.2, False)
+    assert (verdict.status, verdict.risk, verdict.evidence[0].exceeds) == (VerdictStatus.PROVED, 0.2, False)
     assert "26.0%" in verdict.sentence
     leaking = tried([True] * 80 + [False] * 20)
     verdict = judge(history(leaking, people=100, k=5, smallest=5), "partner")
-    assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.CLAIM_REFUTED)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.BROKEN, Reason.CLAIM_REFUTED)
 
 
 def test_honest_classes_are_all_but_never_called_refuted() -> None:
@@ -84,12 +86,14 @@ def test_honest_classes_are_all_but_never_called_refuted() -> None:
         for _trial in range(200):
             hits = np.concatenate([generator.permutation(k) == np.arange(k) for _class in range(100 // k)])
             verdict = judge(history(tried(hits.tolist()), people=len(hits), k=k, smallest=k), str(Fraction(1, k)))
-            assert verdict.word == Word.PROVED
+            assert verdict.status == VerdictStatus.PROVED
 
 
 def test_a_claim_that_is_not_counted_is_none() -> None:
     assert judge(history(k=5, smallest=4), "partner").reason == Reason.CLAIM_NOT_KEPT
-    assert judge(history(smallest=9), "partner").word == Word.UNTRIED  # equal histories, but nobody claims them
+    assert (
+        judge(history(smallest=9), "partner").status == VerdictStatus.UNTRIED  # equal histories, but nobody claims them
+    )  # equal histories, but nobody claims them
     unaudited = history(k=5, smallest=5).model_copy(update={"audited": False})
     assert judge(unaudited, "partner").reason == Reason.NOT_AUDITED
 
@@ -103,9 +107,9 @@ def test_alike_pseudonyms_of_one_person_prove_nothing() -> None:
     published = replace(release, secret=Secret.nobodys())
     for one in (release, published):
         verdict = judge(Outcome("months", one, people=6), "partner")
-        assert (verdict.word, verdict.guarantee) == (Word.UNTRIED, None)
+        assert (verdict.status, verdict.guarantee) == (VerdictStatus.UNTRIED, None)
     whole = api.protect(shop, "generalize-by-count", k=5, seed=1)
-    assert judge(Outcome("whole", whole, people=6), "partner").word == Word.PROVED
+    assert judge(Outcome("whole", whole, people=6), "partner").status == VerdictStatus.PROVED
 
 
 # --- attacks ----------------------------------------------------------------------------------------------------------
@@ -117,26 +121,26 @@ def test_more_than_the_tolerance_named_is_never_called_safe() -> None:
             for right in range(people + 1):
                 verdict = judge(history(tried([False] * (people - right) + [True] * right), people=people), name)
                 if Fraction(right, people) > rule.tolerance:
-                    assert verdict.word == Word.BROKEN, (name, people, right)
-                assert not (verdict.word.is_safe and (verdict.risk or 0) > float(rule.tolerance) + 1e-9)
+                    assert verdict.status == VerdictStatus.BROKEN, (name, people, right)
+                assert not (verdict.status.is_safe and (verdict.risk or 0) > float(rule.tolerance) + 1e-9)
 
 
 def test_exactly_the_tolerance_is_allowed() -> None:
-    assert judge(history(tried([False] * 40 + [True] * 10), people=50), "partner").word == Word.WITHSTANDS
-    assert judge(history(tried([False] * 39 + [True] * 11), people=50), "partner").word == Word.BROKEN
+    assert judge(history(tried([False] * 40 + [True] * 10), people=50), "partner").status == VerdictStatus.WITHSTANDS
+    assert judge(history(tried([False] * 39 + [True] * 11), people=50), "partner").status == VerdictStatus.BROKEN
 
 
 def test_few_who_are_named_for_sure_break_a_release() -> None:
     verdict = judge(history(tried([True] * 12)), "partner")
-    assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.BEYOND_CHANCE)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.BROKEN, Reason.BEYOND_CHANCE)
     assert verdict.evidence[0].customers < 0.02
-    assert judge(history(tried([True] * 3)), "partner").word == Word.WITHSTANDS
+    assert judge(history(tried([True] * 3)), "partner").status == VerdictStatus.WITHSTANDS
 
 
 def test_the_surest_answers_count_though_the_rest_is_wrong() -> None:
     surest_first = tried([True] * 15 + [False] * 185)
-    assert judge(history(surest_first), "partner").word == Word.BROKEN
-    assert judge(history(surest_first), Rule(tolerance="1/5", answers="all")).word == Word.WITHSTANDS
+    assert judge(history(surest_first), "partner").status == VerdictStatus.BROKEN
+    assert judge(history(surest_first), Rule(tolerance="1/5", answers="all")).status == VerdictStatus.WITHSTANDS
 
 
 def test_the_sharp_bound_refutes_what_the_papers_lets_pass() -> None:
@@ -157,7 +161,7 @@ def test_a_lucky_beginning_refutes_nothing() -> None:
     """24 of the first 35 would be enough had 35 been said beforehand; among 200 answers that is luck."""
     lucky = tried([i % 3 != 2 for i in range(35)] + [False] * 165)
     assert threshold(35, "sharp") <= lucky.right == 24
-    assert judge(history(lucky, people=100_000), "inside").word == Word.WITHSTANDS
+    assert judge(history(lucky, people=100_000), "inside").status == VerdictStatus.WITHSTANDS
 
 
 @pytest.mark.parametrize("p", [Fraction(1, 11), Fraction(1, 5), Fraction(1, 3)])
@@ -167,13 +171,13 @@ def test_releases_within_the_tolerance_are_called_broken_in_alpha_of_all_cases_a
     alarms = 0
     for _trial in range(400):  # independent answers satisfy H0; the share of customers is far below the tolerance
         right = (generator.random(120) < float(p)).tolist()
-        alarms += judge(history(tried(right), people=100_000), rule).word == Word.BROKEN
+        alarms += judge(history(tried(right), people=100_000), rule).status == VerdictStatus.BROKEN
     assert alarms / 400 <= 0.1 + 3 * (0.1 * 0.9 / 400) ** 0.5
 
 
 def test_nobody_named_and_nothing_tried() -> None:
     verdict = judge(history(tried([])), "partner")
-    assert (verdict.word, verdict.reason) == (Word.WITHSTANDS, Reason.NOBODY_NAMED)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.WITHSTANDS, Reason.NOBODY_NAMED)
     assert judge(history(), "partner").reason == Reason.NOT_TRIED
 
 

@@ -178,7 +178,7 @@ class TestBudget:
         weighed = [book.weigh(data, seed=seed) for seed in range(4)]
         assert {proposal.certificate for proposal in weighed} == {None}
         assert {proposal.uncertified for proposal in weighed} == {
-            f"the release of {weighed[0].period} does not claim classes of k equal histories"
+            f"the release of {weighed[0].period} does not claim classes of k identical histories"
         }
         assert len({proposal.release.public.digest() for proposal in weighed}) == 4
         risks = {json.dumps(proposal.after.model_dump(), sort_keys=True) for proposal in weighed}

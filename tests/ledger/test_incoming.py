@@ -8,11 +8,11 @@ from tests.ledger.books import LINES, MONTHS, SCHEMA, history, months, rows_of
 
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
-from noren.ledger.incoming import Past, content_digest, incoming, periods_to_come
+from noren.ledger.incoming import PastPeriod, content_digest, incoming, periods_to_come
 
 
-def past(*names: str) -> dict[str, Past]:
-    return {name: Past(len(months(name)), content_digest(months(name))) for name in names}
+def past(*names: str) -> dict[str, PastPeriod]:
+    return {name: PastPeriod(len(months(name)), content_digest(months(name))) for name in names}
 
 
 def test_the_first_period_that_was_not_released() -> None:
@@ -78,7 +78,7 @@ def test_a_gap_may_be_allowed() -> None:
 def test_a_past_that_was_changed_is_named(lines: list[str], now: int) -> None:
     with pytest.raises(ParameterError) as error:
         incoming(history(lines), SCHEMA, "month", past("2010/12"), source="T.csv")
-    assert f"the rows of 2010/12 are not those that were released (2 rows then, {now} in this file)" in str(error.value)
+    assert f"the rows of 2010/12 are not those released (2 rows then, {now} in this file)" in str(error.value)
 
 
 def test_the_order_of_rows_and_other_columns_do_not_matter() -> None:
@@ -94,7 +94,7 @@ def test_rows_of_nobody_or_of_no_day_are_refused() -> None:
         bare = history()
         gap = pl.when(pl.int_range(pl.len()) > 0).then(pl.col(column)).alias(column)
         bare = replace(bare, frame=bare.frame.with_columns(gap))
-        with pytest.raises(ParameterError, match=f"column {column}: 1 rows have no value; leave these rows out"):
+        with pytest.raises(ParameterError, match=f"column {column}: 1 rows have no value; remove them"):
             incoming(bare, SCHEMA, "month", {})
 
 

@@ -9,7 +9,7 @@ from tests.ledger.books import MONTHS, everything_in, history, ledger
 
 from noren.drawing.ledger_chart import Curves
 from noren.errors import CheckFailedError, ParameterError
-from noren.judgement.verdict import Word
+from noren.judgement.verdict import VerdictStatus
 from noren.ledger import Ledger, book
 from noren.ledger.certificate import attacks_sentence, certificate_sentence
 from noren.ledger.risk import attack_all
@@ -61,7 +61,7 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     assert certificate_sentence(None, attacked=False) == "No certificate."
     verdicts = made.verdicts()
     assert [one.attack for one in verdicts["2010/12"].evidence] == ["s1"]
-    assert verdicts["2011/1"].word == Word.UNTRIED
+    assert verdicts["2011/1"].status == VerdictStatus.UNTRIED
     assert made.curves()[1] == {"s1": [0.5, None]}
     assert Curves.of(made).finding() == "What attacks find in everything released is not known after 2011/1"
     assert made.as_dict()["attack_released"] is False

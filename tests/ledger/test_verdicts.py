@@ -10,8 +10,8 @@ from tests.ledger.books import MONTHS, history, ledger
 from noren.data.formats.files import writing_file
 from noren.errors import FileError
 from noren.judgement.judging import judge
-from noren.judgement.rule import RULES, rule_named
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.rule import RULES, get_rule
+from noren.judgement.verdict import Reason, VerdictStatus
 from noren.ledger import Ledger
 from noren.ledger.proposal import kept_form, verdict_of_kept
 
@@ -35,7 +35,7 @@ def test_what_attacks_got_is_kept_and_judged(tmp_path: Path) -> None:
     assert [(one.attack, one.named, one.right, one.customers) for one in first.facts.tried] == [("s1", 1, 1, 1)]
     assert {one.attack for one in second.facts.tried} == {"s1", "s1 alone"}
     assert second.facts.people == 2
-    assert (second.word, second.reason, second.risk) == (Word.BROKEN, Reason.TOO_MANY_NAMED, 1.0)
+    assert (second.status, second.reason, second.risk) == (VerdictStatus.BROKEN, Reason.TOO_MANY_NAMED, 1.0)
     assert found["2011/2"] == judge(found["2011/2"].facts, "partner")
     assert book.check() == []
 
@@ -54,7 +54,7 @@ def test_another_rule_judges_the_same_facts(tmp_path: Path) -> None:
     assert 'rule = "public"' in file.read_text()
     file.write_text(file.read_text().replace('rule = "public"', "rule = 0.3"))
     again = Ledger.open(tmp_path / "l")
-    assert again.settings.rule == rule_named("0.3")
+    assert again.settings.rule == get_rule("0.3")
     assert again.check() == []
     for period, verdict in again.verdicts().items():
         before = book.verdicts()[period]
@@ -93,9 +93,9 @@ def test_what_each_release_proves_all_prove_together(tmp_path: Path) -> None:
     book = filled(tmp_path / "l", chain=[{"method": "generalize-by-count", "k": 2}], rule="1/2")
     first, *later = book.verdicts().values()
     assert (first.facts.claimed, first.facts.smallest_class, first.facts.periods) == ({"k": 2}, 2, 1)
-    assert first.word == Word.PROVED
+    assert first.status == VerdictStatus.PROVED
     for months, verdict in enumerate(later, start=2):
-        assert (verdict.word, verdict.reason) == (Word.PROVED, Reason.GUARANTEE)
+        assert (verdict.status, verdict.reason) == (VerdictStatus.PROVED, Reason.GUARANTEE)
         assert verdict.guarantee is not None
         assert (verdict.guarantee.k, verdict.guarantee.by, verdict.risk) == (2, "classes", 0.5)
         assert verdict.facts.periods == months
@@ -110,7 +110,7 @@ def test_one_month_without_classes_and_nothing_is_proved_together(tmp_path: Path
     for chain in (None, ["monthly-pseudonyms"], None):
         book.add(history(), seed=1, chain=chain)
     first, *later = book.verdicts().values()
-    assert first.word == Word.PROVED
+    assert first.status == VerdictStatus.PROVED
     for verdict in later:
         assert (verdict.facts.claimed, verdict.guarantee) == ({}, None)
 

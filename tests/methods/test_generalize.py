@@ -24,7 +24,7 @@ from noren.errors import ParameterError, SchemaError
 from noren.judgement.judging import judge
 from noren.judgement.outcome import run_outcome
 from noren.judgement.release_facts import release_facts
-from noren.judgement.rule import rule_named
+from noren.judgement.rule import get_rule
 from noren.kernels.sharing.alignment import customer_features
 from noren.measures.safety.classes import audit
 from noren.measures.safety.survival import Survival
@@ -317,7 +317,7 @@ def test_a_customer_deleted_whole_is_named_by_nothing(tmp_path: Path) -> None:
     assert not outcome.failed
     assert outcome.guesses
     assert all(guess.pairs["pseudonym"].n_unique() <= 2 for guess in outcome.guesses.values())
-    assert judge(outcome, rule_named("inside")).facts.smallest_class == 2
+    assert judge(outcome, get_rule("inside")).facts.smallest_class == 2
     write_rows(original, tmp_path / "T.csv")
     aligned = release.aligned()
     assert isinstance(aligned, History)

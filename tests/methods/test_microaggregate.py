@@ -201,7 +201,7 @@ def test_alike_pseudonyms_of_one_customer_are_no_class() -> None:
 def test_it_is_judged_by_its_k() -> None:
     outcome = run_outcome(some_history(30, 2), "microaggregate", k=5, effort="quick", seed=1, attacks=["jaccard"])
     verdict = judge(outcome)
-    assert verdict.word == "proved"
+    assert verdict.status == "proved"
     assert verdict.risk == pytest.approx(1 / 5)
 
 

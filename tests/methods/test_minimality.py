@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren import api
-from noren.data.column_levels import on_rungs
+from noren.data.column_levels import column_levels
 from noren.data.frames import Table
 from noren.data.hierarchies import read_hierarchies
 from noren.data.release import Release
@@ -23,7 +23,7 @@ from noren.data.schema import Schema
 from noren.errors import ParameterError
 from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, RECURSIVE, ClassRule
-from noren.kernels.lattice.search import Ladder, suppressed
+from noren.kernels.lattice.search import LevelTable, suppressed
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.table_parts import SensitiveCodes
 from noren.progress import silent
@@ -81,7 +81,7 @@ def levels_of(method: HierarchyMethod, table: Table) -> Callable[[World], Classe
     """Return the classes that a method makes of a table's quasi columns, given its sensitive values."""
     quasi, _sensitive = method.looked_at(table.schema)
     ones, there = np.ones(len(table), np.int64), pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
-    rungs = on_rungs(table, read_hierarchies(method.hierarchies, [c.name for c in quasi]), method.missing, ones)
+    rungs = column_levels(table, read_hierarchies(method.hierarchies, [c.name for c in quasi]), method.missing, ones)
 
     def classes_of(world: World) -> Classes:
         try:
@@ -220,7 +220,7 @@ def cuts_of(codes: np.ndarray[Any, Any], rule: ClassRule, *, relaxed: bool = Fal
         found = classes_by_cuts(codes, places, rule, relaxed=relaxed, sensitive=values)
         if found is None:
             return None
-        lost = suppressed(found[:, None], ones, [Ladder(int(found.max()) + 1, ())], [0], rule, values)
+        lost = suppressed(found[:, None], ones, [LevelTable(int(found.max()) + 1, ())], [0], rule, values)
         return [*np.where(lost, -1, found).tolist()]
 
     return classes_of

@@ -15,7 +15,7 @@ from tests.papers.conftest import SHARED, few_members
 import noren
 from noren.data.reading import read
 from noren.data.release import Release
-from noren.i18n import LANGUAGES, speaking
+from noren.i18n import LANGUAGES, use_language
 from noren.papers.card import card_files, data_card
 from noren.papers.document import Code, plain
 
@@ -80,7 +80,7 @@ def test_the_loader_reads_tables_and_other_shops(adult, tmp_path) -> None:
 def test_the_lines_for_pandas_run_and_count_what_is_possible(shop, tmp_path, monkeypatch) -> None:
     release = noren.protect(shop, "generalize-by-count", k=3, seed=1)
     folder = published(release, tmp_path / "public")
-    with speaking("en"):
+    with use_language("en"):
         card = data_card(release.public, release.statement, {})
     lines = next(block.lines for block in card.sections[-1].blocks if isinstance(block, Code))
     monkeypatch.chdir(folder)
@@ -95,7 +95,7 @@ def test_the_lines_for_pandas_run_and_count_what_is_possible(shop, tmp_path, mon
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_card_tells_columns_and_how_they_were_generalised(shop, language: str) -> None:
     release = noren.protect(shop, "generalize-by-count", k=3, seed=1)
-    with speaking(language):
+    with use_language(language):
         card = data_card(release.public, release.statement, {})
     text = "\n".join(plain(one) for one in card.texts())
     for name in release.public.schema.names:

@@ -17,19 +17,19 @@ from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release, Secret
 from noren.errors import FileError, ParameterError
-from noren.i18n import LANGUAGES, speaking
-from noren.judgement.sentences import word_text
-from noren.judgement.verdict import Word
+from noren.i18n import LANGUAGES, use_language
+from noren.judgement.sentences import verdict_label
+from noren.judgement.verdict import VerdictStatus
 from noren.papers.case import Case, case_of, is_pseudonymised_only
-from noren.papers.document import Document, Field, Grid, Pack, plain
-from noren.papers.pack import pack_files, pack_of, said_of, write_pack
+from noren.papers.document import Document, DocumentTable, Field, Pack, plain
+from noren.papers.pack import pack_as_data, pack_files, pack_of, write_pack
 from noren.papers.wording import drafts, fact_names, read_facts
 
 LAWS = ("appi", "gdpr")
 
 
 def papers(case: Case, law: str = "appi", language: str = "ja", **how: object) -> Pack:
-    with speaking(language):
+    with use_language(language):
         return pack_of(case, law, **how)  # type: ignore[arg-type]
 
 
@@ -42,7 +42,7 @@ def said(document: Document) -> str:
 
 
 def items_of_the_standard(pack: Pack) -> list[str]:
-    grid = next(block for block in named(pack, "3-standard").sections[0].blocks if isinstance(block, Grid))
+    grid = next(block for block in named(pack, "3-standard").sections[0].blocks if isinstance(block, DocumentTable))
     return [plain(row[0]) for row in grid.rows]
 
 
@@ -120,8 +120,8 @@ def test_the_five_items_are_always_there(case: Callable[..., Case], language: st
 
 def test_the_evidence_is_that_of_the_judgement(case: Callable[..., Case]) -> None:
     about = case("generalize-by-count", k=5)
-    assert about.verdict.word == Word.PROVED
-    with speaking("en"):
+    assert about.verdict.status == VerdictStatus.PROVED
+    with use_language("en"):
         pack = pack_of(about, "appi")
         text = said(named(pack, "3-standard"))
         assert about.verdict.sentence in text
@@ -147,7 +147,7 @@ def test_without_the_original_nothing_is_said_to_be_measured(case: Callable[...,
     release = case("swap").release
     pack = papers(case_of(release), "gdpr", "en")
     text = said(named(pack, "1-dpia"))
-    assert case_of(release).verdict.word == Word.UNTRIED
+    assert case_of(release).verdict.status == VerdictStatus.UNTRIED
     assert "the original was not given" in text
     assert "Not measured: how many people a few known purchases single out" in text
     assert all(document.stamp.startswith("■ untried") for document in pack.documents)
@@ -215,10 +215,10 @@ def test_a_broken_release_is_stamped_on_every_page_and_section(
     case: Callable[..., Case], law: str, language: str
 ) -> None:
     about = case("thin", share=0.1)
-    assert about.verdict.word == Word.BROKEN
+    assert about.verdict.status == VerdictStatus.BROKEN
     pack = papers(about, law, language)
-    with speaking(language):
-        mark = word_text(Word.BROKEN)
+    with use_language(language):
+        mark = verdict_label(VerdictStatus.BROKEN)
     files = dict(pack_files(pack, about))
     for document in pack.documents:
         assert document.stamp.startswith(mark)
@@ -237,7 +237,7 @@ def test_a_safe_release_has_no_stamp(case: Callable[..., Case]) -> None:
     pack = papers(about, language="en")
     assert not any(document.stamp for document in pack.documents)
     assert b'class="stamp' not in dict(pack_files(pack, about))["1-making.html"]
-    assert said_of(pack, about)["stamped"] is False
+    assert pack_as_data(pack, about)["stamped"] is False
 
 
 @pytest.mark.parametrize("method", ["pseudonymize", "monthly-pseudonyms"])
@@ -311,7 +311,7 @@ def test_purchases_of_other_shops(file: str, customer: str, tmp_path) -> None:
     few_members(file, column, 20).write_parquet(tmp_path / "few.parquet")
     data = read(tmp_path / "few.parquet", None, customer=column).data
     about = case_of(noren.protect(data, "generalize-by-count", k=5, seed=1), data)
-    assert about.verdict.word == Word.PROVED
+    assert about.verdict.status == VerdictStatus.PROVED
     for language in LANGUAGES:
         assert len(items_of_the_standard(papers(about, language=language))) == 5
         papers(about, "gdpr", language)

@@ -10,7 +10,7 @@ from noren.data.schema import Schema
 from noren.judgement.outcome import Outcome
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import Pseudonymize
-from noren.reports.run_view import Cell, example_columns, example_rows
+from noren.reports.run_view import CellView, example_columns, example_rows
 
 SCHEMA = Schema.preset("pwscup2018")
 FOUR = History.of(
@@ -32,10 +32,10 @@ def test_generalised_cells_are_marked() -> None:
     assert [cell.text for cell in first.original] == ["–", "2010/12/1", "a", "9", "1"]
     assert first.released is not None
     assert list(first.released)[1:] == [
-        Cell("[2010/12/1;2010/12/3]", change="generalised"),
-        Cell("{a;b}", change="generalised"),
-        Cell("[7;9]", change="generalised"),
-        Cell("1"),
+        CellView("[2010/12/1;2010/12/3]", change="generalised"),
+        CellView("{a;b}", change="generalised"),
+        CellView("[7;9]", change="generalised"),
+        CellView("1"),
     ]
     assert first.released[0].change == "pseudonym"
 
@@ -86,7 +86,7 @@ def test_without_the_secret_there_are_no_pairs(history: History) -> None:
 def test_long_texts_are_cut_and_kept_whole_beside() -> None:
     long = FOUR.frame.with_columns(item=pl.lit("x" * 100))
     pairs = example_rows(History(long, SCHEMA), Pseudonymize().protect(History(long, SCHEMA), seed=1))
-    assert pairs[0].original[2] == Cell("x" * 59 + "…", "x" * 100)
+    assert pairs[0].original[2] == CellView("x" * 59 + "…", "x" * 100)
 
 
 def test_the_columns_that_count_come_first() -> None:

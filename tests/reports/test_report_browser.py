@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from noren.data.frames import History
 from noren.data.schema import Schema
-from noren.judgement.frontier import finding, place_of
+from noren.judgement.frontier import finding, risk_utility_point
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, run_outcome
 from noren.reports.report import write_report
@@ -140,7 +140,7 @@ def test_the_page_fits_and_can_be_read(
 
 def test_the_heading_is_the_finding(report: Callable[[str], Path], open_page: Opener, outcomes: list[Outcome]) -> None:
     page = open_page(report("en"))
-    places = [place_of(one.label, judge(one), one.scores) for one in outcomes]
+    places = [risk_utility_point(one.label, judge(one), one.scores) for one in outcomes]
     assert page.locator("h1").inner_text() == page.title() == finding(places)
     assert page.locator("main > aside").inner_text().startswith("For the steward alone.")
 

@@ -21,7 +21,7 @@ from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine, run_outcome
 from noren.judgement.release_facts import claimed_by
 from noren.judgement.rule import RULES
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.verdict import Reason, VerdictStatus
 from noren.protocols import Guess, Score
 from noren.reports.run_view import RunView, run_view
 from noren.retention.reconstruction import reconstruct
@@ -93,9 +93,9 @@ def _columns() -> tuple[str, ...]:
 
 def test_a_run_that_is_broken_and_one_that_another_rule_allows(history: History, outcomes: list[Outcome]) -> None:
     broken, safe = (run_view(history, outcome) for outcome in (outcomes[0], outcomes[2]))
-    assert (judge(broken.facts).word, judge(safe.facts).word) == (Word.BROKEN, Word.BROKEN)
-    assert judge(safe.facts, "inside").word == Word.PROVED
-    assert (broken.place(judge(broken.facts)).word, safe.place(judge(safe.facts)).k) == (Word.BROKEN, 3)
+    assert (judge(broken.facts).status, judge(safe.facts).status) == (VerdictStatus.BROKEN, VerdictStatus.BROKEN)
+    assert judge(safe.facts, "inside").status == VerdictStatus.PROVED
+    assert (broken.place(judge(broken.facts)).status, safe.place(judge(safe.facts)).k) == (VerdictStatus.BROKEN, 3)
     assert (safe.label, safe.people, safe.kind) == (outcomes[2].label, 30, "history")
     assert safe.facts.table is None
     (attack,) = judge(broken.facts).evidence
@@ -117,7 +117,7 @@ def test_the_statement_and_the_rows(history: History) -> None:
     assert shown.rows.model_dump() == {"original": 900, "public": 900 - deleted, "deleted": deleted, "added": 0}
     assert deleted > 0
     verdict = judge(shown.facts)
-    assert (shown.facts.tried, verdict.word, shown.place(verdict).use) == ((), Word.UNTRIED, None)
+    assert (shown.facts.tried, verdict.status, shown.place(verdict).use) == ((), VerdictStatus.UNTRIED, None)
 
 
 def test_what_is_claimed() -> None:
@@ -135,7 +135,7 @@ def test_without_the_secret_nobody_knows_what_is_right(history: History, outcome
     assert shown.rows.model_dump() == {"original": 900, "public": 900, "deleted": None, "added": None}
     verdict = judge(shown.facts)
     assert (shown.facts.tried, verdict.evidence, verdict.reason) == ((), (), Reason.NOT_TRIED)
-    assert (shown.place(verdict).risk, verdict.word) == (None, Word.UNTRIED)
+    assert (shown.place(verdict).risk, verdict.status) == (None, VerdictStatus.UNTRIED)
 
 
 def test_the_sharp_bound_needs_fewer_hits() -> None:
@@ -218,7 +218,7 @@ def test_a_table_is_judged_by_its_classes() -> None:
     assert (table_facts.rows_in_classes, table_facts.classes) == (300, score.notes["classes"])
     assert judge(facts).reason == Reason.CLASS_TOO_SMALL  # a partner asks for classes of five
     verdict = judge(facts, "inside")
-    assert verdict.word == Word.PROVED
+    assert verdict.status == VerdictStatus.PROVED
     assert shown.place(verdict).model_dump() == {
         "label": "mondrian, k = 4",
         "word": "proved",
@@ -243,19 +243,19 @@ def test_a_claim_that_does_not_hold_a_chain_and_no_claim() -> None:
     silent = Release.of_aligned(table, table, Statement("hand"))
     shown = run_view(table, examine(table, silent, measures=["classes"]))
     # nothing was promised, but rows as they are tell the illness of whoever stands alone
-    assert (judge(shown.facts).word, judge(shown.facts).reason) == (Word.BROKEN, Reason.SENSITIVE_TOLD)
+    assert (judge(shown.facts).status, judge(shown.facts).reason) == (VerdictStatus.BROKEN, Reason.SENSITIVE_DISCLOSED)
     assert shown.facts.table is not None
     assert shown.class_sizes is not None
-    assert shown.facts.table.told[0].certain == shown.class_sizes["alone"] == 20
+    assert shown.facts.table.disclosures[0].certain == shown.class_sizes["alone"] == 20
     plain = Table(table.frame.drop("ill"), table.schema.model_copy(update={"columns": table.schema.columns[:2]}))
     nobody = run_view(plain, examine(plain, Release.of_aligned(plain, plain, Statement("hand")), measures=["classes"]))
-    assert (judge(nobody.facts).word, judge(nobody.facts).reason) == (Word.BROKEN, Reason.CLASS_TOO_SMALL)
+    assert (judge(nobody.facts).status, judge(nobody.facts).reason) == (VerdictStatus.BROKEN, Reason.CLASS_TOO_SMALL)
     assert judge(run_view(table, Outcome("x", silent)).facts).reason == Reason.NOT_COUNTED
     chained = replace(as_it_is, statement=Statement.of_chain([Statement("thin", {}), as_it_is.statement]))
-    assert judge(run_view(table, examine(table, chained, measures=["classes"])).facts).word == Word.BROKEN
+    assert judge(run_view(table, examine(table, chained, measures=["classes"])).facts).status == VerdictStatus.BROKEN
     said = Score(20.0, {}, {"rows": 20, "rows_that_say_nothing": 20, "classes": 0, "holds": True})
     hidden = judge(run_view(table, Outcome("x", as_it_is, scores={"classes": said})).facts)
-    assert (hidden.word, hidden.reason, hidden.risk) == (Word.PROVED, Reason.NOTHING_SAID, 0.0)
+    assert (hidden.status, hidden.reason, hidden.risk) == (VerdictStatus.PROVED, Reason.NOTHING_SAID, 0.0)
 
 
 def test_retention_is_judged_by_its_proof_and_shows_what_was_reconstructed() -> None:
@@ -268,7 +268,7 @@ def test_retention_is_judged_by_its_proof_and_shows_what_was_reconstructed() -> 
     assert judge(shown.facts).reason == Reason.ATTACKS_FAILED
     assert judge(shown.facts.model_copy(update={"tried": ()})).reason == Reason.PROOF_TOO_WEAK
     verdict = judge(shown.facts, "0.4")
-    assert (verdict.word, verdict.guarantee.by) == (Word.PROVED, "noise")  # type: ignore[union-attr]
+    assert (verdict.status, verdict.guarantee.by) == (VerdictStatus.PROVED, "noise")  # type: ignore[union-attr]
     place = shown.place(verdict)
     assert place.risk == pytest.approx(0.4)
     assert place.use == outcome.scores["l1-precision"].value

@@ -14,7 +14,7 @@ from noren.reproduce.beyond import DOCUMENT
 from noren.reproduce.frame import Comparison, Extent, Findings
 from noren.reproduce.s0 import TABLE_3
 from noren.reproduce.s4 import KS, TABLE_5
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 QUICK, FULL = Extent(quick=True), Extent()
 
@@ -50,8 +50,8 @@ def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Of 6 releases by pairs in 2018 3 were never found out" in compared.says[0]
 
 
-def frontier_results(asked: Extent) -> dict[Unit, Any]:
-    results: dict[Unit, Any] = {}
+def frontier_results(asked: Extent) -> dict[WorkUnit, Any]:
+    results: dict[WorkUnit, Any] = {}
     for unit in document.frontier_units(asked):
         if unit.work is work.plan:
             results[unit] = {"named": 7, "needed": 7, "chance": 0.0, "survival": 0.9}

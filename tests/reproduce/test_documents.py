@@ -3,7 +3,7 @@
 import pytest
 
 from noren.errors import UnknownNameError
-from noren.reproduce import PLACES, document, documents_named
+from noren.reproduce import PLACES, document, get_documents
 from noren.reproduce.frame import Extent, Findings
 
 FULL, QUICK = Extent(), Extent(quick=True)
@@ -53,7 +53,7 @@ def test_errata_are_named_once_and_those_that_cells_name_are_there(name: str) ->
 
 
 def test_names_of_documents() -> None:
-    assert [found.key for found in documents_named("all")] == list(PLACES)
-    assert [found.key for found in documents_named("s4, S4")] == ["S4"]
+    assert [found.key for found in get_documents("all")] == list(PLACES)
+    assert [found.key for found in get_documents("s4, S4")] == ["S4"]
     with pytest.raises(UnknownNameError, match=r"there is no document 'S9'.*did you mean S"):
-        documents_named("S9")
+        get_documents("S9")

@@ -3,7 +3,7 @@
 import pytest
 
 from noren.reproduce.frame import Datum, Extent
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,6 @@ def test_seeds() -> None:
 
 
 def test_a_unit_reads_what_its_needs_read() -> None:
-    inner = Unit(print, ("a",), data=("adult",))
-    assert Unit(print, needs=(inner,), data=("pwscup2016", "adult")).all_data() == ("pwscup2016", "adult")
+    inner = WorkUnit(print, ("a",), data=("adult",))
+    assert WorkUnit(print, needs=(inner,), data=("pwscup2016", "adult")).all_data() == ("pwscup2016", "adult")
     assert inner.name == "print a"

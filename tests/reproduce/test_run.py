@@ -11,9 +11,9 @@ import pytest
 from tests.reproduce import toy
 
 from noren.errors import NorenError, UnknownNameError
-from noren.reproduce.frame import Comparison, Document, Extent, Section
+from noren.reproduce.frame import Comparison, Extent, PaperDocument, PaperSection
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 ROOT = Path(__file__).resolve().parents[2]
 SQUARES = DocumentChoice(tables=("1",))
@@ -61,11 +61,11 @@ def test_units_run_after_what_they_need(tmp_path: Path, workers: int) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_wide_units_run_here(tmp_path: Path, workers: int) -> None:
-    first = Unit(toy.square, (str(tmp_path), 2), wide=True)
-    after = [Unit(toy.total, (str(tmp_path), ), needs=(first,)), Unit(toy.square, (str(tmp_path), 3))]  # fmt: skip
-    whole = Unit(toy.total, (str(tmp_path),), needs=(first, after[1]), wide=True)
-    part = Section("check", "all", "All", lambda _asked: [first, *after, whole], lambda _found: Comparison())
-    report = reproduce([Document("S9", "", "", (part,))], folder=tmp_path / "kept", workers=workers)
+    first = WorkUnit(toy.square, (str(tmp_path), 2), wide=True)
+    after = [WorkUnit(toy.total, (str(tmp_path), ), needs=(first,)), WorkUnit(toy.square, (str(tmp_path), 3))]  # fmt: skip
+    whole = WorkUnit(toy.total, (str(tmp_path),), needs=(first, after[1]), wide=True)
+    part = PaperSection("check", "all", "All", lambda _asked: [first, *after, whole], lambda _found: Comparison())
+    report = reproduce([PaperDocument("S9", "", "", (part,))], folder=tmp_path / "kept", workers=workers)
     assert report.computed == 4
     assert toy.runs(tmp_path).count("total") == 2
 
@@ -100,11 +100,11 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_ended_from_outside(tmp_path: Path) -> None:
-    part = Section(
-        "check", "all", "All", lambda _asked: [Unit(toy.crash, (n,)) for n in (1, 2)], lambda _f: Comparison()
+    part = PaperSection(
+        "check", "all", "All", lambda _asked: [WorkUnit(toy.crash, (n,)) for n in (1, 2)], lambda _f: Comparison()
     )
     with pytest.raises(NorenError, match="run again with --workers 1"):
-        reproduce([Document("S9", "", "", (part,))], folder=tmp_path / "kept", workers=2)
+        reproduce([PaperDocument("S9", "", "", (part,))], folder=tmp_path / "kept", workers=2)
 
 
 def is_running(process: int) -> bool:

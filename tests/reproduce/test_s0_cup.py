@@ -15,7 +15,7 @@ from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.data.statement import Statement
-from noren.kernels.judging.survival import Plan, best_plan
+from noren.kernels.judging.survival import AttackPlan, best_plan
 from noren.measures.utility.cell_error import CellError
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import Pseudonymize
@@ -76,7 +76,7 @@ def test_a_sure_plan_has_one_hit_in_each_class_whatever_the_lots() -> None:
     original = shop(10)
     release = Pseudonymize().protect(original, seed=5)
     found = found_classes(original, public_of(release))
-    plan = Plan(6, 3, 1.0, ((2, 2, 3),), sure=True)
+    plan = AttackPlan(6, 3, 1.0, ((2, 2, 3),), sure=True)
     draws = np.random.Generator(np.random.Philox(1))
     for _try in range(5):
         guess = draw_lots(found, plan, draws)
@@ -89,7 +89,7 @@ def test_smaller_classes_come_first_and_some_are_named_in_part() -> None:
     release = Pseudonymize().protect(original, seed=5)
     found = found_classes(original, public_of(release))
     guess = draw_lots(
-        found, Plan(4, 4, 0.25, ((1, 1, 1), (2, 1, 1), (2, 2, 1))), np.random.Generator(np.random.Philox(1))
+        found, AttackPlan(4, 4, 0.25, ((1, 1, 1), (2, 1, 1), (2, 2, 1))), np.random.Generator(np.random.Philox(1))
     )
     by_day = guess["customer"].cast(pl.Int64) // 2
     assert guess["customer"][0] == "8"

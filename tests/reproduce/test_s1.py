@@ -11,12 +11,12 @@ from noren.reproduce import s1_work as work
 from noren.reproduce.frame import Extent, Findings
 from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s1 import COUNTED, DOCUMENT, ITEMS, TABLE
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 QUICK = Extent(quick=True)
 
 
-def run(units: list[Unit]) -> Findings:
+def run(units: list[WorkUnit]) -> Findings:
     return Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in units})
 
 

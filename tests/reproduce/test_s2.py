@@ -14,7 +14,7 @@ from noren.reproduce.frame import Extent, Findings
 from noren.reproduce.inputs import without_times
 from noren.reproduce.run import reproduce
 from noren.reproduce.s2 import CLUSTERS, DOCUMENT, TABLE_2
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 QUICK = Extent(quick=True)
 NOTHING = Findings(QUICK, {})
@@ -54,7 +54,7 @@ def test_figure_2_is_least_at_130() -> None:
 def alike(asked: Extent, added: float) -> Findings:
     """Every release adds so many rows for each cluster, is as similar and finds as many as clusters allow."""
 
-    def result(unit: Unit) -> dict[str, float]:
+    def result(unit: WorkUnit) -> dict[str, float]:
         c, _least, variant, *_rest = unit.arguments
         assert isinstance(c, int)
         share = 0.5 if variant == "balanced" else 1.0

@@ -7,10 +7,10 @@ import pytest
 
 from noren.reproduce import s4 as document
 from noren.reproduce import s4_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Extent, Findings, Section
+from noren.reproduce.frame import Comparison, Datum, Extent, Findings, PaperDocument, PaperSection
 from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s4 import DOCUMENT, KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9, errata
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 NOTHING = Findings(Extent(), {})
 
@@ -79,7 +79,7 @@ def test_a_known_run() -> None:
     }
 
 
-def all_alike(units: list[Unit], asked: Extent) -> Findings:
+def all_alike(units: list[WorkUnit], asked: Extent) -> Findings:
     """The same results everywhere: 60 perturbed, 70 by em, 80 by auto."""
     models = {"em": 70.0, "auto": 80.0}
     return Findings(
@@ -135,7 +135,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
     def compare(found: Findings) -> Comparison:
         return Comparison([Datum(unit.name, ours=found[unit]["reconstructed"]) for unit in units])
 
-    some = Document("S4", "Some", "", (Section("check", "some", "Some", lambda _asked: units, compare),))
+    some = PaperDocument("S4", "Some", "", (PaperSection("check", "some", "Some", lambda _asked: units, compare),))
     one, two = (reproduce([some], folder=tmp_path / str(n), workers=n).as_dict() for n in (1, 2))
     assert one == two
     files = [sorted(path.relative_to(tmp_path / n) for path in (tmp_path / n).rglob("*.json")) for n in ("1", "2")]

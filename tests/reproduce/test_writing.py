@@ -10,7 +10,7 @@ import pytest
 from tests.reproduce import toy
 
 from noren.errors import OutputError
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Section
+from noren.reproduce.frame import Comparison, Datum, Erratum, Extent, PaperDocument, PaperSection
 from noren.reproduce.run import Reproduction, reproduce
 from noren.reproduce.writing import grid, headline, long_grid, markdown, markdown_table, overview, page, write
 
@@ -118,8 +118,8 @@ def test_a_column_the_paper_does_not_have() -> None:
 
 def test_the_headline(report: Reproduction, tmp_path: Path) -> None:
     def of(*cells: Datum) -> str:
-        part = Section("check", "all", "All", (), lambda _found: Comparison(cells))
-        return headline(reproduce([Document("S9", "", "", (part,))], folder=tmp_path / "kept"))
+        part = PaperSection("check", "all", "All", (), lambda _found: Comparison(cells))
+        return headline(reproduce([PaperDocument("S9", "", "", (part,))], folder=tmp_path / "kept"))
 
     assert (
         headline(report) == "2 of 3 exact numbers are the paper's, errata derive 1, 0 are unexplained; "
@@ -145,7 +145,7 @@ def test_the_overview_counts_and_names_what_differs(report: Reproduction) -> Non
             ]
         )
 
-    made = reproduce([Document("S8", "Title", "Someone.", (Section("table", "1", "A table", (), one),))])
+    made = reproduce([PaperDocument("S8", "Title", "Someone.", (PaperSection("table", "1", "A table", (), one),))])
     text = overview(made, "2026-01-01")
     assert "| [S8](S8.md) | 4 | 1 | 2 | 1 | 2 | 1 | 1 |" in text
     assert "### An erratum derives what it must be\n\n2 numbers, of 1 erratum." in text
@@ -162,8 +162,8 @@ def test_the_overview_counts_and_names_what_differs(report: Reproduction) -> Non
 
 def test_an_erratum_that_derives_nothing_says_so(tmp_path: Path) -> None:
     lost = Erratum("lost", "page 2", "7", "", "We get 8.", [])
-    part = Section("check", "all", "All", (), lambda _found: Comparison())
-    document = Document("S9", "Toy", "Nobody.", (part,), lambda: [lost])
+    part = PaperSection("check", "all", "All", (), lambda _found: Comparison())
+    document = PaperDocument("S9", "Toy", "Nobody.", (part,), lambda: [lost])
     made = reproduce([document], folder=tmp_path / "kept")
     assert "### page 2 (lost)\n\n- printed: 7\n- unexplained\n\nWe get 8." in markdown(made.documents[0], "")
     told = page(made, "")

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section
-from noren.work.store import Unit, kept
+from noren.reproduce.frame import Chart, Comparison, Datum, Erratum, Extent, Findings, PaperDocument, PaperSection
+from noren.work.store import WorkUnit, cached_folder
 
 HOSTILE = "<script>alert('|')</script>"
 
@@ -33,7 +33,7 @@ def total(folder: str, *squares: dict[str, Any]) -> int:
 
 def look(folder: str, size: int) -> int:
     """Look into a folder that is kept."""
-    return len((kept(fill, folder, size) / "text").read_text())
+    return len((cached_folder(fill, folder, size) / "text").read_text())
 
 
 def fill(target: Path, folder: str, size: int) -> None:
@@ -51,14 +51,14 @@ def runs(folder: Path) -> list[str]:
     return (folder / "runs").read_text().splitlines() if (folder / "runs").exists() else []
 
 
-def squares(folder: Path, count: int = 6) -> list[Unit]:
-    return [Unit(square, (str(folder), number)) for number in range(count)]
+def squares(folder: Path, count: int = 6) -> list[WorkUnit]:
+    return [WorkUnit(square, (str(folder), number)) for number in range(count)]
 
 
-def document(folder: Path, paper: float = 0.0) -> Document:
+def document(folder: Path, paper: float = 0.0) -> PaperDocument:
     """Six squares, of which quick does two; a total that needs them; a chart; an erratum."""
 
-    def units(asked: Extent) -> list[Unit]:
+    def units(asked: Extent) -> list[WorkUnit]:
         return squares(folder)[: 2 if asked.quick else None]
 
     def compare(found: Findings) -> Comparison:
@@ -76,24 +76,24 @@ def document(folder: Path, paper: float = 0.0) -> Document:
         ]
         return Comparison(cells, [HOSTILE], [Chart(HOSTILE, lambda: "<svg></svg>")])
 
-    def sum_units(asked: Extent) -> list[Unit]:
-        return [Unit(total, (str(folder),), needs=tuple(units(asked)))]
+    def sum_units(asked: Extent) -> list[WorkUnit]:
+        return [WorkUnit(total, (str(folder),), needs=tuple(units(asked)))]
 
     def compare_sum(found: Findings) -> Comparison:
         (ours,) = found.of(sum_units(found.asked))
         return Comparison([Datum("Σ", "all", paper=55.0, ours=float(ours), spread=0.5, seeds=2, tolerance=60.0)])
 
-    def nowhere(_asked: Extent) -> list[Unit]:
-        return [Unit(square, (str(folder), 9), data=("adult",))]
+    def nowhere(_asked: Extent) -> list[WorkUnit]:
+        return [WorkUnit(square, (str(folder), 9), data=("adult",))]
 
-    return Document(
+    return PaperDocument(
         "S9",
         "Toy",
         "Nobody (2026)",
         (
-            Section("table", "1", "Squares", units, compare),
-            Section("figure", "2", "Their sum", sum_units, compare_sum),
-            Section("check", "people", "Needs Adult", nowhere, lambda _found: Comparison([Datum("never", ours=1.0)])),
+            PaperSection("table", "1", "Squares", units, compare),
+            PaperSection("figure", "2", "Their sum", sum_units, compare_sum),
+            PaperSection("check", "people", "Needs Adult", nowhere, lambda _: Comparison([Datum("never", ours=1.0)])),
         ),
         lambda: [Erratum("sign", "page 1", HOSTILE, "plus", "why", [Datum("x", "", 1.0, 2.0, exact=True, tolerance=0.0,
                                                                          erratum="sign")])],

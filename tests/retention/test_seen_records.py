@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noren.retention import reconstructed
-from noren.retention.reconstructed import SeenRecords
+from noren.retention.reconstructed import ObservedRecords
 
 
 def test_folds_are_those_of_single_records(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -12,8 +12,8 @@ def test_folds_are_those_of_single_records(monkeypatch: pytest.MonkeyPatch) -> N
     random = np.random.Generator(np.random.PCG64(1))
     codes, sizes = [random.integers(0, 3, 40), random.integers(0, 5, 40)], (3, 5)
     counts = random.integers(1, 30, 40)
-    alike = SeenRecords(codes, sizes, counts)
-    single = SeenRecords([np.repeat(its, counts) for its in codes], sizes)
+    alike = ObservedRecords(codes, sizes, counts)
+    single = ObservedRecords([np.repeat(its, counts) for its in codes], sizes)
     assert alike.rows == single.rows == counts.sum() > 2 * 64
     one, two = (seen.dealt(4, np.random.Generator(np.random.Philox(key=[7, 0]))) for seen in (alike, single))
     for some in ((0,), (1,), (0, 1)):

@@ -36,7 +36,7 @@ from noren.contest.receipts import verify as verify_receipt
 from noren.contest.replay import replay
 from noren.contest.simulation import make_data
 from noren.contest.state import Contest, fold
-from noren.work.hash_chain import Entry
+from noren.work.hash_chain import LogEntry
 from noren.work.queue import new_id
 
 _DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)
@@ -230,7 +230,7 @@ class _Cup:
     def verify(self) -> Played:
         """Hold log, receipts, archive and tables against what the bots know."""
         lines = self.organiser.text("contests", self.contest, "log").splitlines()
-        entries = [Entry(**json.loads(line)) for line in lines]
+        entries = [LogEntry(**json.loads(line)) for line in lines]
         played = Played()
         receipts = {name: (bot.team, found) for bot in self.bots for name, found in bot.receipts.items()}
         contest = look_for_losses(played, receipts, entries)
@@ -262,7 +262,7 @@ class _Cup:
 
 
 def look_for_losses(
-    played: Played, receipts: Mapping[str, tuple[str, Mapping[str, Any]]], entries: Sequence[Entry]
+    played: Played, receipts: Mapping[str, tuple[str, Mapping[str, Any]]], entries: Sequence[LogEntry]
 ) -> Contest:
     """Hold receipts, each with its team, against a log; write down what is lost, judged twice or nobody's."""
     contest = fold(entries)

@@ -64,7 +64,7 @@ def final_table(
                 if not found["valid"]:
                     continue
                 counted = [found["values"]]
-                if rulebook.house.counts:
+                if rulebook.baseline.counts:
                     counted += [part.get("values", {}) for part in found["house"].values()]
                 for tried in (other for other in guesses if other.against == one.submission):
                     guess.write_bytes(tried.content)

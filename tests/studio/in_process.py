@@ -21,13 +21,13 @@ import httpx
 import uvicorn
 from tests.conftest import PATIENCE
 
-from noren.i18n import speaking
+from noren.i18n import use_language
 from noren.studio.app import make_app
-from noren.studio.jobs import Jobs
+from noren.studio.jobs import JobRunner
 from noren.studio.store import Job
-from noren.studio.worker import Teller, perform
+from noren.studio.worker import ProgressReporter, perform
 from noren.web.frame import Bundle
-from noren.web.settings import Settings
+from noren.web.settings import ServerSettings
 from noren.work.child_processes import Line, private_log
 from noren.work.queue import Claim
 
@@ -82,7 +82,7 @@ class InProcess(Server):
         port = self._socket.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}/"
         lay_bundle(folder)
-        app = make_app(Settings(folder, port=port, **settings))
+        app = make_app(ServerSettings(folder, port=port, **settings))
         do_jobs_here(app.state.studio.jobs)
         # as noren.web.responses serves it
         config = uvicorn.Config(
@@ -114,7 +114,7 @@ class _Worker:
     def __init__(self, claim: Claim, hear: Callable[[Line], None]) -> None:
         self._claim, self._hear = claim, hear
         self._killed, self.gone = threading.Event(), threading.Event()
-        self.teller = Teller(self._say)
+        self.teller = ProgressReporter(self._say)
 
     def tell(self, _line: Line) -> bool:
         self.teller.enough()
@@ -137,7 +137,7 @@ class _Worker:
         while not _one_at_a_time.acquire(timeout=0.05):
             self.go_on()
         try:
-            with mock.patch("noren.i18n._remembering", new=True), speaking(order["language"]):
+            with mock.patch("noren.i18n._remembering", new=True), use_language(order["language"]):
                 last = perform(order, folder, self.teller)
             self._hear(last)
             return 0 if "summary" in last else 2
@@ -145,12 +145,12 @@ class _Worker:
             _one_at_a_time.release()
 
 
-def do_jobs_here(jobs: Jobs) -> None:
+def do_jobs_here(jobs: JobRunner) -> None:
     """Let the jobs of a studio be done by its own threads."""
     jobs._watch = partial(_watch, jobs)  # type: ignore[method-assign]
 
 
-def _watch(jobs: Jobs, job: Job, folder: Path, claim: Claim) -> tuple[int, Line]:
+def _watch(jobs: JobRunner, job: Job, folder: Path, claim: Claim) -> tuple[int, Line]:
     told: Line = {}
     worker: Any = _Worker(claim, jobs._hearing(job, told))
     with jobs._lock:

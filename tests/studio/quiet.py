@@ -17,7 +17,7 @@ from noren.studio.app import make_app
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.worker import perform
-from noren.web.settings import Settings
+from noren.web.settings import ServerSettings
 
 SHOP = (
     "customer,date,item,price,quantity,shelf\n"
@@ -32,7 +32,7 @@ class Quiet:
     """A studio in this process whose jobs are done at once, by hand."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
-        self.app = app = make_app(Settings(folder, samples=False, **settings))
+        self.app = app = make_app(ServerSettings(folder, samples=False, **settings))
         self.studio: Studio = app.state.studio
         self.studio.jobs.submit = self._do
         self.client = TestClient(

@@ -14,18 +14,18 @@ from tests.conftest import Command
 from tests.studio.staffed import PASSWORD, SEED, Staffed, run_by
 
 from noren.data.release import public_digest
-from noren.i18n import speaking
+from noren.i18n import use_language
 from noren.studio import approvals
 from noren.studio.actions.projects import change_project
 from noren.studio.actions.runs import act_on_job, start_run
 from noren.studio.approvals import Publication, release_of_run
 from noren.studio.audit_trail import check_file
-from noren.studio.users import UserRole, Who
+from noren.studio.users import StudioIdentity, UserRole
 from noren.work.hash_chain import BrokenChainError, verify
 
 OWN = "you made this release; somebody else must approve it"
 TO = {"to": "Example University, laboratory A", "until": "2099-03-31"}
-BEN = Who("ben", "Ben", UserRole.REVIEWER)
+BEN = StudioIdentity("ben", "Ben", UserRole.REVIEWER)
 
 
 class Stage:
@@ -189,7 +189,7 @@ def test_without_four_eyes_nothing_changes_for_one_person(tmp_path: Path) -> Non
     project = staffed.shop(tmp_path)
     made = run_by(staffed.client, project, k=6)
     assert staffed.client.get(f"/api/v1/runs/{made}/public").status_code == 200
-    answer = staffed.client.post(f"/projects/{project}/results/{made}/publish/hand-out", data=TO)
+    answer = staffed.client.post(f"/projects/{project}/results/{made}/publish/share", data=TO)
     assert answer.status_code == 303
     [record] = approvals.publications(staffed.studio, project)
     assert (record.who, record.approved_by) == ("owner", None)
@@ -210,12 +210,12 @@ def test_a_record_says_who_when_what_to_whom_and_how_it_was_judged(stage: Stage,
         "approved_by": "ben", "over": False,
     }  # fmt: skip
     verdict = stage.studio.verdict(run)
-    assert said["judged"]["verdict"] == str(verdict.word)
+    assert said["judged"]["verdict"] == str(verdict.status)
     assert said["judged"]["rule"] == verdict.rule.as_dict()
     assert said["judged"]["facts"]["people"] == 24
     assert said["judged"]["sentence"] == verdict.sentence
     [record, *_others] = approvals.publications(stage.studio, stage.project)
-    with speaking("ja"):
+    with use_language("ja"):
         assert record.sentence == verdict.sentence
     head = stage.studio.store.trail.head()
     assert head is not None
@@ -252,7 +252,7 @@ def test_what_is_no_record(stage: Stage, run: str, given: dict[str, str], code: 
 def test_only_stewards_hand_out(stage: Stage, run: str) -> None:
     assert stage.ask("ben", run, "publications", **TO)[0] == 403
     page = f"/projects/{stage.project}/results/{run}/publish"
-    answer = stage.staff["ben"].post(f"{page}/hand-out", data=TO)
+    answer = stage.staff["ben"].post(f"{page}/share", data=TO)
     assert answer.status_code == 403
     assert "only a steward hands out releases; ask one" in answer.text
     assert "Record that it is handed out" not in stage.staff["ben"].get(page).text
@@ -260,12 +260,12 @@ def test_only_stewards_hand_out(stage: Stage, run: str) -> None:
 
 def test_what_the_rule_does_not_call_safe_is_handed_out_only_on_ones_word(stage: Stage) -> None:
     made = run_by(stage.staff["ann"], stage.project, "pseudonymize")
-    assert not stage.studio.verdict(made).word.is_safe
+    assert not stage.studio.verdict(made).status.is_safe
     stage.ask("ben", made, "approval")
     code, said = stage.ask("ann", made, "publications", **TO)
     assert (code, said.split(";")[0]) == (409, "the rule does not call this release safe")
     code, said = stage.ask("ann", made, "publications", despite=True, **TO)
-    assert (code, said["despite"], said["judged"]["verdict"]) == (201, True, str(stage.studio.verdict(made).word))
+    assert (code, said["despite"], said["judged"]["verdict"]) == (201, True, str(stage.studio.verdict(made).status))
 
 
 def test_what_was_not_audited_is_neither_approved_nor_handed_out(stage: Stage) -> None:
@@ -330,7 +330,7 @@ def test_a_release_of_the_ledger_is_approved_and_handed_out_alike(stage: Stage) 
     assert stage.staff["ben"].post(f"{there}/approve").status_code == 303
     assert ann.get(f"/api/v1{there}/public").status_code == 200
     given = TO | {"despite": "yes"}
-    assert ann.post(f"{there}/hand-out", data=given).status_code == 303
+    assert ann.post(f"{there}/share", data=given).status_code == 303
     told = ann.get(f"/api/v1/projects/{project}/ledger").json()
     [record] = told["handed_out"]
     assert (record["what"], record["to"], record["label"]) == ("ledger-1", TO["to"], told["entries"][0]["period"])
@@ -422,9 +422,9 @@ def test_pages_tell_what_is_wrong_and_keep_what_was_typed(stage: Stage, run: str
     own = ann.post(f"{page}/approve")
     assert own.status_code == 403
     assert own.text.count(OWN) == 1
-    late = ann.post(f"{page}/hand-out", data={"to": "A", "until": "2001-01-01"})
+    late = ann.post(f"{page}/share", data={"to": "A", "until": "2001-01-01"})
     assert late.status_code == 422
     assert "2001-01-01 is over or too far" in late.text
     assert 'value="A"' in late.text
-    with speaking("ja"):
+    with use_language("ja"):
         assert approvals.decide(stage.studio, release_of_run(stage.studio, run), BEN).stands

@@ -13,7 +13,7 @@ from tests.studio.browsing import another_page, watched, without_axe_violations,
 from tests.studio.in_process import InProcess, Server
 from tests.studio.staffed import PASSWORD, Staffed, quickly_hashed, run_by
 
-from noren.i18n import _, speaking
+from noren.i18n import _, use_language
 from noren.studio.store import Store
 from noren.studio.users import UserRole
 
@@ -51,7 +51,7 @@ def test_two_people_hand_out_a_release(house: tuple[Server, str, str], browser: 
     store.trail.add("resumed", project=project, job=run)  # what was approved in the other language counts no more
     store.close()
     locale = {"en": "en-GB", "ja": "ja-JP"}[language]
-    with speaking(language):
+    with use_language(language):
         own, revoked = _("You made this release; somebody else must approve it."), _("reviewer")
         already = _("approved by {who}").format(who="ben")
     with watched(browser, server.address, locale=locale) as page:
@@ -107,7 +107,7 @@ def test_a_tab_that_is_shut_out_gets_one_clear_line(
     store = Store(f"sqlite:///{server.folder / 'studio.sqlite'}")
     with mock.patch("noren.web.accounts.hashed", return_value=quickly_hashed()):
         store.users.add(login, "", PASSWORD, UserRole.REVIEWER)
-    with speaking(language):
+    with use_language(language):
         line = _("your access to this studio was revoked; ask a steward of it")
     with watched(browser, server.address, locale={"en": "en-GB", "ja": "ja-JP"}[language]) as page:
         enter(page, login)

@@ -16,11 +16,11 @@ from tests.studio.in_process import Program
 
 from noren.data.reading import read
 from noren.data.schema import Schema
-from noren.judgement.frontier import Place, frontier
+from noren.judgement.frontier import RiskUtilityPoint, frontier
 from noren.studio.pages.compare import _ranges
-from noren.sweeps.advice import rule_words
-from noren.sweeps.study import Study
-from noren.sweeps.sweep import ask, run
+from noren.sweeps.advice import rule_text
+from noren.sweeps.study import SweepStudy
+from noren.sweeps.sweep import build_request, run
 
 QUICK: dict[str, Any] = {"attacks": ["unique-rows"], "measures": ["cell-error", "reid-rate", "effective"]}
 
@@ -55,7 +55,9 @@ def test_a_sweep_is_a_run_for_each_value(client: Program) -> None:
         assert by_label[job["label"]]["risk"] == result["place"]["risk"]
         assert by_label[job["label"]]["verdict"] == result["verdict"]["verdict"]
     points = client.get(f"/api/v1/projects/{project}/map").json()
-    best = frontier([Place.model_validate({n: p[n] for n in Place.model_fields}) for p in points["points"]])
+    best = frontier(
+        [RiskUtilityPoint.model_validate({n: p[n] for n in RiskUtilityPoint.model_fields}) for p in points["points"]]
+    )
     assert points["frontier"] == best
 
 
@@ -65,22 +67,22 @@ def test_compare_says_what_explore_says(client: Program) -> None:
     folder = client.server.folder / "projects" / project
     original = read(folder / "data.parquet", Schema.from_toml((folder / "schema.toml").read_text())).data
 
-    def explored(rule: str) -> Study:
+    def explored(rule: str) -> SweepStudy:
         methods, values = "generalize-by-count,pseudonymize", {"k": "2..3"}
-        asked, _left = ask(original, methods, values, seeds=[3], rule=rule, **QUICK)
+        asked, _left = build_request(original, methods, values, seeds=[3], rule=rule, **QUICK)
         return run(original, asked, cache=folder, workers=1)
 
     study = explored("partner")
     assert study.computed == 0  # the studio did all of it
-    assert [state["finding"] + ".", *state["answer"]] == study.answer
-    assert state["rule"] == rule_words(study.asked.rule, study.choices)
+    assert [state["finding"], *state["answer"]] == study.answer
+    assert state["rule"] == rule_text(study.asked.rule, study.choices)
     taken = [one.label for one in study.settings if one.recommended]
     assert {run["label"] for run in state["runs"] if run["mark"] == "taken"} == set(taken)
     page = html.unescape(client.get(f"/projects/{project}/compare").text)
     assert all(line in page for line in study.answer[1:])
     client.patch(f"/api/v1/projects/{project}", json={"rule": "inside"})
     other = client.get(f"/projects/{project}/compare/state.json").json()
-    assert [other["finding"] + ".", *other["answer"]] == explored("inside").answer
+    assert [other["finding"], *other["answer"]] == explored("inside").answer
 
 
 def test_several_seeds_are_one_place(client: Program) -> None:
@@ -91,7 +93,7 @@ def test_several_seeds_are_one_place(client: Program) -> None:
         wait_for(client, job["id"])
     state = client.get(f"/projects/{project}/compare/state.json").json()
     assert len(state["runs"]) == 2
-    assert "the only setting" in state["finding"]
+    assert state["finding"].startswith("No setting meets your rule. The safest is thin, share = 0.3")
     rows = [layer["data"]["values"] for layer in state["chart"]["layer"] if "data" in layer]
     assert max(len(some) for some in rows) == 1
 
@@ -103,7 +105,7 @@ def test_a_sweep_without_seed_and_values_is_that_of_explore(client: Program) -> 
     assert [wait_for(client, job["id"])["state"] for job in jobs] == ["done"] * 3
     folder = client.server.folder / "projects" / project
     original = read(folder / "data.parquet", Schema.from_toml((folder / "schema.toml").read_text())).data
-    asked, _left = ask(original, "thin", attacks=[], measures=["cell-error"], cache=folder)
+    asked, _left = build_request(original, "thin", attacks=[], measures=["cell-error"], cache=folder)
     assert run(original, asked, cache=folder, workers=1).computed == 0
 
 
@@ -117,7 +119,7 @@ def test_values_are_read_as_people_write_them(text: str, values: list[str]) -> N
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({}, "no method is chosen"),
+        ({}, "choose at least one method"),
         ({"use-generalize-by-count": "1", "values-generalize-by-count": ""}, "no value is given"),
         ({"use-generalize-by-count": "1", "values-generalize-by-count": "2..x"}, "k"),
         ({"use-generalize-by-count": "1", "values-generalize-by-count": "2..999"}, "runs"),
@@ -157,7 +159,7 @@ def test_the_map_fills_while_runs_go_on(client: Program, browser_page: Any, tmp_
     expect(page.locator("#waiting")).to_be_empty()
     page.locator("tr.best").first.wait_for()
     expect(page.locator("h1")).to_have_text(
-        re.compile(r"Take generalize-by-count, k = \d \(|Take none of the 2 settings")
+        re.compile(r"Recommended: generalize-by-count, k = \d|No setting meets your rule")
     )
     expect(page.locator("#runs tr")).to_have_count(2)
     without_axe_violations(page)

@@ -14,7 +14,7 @@ from noren.attacks.jaccard import Jaccard
 from noren.data.release import Release
 from noren.errors import ParameterError
 from noren.execution import spark
-from noren.execution.engine import Dataset, Released
+from noren.execution.engine import OriginalInput, ReleaseInput
 from noren.execution.session import Stages
 from noren.execution.spark import SparkEngine
 from noren.methods.chain import Chain
@@ -23,7 +23,7 @@ from noren.progress import silent
 from noren.studio.folders import Folders, read_json
 from noren.studio.work import running
 from noren.studio.work.results import engine_sentences
-from noren.web.settings import Settings
+from noren.web.settings import ServerSettings
 
 ENGINE = "local[2]"
 
@@ -46,9 +46,9 @@ def place(tmp_path: Path) -> tuple[dict[str, Any], Path]:
 
 
 def test_an_engine_that_is_none_is_refused_when_the_studio_is_set_up(tmp_path: Path) -> None:
-    assert Settings(tmp_path, engine=ENGINE).engine == ENGINE
+    assert ServerSettings(tmp_path, engine=ENGINE).engine == ENGINE
     with pytest.raises(ParameterError, match="spark:/host is no address of a Spark master"):
-        Settings(tmp_path, engine="spark:/host")
+        ServerSettings(tmp_path, engine="spark:/host")
 
 
 def test_a_chain_has_a_plan_where_each_step_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_what_has_a_plan_is_handed_over_and_the_rest_is_done_here(
     order, folder = place
     asked: list[str] = []
 
-    def attack(engine: SparkEngine, original: Dataset, release: Released, one: Any, **how: Any) -> Any:
+    def attack(engine: SparkEngine, original: OriginalInput, release: ReleaseInput, one: Any, **how: Any) -> Any:
         asked.append(f"{one.name} on {engine.address}")
         assert original.path is not None
         assert release.path is not None

@@ -14,12 +14,12 @@ from tests.studio.quiet import PEOPLE, Quiet
 
 from noren.data.reading import read
 from noren.data.schema import Schema
-from noren.i18n import speaking
+from noren.i18n import use_language
 from noren.studio.actions.projects import answer, set_schema
 from noren.studio.actions.runs import Search, more_seeds, search_for, start_run, start_search
 from noren.studio.forms.columns import open_stops
 from noren.studio.store import Job, State
-from noren.sweeps.sweep import ask, run
+from noren.sweeps.sweep import build_request, run
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_what_is_tried_follows_the_rule(waiting: Quiet) -> None:
     project = shop(waiting, 30)
     asked = {rule: search_for(waiting.studio, project, rule) for rule in ("partner", "public", "inside")}
     assert {names(one) for one in asked.values()} == {("generalize", "generalize-by-count")}
-    with speaking("ja"):
+    with use_language("ja"):
         assert search_for(waiting.studio, project, "partner") == asked["partner"]
     assert {rule: ks(one) for rule, one in asked.items()} == {
         "partner": [4, 5, 8],
@@ -169,7 +169,9 @@ def test_a_first_visit_ends_with_what_to_take(server: Server, browser: Any, clie
     # the command line says the same
     folder = server.folder / "projects" / project
     original = read(folder / "data.parquet", Schema.from_toml((folder / "schema.toml").read_text())).data
-    asked, _left = ask(original, "generalize,generalize-by-count", {"k": [2, 3, 5]}, cache=folder, rule="inside")
+    asked, _left = build_request(
+        original, "generalize,generalize-by-count", {"k": [2, 3, 5]}, cache=folder, rule="inside"
+    )
     study = run(original, asked, cache=folder, workers=1)
     assert study.answer[0] == f"{found}."
     assert study.answer[-1] in said

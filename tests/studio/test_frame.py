@@ -21,14 +21,14 @@ from tests.studio.in_process import Server
 from noren.drawing.bars import bars, paired_histogram
 from noren.drawing.base import live
 from noren.drawing.risk_map import risk_utility_map
-from noren.judgement.frontier import Place
+from noren.judgement.frontier import RiskUtilityPoint
 from noren.judgement.glossary import chapters
-from noren.judgement.verdict import Word
+from noren.judgement.verdict import VerdictStatus
 from noren.studio.app import make_app
 from noren.studio.pages.frame import FRAME
 from noren.web.frame import BUNDLE_ADDRESS, Bundle, as_json, common_words, local_path
 from noren.web.guard import CONTENT_POLICY
-from noren.web.settings import Settings
+from noren.web.settings import ServerSettings
 
 
 class Words(HTMLParser):
@@ -116,7 +116,7 @@ def test_preferences_are_ours_alone(client: httpx.Client) -> None:
 def locked(tmp_path: Path) -> Iterator[TestClient]:
     """A studio with a password, without its background work."""
     (tmp_path / "password.hash").write_text(PasswordHasher(time_cost=1, memory_cost=64).hash("open sesame"))
-    app = make_app(Settings(tmp_path))
+    app = make_app(ServerSettings(tmp_path))
     yield TestClient(app, base_url="http://127.0.0.1:8321", follow_redirects=False)
     app.state.studio.close()
 
@@ -239,8 +239,8 @@ def charts_page(theme: str = "light") -> str:
         "others": False,
     }
     places = [
-        Place(label="k = 2", use=0.9, risk=0.5, word=Word.BROKEN),
-        Place(label="k = 5", use=0.5, risk=0.1, word=Word.WITHSTANDS),
+        RiskUtilityPoint(label="k = 2", use=0.9, risk=0.5, status=VerdictStatus.BROKEN),
+        RiskUtilityPoint(label="k = 5", use=0.5, risk=0.1, status=VerdictStatus.WITHSTANDS),
     ]
     given = {
         "bars": live(bars(["a", "b"], {"rows": [3, 7]}, label_title="letter", value_title="rows")),

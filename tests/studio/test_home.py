@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
 from tests.studio.in_process import Server
 
-from noren.judgement.frontier import Place
+from noren.judgement.frontier import RiskUtilityPoint
 from noren.judgement.rule import DEFAULT
 from noren.studio.app import make_app
 from noren.studio.store import State, Store
-from noren.web.settings import Settings
+from noren.web.settings import ServerSettings
 
 FACTS = {"rows": 12_000, "kind": "history", "people": 400}
 
@@ -26,7 +26,7 @@ FACTS = {"rows": 12_000, "kind": "history", "people": 400}
 @pytest.fixture
 def quiet(tmp_path: Path) -> Iterator[TestClient]:
     """A studio without its background work, so that its store can be written by hand."""
-    app = make_app(Settings(tmp_path, samples=False))
+    app = make_app(ServerSettings(tmp_path, samples=False))
     yield TestClient(app, base_url="http://127.0.0.1:8321", follow_redirects=False, headers={"Accept-Language": "en"})
     app.state.studio.close()
 
@@ -38,7 +38,7 @@ def store_of(client: TestClient) -> Store:
 
 def judged(verdict: str, use: float | None) -> dict[str, Any]:
     """Return the summary of a run that was judged by the rule of a new project."""
-    place = Place(label="x", word=verdict, use=use, risk=0.1)
+    place = RiskUtilityPoint(label="x", status=verdict, use=use, risk=0.1)
     return {"judged": {"rule": DEFAULT.as_dict(), "place": place.model_dump(mode="json")}}
 
 

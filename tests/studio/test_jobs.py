@@ -332,7 +332,7 @@ def test_a_project_is_removed_with_all_that_runs_in_it(own: Running, tmp_path: P
 def test_the_last_best_is_told_however_soon_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[dict[str, Any]] = []
     monkeypatch.setattr(worker, "_EVERY", 3600.0)
-    teller = worker.Teller(said.append)
+    teller = worker.ProgressReporter(said.append)
     for best in (0.5, 0.4, 0.3):
         teller(0.2, "searching", best)
     teller(0.9, "measuring")

@@ -14,7 +14,7 @@ from noren.data.schema import Schema
 from noren.errors import FileError
 from noren.judgement.judging import judge
 from noren.judgement.rule import RULES
-from noren.judgement.verdict import Reason, Word
+from noren.judgement.verdict import Reason, VerdictStatus
 from noren.progress import silent
 from noren.studio.actions.projects import change_project, copy_project
 from noren.studio.folders import Folders, read_json, write_json
@@ -69,7 +69,7 @@ def test_lists_take_the_copy_only_for_the_rule_it_was_given_by(tmp_path: Path) -
     assert place_by(copied, folder, RULES["partner"]).label == "copy"
     assert place_by(copied, folder, RULES["public"]).label != "copy"
     nothing = Job("c" * 12, "a" * 12, "run", "gone", None, {}, State.DONE, summary={})
-    assert place_by(nothing, tmp_path / "nowhere", RULES["public"]).word == Word.UNTRIED
+    assert place_by(nothing, tmp_path / "nowhere", RULES["public"]).status == VerdictStatus.UNTRIED
     assert judged(tmp_path / "nowhere", None, RULES["public"]) is None
 
 
@@ -80,7 +80,7 @@ def test_an_audit_that_was_killed_is_in_the_facts(tmp_path: Path) -> None:
     write_json(folder / "outcome.json", kept | {"audited": False, "failed": [failure]})
     outcome = load_outcome(folder)
     verdict = judge(outcome)
-    assert (verdict.word, verdict.reason) == (Word.UNTRIED, Reason.NOT_AUDITED)
+    assert (verdict.status, verdict.reason) == (VerdictStatus.UNTRIED, Reason.NOT_AUDITED)
     assert verdict.facts.failed == ()  # the audit is no attack
     told = {"failed": [failure], "audited": False, "facts": verdict.facts.model_dump(mode="json")}
     view = read_json(folder / "result.json") | told

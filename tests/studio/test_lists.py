@@ -13,7 +13,7 @@ from tests.studio.test_home import FACTS, judged
 
 from noren.studio.actions.projects import change_project, remove_project, set_schema, upload
 from noren.studio.folders import SOURCE_FILE
-from noren.studio.jobs import Live
+from noren.studio.jobs import JobProgress
 from noren.studio.service import ProjectQuery, RunQuery, find_projects, find_runs, methods_of
 from noren.studio.store import State
 
@@ -190,7 +190,7 @@ def test_a_run_under_way_shows_the_time_left_once_enough_is_done(quiet: Quiet) -
     began = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=25)
     quiet.studio.store.change_job(job, state=State.RUNNING, started=began.isoformat())
     for done, left, words in ((0.04, None, ""), (0.2, 120, "2 min"), (0.8, 7, "7 s")):
-        quiet.studio.jobs._live[job] = Live(State.RUNNING, done, "counting", None)
+        quiet.studio.jobs._live[job] = JobProgress(State.RUNNING, done, "counting", None)
         assert quiet.client.get(f"/api/v1/jobs/{job}").json()["left"] == left
         page = quiet.client.get(f"/projects/{project}/runs/{job}").text
         assert f'<dd class="tabular" id="left">{words}</dd>' in page

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.studio.quiet import PEOPLE, Quiet
 
-from noren.i18n import speaking
-from noren.judgement.evidence import Facts, Tried
+from noren.i18n import use_language
+from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.judging import judge
-from noren.judgement.verdict import Reason, Verdict, Word
+from noren.judgement.verdict import Reason, Verdict, VerdictStatus
 from noren.studio.forms.run_form import quick_judges
 from noren.studio.pages.export import _title
 from noren.studio.store import Job, State
@@ -28,17 +28,17 @@ def view(*parts: dict[str, Any], audited: bool | None = True) -> dict[str, Any]:
 def history(share: int = 5, **more: Any) -> Verdict:
     """Return the verdict on a hundred customers, so many of whom an attack names among all its answers."""
     right = tuple(range(101 - share, 101))
-    attack = Tried(attack="jaccard", named=100, right=share, customers=share, right_at=right)
+    attack = AttackResult(attack="jaccard", named=100, right=share, customers=share, right_at=right)
     return judge(Facts(**{"kind": "history", "people": 100, "tried": (attack,)} | more))
 
 
 def test_a_release_whose_audit_failed_is_never_called_safe() -> None:
     unaudited = history(claimed={"k": 5}, smallest_class=5, audited=False)
-    assert (unaudited.word, unaudited.reason) == (Word.UNTRIED, Reason.NOT_AUDITED)
+    assert (unaudited.status, unaudited.reason) == (VerdictStatus.UNTRIED, Reason.NOT_AUDITED)
     assert "do not hand it out" in _title(unaudited, every_attack=True)
     assert "do not hand it out" in missing_sentence(view(failed("audit", "mondrian"), audited=False))
-    assert history(90, audited=False).word == Word.BROKEN
-    assert history().word == Word.WITHSTANDS  # what claims nothing needs no audit
+    assert history(90, audited=False).status == VerdictStatus.BROKEN
+    assert history().status == VerdictStatus.WITHSTANDS  # what claims nothing needs no audit
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_only_what_every_attack_was_tried_on_or_is_proved_can_be_handed_out(
 ) -> None:
     title = _title(verdict, every_attack=every_attack)
     assert said in title
-    may = verdict.word == Word.PROVED or (verdict.word == Word.WITHSTANDS and every_attack)
+    may = verdict.status == VerdictStatus.PROVED or (verdict.status == VerdictStatus.WITHSTANDS and every_attack)
     assert ("can be handed out" in title) == may
 
 
@@ -68,7 +68,7 @@ def test_lists_and_maps_show_the_same_verdict(quiet: Quiet) -> None:
     quiet.studio.store.change_job(job.id, state=State.DONE, summary=summary)
     found = quiet.studio.store.job(job.id)
     assert isinstance(found, Job)
-    assert quiet.studio.place(found, quiet.studio.rule(project)).word == Word.UNTRIED
+    assert quiet.studio.place(found, quiet.studio.rule(project)).status == VerdictStatus.UNTRIED
     listed = quiet.client.get(f"/projects/{project}/results").text
     assert "■ untried" in listed
     assert "failed: memory ran out" in listed  # not a dash and not a zero
@@ -84,7 +84,7 @@ def test_what_failed_is_told_in_the_language_of_the_reader() -> None:
         "what": "",
         "reason": "memory ran out",
     }
-    with speaking("ja"):
+    with use_language("ja"):
         assert failures(kept)[0]["reason"] == "メモリ不足です"
 
 

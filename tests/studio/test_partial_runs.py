@@ -23,20 +23,20 @@ from tests.studio.quiet import Quiet
 
 from noren import api
 from noren.errors import CheckFailedError, OutputError, ParameterError
-from noren.i18n import _, ngettext, remember_messages, speaking
+from noren.i18n import _, ngettext, track_messages, use_language
 from noren.measures.safety import classes
 from noren.progress import silent
 from noren.studio import exports, jobs, worker
 from noren.studio.actions.projects import add_project, upload
 from noren.studio.actions.runs import act_on_job
-from noren.studio.failure_reasons import GONE, reason_of, spoken, told_error
+from noren.studio.failure_reasons import GONE, error_details, in_all_languages, reason_of
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.service import Studio
 from noren.studio.store import HEAVY, Job, State, Store
 from noren.studio.work import running
-from noren.studio.work.results import Kept, forget_failures, load_outcome, set_aside
-from noren.web.errors import DISK_FULL, NotNowError, TooLargeError, is_disk_full
-from noren.web.settings import Settings
+from noren.studio.work.results import RunFolder, forget_failures, load_outcome, set_aside
+from noren.web.errors import DISK_FULL, ConflictError, TooLargeError, is_disk_full
+from noren.web.settings import ServerSettings
 from noren.work.child_processes import Child, Parent
 from noren.work.queue import Claim
 
@@ -87,7 +87,10 @@ def test_a_run_without_failures_says_so(place: tuple[dict[str, Any], Path]) -> N
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ValueError("odd"), "{name} failed by a fault of its own; the job's error log in the data folder tells more"),
+        (
+            ValueError("odd"),
+            "{name} failed by a fault of its own; the job's error log in the data folder tells more",
+        ),
         (MemoryError(), "the memory of this machine does not suffice; try fewer rows or another method"),
         (OutputError("a rule; a cure"), "a rule; a cure"),
     ],
@@ -193,11 +196,11 @@ def test_what_claims_nothing_needs_no_audit(place: tuple[dict[str, Any], Path]) 
 
 
 def test_a_release_that_is_not_audited_is_not_handed_out(tmp_path: Path) -> None:
-    studio = Studio(Settings(tmp_path, samples=False))
+    studio = Studio(ServerSettings(tmp_path, samples=False))
     project = add_project(studio, name="x").id
     job = studio.store.add_job(project, "run", "r", {"steps": []})
     studio.store.change_job(job.id, state=State.DONE, summary={"audited": False, "failed": []})
-    with pytest.raises(NotNowError, match="this release is not audited"):
+    with pytest.raises(ConflictError, match="this release is not audited"):
         exports.public_part(studio, job.id)
     studio.close()
 
@@ -207,10 +210,10 @@ def test_a_release_that_is_not_audited_is_not_handed_out(tmp_path: Path) -> None
 
 def test_what_a_worker_died_of_is_set_aside(place: tuple[dict[str, Any], Path]) -> None:
     order, folder = place
-    assert not set_aside(folder, spoken(GONE))
+    assert not set_aside(folder, in_all_languages(GONE))
     for kind, name in (("attack", "jaccard"), ("measure", "classes")):
         write_json(folder / "doing.json", {"kind": kind, "component": name})
-        assert set_aside(folder, spoken(GONE))
+        assert set_aside(folder, in_all_languages(GONE))
     summary = running.do(order, folder, silent)
     assert [one["component"] for one in summary["failed"]] == ["jaccard", "classes"]
     assert summary["failed"][0]["reason"]["en"].startswith("the worker was killed")
@@ -221,15 +224,15 @@ def test_a_worker_that_died_in_the_audit_leaves_a_release_that_says_so(place: tu
     running.do(order, folder, silent)
     (folder / "outcome.json").unlink()
     write_json(folder / "doing.json", {"kind": "audit", "component": "generalize-by-count"})
-    assert set_aside(folder, spoken(GONE))
-    assert (Kept(folder).find_release(folder / "release"), Kept(folder).audited) == (True, False)
+    assert set_aside(folder, in_all_languages(GONE))
+    assert (RunFolder(folder).find_release(folder / "release"), RunFolder(folder).audited) == (True, False)
 
 
-class Scripted(jobs.Jobs):
+class Scripted(jobs.JobRunner):
     """Jobs whose workers are told what to do; the queue is looked at by hand."""
 
     def __init__(self, store: Store, folder: Path, ends: list[tuple[int, dict[str, Any]]]) -> None:
-        super().__init__(Settings(folder), store)
+        super().__init__(ServerSettings(folder), store)
         self.ends = ends
 
     def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, dict[str, Any]]:
@@ -274,7 +277,11 @@ def test_every_death_has_its_reason(scripted: Callable[..., tuple[Scripted, Job]
     for code, told, said in (
         (-9, {}, "the worker was killed, perhaps because memory ran out"),
         (1, {}, "this should not happen; the job's error log"),
-        (2, {"error": {"message": spoken(DISK_FULL)}}, "the disk that holds the server's data is full; free some"),
+        (
+            2,
+            {"error": {"message": in_all_languages(DISK_FULL)}},
+            "the disk that holds the server's data is full; free some",
+        ),
     ):
         at, job = scripted((code, told))
         assert at.perform(job.id) == State.FAILED
@@ -307,7 +314,7 @@ def full_disk(*_: Any) -> Any:
 def test_a_full_disk_ends_a_run_though_nothing_can_be_written(
     scripted: Callable[..., tuple[Scripted, Job]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at, job = scripted((2, {"error": {"message": spoken(DISK_FULL)}}))
+    at, job = scripted((2, {"error": {"message": in_all_languages(DISK_FULL)}}))
     with monkeypatch.context() as full:
         full.setattr(at.store.queue, "_write", full_disk)
         assert at.perform(job.id) == State.FAILED
@@ -379,15 +386,15 @@ def test_a_dead_worker_is_noticed_whoever_holds_its_line(script: str, tmp_path: 
 @pytest.fixture
 def remembering(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noren.i18n._remembering", False)
-    remember_messages()
+    track_messages()
 
 
 def test_an_error_is_kept_in_every_language(remembering: None) -> None:
-    with speaking("ja"):
+    with use_language("ja"):
         error = ParameterError(
             _("{text!r} is no share").format(text="x"), _("write 0.3 or 30%"), file="/var/data/source.bin", row=3,
         )  # fmt: skip
-    told = told_error(error, "mine.csv")
+    told = error_details(error, "mine.csv")
     assert told["message"]["en"] == "mine.csv, row 3: 'x' is no share; write 0.3 or 30%"
     assert told["message"]["ja"] != told["message"]["en"]
     assert "x" in told["message"]["ja"]
@@ -396,24 +403,24 @@ def test_an_error_is_kept_in_every_language(remembering: None) -> None:
 
 
 def test_counts_and_messages_within_messages_are_said_again(remembering: None) -> None:
-    with speaking("ja"):
+    with use_language("ja"):
         inner = ngettext("{count} period is still to come.", "{count} periods are still to come.", 2).format(count=2)
         error = CheckFailedError(_("{told}; the budget is {limit}").format(told=inner, limit=1))
-    assert told_error(error)["message"]["en"] == "2 periods are still to come.; the budget is 1"
+    assert error_details(error)["message"]["en"] == "2 periods are still to come.; the budget is 1"
 
 
 def test_a_job_tells_its_error_as_the_reader_speaks(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'studio.sqlite'}")
     job = store.add_job(store.add_project("a", {}).id, "run", "r", {})
-    store.change_job(job.id, state=State.FAILED, error={"message": spoken(GONE), "row": 4})
+    store.change_job(job.id, state=State.FAILED, error={"message": in_all_languages(GONE), "row": 4})
     told = {}
     for language in ("en", "ja"):
-        with speaking(language):
+        with use_language(language):
             found = store.job(job.id)
             assert found is not None
             told[language] = found.error
     assert told["en"]["message"] == GONE
-    assert told["ja"]["message"] == spoken(GONE)["ja"] != GONE
+    assert told["ja"]["message"] == in_all_languages(GONE)["ja"] != GONE
     assert told["ja"]["row"] == 4
 
 
@@ -450,8 +457,8 @@ def test_a_worker_says_that_the_disk_is_full(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(server, "say", said.append)
     monkeypatch.setattr(server, "listen", lambda hear: hear({"kind": "run", "language": "ja"}))
     assert worker.main(tmp_path, server) == 2
-    assert said == [{"error": {"message": spoken(DISK_FULL)}}]
-    assert reason_of(FULL, "x") == spoken(DISK_FULL)
+    assert said == [{"error": {"message": in_all_languages(DISK_FULL)}}]
+    assert reason_of(FULL, "x") == in_all_languages(DISK_FULL)
 
 
 # --- uploads ----------------------------------------------------------------------------------------------------------
@@ -459,7 +466,7 @@ def test_a_worker_says_that_the_disk_is_full(tmp_path: Path, monkeypatch: pytest
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
-    made = Studio(Settings(tmp_path / "studio", samples=False, largest_upload=1_000_000))
+    made = Studio(ServerSettings(tmp_path / "studio", samples=False, largest_upload=1_000_000))
     yield made
     made.close()
 
@@ -508,7 +515,7 @@ def test_an_upload_without_room_is_said_and_leaves_nothing(limited: Running) -> 
         project = client.post("/api/v1/projects", json={"name": "x"}).json()["id"]
         answer = client.put(f"/api/v1/projects/{project}/file?name=a.csv", content=b"a,b\n" * (LIMITED // 2))
         assert answer.status_code == 507
-        assert answer.json()["error"]["message"] == spoken(DISK_FULL)["ja"]
+        assert answer.json()["error"]["message"] == in_all_languages(DISK_FULL)["ja"]
         assert client.get(f"/api/v1/projects/{project}").json()["source"] == {}
         assert list((limited.folder / "projects" / project).iterdir()) == []
         told = client.put(f"/api/v1/projects/{project}/file?name=a.csv", content=b"name,age\nAnn,20\nBob,31\n")
@@ -579,7 +586,7 @@ def test_a_run_with_failures_goes_on_as_itself(studio: Studio) -> None:
     write_json(studio.job_folder(studio.job(job)) / "outcome.json", {"notes": {}, "scores": {}, "failed": failed})
     again = act_on_job(studio, job=job, act="again")
     assert (again.id, again.state, again.attempts, queued(studio)) == (job, State.WAITING, 0, [job])
-    assert Kept(studio.job_folder(again)).failed == []
+    assert RunFolder(studio.job_folder(again)).failed == []
     # whoever stops it meanwhile keeps the result it had
     assert act_on_job(studio, job=job, act="cancel").state == State.DONE
     assert (studio.job_folder(again) / "release").is_dir()
@@ -606,7 +613,7 @@ def test_what_made_its_release_goes_on_and_the_rest_begins_anew(
 
 def test_a_run_that_is_whole_is_not_done_again(studio: Studio) -> None:
     job = ended_run(studio, State.DONE, released=True, summary={"failed": []})
-    with pytest.raises(NotNowError, match="under way or done"):
+    with pytest.raises(ConflictError, match="under way or done"):
         act_on_job(studio, job=job, act="again")
     assert queued(studio) == []
 

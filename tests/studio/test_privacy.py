@@ -13,7 +13,7 @@ from noren.studio.actions.projects import add_project
 from noren.studio.folders import keep_private, remove_leftovers
 from noren.studio.service import Studio
 from noren.studio.store import Store
-from noren.web.settings import Settings
+from noren.web.settings import ServerSettings
 from noren.work.queue import new_id
 
 
@@ -87,7 +87,7 @@ def test_a_database_in_an_open_folder_is_private_from_its_first_byte(tmp_path: P
 def test_a_studio_closes_its_folder_when_it_opens(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     (tmp_path / "projects").mkdir()
-    studio = Studio(Settings(tmp_path))
+    studio = Studio(ServerSettings(tmp_path))
     assert studio.tightened == 2
     assert tmp_path.stat().st_mode & 0o777 == 0o700
     studio.close()
@@ -117,7 +117,7 @@ def test_what_a_kill_left_half_written_is_swept_and_nothing_else(tmp_path: Path)
 
 
 def test_an_upload_that_a_killed_studio_left_is_gone_when_it_stops_or_starts(tmp_path: Path) -> None:
-    studio = Studio(Settings(tmp_path, samples=False))
+    studio = Studio(ServerSettings(tmp_path, samples=False))
     project = add_project(studio, name="x").id
     left = studio.folders.project(project) / f"upload-{new_id()}.part"
     left.write_bytes(b"name,age\nAnn,20\n")

@@ -102,7 +102,7 @@ def test_what_a_person_gave_stays_while_it_fits(tmp_path: Path) -> None:
     own = Hierarchy.of("city", [("Bern", "CH", "*"), ("Genf", "CH", "*")])
     city, age = (ColumnValues(table, column) for column in table.schema.columns)
     hierarchies.keep_hierarchy(city, table.schema, tmp_path, own)
-    hierarchies.keep_hierarchy(age, table.schema, tmp_path, hierarchies.Asked("widths", "10"))
+    hierarchies.keep_hierarchy(age, table.schema, tmp_path, hierarchies.BuilderRequest("widths", "10"))
     assert hierarchies.make_hierarchies(table, tmp_path) == []
     assert [about["made"] for about in hierarchies.hierarchy_facts(tmp_path)] == ["uploaded", "widths"]
     other = table_of(city=({}, ["Bern", "Chur"]), age=({"type": "integer"}, [5, 6]))

@@ -13,7 +13,7 @@ from noren.studio.actions.projects import answer, set_schema
 from noren.studio.forms.columns import open_stops, problems_of, with_answer
 from noren.studio.forms.run_form import checked_methods
 from noren.studio.store import State
-from noren.web.errors import NotNowError
+from noren.web.errors import ConflictError
 
 SPEND = "customer,date,cds,paid\n" + "".join(f"{i % 4},1997010{i % 9 + 1},{i % 3},{i}.5\n" for i in range(12))
 SLASHED = "id,when\nA,01/02/2010\nB,03/04/2010\n"
@@ -54,7 +54,7 @@ def test_a_question_that_stops_is_asked_with_its_answers_and_nothing_is_protecte
     assert "行は購買です" in told
     protect = quiet.client.get(f"/projects/{project}/protect").text
     assert heading(protect) == "One answer is missing: 4 names stand in 12 rows: are rows purchases?"
-    with pytest.raises(NotNowError, match="4 names stand in 12 rows"):
+    with pytest.raises(ConflictError, match="4 names stand in 12 rows"):
         order(quiet, project)
 
 

@@ -26,7 +26,7 @@ from tests.studio.in_process import Server
 
 from noren.studio.api import router
 from noren.studio.app import make_app
-from noren.web.settings import Settings
+from noren.web.settings import ServerSettings
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]
     """Somebody in a studio of its own, where nothing is done: projects are added and removed as they like."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listening:
         port = listening.getsockname()[1]
-        app = make_app(Settings(tmp_path_factory.mktemp("strangers"), port=port, samples=False))
+        app = make_app(ServerSettings(tmp_path_factory.mktemp("strangers"), port=port, samples=False))
         app.state.studio.jobs.submit = lambda job: None
         server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="error"))
         serving = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

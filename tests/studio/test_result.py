@@ -19,13 +19,13 @@ from tests.studio.finished_runs import MEASURES, SEED, Finished, finished_runs, 
 from tests.studio.in_process import Server
 
 from noren.data.release import Release
-from noren.judgement.evidence import Facts, Tried
+from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.glossary import chapters
 from noren.judgement.judging import judge
 from noren.judgement.numbers import number
 from noren.judgement.release_facts import release_facts
-from noren.judgement.sentences import word_text
-from noren.judgement.verdict import Exhibit, Word
+from noren.judgement.sentences import verdict_label
+from noren.judgement.verdict import AttackEvidence, VerdictStatus
 from noren.measures import measures
 from noren.reports.run_view import RowCounts
 from noren.studio.pages import result as words
@@ -103,22 +103,22 @@ def test_a_history_shows_the_numbers_of_the_command_line(
     assert set(measured(result)) <= set(shown)
     assert f"{verdict.evidence[0].attack} " in page
     assert html.unescape(re.search(r"<h1>(.*?)</h1>", page)[1]) == verdict.sentence  # type: ignore[index]
-    assert word_text(verdict.word) in page
+    assert verdict_label(verdict.status) in page
     assert client.get(f"/api/v1/runs/{runs.runs[name]}/result").json()["verdict"] == json.loads(
         json.dumps(verdict.as_dict())
     )
 
 
-def tried_hits(attacked: dict[str, Any], one: Exhibit) -> list[int]:
+def tried_hits(attacked: dict[str, Any], one: AttackEvidence) -> list[int]:
     hits: list[int] = attacked["results"][one.attack]["hits"]
     return hits
 
 
-def got(attack: str, hits: list[int], result: dict[str, Any]) -> Tried:
+def got(attack: str, hits: list[int], result: dict[str, Any]) -> AttackResult:
     """Return what the command line says that an attack got."""
     places = tuple(at for at, now in enumerate(hits, start=1) if now > (hits[at - 2] if at > 1 else 0))
     customers = round(result["results"]["reid-rate"]["parts"][attack] * 120)
-    return Tried(attack=attack, named=len(hits), right=len(places), customers=customers, right_at=places)
+    return AttackResult(attack=attack, named=len(hits), right=len(places), customers=customers, right_at=places)
 
 
 def smallest(release: Path) -> int:
@@ -193,16 +193,18 @@ def test_the_three_numbers_are_what_decides(client: httpx.Client, runs: Finished
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        (Word.PROVED, "Not tried here: s1. What is proved holds against them too."),
-        (Word.WITHSTANDS, "Not tried here: s1. The verdict says nothing about them."),
+        (VerdictStatus.PROVED, "Not tried here: s1. What is proved holds against them too."),
+        (VerdictStatus.WITHSTANDS, "Not tried here: s1. The verdict says nothing about them."),
     ],
 )
-def test_what_was_not_tried_is_no_doubt_about_a_proof(monkeypatch: pytest.MonkeyPatch, word: Word, said: str) -> None:
+def test_what_was_not_tried_is_no_doubt_about_a_proof(
+    monkeypatch: pytest.MonkeyPatch, word: VerdictStatus, said: str
+) -> None:
     monkeypatch.setattr("noren.studio.pages.result.fitting", lambda *_: ["jaccard", "s1"])
     tried = SimpleNamespace(facts=SimpleNamespace(tried=[SimpleNamespace(attack="jaccard")]), told={})
     studio: Any = SimpleNamespace(schema=lambda project: None)
     visit = SimpleNamespace(studio=studio, project=SimpleNamespace(id="p"))
-    asked = (cast("Any", value) for value in (visit, tried, SimpleNamespace(word=word)))
+    asked = (cast("Any", value) for value in (visit, tried, SimpleNamespace(status=word)))
     assert untried_sentence(*asked) == said
 
 

@@ -15,7 +15,7 @@ from tests.studio.browsing import another_page, watched, without_axe_violations,
 from tests.studio.conftest import Running, lasting_port, ready_project, until, wait_for
 from tests.studio.in_process import InProcess, Program, Server
 
-from noren.judgement.frontier import Place
+from noren.judgement.frontier import RiskUtilityPoint
 from noren.studio.pages.runs import _finding
 from noren.studio.store import Job, State
 from noren.studio.work import STAGES, stage_of
@@ -70,17 +70,20 @@ def job(state: State) -> Job:
         ([job(State.FAILED)], [], "No run came to its end"),
         (
             [job(State.DONE)] * 2,
-            [Place(label="thin", word="broken", use=0.9, risk=0.5), Place(label="k = 3", word="withstands", use=0.6)],
+            [
+                RiskUtilityPoint(label="thin", status="broken", use=0.9, risk=0.5),
+                RiskUtilityPoint(label="k = 3", status="withstands", use=0.6),
+            ],
             "Of 2 releases, 1 may be handed out: k = 3 (withstands) keeps 60.0% of the utility",
         ),
         (
             [job(State.DONE)],
-            [Place(label="thin", word="broken", use=0.5, risk=0.5)],
+            [RiskUtilityPoint(label="thin", status="broken", use=0.5, risk=0.5)],
             "The one release, thin, may not be handed out: it gives away 50.0%",
         ),
     ],
 )
-def test_the_list_states_its_finding(jobs: list[Job], places: list[Place], said: str) -> None:
+def test_the_list_states_its_finding(jobs: list[Job], places: list[RiskUtilityPoint], said: str) -> None:
     assert _finding(jobs, places) == said
 
 
@@ -145,7 +148,7 @@ def test_cancel_by_form_and_start_again(client: httpx.Client, history: str, long
     asked = client.post(f"/jobs/{long_job}/cancel", data={"back": address})
     assert asked.status_code == 200
     assert "? What it has done so far is thrown away.</h1>" in asked.text
-    assert f'<a class="button" href="{address}">No, let it go on</a>' in asked.text
+    assert f'<a class="button" href="{address}">No, go back</a>' in asked.text
     assert client.get(f"/api/v1/jobs/{long_job}").json()["state"] in ("waiting", "running")
     sure = {"back": address, "sure": "yes"}
     assert client.post(f"/jobs/{long_job}/cancel", data=sure).headers["location"] == address

@@ -16,8 +16,8 @@ from noren.measures.safety import classes
 from noren.progress import silent
 from noren.studio.folders import Folders, read_json
 from noren.studio.work import running
-from noren.sweeps.cached_point import KeptPoint
-from noren.sweeps.sweep import ask, run
+from noren.sweeps.cached_point import CachedPoint
+from noren.sweeps.sweep import build_request, run
 
 ATTACKS, MEASURES = ["unique-rows", "jaccard"], ["cell-error", "reid-rate", "effective"]
 PIECES = 1 + len(ATTACKS) + len(MEASURES)
@@ -69,7 +69,7 @@ def do(
 def swept(project: Path, k: Any, **more: Any) -> Any:
     original = running.original_of(order(project, 0))
     judges: dict[str, Any] = {"attacks": ATTACKS[::-1], "measures": MEASURES, "seeds": [5]}
-    asked, _left = ask(original, "generalize-by-count", {"k": k}, **judges | more)
+    asked, _left = build_request(original, "generalize-by-count", {"k": k}, **judges | more)
     return run(original, asked, cache=project, workers=1)
 
 
@@ -175,7 +175,7 @@ def test_a_cache_that_cannot_be_written_fails_no_run(project: Path, monkeypatch:
         raise PermissionError
 
     for name in ("add_release", "add_guess", "add_score"):
-        monkeypatch.setattr(KeptPoint, name, refused)
+        monkeypatch.setattr(CachedPoint, name, refused)
     summary, folder = do(project, order(project, 3))
     assert summary["failed"] == []
     assert list(read_json(folder / "outcome.json")["scores"]) == MEASURES
@@ -186,7 +186,7 @@ def test_a_full_disk_ends_a_run_and_loses_nothing(project: Path, monkeypatch: py
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(KeptPoint, "add_guess", full)
+        patched.setattr(CachedPoint, "add_guess", full)
         with pytest.raises(OSError, match="No space"):
             do(project, order(project, 3))
     kept = read_json(project / "jobs" / ("j" * 12) / "outcome.json")

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from noren.studio.folders import Folders, UnknownIdError, read_json, write_json
 from noren.studio.store import State, Store
 from noren.web.accounts import digest_of
-from noren.web.uploads import shown_name
+from noren.web.uploads import display_name
 from noren.work.queue import new_id
 
 
@@ -124,4 +124,4 @@ def test_json_is_written_for_the_owner_alone(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_files_are_shown_and_nothing_else(given: str, shown: str) -> None:
-    assert shown_name(given) == shown
+    assert display_name(given) == shown

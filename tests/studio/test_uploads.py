@@ -24,14 +24,14 @@ from noren.data.reading import read
 from noren.errors import NorenError
 from noren.progress import silent
 from noren.studio.actions.projects import add_project, upload
-from noren.studio.failure_reasons import told_error
+from noren.studio.failure_reasons import error_details
 from noren.studio.folders import read_json
 from noren.studio.pages import data_parts
 from noren.studio.service import Studio
 from noren.studio.work import reading
 from noren.web.errors import TooLargeError
-from noren.web.settings import Settings
-from noren.web.uploads import shown_name
+from noren.web.settings import ServerSettings
+from noren.web.uploads import display_name
 
 PEOPLE = b"name,age,city\nAnn,20,Bern\nBob,31,Genf\nCid,31,Bern\n"
 
@@ -104,7 +104,7 @@ def test_wrong_files_get_the_errors_of_the_command_line(
         read(name, guess_schema(name).schema)
     with pytest.raises(NorenError) as by_worker:
         work(tmp_path / "studio", name, WRONG[name])
-    assert told_error(by_worker.value, name)["message"]["en"] == str(by_hand.value)
+    assert error_details(by_worker.value, name)["message"]["en"] == str(by_hand.value)
 
 
 def test_a_wrong_file_is_told_in_place_and_another_can_be_sent_at_once(client: httpx.Client) -> None:
@@ -253,9 +253,9 @@ def test_hostile_names_are_text_and_lead_nowhere(client: httpx.Client, server: S
 
 
 def test_the_name_of_a_file_is_only_shown() -> None:
-    assert shown_name("C:\\Users\\me\\data.csv") == "data.csv"
-    assert shown_name("../..") == ".."
-    assert shown_name("a" * 500) == "a" * 120
+    assert display_name("C:\\Users\\me\\data.csv") == "data.csv"
+    assert display_name("../..") == ".."
+    assert display_name("a" * 500) == "a" * 120
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def test_the_name_of_a_file_is_only_shown() -> None:
 @pytest.fixture
 def small_studio(tmp_path: Path) -> Iterator[Studio]:
     """A studio that takes 1,000 bytes; its background work is not started."""
-    studio = Studio(Settings(folder=tmp_path / "studio", largest_upload=1_000))
+    studio = Studio(ServerSettings(folder=tmp_path / "studio", largest_upload=1_000))
     yield studio
     studio.close()
 

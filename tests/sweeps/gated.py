@@ -48,7 +48,7 @@ class Listening(Attack):
     summary: ClassVar[str] = "Repeats what others found."
     listens: ClassVar[bool] = True
 
-    def after(self, guesses: Mapping[str, Guess]) -> Attack:
+    def with_other_guesses(self, guesses: Mapping[str, Guess]) -> Attack:
         told = self.model_copy()
         told.__dict__["heard"] = guesses
         return told

@@ -19,16 +19,16 @@ from noren.data.frames import History, Table
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.errors import FileError, InputError, OutputError
-from noren.i18n import speaking
-from noren.judgement.rule import rule_named
+from noren.i18n import use_language
+from noren.judgement.rule import get_rule
 from noren.judgement.sentences import rule_sentence
 from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.sweeps.advice import headline
 from noren.sweeps.files import NAMES, SweepFile, holds_study, sweep_toml
 from noren.sweeps.page import page_html, short_html
-from noren.sweeps.study import Study
-from noren.sweeps.sweep import ask, run, sweep
+from noren.sweeps.study import SweepStudy
+from noren.sweeps.sweep import build_request, run, sweep
 
 SEED = 918273645546372819
 PERSON = "person-0x5f-"
@@ -42,7 +42,7 @@ def history() -> History:
 
 
 @pytest.fixture(scope="module")
-def study(history: History, tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study(history: History, tmp_path_factory: pytest.TempPathFactory) -> SweepStudy:
     return sweep(
         history,
         "pseudonymize,generalize-by-count,thin",
@@ -58,7 +58,7 @@ def study(history: History, tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture(scope="module")
-def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(study: SweepStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return study.save(tmp_path_factory.mktemp("study") / "study")
 
 
@@ -105,7 +105,7 @@ def test_no_seed_and_no_person_is_told_but_in_the_secret_file(folder: Path, hist
         assert "seed" not in json.loads(text)["points"][0] if name == "table.json" else True
 
 
-def test_the_table_is_the_frame_less_its_seeds(folder: Path, study: Study) -> None:
+def test_the_table_is_the_frame_less_its_seeds(folder: Path, study: SweepStudy) -> None:
     with (folder / "table.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["label"] for row in rows] == study.frame["label"].to_list()
@@ -115,12 +115,12 @@ def test_the_table_is_the_frame_less_its_seeds(folder: Path, study: Study) -> No
     assert [point["use"] for point in plain["points"]] == study.frame["use"].to_list()
     assert plain["recommended"] == ["generalize-by-count, k = 3"]
     assert [one["label"] for one in plain["settings"] if one["refused"]] == ["generalize-by-count, k = 99"]
-    assert plain["rule"] == rule_named("inside").as_dict()
+    assert plain["rule"] == get_rule("inside").as_dict()
     jaccard = next(one for one in plain["points"][0]["evidence"] if one["attack"] == "jaccard")
     assert jaccard["right"] == study.frame["jaccard.right"][0]
 
 
-def test_another_study_may_take_its_place_and_nothing_else(folder: Path, study: Study, tmp_path: Path) -> None:
+def test_another_study_may_take_its_place_and_nothing_else(folder: Path, study: SweepStudy, tmp_path: Path) -> None:
     target = tmp_path / "study"
     study.save(target)
     before = {name: (target / name).read_bytes() for name in NAMES}
@@ -136,15 +136,17 @@ def test_another_study_may_take_its_place_and_nothing_else(folder: Path, study: 
 # --- the file that repeats it ----------------------------------------------------------------------------------------
 
 
-def again(toml: Path, original: Any, cache: Path) -> Study:
+def again(toml: Path, original: Any, cache: Path) -> SweepStudy:
     """Run what a file says, as the command does."""
     file = SweepFile(toml)
     words: dict[str, Any] = {key: file.components(key) for key in ("attacks", "measures")}
-    asked, _left = ask(original, [one.method for one in file.settings()], **words, seeds=file.seeds(), rule=file.rule())
+    asked, _left = build_request(
+        original, [one.method for one in file.settings()], **words, seeds=file.seeds(), rule=file.rule()
+    )
     return run(original, asked, cache=cache, workers=1)
 
 
-def test_the_file_repeats_the_study(folder: Path, study: Study, history: History, tmp_path: Path) -> None:
+def test_the_file_repeats_the_study(folder: Path, study: SweepStudy, history: History, tmp_path: Path) -> None:
     repeated = again(folder / "sweep.toml", history, study.cache.parent if study.cache else tmp_path)
     assert (repeated.computed, repeated.kept) == (0, study.computed)
     repeated.save(tmp_path / "again")
@@ -160,7 +162,7 @@ def test_chains_parameters_schemas_and_files_come_back(history: History, tmp_pat
     mine = History(history.frame, own)
     chain = Chain(steps=({"method": "thin", "share": 0.2}, "monthly-pseudonyms"))
     jaccard = attacks.create("jaccard", candidates=3)
-    asked, _left = ask(
+    asked, _left = build_request(
         mine, [chain, "thin"], {"share": 0.25}, attacks=[jaccard], measures="none", seeds=[3], rule="1/7"
     )
     study = run(mine, asked, file=tmp_path / "in" / "T.csv", cache=tmp_path / "cache", workers=1)
@@ -171,14 +173,14 @@ def test_chains_parameters_schemas_and_files_come_back(history: History, tmp_pat
     assert file.schema() == own
     assert [one.method for one in file.settings()] == [one.method for one in asked.settings]
     assert file.components("attacks") == [jaccard]
-    assert (file.components("measures"), file.seeds(), file.rule()) == ([], [3], rule_named("1/7"))
+    assert (file.components("measures"), file.seeds(), file.rule()) == ([], [3], get_rule("1/7"))
     assert again(toml, mine, tmp_path / "cache").computed == 0
 
 
 def test_files_are_named_from_the_folder(people: Table, tmp_path: Path) -> None:
     hierarchy = methods.create("hierarchy", k=3, quasi=("sex",), hierarchies=tmp_path / "ladders")
-    asked, _left = ask(people, [hierarchy], attacks=[], measures=[], seeds=[1])
-    text = sweep_toml(Study(api_source(people), asked, []), tmp_path / "a" / "study")
+    asked, _left = build_request(people, [hierarchy], attacks=[], measures=[], seeds=[1])
+    text = sweep_toml(SweepStudy(api_source(people), asked, []), tmp_path / "a" / "study")
     assert 'hierarchies = "../../ladders"' in text
     (tmp_path / "a" / "study").mkdir(parents=True)
     (tmp_path / "a" / "study" / "sweep.toml").write_text(text)
@@ -187,9 +189,9 @@ def test_files_are_named_from_the_folder(people: Table, tmp_path: Path) -> None:
 
 
 def api_source(original: Any) -> Any:
-    from noren.sweeps.study import Source
+    from noren.sweeps.study import StudyData
 
-    return Source(original.schema, len(original), len(original), original.digest())
+    return StudyData(original.schema, len(original), len(original), original.digest())
 
 
 @pytest.mark.parametrize(
@@ -232,12 +234,12 @@ def people() -> Table:
     return Table(people.frame.with_columns(income=values, illness=values), people.schema)
 
 
-def test_the_answer_has_its_reasons_with_numbers(study: Study) -> None:
+def test_the_answer_has_its_reasons_with_numbers(study: SweepStudy) -> None:
     frame = study.frame.filter("recommended")
     said = study.answer
     assert said[0] == (
         "Take generalize-by-count, k = 3 (proved), because of the 2 of 5 settings that may be handed out it "
-        f"keeps the most utility, {frame['use'].mean():.1%}."  # type: ignore[str-bytes-safe]
+        f"It keeps the most utility ({frame['use'].mean():.1%}) of the 2 settings that meet your rule."  # type: ignore[str-bytes-safe]
     )
     (taken,) = (one for one in study.settings if one.recommended)
     assert taken.verdict is not None
@@ -254,7 +256,7 @@ def test_the_answer_has_its_reasons_with_numbers(study: Study) -> None:
     )
 
 
-def test_where_nothing_may_be_handed_out_it_is_said_and_the_safest_named(history: History, study: Study) -> None:
+def test_where_nothing_may_be_handed_out_it_is_said_and_the_safest_named(history: History, study: SweepStudy) -> None:
     cache = study.cache.parent if study.cache else None
     poor = sweep(
         history, "pseudonymize,thin", share=0.3, attacks=["jaccard"], measures=[], seeds=[SEED], cache=cache, workers=1
@@ -269,7 +271,7 @@ def test_where_nothing_may_be_handed_out_it_is_said_and_the_safest_named(history
     assert "noren protect" not in page_html(untried)
 
 
-def test_the_page_tells_its_finding_and_loads_nothing(folder: Path, study: Study) -> None:
+def test_the_page_tells_its_finding_and_loads_nothing(folder: Path, study: SweepStudy) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
     page = Page(text)
     assert ("h1", headline(study.settings, study.choices)) in page.said
@@ -306,7 +308,7 @@ def test_a_table_has_a_page_of_its_own(people: Table, tmp_path: Path) -> None:
     assert "chance to survive" not in said
 
 
-def test_a_notebook_sees_the_answer(study: Study) -> None:
+def test_a_notebook_sees_the_answer(study: SweepStudy) -> None:
     html = study._repr_html_()
     assert html == short_html(study)
     assert "Take generalize-by-count, k = 3" in html
@@ -314,8 +316,8 @@ def test_a_notebook_sees_the_answer(study: Study) -> None:
 
 
 @pytest.mark.usefixtures("marked")
-def test_every_word_is_looked_up(study: Study) -> None:
-    bare = Study(study.source, study.asked, study.points)  # nothing drawn in another language is at hand
+def test_every_word_is_looked_up(study: SweepStudy) -> None:
+    bare = SweepStudy(study.source, study.asked, study.points)  # nothing drawn in another language is at hand
     page = Page(page_html(bare))
     assert ("html", {"lang": "ja"}) in page.tags
     texts = [text for tag, text in page.said if tag not in ("span", "pre")]
@@ -326,12 +328,12 @@ def test_every_word_is_looked_up(study: Study) -> None:
     assert left <= names
 
 
-def test_japanese_is_spoken(study: Study, speak: Callable[[str], None]) -> None:
+def test_japanese_is_spoken(study: SweepStudy, speak: Callable[[str], None]) -> None:
     speak("ja")
     text = page_html(study)
     assert '<html lang="ja">' in text
     assert re.search("[ぁ-ん]", text)
     refused = next(one for one in study.settings if not one.done).runs[0]
     assert re.search("[ぁ-んァ-ン一-龥]", refused.reason())
-    with speaking("en"):
+    with use_language("en"):
         assert refused.reason().startswith("k=99 is more than")

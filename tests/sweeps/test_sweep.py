@@ -21,8 +21,8 @@ from noren.attacks import attacks
 from noren.data.frames import History, Table
 from noren.data.samples.people import sample_people
 from noren.errors import NorenError, ParameterError, UnknownNameError
-from noren.judgement.evidence import Facts, Tried
-from noren.judgement.frontier import place_of
+from noren.judgement.evidence import AttackResult, Facts
+from noren.judgement.frontier import risk_utility_point
 from noren.judgement.judging import judge
 from noren.judgement.outcome import run_outcome
 from noren.measures import measures
@@ -31,7 +31,7 @@ from noren.methods.chain import Chain
 from noren.protocols import Score
 from noren.sweeps.plan import settings_for
 from noren.sweeps.study import PointResult, SettingResult
-from noren.sweeps.sweep import Line, Prospect, Watch, ask, run, sweep, sweep_folder
+from noren.sweeps.sweep import PointProgress, SweepForecast, SweepProgress, build_request, run, sweep, sweep_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTACKS, MEASURES = ["unique-rows", "jaccard"], ["cell-error", "effective", "reid-rate", "rfm", "um"]
@@ -84,10 +84,10 @@ def test_rows_are_what_single_runs_give(history: History, tmp_path: Path) -> Non
     for row, (name, parameters) in zip(found.iter_rows(named=True), singles, strict=True):
         outcome = run_outcome(history, name, seed=1, attacks=ATTACKS, measures=MEASURES, **parameters)
         verdict = judge(outcome)
-        place = place_of(row["label"], verdict, outcome.scores)
+        place = risk_utility_point(row["label"], verdict, outcome.scores)
         assert {measure: row[measure] for measure in MEASURES} == {n: s.value for n, s in outcome.scores.items()}
         assert (row["use"], row["risk"], row["risk_of"]) == (place.use, place.risk, place.risk_of)
-        assert (row["verdict"], row["reason"], row["sentence"]) == (verdict.word, verdict.reason, verdict.sentence)
+        assert (row["verdict"], row["reason"], row["sentence"]) == (verdict.status, verdict.reason, verdict.sentence)
         assert row["rule"] == "partner"
         best = verdict.evidence[0]
         assert [row[name] for name in ("attack", "named", "right", "rate", "low", "high")] == [
@@ -107,7 +107,7 @@ def test_tables_are_judged_by_their_classes_or_by_proof(people: Table, tmp_path:
         perturbed = name == "retention"
         judges = ["classes", "table-loss", *(["l1-precision"] if perturbed else [])]
         outcome = run_outcome(people, name, seed=1, k=k, measures=judges, **few if perturbed else {"l": 2})
-        place = place_of(row["label"], judge(outcome, "inside"), outcome.scores)
+        place = risk_utility_point(row["label"], judge(outcome, "inside"), outcome.scores)
         assert (row["use"], row["risk"], row["use_of"]) == (place.use, place.risk, place.use_of)
         assert row["verdict"] == "proved"
     assert [row["risk_of"] for row in rows] == ["guarantee"] * 4
@@ -136,22 +136,22 @@ def test_of_several_runs_the_worst_counts(history: History) -> None:
     setting = settings_for("thin", {"share": 0.3}, history)[0][0]
 
     def run_of(customers: int, *, use: float) -> PointResult:
-        tried = Tried(
+        tried = AttackResult(
             attack="a", named=100, right=customers, customers=customers, right_at=tuple(range(1, customers + 1))
         )
         verdict = judge(Facts(kind="history", people=100, tried=(tried,)))
-        place = place_of("thin", verdict, {"cell-error": Score(1 - use)})
+        place = risk_utility_point("thin", verdict, {"cell-error": Score(1 - use)})
         return PointResult(setting, 1, 1, verdict=verdict, place=place)
 
     safe, broken = run_of(2, use=0.4), run_of(90, use=0.6)
     both = SettingResult(setting, [safe, broken, safe])
-    assert (both.place.word, both.place.risk) == ("broken", 0.9)
+    assert (both.place.status, both.place.risk) == ("broken", 0.9)
     assert both.place.use == pytest.approx(1.4 / 3)
     assert both.verdict == broken.verdict
-    assert SettingResult(setting, [safe, safe]).place.word == "withstands"
+    assert SettingResult(setting, [safe, safe]).place.status == "withstands"
     refused = PointResult(setting, 2, 2, {"en": "no"})
-    assert SettingResult(setting, [safe, refused]).place.word == "untried"  # of that seed nothing is known
-    assert SettingResult(setting, [refused]).place.word == "untried"
+    assert SettingResult(setting, [safe, refused]).place.status == "untried"  # of that seed nothing is known
+    assert SettingResult(setting, [refused]).place.status == "untried"
 
 
 def test_an_own_attack_hears_those_before_it(history: History, tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_the_cache_is_for_its_owner_alone(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_processes_change_no_byte(history: History, tmp_path: Path) -> None:
     judges: dict[str, Any] = {"attacks": ATTACKS, "measures": MEASURES}
-    asked, _left = ask(history, "generalize-by-count,thin", {"k": [2, 99], "share": 0.2}, seeds=[4], **judges)
+    asked, _left = build_request(history, "generalize-by-count,thin", {"k": [2, 99], "share": 0.2}, seeds=[4], **judges)
     folders = []
     for workers in (1, 2):
         study = run(history, asked, cache=tmp_path / f"cache-{workers}", workers=workers)
@@ -396,18 +396,18 @@ def test_a_file_that_changes_makes_another_release(people: Table, tmp_path: Path
 
 
 def test_who_watches_hears_of_every_point(history: History, tmp_path: Path) -> None:
-    class Heard(Watch):
+    class Heard(SweepProgress):
         def __init__(self) -> None:
-            self.prospects: list[Prospect] = []
-            self.lines: list[tuple[int, Line]] = []
+            self.prospects: list[SweepForecast] = []
+            self.lines: list[tuple[int, PointProgress]] = []
 
-        def begin(self, prospect: Prospect) -> None:
+        def begin(self, prospect: SweepForecast) -> None:
             self.prospects.append(prospect)
 
-        def changed(self, at: int, line: Line) -> None:
+        def changed(self, at: int, line: PointProgress) -> None:
             self.lines.append((at, line))
 
-    asked, _left = ask(history, "thin", {"share": [0.1, 0.2]}, attacks=["jaccard"], measures=[], seeds=[1])
+    asked, _left = build_request(history, "thin", {"share": [0.1, 0.2]}, attacks=["jaccard"], measures=[], seeds=[1])
     first, second = Heard(), Heard()
     run(history, asked, cache=tmp_path, workers=1, watch=first)
     run(history, asked, cache=tmp_path, workers=1, watch=second)
@@ -421,12 +421,12 @@ def test_who_watches_hears_of_every_point(history: History, tmp_path: Path) -> N
 
 
 def test_small_work_is_done_in_this_process(history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Heard(Watch):
-        def begin(self, prospect: Prospect) -> None:
+    class Heard(SweepProgress):
+        def begin(self, prospect: SweepForecast) -> None:
             raise LookupError(prospect.workers, *prospect.slow)
 
     monkeypatch.setattr("noren.sweeps.sweep.cores", lambda: 3)
-    asked, _left = ask(history, "generalize", {"k": [2, 3]}, attacks=["ensemble"], measures=[], seeds=[1])
+    asked, _left = build_request(history, "generalize", {"k": [2, 3]}, attacks=["ensemble"], measures=[], seeds=[1])
     for most, used in ((10**6, 1), (0, 3)):
         monkeypatch.setattr("noren.sweeps.sweep._SMALL", most)
         with pytest.raises(LookupError) as told:

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
-from noren.web.actions import Asked, action, add_route, command
+from noren.web.actions import ActionParameter, action, add_route, command
 
 
 @action(
@@ -20,9 +20,9 @@ def close(
     shop: str,
     *,
     account: str,
-    shelf: Annotated[str, Asked("Which shelf.", "SHELF", {"max_length": 5})],
-    reason: Annotated[str, Asked("Why.", rules={"max_length": 10})],
-    days: Annotated[int, Asked("For how long.")] = 1,
+    shelf: Annotated[str, ActionParameter("Which shelf.", "SHELF", {"max_length": 5})],
+    reason: Annotated[str, ActionParameter("Why.", rules={"max_length": 10})],
+    days: Annotated[int, ActionParameter("For how long.")] = 1,
 ) -> str:
     """Close a shelf.
 

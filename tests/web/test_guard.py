@@ -22,10 +22,10 @@ from noren.errors import ParameterError
 from noren.i18n import active_language
 from noren.studio.app import BOUNDS
 from noren.studio.store import Store
-from noren.studio.users import Entrance
+from noren.studio.users import StudioAuthentication
 from noren.web.guard import CONTENT_POLICY, Guard, keep_session
-from noren.web.settings import Settings
-from noren.web.uploads import BodyError, Patience, bounded
+from noren.web.settings import ServerSettings
+from noren.web.uploads import BodyError, UploadTimeouts, bounded
 
 HOME = "http://127.0.0.1:8321"
 
@@ -46,14 +46,14 @@ async def tell(request: Request) -> JSONResponse:
 
 
 def made(
-    folder: Path, password: str | None = None, patience: Patience | None = None, **how: Any
-) -> tuple[Starlette, Entrance]:
+    folder: Path, password: str | None = None, patience: UploadTimeouts | None = None, **how: Any
+) -> tuple[Starlette, StudioAuthentication]:
     folder.mkdir(exist_ok=True)
     if password is not None:
         (folder / "password.hash").write_text(PasswordHasher().hash(password), encoding="ascii")
-    settings = Settings(folder, **how)
+    settings = ServerSettings(folder, **how)
     settings.make_folder()
-    login = Entrance(settings, Store(settings.database_url).users)
+    login = StudioAuthentication(settings, Store(settings.database_url).users)
     routes = [Route(path, tell, methods=["GET", "POST"]) for path in ("/", "/login", "/api/v1/x")]
     app = Starlette(routes=routes)
     app.add_middleware(Guard, settings=settings, door=login, patience=patience)
@@ -93,32 +93,32 @@ class TestName:
     @pytest.mark.parametrize("name", ["http://studio.example", "a b", "studio.example/", ""])
     def test_what_is_no_name_is_said(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(ParameterError, match="is no name of a machine"):
-            Settings(tmp_path, names=(name,))
+            ServerSettings(tmp_path, names=(name,))
 
     def test_everywhere_means_every_address_it_was_reached_by(self, tmp_path: Path) -> None:
         (tmp_path / "password.hash").write_text("x", encoding="ascii")
-        studio = Settings(tmp_path, host="0.0.0.0")
+        studio = ServerSettings(tmp_path, host="0.0.0.0")
         assert studio.answers_to("192.168.7.5:8321", "192.168.7.5")
         assert studio.answers_to("127.0.0.1:8321", "127.0.0.1")
         assert not studio.answers_to("192.168.7.5", "192.168.7.5")  # another port
         assert not studio.answers_to("192.168.7.6:8321", "192.168.7.5")  # another machine's
         assert not studio.answers_to("evil.example:8321", "192.168.7.5")
-        assert not Settings(tmp_path).answers_to("192.168.7.5:8321", "192.168.7.5")  # listens here alone
-        six = Settings(tmp_path, host="::")
+        assert not ServerSettings(tmp_path).answers_to("192.168.7.5:8321", "192.168.7.5")  # listens here alone
+        six = ServerSettings(tmp_path, host="::")
         assert six.answers_to("[fd00::5]:8321", "fd00::5")
         assert six.answers_to("192.168.7.5:8321", "::ffff:192.168.7.5")
 
     @pytest.mark.parametrize("host", ["0.0.0.0", "::", "127.0.0.1", "::1", "192.168.7.5", "fd00::5"])
     def test_every_address_it_names_is_answered(self, tmp_path: Path, host: str) -> None:
         (tmp_path / "password.hash").write_text("x", encoding="ascii")
-        studio = Settings(tmp_path, host=host)
+        studio = ServerSettings(tmp_path, host=host)
         assert studio.addresses
         for address in studio.addresses:
             asked = urlsplit(address)
             assert studio.answers_to(asked.netloc, asked.hostname), address
 
     def test_a_proxy_may_have_its_name(self, tmp_path: Path) -> None:
-        assert Settings(tmp_path, names=("noren.example",)).answers_to("noren.example")
+        assert ServerSettings(tmp_path, names=("noren.example",)).answers_to("noren.example")
 
 
 class TestToken:
@@ -210,11 +210,11 @@ class TestHeaders:
 class TestLogin:
     def test_beyond_this_machine_a_password_is_needed(self, tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match="no password"):
-            Settings(tmp_path, host="0.0.0.0")
+            ServerSettings(tmp_path, host="0.0.0.0")
         with pytest.raises(ParameterError, match="no password"):
-            Settings(tmp_path, host="studio.example")
+            ServerSettings(tmp_path, host="studio.example")
         (tmp_path / "password.hash").write_text("x", encoding="ascii")
-        assert Settings(tmp_path, host="0.0.0.0").host == "0.0.0.0"
+        assert ServerSettings(tmp_path, host="0.0.0.0").host == "0.0.0.0"
 
     def test_who_is_not_logged_in_sees_the_login_alone(self, tmp_path: Path) -> None:
         app, login = made(tmp_path, "correct horse battery")
@@ -323,7 +323,7 @@ class TestProxy:
 
     def test_a_wrong_address_is_said(self, tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match=r"the address of a proxy is wrong .*; write it like 127\.0\.0\.1"):
-            Settings(tmp_path, proxies=("my-proxy",))
+            ServerSettings(tmp_path, proxies=("my-proxy",))
 
 
 def awaited(work: Callable[[], Awaitable[Any]]) -> Any:
@@ -365,7 +365,7 @@ class TestBodies:
 
         scope = {"type": "http", "method": "PUT", "path": path, "headers": []}
         with pytest.raises(BodyError) as told:
-            awaited(bounded(scope, nothing, Patience(between=0.01), BOUNDS))
+            awaited(bounded(scope, nothing, UploadTimeouts(between=0.01), BOUNDS))
         assert told.value.status_code == 408
 
     @pytest.mark.parametrize(("pace", "given_up"), [(1e12, True), (0.0, False)])
@@ -374,7 +374,7 @@ class TestBodies:
             return {"type": "http.request", "body": b"x", "more_body": True}
 
         scope = {"type": "http", "method": "PUT", "path": f"/api/v1/projects/{'a' * 12}/file", "headers": []}
-        receive = bounded(scope, drop, Patience(usual=-1.0, pace=pace), BOUNDS)
+        receive = bounded(scope, drop, UploadTimeouts(usual=-1.0, pace=pace), BOUNDS)
         if given_up:
             with pytest.raises(BodyError):
                 awaited(receive)
@@ -391,7 +391,7 @@ class TestBodies:
 
         async def both() -> list[str]:
             careful = bounded(
-                {"type": "http", "method": "GET", "path": "/", "headers": []}, receive, Patience(), BOUNDS
+                {"type": "http", "method": "GET", "path": "/", "headers": []}, receive, UploadTimeouts(), BOUNDS
             )
             return [(await careful())["type"] for _ in range(2)]
 
@@ -406,7 +406,7 @@ class TestBearer:
         async def whose(request: Request) -> JSONResponse:
             return JSONResponse({"account": request.state.account})
 
-        settings = Settings(tmp_path, accounts=True, host="0.0.0.0", server="arena")
+        settings = ServerSettings(tmp_path, accounts=True, host="0.0.0.0", server="arena")
         app = Starlette(routes=[Route(path, whose, methods=["GET", "POST"]) for path in ("/", "/api/v1/x")])
         app.add_middleware(Guard, settings=settings, door=Anybody(), bearer={"right": "ann"}.get)
         with TestClient(app, base_url=HOME) as client:
@@ -436,8 +436,8 @@ class TestBearer:
 
     def test_accounts_stand_in_place_of_a_password(self, tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match="has no password"):
-            Settings(tmp_path, host="0.0.0.0")
-        assert Settings(tmp_path, server="arena").database_url.endswith("/arena.sqlite")
+            ServerSettings(tmp_path, host="0.0.0.0")
+        assert ServerSettings(tmp_path, server="arena").database_url.endswith("/arena.sqlite")
 
 
 class Anybody:

@@ -14,7 +14,7 @@ from tests.conftest import PATIENCE
 from tests.studio.conftest import until
 
 from noren.work.queue import Claim, Queue, State, open_database, queue_columns
-from noren.work.runner import Ending, Runner
+from noren.work.runner import JobOutcome, Runner
 
 SHORT = 0.4
 """A lease that is over soon, and yet renewed five times before."""
@@ -158,10 +158,10 @@ def test_a_lease_that_is_renewed_does_not_end(make: Maker) -> None:
     queue, begun, over = make(SHORT), threading.Event(), threading.Event()
     add(queue, "a", "b")
 
-    def work(claim: Claim) -> Ending:
+    def work(claim: Claim) -> JobOutcome:
         begun.set()
         over.wait(PATIENCE)
-        return Ending(State.DONE)
+        return JobOutcome(State.DONE)
 
     runner = Runner(queue, work, {"q": 1})
     runner.start()
@@ -264,10 +264,10 @@ def test_a_cancelled_job_is_seen_by_its_holder(make: Maker) -> None:
     add(queue, "a")
     stopped: list[str] = []
 
-    def work(claim: Claim) -> Ending:
+    def work(claim: Claim) -> JobOutcome:
         assert claim.gone.wait(PATIENCE)
         stopped.append(claim.id)
-        return Ending(State.WAITING, {"result": "half"})
+        return JobOutcome(State.WAITING, {"result": "half"})
 
     runner = Runner(queue, work, {"q": 1})
     runner.start()
@@ -295,10 +295,10 @@ def test_a_runner_that_closes_hands_back(make: Maker) -> None:
     queue, begun = make(), threading.Event()
     add(queue, "a")
 
-    def work(claim: Claim) -> Ending:
+    def work(claim: Claim) -> JobOutcome:
         begun.set()
         assert claim.gone.wait(PATIENCE)
-        return Ending(State.WAITING)
+        return JobOutcome(State.WAITING)
 
     runner = Runner(queue, work, {"q": 1})
     runner.start()
@@ -309,7 +309,7 @@ def test_a_runner_that_closes_hands_back(make: Maker) -> None:
 
 
 def test_work_that_fails_ends_its_job_and_frees_its_place(queue: Queue, caplog: pytest.LogCaptureFixture) -> None:
-    def work(claim: Claim) -> Ending:
+    def work(claim: Claim) -> JobOutcome:
         raise ValueError(claim.id)
 
     add(queue, "a", "b")
@@ -324,9 +324,9 @@ def test_work_that_asks_to_be_tried_again_is(queue: Queue) -> None:
     add(queue, "a", most_attempts=3)
     seen: list[int] = []
 
-    def work(claim: Claim) -> Ending:
+    def work(claim: Claim) -> JobOutcome:
         seen.append(claim.attempt)
-        return Ending(State.FAILED, {"result": f"try {claim.attempt}"}, again_after=0.0)
+        return JobOutcome(State.FAILED, {"result": f"try {claim.attempt}"}, again_after=0.0)
 
     runner = Runner(queue, work, {"q": 1})
     runner.start()
@@ -347,7 +347,7 @@ def test_what_cannot_begin_for_want_of_room_begins_when_there_is(queue: Queue, m
 
     monkeypatch.setattr(queue, "claim", claim)
     add(queue, "a")
-    runner = Runner(queue, lambda claim: Ending(State.DONE), {"q": 1})
+    runner = Runner(queue, lambda claim: JobOutcome(State.DONE), {"q": 1})
     runner.start()
     until(lambda: rows(queue)["a"].state == State.DONE, "it is done")
     runner.close()
@@ -370,9 +370,9 @@ def test_an_end_that_cannot_be_written_is_written_later_and_holds_no_place(
     monkeypatch.setattr(queue, "_write", write)
     done: list[str] = []
 
-    def work(claim: Claim) -> Ending:
+    def work(claim: Claim) -> JobOutcome:
         done.append(claim.id)
-        return Ending(State.DONE, {"result": claim.id})
+        return JobOutcome(State.DONE, {"result": claim.id})
 
     add(queue, "a", "b")
     runner = Runner(queue, work, {"q": 1})
@@ -390,10 +390,10 @@ def test_who_is_cut_off_stops_before_another_begins(make: Maker, monkeypatch: py
     queue, stopped = make(SHORT), threading.Event()
     add(queue, "a")
 
-    def work(claim: Claim) -> Ending:
+    def work(claim: Claim) -> JobOutcome:
         if claim.gone.wait(PATIENCE if queue.is_shared else 3 * SHORT):
             stopped.set()
-        return Ending(State.DONE)
+        return JobOutcome(State.DONE)
 
     def away(*_: Any) -> set[str]:
         raise sa.exc.OperationalError("UPDATE", {}, Exception("the connection is closed"))

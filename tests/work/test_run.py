@@ -9,7 +9,7 @@ import pytest
 from noren import api
 from noren.attacks import attacks
 from noren.errors import ParameterError
-from noren.execution.engine import Dataset, Engine, Released
+from noren.execution.engine import Engine, OriginalInput, ReleaseInput
 from noren.measures import measures
 from noren.progress import Enough
 from noren.protocols import Guess
@@ -20,7 +20,7 @@ from noren.work.run import Run, RunStore
 def run() -> Run:
     history = api.sample(customers=12, rows=150, items=20, seed=1)
     release = api.protect(history, "pseudonymize", seed=1)
-    return Run(Engine(), Dataset(history.schema, None, history), Released.of(release))
+    return Run(Engine(), OriginalInput(history.schema, None, history), ReleaseInput.of(release))
 
 
 def ready(*names: str) -> list[Any]:

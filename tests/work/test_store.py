@@ -8,14 +8,14 @@ from tests.reproduce import toy
 from noren.errors import FileError
 from noren.work.store import (
     PieceStore,
-    Unit,
+    WorkUnit,
     _imported,
     _text,
     address,
+    cached_folder,
     code_digest,
     data_digest,
     default_folder,
-    kept,
     modules_used,
     save,
     use,
@@ -24,14 +24,20 @@ from noren.work.store import (
 
 def test_an_address_tells_work_arguments_and_needs_apart(tmp_path: Path) -> None:
     one, two = toy.squares(tmp_path, 2)
-    units = [one, two, Unit(toy.total, one.arguments), Unit(toy.total, ("a",)), Unit(toy.total, ("a",), needs=(one,))]
-    units += [Unit(toy.total, ("a",), needs=(two,)), Unit(toy.total, ("1",)), Unit(toy.total, (1,))]
+    units = [
+        one,
+        two,
+        WorkUnit(toy.total, one.arguments),
+        WorkUnit(toy.total, ("a",)),
+        WorkUnit(toy.total, ("a",), needs=(one,)),
+    ]
+    units += [WorkUnit(toy.total, ("a",), needs=(two,)), WorkUnit(toy.total, ("1",)), WorkUnit(toy.total, (1,))]
     assert len({address(unit) for unit in units}) == len(units)
-    assert address(one) == address(Unit(toy.square, (str(tmp_path), 0)))
+    assert address(one) == address(WorkUnit(toy.square, (str(tmp_path), 0)))
 
 
 def test_a_result_comes_back_and_a_damaged_file_does_not(tmp_path: Path) -> None:
-    store, unit = PieceStore(tmp_path / "kept"), Unit(toy.total, ("a",))
+    store, unit = PieceStore(tmp_path / "kept"), WorkUnit(toy.total, ("a",))
     with pytest.raises(KeyError):
         store.load(unit)
     assert save(store.path(unit), unit, {"x": (1, 2.5)}) == {"x": [1, 2.5]}
@@ -45,7 +51,7 @@ def test_a_result_comes_back_and_a_damaged_file_does_not(tmp_path: Path) -> None
 
 def test_no_number_is_kept_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
-        save(tmp_path / "x.json", Unit(toy.total, ("a",)), float("nan"))
+        save(tmp_path / "x.json", WorkUnit(toy.total, ("a",)), float("nan"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -92,7 +98,7 @@ def test_a_folder_is_filled_once(tmp_path: Path) -> None:
     use(tmp_path / "kept")
     assert [toy.look(str(tmp_path), size) for size in (3, 3, 4)] == [3, 3, 4]
     assert toy.runs(tmp_path) == ["fill 3", "fill 4"]
-    assert kept(toy.fill, str(tmp_path), 3).is_relative_to(tmp_path / "kept" / "folders")
+    assert cached_folder(toy.fill, str(tmp_path), 3).is_relative_to(tmp_path / "kept" / "folders")
 
 
 def test_results_are_kept_in_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from tests.zoo.steps import CHEAP, Visit, leaked
 
 from noren.errors import NorenError
 from noren.progress import silent
-from noren.studio.failure_reasons import told_error
+from noren.studio.failure_reasons import error_details
 from noren.studio.store import Job, State
 from noren.studio.work import do
 
@@ -36,7 +36,7 @@ class Window(Quiet):
             summary = do(job.order, folder, silent)
         except NorenError as error:
             self.studio.store.change_job(
-                job.id, state=State.FAILED, error=told_error(error, job.order.get("file_name"))
+                job.id, state=State.FAILED, error=error_details(error, job.order.get("file_name"))
             )
         else:
             self.studio.store.change_job(job.id, state=State.DONE, done=1.0, summary=summary)

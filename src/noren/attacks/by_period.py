@@ -67,7 +67,7 @@ class AttackByPeriod(Attack):
         return first.set(first.ne_missing(last), None)
 
 
-def told_periods(attack: Attack, statement: Statement) -> Attack:
+def with_period_metadata(attack: Attack, statement: Statement) -> Attack:
     """Tell an attack when pseudonyms change, which is public, unless it was told already.
 
     >>> from noren.attacks.signatures import S1
@@ -82,13 +82,11 @@ def told_periods(attack: Attack, statement: Statement) -> Attack:
     return build(type(attack), attack.parameters() | said)
 
 
-def must_show(public: History, columns: Iterable[Column]) -> None:
+def require_columns(public: History, columns: Iterable[Column]) -> None:
     """Stop where a release lacks one of these columns."""
     for column in columns:
         if column.name not in public.frame.columns:
-            raise SchemaError(
-                _("the release has no column {name!r}").format(name=column.name), _("give a release of this original")
-            )
+            raise SchemaError(_("the release has no column {name!r}").format(name=column.name))
 
 
 # --- known rows and public rows as arrays ----------------------------------------------------------------------------
@@ -150,7 +148,7 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
     are no items, all rows are of one (:func:`~noren.data.stand_ins.of_one_item`). Known items may be cut to their first
     characters: public ones are cut to the length of the longest that is known.
     """
-    must_show(public, original.schema.with_role(Role.DATE))
+    require_columns(public, original.schema.with_role(Role.DATE))
     item, *columns = compared_columns(original, public)
     columns = [c for c in columns if not is_set(public.frame.schema[c.name])]
     dates = _dates(original)

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
 from noren.attacks.assignment import pairs_of, uniform
-from noren.data.compatibility import Consistent, consistent_customers
+from noren.data.compatibility import ConsistentCandidates, consistent_customers
 from noren.data.frames import History
 from noren.errors import ParameterError
 from noren.i18n import N_, _
@@ -63,14 +63,14 @@ class Consistency(Attack):
         pairs = int((found.of_history.counts * found.sharing).sum())
         if pairs > _MOST_PAIRS:
             raise ParameterError(
-                _("{count:,} candidate pairs of a pseudonym and a customer are too many to choose from").format(
-                    count=pairs
-                ),
-                _("judge such a release by the measures classes and survival, which count them by history"),
+                _(
+                    "{count:,} candidate pairs of a pseudonym and a customer are too many to choose from"
+                    "judge such a release by the measures classes and survival, which count them by history"
+                ).format(count=pairs),
             )
         return self.assign(found, seed=seed)
 
-    def assign(self, found: Consistent, *, seed: int) -> Guess:
+    def assign(self, found: ConsistentCandidates, *, seed: int) -> Guess:
         """Turn candidates that were found before into an answer; a second seed costs next to nothing."""
         one_to_one = assignable(found.candidates)
         kept = found.candidates if one_to_one is None else one_to_one

@@ -11,7 +11,7 @@ import polars as pl
 from scipy.optimize import minimize
 
 from noren.attacks.assignment import assigned, counted, guess_of, middles, product
-from noren.data.arrays import must_be_exact
+from noren.data.arrays import require_exact
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale, ValueType
@@ -75,7 +75,7 @@ class EarlierPeriod(Attack):
         progress(0.0, _("summing up habits"))
         columns = [c for c in original.schema.columns if c.role not in _NO_HABIT and c.known]
         columns = [c for c in columns if c.name in public.frame.columns]
-        must_be_exact(original, columns)
+        require_exact(original, columns)
         kinds, pseudonyms, customers = _compared(original, public, columns)
         shape = len(pseudonyms), len(customers)
         progress(0.3, _("learning which habits tell people apart"))

@@ -99,13 +99,13 @@ class Ensemble(AttackByPeriod):
     _heard: Mapping[str, Guess] = PrivateAttr(default_factory=dict)
     _statement: Statement | None = PrivateAttr(default=None)
 
-    def told(self, statement: Statement) -> Ensemble:
+    def with_public_metadata(self, statement: Statement) -> Ensemble:
         """Return the ensemble that knows how the release was made, and can rehearse."""
         told = self.model_copy()
         told._statement = statement
         return told
 
-    def after(self, guesses: Mapping[str, Guess]) -> Ensemble:
+    def with_other_guesses(self, guesses: Mapping[str, Guess]) -> Ensemble:
         """Return the ensemble that takes these guesses for its members' and does not run those again."""
         told = self.model_copy()
         told._heard = guesses
@@ -117,9 +117,9 @@ class Ensemble(AttackByPeriod):
         from noren.attacks import attacks
 
         if cls.name in names:
-            raise ParameterError(_("the ensemble cannot vote in itself"), _("name other attacks"))
+            raise ParameterError(_("the ensemble cannot vote in itself"))
         if len(set(names)) < len(names):
-            raise ParameterError(_("an attack is named twice"), _("name each member once"))
+            raise ParameterError(_("name each member once"))
         return tuple(attacks[name].name for name in names)
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
@@ -144,7 +144,7 @@ class Ensemble(AttackByPeriod):
 
     def _rehearsed(
         self, original: History, public: History, ballot: Ballot, agreed: Weights, seed: int, progress: Progress
-    ) -> Rehearsed | None:
+    ) -> RehearsalResult | None:
         """Return what was found in a release like this one; None where the statement does not say how to make one."""
         if self._statement is None or not self.rehearse or len(ballot.said) < _WORTH:
             return None
@@ -162,7 +162,7 @@ class Ensemble(AttackByPeriod):
         ready = self.model_copy(update={"members": tuple(ballot.said)})
         known, shown, truth = tried
         guesses, _refused = ready._guesses(known, shown, seed, part, {}, stern=False)
-        return Rehearsed.of(Ballot.of(guesses, rows_by_period(shown, self)), truth)
+        return RehearsalResult.of(Ballot.of(guesses, rows_by_period(shown, self)), truth)
 
     def _guesses(
         self,
@@ -170,7 +170,7 @@ class Ensemble(AttackByPeriod):
         public: History,
         seed: int,
         progress: Progress,
-        heard: Mapping[str, Guess],
+        other_guesses: Mapping[str, Guess],
         *,
         stern: bool = True,
     ) -> tuple[dict[str, Guess], dict[str, str]]:
@@ -186,8 +186,8 @@ class Ensemble(AttackByPeriod):
         for at, name in enumerate(names):
             told = part_of(progress, at / len(names), (at + 1) / len(names), name)
             told(0.0)
-            if name in heard:
-                guesses[name] = heard[name]
+            if name in other_guesses:
+                guesses[name] = other_guesses[name]
                 continue
             try:
                 if lacking := attacks[name].lacks(original.schema):
@@ -314,7 +314,7 @@ class Ballot:
 
 
 @dataclass(frozen=True)
-class Rehearsed:
+class RehearsalResult:
     """What was found in a rehearsal, whose truth is known.
 
     ``found`` is, for each member and each kind of vote, the share of pseudonyms found, less that of customers named who
@@ -325,7 +325,7 @@ class Rehearsed:
     weights: Mapping[str, tuple[float, float]]
 
     @classmethod
-    def of(cls, ballot: Ballot, truth: pl.DataFrame) -> Rehearsed:
+    def of(cls, ballot: Ballot, truth: pl.DataFrame) -> RehearsalResult:
         """Count what each found; ``truth`` has ``pseudonym`` and ``customer``."""
         true = ballot.shown.join(truth, on="pseudonym").unique(_CELL, keep="first", maintain_order=True)
         right = _answers(ballot.cells, true, ballot.names, _NONE)

@@ -31,7 +31,7 @@ from noren.attacks.profile import (
     solve,
 )
 from noren.data.cells import is_interval
-from noren.data.compatibility import columns_not_there, of_one_item
+from noren.data.compatibility import columns_not_there, with_item_column
 from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType
 from noren.i18n import N_, _
@@ -104,7 +104,7 @@ class Linkage(AttackByPeriod):
         """Name a customer for the pseudonyms of each period; nothing is drawn at random."""
         progress(0.0, _("laying out the rows"))
         absent = columns_not_there(original, (Role.ITEM, Role.DATE))
-        original, public = of_one_item(original, public)
+        original, public = with_item_column(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.05, 0.55))
         progress(0.55, _("scoring rows"))

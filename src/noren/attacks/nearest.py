@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from noren.attacks.assignment import pairs_of, uniform
 from noren.data.arrays import exact_values, numbers
-from noren.data.compatibility import Sides, sides_of
+from noren.data.compatibility import ComparisonArrays, comparison_arrays
 from noren.data.frames import History
 from noren.data.schema import Scale
 from noren.errors import ParameterError
@@ -72,19 +72,20 @@ class Nearest(Attack):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym; the seed decides between equals."""
         progress(0.0, _("laying out the rows"))
-        sides = sides_of(original, public)
+        sides = comparison_arrays(original, public)
         pairs = len(sides.pseudonyms) * len(sides.customers)
         if pairs > _MOST_PAIRS:
             raise ParameterError(
-                _("nearest compares all with all, and {pairs:,} pairs are too many").format(pairs=pairs),
-                _("use consistency, or attack a part of the release"),
+                _("nearest compares all with all, and {pairs:,} pairs are too manyattack a part of the release").format(
+                    pairs=pairs
+                ),
             )
         nobody = np.zeros((0, len(sides.customers)))
         distances = np.concatenate([nobody, *self.distance_blocks(original, sides, progress)])
         return self.assign(sides, distances, seed=seed)
 
     def distance_blocks(
-        self, original: History, sides: Sides, progress: Progress = silent
+        self, original: History, sides: ComparisonArrays, progress: Progress = silent
     ) -> Iterator[NDArray[np.float64]]:
         """Yield how far each customer is from some public histories after another."""
         nominal = np.array([column.scale == Scale.NOMINAL for column in sides.columns])
@@ -99,7 +100,7 @@ class Nearest(Attack):
             progress(0.1 + 0.8 * done, _("comparing rows"))
             yield block
 
-    def assign(self, sides: Sides, distances: NDArray[np.float64], *, seed: int) -> Guess:
+    def assign(self, sides: ComparisonArrays, distances: NDArray[np.float64], *, seed: int) -> Guess:
         """Turn distances that were found before into an answer; a second seed costs next to nothing."""
         cost = distances[sides.history]
         tied = cost + _TIE * uniform(cost.size, seed=seed).reshape(cost.shape)

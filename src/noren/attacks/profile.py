@@ -13,7 +13,7 @@ from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import AttackByPeriod, PeriodSides, first_belief, period_sides
-from noren.data.compatibility import columns_not_there, of_one_item
+from noren.data.compatibility import columns_not_there, with_item_column
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.engines.accelerated.device import accelerator_for
@@ -83,7 +83,7 @@ class Profile(AttackByPeriod):
         """Name the likeliest customer of each pseudonym and period; nothing is drawn at random."""
         progress(0.0, _("laying out the rows"))
         absent = columns_not_there(original, (Role.ITEM, Role.DATE))
-        original, public = of_one_item(original, public)
+        original, public = with_item_column(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.1, 0.7))
         progress(0.7, _("scoring rows"))

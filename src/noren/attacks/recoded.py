@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri
 
 from noren.attacks.assignment import assigned, counted, guess_of, middles, product, uniform
-from noren.data.arrays import must_be_exact
+from noren.data.arrays import require_exact
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Role
@@ -79,7 +79,7 @@ class Recoded(Attack):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that shows an item; the seed decides between equals."""
         progress(0.0, _("listing who has which items"))
-        must_be_exact(original, original.measured())
+        require_exact(original, original.measured())
         roles = [role for role in _FINE if original.schema.with_role(role) and public.schema.with_role(role)]
         known, shown = _baskets(original, roles), _baskets(public, roles)
         shape = len(shown.people), len(known.people)

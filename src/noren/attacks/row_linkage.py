@@ -27,7 +27,16 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.lattice.keys import distinct
 from noren.kernels.linkage.assignment import greedy_pairs
-from noren.kernels.linkage.person_tree import INSIDE, LISTED, NOTHING, Cells, Found, Noise, likeliest, person_tree
+from noren.kernels.linkage.person_tree import (
+    INSIDE,
+    LISTED,
+    NOTHING,
+    Cells,
+    LikeliestPeople,
+    Noise,
+    likeliest,
+    person_tree,
+)
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess
 from noren.retention.perturbation import Perturbation, perturbation_of
@@ -95,7 +104,7 @@ class RowLinkage(Attack):
 
     _noise: Statement | None = PrivateAttr(default=None)
 
-    def told(self, statement: Statement) -> RowLinkage:
+    def with_public_metadata(self, statement: Statement) -> RowLinkage:
         """Return the attack that knows the public noise of a release by retention."""
         if statement.method != "retention":
             return self
@@ -135,8 +144,9 @@ class RowLinkage(Attack):
         for name in self.columns:
             if name not in both:
                 raise ParameterError(
-                    _("{column} is not a column of both the original and the release").format(column=name),
-                    _("name some of {columns}").format(columns=", ".join(both) or _("none")),
+                    _("{column} is not a column of both the original and the release").format(
+                        column=name, columns=", ".join(both) or _("none")
+                    ),
                 )
         if self.columns:
             return list(dict.fromkeys(self.columns))
@@ -203,11 +213,11 @@ class _Naming:
         luck = self._uniform(len(first))
         kinds = [slice(at, at + _BLOCK) for at in range(0, len(first), _BLOCK)]
 
-        def work(block: slice) -> Found:
+        def work(block: slice) -> LikeliestPeople:
             shows = np.ascontiguousarray(shown[first[block]])
             return likeliest(tree, shows, counts[block], luck[block], cells, noise)
 
-        found: list[Found] = []
+        found: list[LikeliestPeople] = []
         for at, one in enumerate(map_blocks(work, kinds)):
             found.append(one)
             self._visits += one.visits

@@ -9,7 +9,7 @@ import polars as pl
 from scipy.spatial import KDTree
 
 from noren.attacks.assignment import NO_PAIRS, assigned, guess_of, middles
-from noren.data.arrays import must_be_exact
+from noren.data.arrays import require_exact
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.i18n import N_, _
@@ -66,7 +66,7 @@ class Shifted(Attack):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that has a date; the seed decides between equals."""
         progress(0.0, _("laying out the rows"))
-        must_be_exact(original, original.measured())
+        require_exact(original, original.measured())
         spread = {}  # of the logarithms of what both sides say
         for role in (Role.QUANTITY, Role.PRICE):
             if original.schema.with_role(role) and public.schema.with_role(role):

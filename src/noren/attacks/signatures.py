@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.attacks.assignment import pairs_of
-from noren.attacks.by_period import AttackByPeriod, must_show
+from noren.attacks.by_period import AttackByPeriod, require_columns
 from noren.data.arrays import exact_values, numbered, physical, text_bytes, text_views
 from noren.data.cells import is_generalised
 from noren.data.formats.render import cell_text
@@ -65,7 +65,7 @@ class Signature(AttackByPeriod):
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
         progress(0.0, _("comparing rows by their key"))
         columns = [original.schema.role(role) for role in self.key]
-        must_show(public, columns)
+        require_columns(public, columns)
         # numbers that are equal exactly where the cells' texts are
         seen, known = joint_key([part for column in columns for part in _parts(public, original, column)])
         public, seen = _filled(public, seen, self.key)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, app, number, progress_bar, refusal, say
+from noren.cli.parts.commands import Note, Output, Part, TextTable, app, number, progress_bar, refusal, say
 from noren.cli.parts.inputs import CustomerColumn, Force, Original, Reading, Rows, SchemaName, answers, load_people
 from noren.cli.releases import checked_parts
 from noren.errors import FileError, FormatError, InputError, OutputError, SchemaError
@@ -75,7 +75,7 @@ def sample(
             ("µ", number(shape.mu), _("Jaccard similarity of two customers' items, mean")),
             ("h", number(shape.h), _("items two customers share, mean")),
         ]
-    shown = Table((_("figure"), _("value"), _("meaning")), facts, str(out))
+    shown = TextTable((_("figure"), _("value"), _("meaning")), facts, str(out))
     return Output(answer | {"out": str(out)}, [shown])
 
 
@@ -122,7 +122,7 @@ def categorize(
 
     data = reading.load(original)
     if not isinstance(data, History):
-        raise SchemaError(_("a table has no items"), _("give a purchase history"))
+        raise SchemaError(_("a table has no items"))
     items = data[Role.ITEM].drop_nulls().unique().to_list()
     called: dict[str, str] = {}
     if names is not None:
@@ -142,7 +142,7 @@ def categorize(
     written = _("categories of {items:,} items written to {out}").format(items=len(categories.of_item), out=out)
     return Output(
         {"out": str(out), "items": len(categories.of_item), "categories": listed},
-        [Table((_("category"), _("name"), _("items")), rows), Note(written)],
+        [TextTable((_("category"), _("name"), _("items")), rows), Note(written)],
     )
 
 
@@ -207,7 +207,7 @@ def listing() -> Output:
     presets = [Schema.preset(name) for name in PRESETS]
     return Output(
         {"schemas": [{"name": s.name, "title": s.title, "kind": str(s.kind)} for s in presets]},
-        [Table((_("name"), _("kind"), _("columns")), [(s.name, str(s.kind), ", ".join(s.names)) for s in presets])],
+        [TextTable((_("name"), _("kind"), _("columns")), [(s.name, str(s.kind), ", ".join(s.names)) for s in presets])],
     )
 
 
@@ -245,7 +245,7 @@ def datasets(context: typer.Context) -> Output | None:
         )
         about = (dataset.name, dataset.schema, f"{dataset.rows:,}", _(dataset.title))
         rows.append((*about, where or _("not here")))
-    table = Table((_("name"), _("schema"), _("rows"), _("what"), _("where")), rows)
+    table = TextTable((_("name"), _("schema"), _("rows"), _("what"), _("where")), rows)
     return Output({"datasets": listed}, [table])
 
 
@@ -281,20 +281,20 @@ def build(
     force: Force = False,
 ) -> Output:
     """Build a hierarchy."""
-    from noren.data.formats.files import making_folder
+    from noren.data.formats.files import create_folder
     from noren.data.formats.source import read_all_bytes
     from noren.data.hierarchies.levels import hierarchy_file_name
     from noren.data.schema import Role
 
     data = load_people(original, schema, quiet=True)
     if column is not None:
-        _stop_if_there(out, force)
+        _reject_existing(out, force)
         words = given
         if by == "groups" and not given.lstrip().startswith("{"):  # the name of a file
             try:
                 words = read_all_bytes(Path(given), largest=2**28).decode("utf-8-sig")
             except UnicodeDecodeError:
-                raise FormatError(_("the file is not UTF-8"), _("save it as UTF-8"), file=given) from None
+                raise FormatError(_("save it as UTF-8"), file=given) from None
         made = [_built(data, column, by, words, other, out)]
     elif by != "usual" or given or out is None:
         raise refusal("no_column_named")
@@ -303,10 +303,10 @@ def build(
         named = {name: hierarchy_file_name(name, [other for other in linking if other != name]) for name in linking}
         if not linking:
             raise refusal("no_linking_column")
-        folder = making_folder(out)
+        folder = create_folder(out)
         files = {name: folder / file for name, file in named.items() if file is not None}
         for file in files.values():
-            _stop_if_there(file, force)
+            _reject_existing(file, force)
         empty = [name for name in files if not data.frame[name].count()]
         say(*(_("{column} holds no values, and gets no hierarchy").format(column=name) for name in empty))
         made = [_built(data, name, by, "", "", file) for name, file in files.items() if name not in empty]
@@ -321,11 +321,11 @@ def build(
         if one["out"] is not None:
             written = ngettext("{count:,} value written to {out}", "{count:,} values written to {out}", one["values"])
         note = written.format(count=one["values"], out=one["out"])
-        parts += [Table(headings, rows, one["column"]), Note(note)]
+        parts += [TextTable(headings, rows, one["column"]), Note(note)]
     return Output(made[0] if column is not None else {"hierarchies": made}, parts)
 
 
-def _stop_if_there(out: Path | None, force: bool) -> None:
+def _reject_existing(out: Path | None, force: bool) -> None:
     """Stop where a file would be lost: with ``--force`` only a hierarchy is replaced."""
     from noren.data.hierarchies.levels import check_hierarchy
 
@@ -410,4 +410,4 @@ def builders() -> Output:
     ]
     rows = [(one["by"], one["summary"], one["example"], one["with"]) for one in listed]
     headings = ("--by", _("what it does"), _("--with, for example"), _("what that is"))
-    return Output({"builders": listed}, [Table(headings, rows)])
+    return Output({"builders": listed}, [TextTable(headings, rows)])

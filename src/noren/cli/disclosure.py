@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, app, progress_bar, refusal
+from noren.cli.parts.commands import Note, Output, Part, TextTable, app, progress_bar, refusal
 from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_people
 from noren.i18n import _
 
@@ -38,12 +38,12 @@ def infer(
     """Infer membership and attributes."""
     from noren.data.reading import read
     from noren.inference.study import infer as run
-    from noren.judgement.rule import rule_named
+    from noren.judgement.rule import get_rule
     from noren.judgement.sentences import inferred_sentences, rule_sentence
     from noren.methods import methods
     from noren.registry import from_flags
 
-    by = rule_named(rule)
+    by = get_rule(rule)
     if method is None and context.args:
         raise refusal("unexpected_by_infer", word=context.args[0])
     ready = None if method is None else from_flags(methods[method], context.args)
@@ -71,7 +71,7 @@ def infer(
         words = _("{what}, by {by}: {members:,} members, {controls:,} controls")
         parts.append(words.format(what=what, by=one.by, members=one.members, controls=one.controls))
         rows = [(name, f"{said.value:.3f}", f"{said.low:.3f} … {said.high:.3f}") for name, said in one.numbers.items()]
-        parts.append(Table((_("number"), _("value"), "95 %"), rows))
+        parts.append(TextTable((_("number"), _("value"), "95 %"), rows))
     for name, reason in study.not_tried.items():
         parts.append(Note(_("{name} was not tried: {reason}").format(name=name, reason=reason)))
     parts += [*sentences, Note(rule_sentence(by))]
@@ -132,9 +132,9 @@ def _unicity_parts(found: Unicity, sentences: list[str], chart: Path | None) -> 
     from noren.reports.unicity import release_table, unicity_table
 
     title = "" if found.release is None else _("original")
-    yield Table(*unicity_table(found.original.as_list()), title)
+    yield TextTable(*unicity_table(found.original.as_list()), title)
     if found.release is not None:
-        yield Table(*release_table(found.release.as_list()), _("release"))
+        yield TextTable(*release_table(found.release.as_list()), _("release"))
     yield from map(Note, sentences)
     known = ", ".join(f"{name} ({word})" for name, word in found.columns.items())
     yield Note(
@@ -183,7 +183,7 @@ def identifiers(
         "alone: people whose combination nobody else has; separation: pairs of people that differ; "
         "distinction: different combinations, over people"
     )
-    parts: list[Part] = [Table(headings, rows), Note(meaning)]
+    parts: list[Part] = [TextTable(headings, rows), Note(meaning)]
     if found.searched < found.possible:
         searched = _("{searched:,} of {possible:,} combinations were searched: those that add a column to a strong one")
         parts.append(Note(searched.format(searched=found.searched, possible=found.possible)))
@@ -219,7 +219,7 @@ def population(
         estimates_differ(found),
         _("an estimate holds where the table is a random sample of the population"),
     ]
-    estimates = Table((_("estimator"), _("unique people"), _("share"), ""), rows)
+    estimates = TextTable((_("estimator"), _("unique people"), _("share"), ""), rows)
     return Output(found.as_dict(), [estimates, *(Note(note) for note in notes if note)])
 
 

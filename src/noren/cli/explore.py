@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, refusal, say, situation
+from noren.cli.parts.commands import Failures, Note, Output, Part, TextTable, app, refusal, say, situation
 from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated
-from noren.i18n import _, ngettext, speaking
+from noren.i18n import _, ngettext, use_language
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
     from noren.sweeps.files import SweepFile
-    from noren.sweeps.plan import Asked
-    from noren.sweeps.study import Study
-    from noren.sweeps.sweep import Line, Prospect, Watch
+    from noren.sweeps.plan import SweepRequest
+    from noren.sweeps.study import SweepStudy
+    from noren.sweeps.sweep import PointProgress, SweepForecast, SweepProgress
 
 _LONGEST_LABEL = 44
 
@@ -46,7 +46,7 @@ def explore(
     force: Force = False,
 ) -> Output:
     """Run a sweep and say which setting to take."""
-    from noren.data.formats.files import must_be_free
+    from noren.data.formats.files import require_free_path
     from noren.sweeps.files import STUDY, SweepFile, as_plain, holds_study
     from noren.sweeps.study import in_language
     from noren.sweeps.sweep import run
@@ -58,7 +58,7 @@ def explore(
     if path is None:
         raise refusal("no_original")
     if out is not None:
-        must_be_free(out, replace=(force or holds_study(out)) and STUDY)
+        require_free_path(out, replace=(force or holds_study(out)) and STUDY)
     if file is not None and reading.master is None:
         reading = replace(reading, master=file.file("master"))
     data = reading.load(path, schema=None if file is None else file.schema())
@@ -74,7 +74,7 @@ def explore(
         say(_("stopped; what is done is kept, and the same command goes on from here"))
         raise
     if out is not None:
-        with speaking(language) if language else contextlib.nullcontext():
+        with use_language(language) if language else contextlib.nullcontext():
             study.save(out, replace_existing=force)
     failures = Failures()
     for one in study.settings:
@@ -85,11 +85,11 @@ def explore(
     return Output(answer, _parts(study, out, failed=bool(failures.reasons)), failures.exit_code)
 
 
-def _order(data: Records, file: SweepFile | None, *, methods: str, flags: list[str], **words: Any) -> Asked:
+def _order(data: Records, file: SweepFile | None, *, methods: str, flags: list[str], **words: Any) -> SweepRequest:
     """Return what the flags ask for, or the file where no flag does; a flag goes to every method that has it."""
     from noren.methods import methods as every_method
     from noren.registry import spread, sweep_flags
-    from noren.sweeps.sweep import ask
+    from noren.sweeps.sweep import build_request
 
     if (text := words["seeds"]) is not None:  # as people write them: 1..3,7
         words["seeds"] = []
@@ -103,18 +103,18 @@ def _order(data: Records, file: SweepFile | None, *, methods: str, flags: list[s
         words |= {name: value for name, value in said.items() if words[name] is None}
     words |= {name: "all" for name in ("attacks", "measures") if words[name] is None}
     if file is not None:
-        return ask(data, [one.method for one in file.settings()], **words)[0]
+        return build_request(data, [one.method for one in file.settings()], **words)[0]
     if methods == "all":
         kinds = [every_method[name] for name in every_method if every_method[name].fits(data.schema)]
     else:
         kinds = [every_method[name] for name in comma_separated(methods)]
     values = {name: value for given in sweep_flags(kinds, flags) for name, value in given.items()}
-    asked, left_out = ask(data, methods, values, **words)
+    asked, left_out = build_request(data, methods, values, **words)
     say(*(_("left out: {what}").format(what=line) for line in left_out))
     return asked
 
 
-def _parts(study: Study, out: Path | None, *, failed: bool) -> Iterator[Part]:
+def _parts(study: SweepStudy, out: Path | None, *, failed: bool) -> Iterator[Part]:
     from noren.judgement.numbers import decimal, percent
     from noren.judgement.page_text import printable
     from noren.judgement.sentences import rule_sentence
@@ -132,7 +132,7 @@ def _parts(study: Study, out: Path | None, *, failed: bool) -> Iterator[Part]:
             )
         )
     headings = [_("setting"), _("verdict"), _("utility kept"), _("risk"), *([_("survival")] if survival else [])]
-    yield Table(headings, rows)
+    yield TextTable(headings, rows)
     for one in study.settings:
         if not one.done and not one.failed:
             yield _("{label} was refused: {reason}").format(label=one.label, reason=one.runs[0].reason())
@@ -155,18 +155,18 @@ _OTHER_LINES = 8
 
 
 @contextlib.contextmanager
-def watching(*, quiet: bool = False) -> Iterator[Watch]:
+def watching(*, quiet: bool = False) -> Iterator[SweepProgress]:
     """Yield who is told how a sweep gets on: a table in a terminal, elsewhere a line for each finished point."""
-    from noren.sweeps.sweep import Watch
+    from noren.sweeps.sweep import SweepProgress
 
-    class Said(Watch):
+    class ProgressLines(SweepProgress):
         total = over = 0
 
-        def begin(self, prospect: Prospect) -> None:
+        def begin(self, prospect: SweepForecast) -> None:
             self.total = len(prospect.lines)
             say(prospect_words(prospect))
 
-        def changed(self, at: int, line: Line) -> None:
+        def changed(self, at: int, line: PointProgress) -> None:
             if line.result is None:
                 return
             self.over += 1
@@ -178,10 +178,10 @@ def watching(*, quiet: bool = False) -> Iterator[Watch]:
         with _live() as watch:
             yield watch
     else:
-        yield Watch() if quiet else Said()
+        yield SweepProgress() if quiet else ProgressLines()
 
 
-def prospect_words(prospect: Prospect) -> str:
+def prospect_words(prospect: SweepForecast) -> str:
     """Return what is ahead, as a sentence."""
     points = ngettext("{count} release to look at", "{count} releases to look at", len(prospect.lines)).format(
         count=len(prospect.lines)
@@ -199,10 +199,10 @@ def prospect_words(prospect: Prospect) -> str:
     )
 
 
-def cells(line: Line) -> tuple[str, ...]:
+def cells(line: PointProgress) -> tuple[str, ...]:
     """Return what a line says: release, state, use, risk, verdict, time."""
     from noren.judgement.numbers import decimal, percent
-    from noren.judgement.sentences import word_text
+    from noren.judgement.sentences import verdict_label
 
     states = {
         "waiting": _("waiting"),
@@ -223,13 +223,13 @@ def cells(line: Line) -> tuple[str, ...]:
         state,
         "–" if use is None else decimal(use),
         "–" if risk is None else percent(risk),
-        word_text(result.word),
+        verdict_label(result.status),
         time,
     )
 
 
 @contextlib.contextmanager
-def _live() -> Iterator[Watch]:
+def _live() -> Iterator[SweepProgress]:
     """Yield who keeps a table up to date in the terminal."""
     from rich.console import Console, Group
     from rich.live import Live
@@ -238,7 +238,7 @@ def _live() -> Iterator[Watch]:
     from rich.table import Table
     from rich.text import Text
 
-    from noren.sweeps.sweep import Watch
+    from noren.sweeps.sweep import SweepProgress
 
     console = Console(stderr=True)
     bar = Bar(
@@ -249,7 +249,7 @@ def _live() -> Iterator[Watch]:
         console=console,
     )
     task = bar.add_task("", total=1.0)
-    lines: list[Line] = []
+    lines: list[PointProgress] = []
 
     def table() -> Any:
         shown = Table(header_style="bold")
@@ -262,20 +262,20 @@ def _live() -> Iterator[Watch]:
 
     with Live(console=console, get_renderable=table, refresh_per_second=4, transient=True):
 
-        class Shown(Watch):
-            def begin(self, prospect: Prospect) -> None:
+        class ProgressTable(SweepProgress):
+            def begin(self, prospect: SweepForecast) -> None:
                 console.print(Text(prospect_words(prospect)))
                 lines[:] = prospect.lines
 
-            def changed(self, at: int, line: Line) -> None:
+            def changed(self, at: int, line: PointProgress) -> None:
                 lines[at] = line
                 done = sum(one.done for one in lines) / max(sum(one.pieces for one in lines), 1)
                 bar.update(task, completed=done)
 
-        yield Shown()
+        yield ProgressTable()
 
 
-def window(lines: Sequence[Line], most: int) -> Sequence[Line]:
+def window(lines: Sequence[PointProgress], most: int) -> Sequence[PointProgress]:
     """Return as many lines as there is room for, from shortly before the first that is not over."""
     first = next((at for at, line in enumerate(lines) if line.result is None), len(lines))
     start = max(min(first - 2, len(lines) - most), 0)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, number, progress_bar, say, situation
+from noren.cli.parts.commands import Failures, Note, Output, Part, TextTable, app, number, progress_bar, say, situation
 from noren.cli.parts.inputs import Control, EngineName, Knowledge, Original, Reading, ReleasePath, RuleName, chosen
 from noren.errors import InputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.judgement.verdict import Exhibit, Verdict
+    from noren.judgement.verdict import AttackEvidence, Verdict
     from noren.protocols import Guess
 
 
@@ -36,31 +36,30 @@ def attack(
 ) -> Output:
     """Attack a release."""
     from noren.attacks import attacks
-    from noren.data.formats.files import making_folder
-    from noren.execution.engine import engine_named
+    from noren.data.formats.files import create_folder
+    from noren.execution.engine import get_engine
     from noren.execution.files import is_local, local_path
     from noren.judgement.evidence import facts_counted
     from noren.judgement.judging import deciding_measures
     from noren.judgement.judging import judge as judged
-    from noren.judgement.rule import rule_named
+    from noren.judgement.rule import get_rule
     from noren.measures import measures
     from noren.registry import share_flags
     from noren.work.run import Run, RunStore
 
-    by, where = rule_named(rule), engine_named(engine)
+    by, where = get_rule(rule), get_engine(engine)
     data = reading.open(where, original)
     ready = share_flags(chosen(attacks, names, data.schema, where.runs), context.args)
     if not ready:
         raise ParameterError(
             _("no attack works on a {kind}").format(kind=_(str(data.schema.kind))),
-            _("noren measure tells how far its rows can be linked"),
         )
     limits = where.limits(data, **vars(knowledge), seed=seed)
     target = where.load(release, data)
     results: dict[str, Any] = {}
     failures = Failures(alone=names != "all" and len(ready) == 1)
     if out is not None and is_local(out):
-        making_folder(local_path(out))  # before long work: a place that cannot be written is said at once
+        create_folder(local_path(out))  # before long work: a place that cannot be written is said at once
 
     def write(name: str, guess: Guess) -> None:
         about: dict[str, Any] = {"named": len(guess), "parameters": parameters[name]} | dict(guess.notes)
@@ -99,9 +98,9 @@ def attack(
         parts += [*verdict_parts(verdict), *([Note(_("no attack re-identified anybody"))] if worst is None else [])]
     else:
         rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
-        parts.append(Table((_("attack"), _("customers named"), _("guess")), rows))
+        parts.append(TextTable((_("attack"), _("customers named"), _("guess")), rows))
     if out is not None:
-        again = f"noren measure {original} {release}{reading.flags}{where.flag} --guess {out} --with all"
+        again = f"noren measure {original} {release}{reading.flags}{where.flag} --guess {out} --measures all"
         parts.append(Note(_("next: {command}").format(command=again)))
     return Output(answer, parts, failures.exit_code)
 
@@ -118,18 +117,18 @@ def measure(
     engine: EngineName = "local",
 ) -> Output:
     """Measure a release."""
-    from noren.execution.engine import engine_named
+    from noren.execution.engine import get_engine
     from noren.measures import measures
     from noren.registry import share_flags
     from noren.work.run import Run, RunStore
 
-    where = engine_named(engine)
+    where = get_engine(engine)
     data = reading.open(where, original, release=release)
     picked = chosen(measures, names, data.schema, where.runs)
     released = where.load(release, data, in_order=True)
     guesses = {} if guess is None else where.guesses(guess, data)
     if names == "all":
-        there = released.at_hand(guesses)
+        there = released.available_evidence(guesses)
         inexact = [m.name for m in picked if not m.needs <= there and m.needs <= there | {"exact"}]
         left = [m.name for m in picked if not m.needs <= there | {"exact"}]
         picked = [m for m in picked if m.needs <= there]
@@ -165,7 +164,7 @@ def measure(
         rows.append((name, number(score.value), _(kind.unit), better))
         rows += [(f"  {part}", number(value), "", "") for part, value in score.parts.items()]
     rows += [(name, _("failed"), "", "") for name in failures.reasons]
-    parts.append(Table((_("measure"), _("value"), _("unit"), ""), rows))
+    parts.append(TextTable((_("measure"), _("value"), _("unit"), ""), rows))
     answer = {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons}
     return Output(answer, parts, failures.exit_code)
 
@@ -191,10 +190,10 @@ def judge(
     from noren.judgement.judging import deciding_measures
     from noren.judgement.judging import judge as judged
     from noren.judgement.outcome import examine
-    from noren.judgement.rule import rule_named
+    from noren.judgement.rule import get_rule
     from noren.registry import share_flags
 
-    by, here = rule_named(rule), Engine()
+    by, here = get_rule(rule), Engine()
     opened = reading.open(here, original)
     data = opened.rows
     there = read_any_release(release, data)
@@ -217,29 +216,29 @@ def judge(
         say(_("{name} failed: {reason}").format(name=name, reason=reason))
     verdict = judged(outcome, by)
     answer = verdict.as_dict() | {"release": str(release), "failed": dict(outcome.failed)}
-    exit_code = {"broken": 1, "untried": 3}.get(str(verdict.word), 0)  # what a pipeline goes by
+    exit_code = {"broken": 1, "untried": 3}.get(str(verdict.status), 0)  # what a pipeline goes by
     return Output(answer, verdict_parts(verdict), exit_code)
 
 
 def verdict_parts(verdict: Verdict) -> Iterator[Part]:
     """Yield a verdict for people: the word, the sentence, what each attack got, the rule."""
-    from noren.judgement.sentences import cautions, rule_sentence, word_text
+    from noren.judgement.sentences import cautions, rule_sentence, verdict_label
 
-    yield word_text(verdict.word)
+    yield verdict_label(verdict.status)
     yield verdict.sentence
     yield from (line for line in cautions(verdict) if line not in verdict.sentence)
     named = [one for one in verdict.evidence if one.named]
     if named:
         whose = _("people") if verdict.facts.kind == "table" else _("customers")
         headings = (_("attack"), _("named"), _("right"), _("rate"), "95 %", whose, _("best try"), "")
-        yield Table(headings, [evidence_row(one) for one in named])
+        yield TextTable(headings, [evidence_row(one) for one in named])
     silent = [one.attack for one in verdict.evidence if not one.named]
     if silent:
         yield _("Name nobody: {attacks}.").format(attacks=", ".join(silent))
     yield Note(rule_sentence(verdict.rule))
 
 
-def evidence_row(one: Exhibit) -> tuple[str, ...]:
+def evidence_row(one: AttackEvidence) -> tuple[str, ...]:
     """Return what one attack got, for a table on the screen.
 
     >>> from noren.judgement.evidence import Facts, Tried

@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, app, number, progress_bar, refusal, say, show, situation
+from noren.cli.parts.commands import (
+    Note,
+    Output,
+    Part,
+    TextTable,
+    app,
+    number,
+    progress_bar,
+    refusal,
+    say,
+    show,
+    situation,
+)
 from noren.cli.parts.inputs import Master, RuleName, Seed, comma_separated
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
-    from noren.ledger import Entry, Ledger, Proposal
+    from noren.ledger import Ledger, LedgerEntry, Proposal
 
 ledger_commands = app.group(
     "ledger",
@@ -43,7 +55,7 @@ def init(
     rule: RuleName = None,
 ) -> Output:
     """Make a ledger."""
-    from noren.judgement.rule import rule_named
+    from noren.judgement.rule import get_rule
     from noren.judgement.sentences import rule_sentence
     from noren.ledger import Ledger
 
@@ -63,7 +75,7 @@ def init(
         period=period,
         budget=limits,
         attacks=None if attacks is None else comma_separated(attacks),
-        rule=rule_named(rule),
+        rule=get_rule(rule),
         attack_released=not only_before_release,
     )
     rows = [
@@ -75,7 +87,7 @@ def init(
         (_("ledger"), str(ledger)),
     ]
     following = _("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run")
-    return Output(_about(made), [Table((_("what"), ""), rows), rule_sentence(made.settings.rule), Note(following)])
+    return Output(_about(made), [TextTable((_("what"), ""), rows), rule_sentence(made.settings.rule), Note(following)])
 
 
 # --- adding ------------------------------------------------------------------------------------------------
@@ -98,7 +110,7 @@ def add(
     """Add a period, or weigh it."""
     from noren.data.reading import read
     from noren.errors import NorenError
-    from noren.ledger import BudgetError, Ledger, UnweighedError
+    from noren.ledger import BudgetError, Ledger, UnknownRiskError
 
     if every and (period_name is not None or dry_run):
         raise refusal("all_and_one_period")
@@ -116,14 +128,14 @@ def add(
         for name in names or [None]:
             how: dict[str, Any] = {"period": name, "chain": chain, "seed": seed, "allow_gap": allow_gap}
             how |= {"source": original, "tell": say}
-            entry: Entry | None = None
+            entry: LedgerEntry | None = None
             with progress_bar(_("Weighing")) as progress:
                 try:
                     if dry_run:
                         proposal = book.weigh(data, **how, progress=progress)
                     else:
                         entry, proposal = book.keep_weighed(data, **how, progress=progress)
-                except (BudgetError, UnweighedError) as refused:
+                except (BudgetError, UnknownRiskError) as refused:
                     proposal = refused.proposal
             done.append(_told(book, proposal, entry))
             if explain:
@@ -136,7 +148,7 @@ def add(
             if proposal.broken:
                 raise BudgetError(proposal)
             if proposal.failed:
-                raise UnweighedError(proposal)
+                raise UnknownRiskError(proposal)
     except NorenError:
         if situation.json and done:
             Output({"additions": done}).show()
@@ -144,7 +156,7 @@ def add(
     return Output({"additions": done})
 
 
-def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, Any]:
+def _told(book: Ledger, proposal: Proposal, entry: LedgerEntry | None) -> dict[str, Any]:
     """Return what was done as plain data, without a word about single customers."""
     periods, curves = book.curves(None if entry else proposal)
     return {
@@ -165,7 +177,7 @@ def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, An
     }
 
 
-def _addition_parts(book: Ledger, proposal: Proposal, entry: Entry | None, *, explain: bool) -> Iterator[Part]:
+def _addition_parts(book: Ledger, proposal: Proposal, entry: LedgerEntry | None, *, explain: bool) -> Iterator[Part]:
     from noren.judgement.sentences import rule_sentence
     from noren.ledger.certificate import attacks_sentence, certificate_sentence
     from noren.ledger.risk import MEASURES
@@ -191,7 +203,7 @@ def _addition_parts(book: Ledger, proposal: Proposal, entry: Entry | None, *, ex
         else _("The risk of everything released, with {period}")
     )
     yield heading.format(period=proposal.period)
-    yield Table((_("measure"), *sure, _("budget"), *found), rows)
+    yield TextTable((_("measure"), *sure, _("budget"), *found), rows)
     yield certificate_sentence(certificate, proposal.uncertified, attacked=not after.alone)
     yield attacks_sentence(after)
     if budget and not proposal.broken:
@@ -205,7 +217,7 @@ def _addition_parts(book: Ledger, proposal: Proposal, entry: Entry | None, *, ex
         yield Note(_("warning: these are customers' names; do not hand this on."))
         people = [tuple(str(cell) for cell in row) for row in proposal.exposed.head(_MOST_NAMED).iter_rows()]
         told = (_("customer"), _("periods found"), _("periods with purchases"), _("attacks that find them now"))
-        yield Table(told, people)
+        yield TextTable(told, people)
     if entry is not None:
         folder = book.release_folder(entry.period)
         yield _("{period} released: {rows:,} rows in {folder}").format(
@@ -216,12 +228,12 @@ def _addition_parts(book: Ledger, proposal: Proposal, entry: Entry | None, *, ex
         yield Note(_("nothing was written; without --dry-run {period} is released").format(period=proposal.period))
 
 
-def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, Table]:
+def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, TextTable]:
     """Return what each attack found after each release; the last ones where there are many."""
     periods, curves = book.curves(proposal)
     shown = slice(-12, None)
     rows = [(name, *("" if v is None else _share(v) for v in curve[shown])) for name, curve in curves.items()]
-    return _("MM of each attack after each release"), Table((_("attack"), *periods[shown]), rows)
+    return _("MM of each attack after each release"), TextTable((_("attack"), *periods[shown]), rows)
 
 
 # --- looking -----------------------------------------------------------------------------------------------
@@ -230,7 +242,7 @@ def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, 
 @ledger_commands.command("show")
 def overview(ledger: Folder) -> Output:
     """Show a ledger."""
-    from noren.judgement.sentences import rule_sentence, word_text
+    from noren.judgement.sentences import rule_sentence, verdict_label
     from noren.ledger import Ledger
     from noren.ledger.certificate import attacks_sentence, certificate_sentence
 
@@ -248,7 +260,7 @@ def overview(ledger: Folder) -> Output:
             number(e.public_rows),
             *("–" if e.certificate is None else _share(e.certificate.rate[name]) for name in shown),
             *("–" if e.risk.alone else _share(share) for share in (e.risk.um, e.risk.mm, e.risk.emm)),
-            word_text(verdicts[e.period].word),
+            verdict_label(verdicts[e.period].status),
             e.added[:10],
         )
         for e in entries
@@ -258,7 +270,7 @@ def overview(ledger: Folder) -> Output:
     last = entries[-1].period
     together = _("Everything released, with {period}: {sentence}")
     parts: list[Part] = [
-        Table((*headings, _("added")), rows),
+        TextTable((*headings, _("added")), rows),
         certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone),
         attacks_sentence(entries[-1].risk),
         together.format(period=last, sentence=verdicts[last].sentence),

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app, progress_bar, say, situation
+from noren.cli.parts.commands import Failures, Note, Output, Part, TextTable, app, progress_bar, say, situation
 from noren.cli.parts.inputs import Force, RuleName
 from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
-    from noren.judgement.frontier import Place
+    from noren.judgement.frontier import RiskUtilityPoint
     from noren.judgement.outcome import Outcome
     from noren.judgement.verdict import Verdict
     from noren.reproduce.run import Reproduction
@@ -38,7 +38,7 @@ def _listing(kind: str, name: str | None) -> Output:
     parts: list[Part] = []
     if name is None:
         rows = [(c.name, _(c.summary), " ".join(f.flag for f in flags(c)), c.source) for c in picked]
-        parts.append(Table((_("name"), _("what it does"), _("parameters"), _("source")), rows))
+        parts.append(TextTable((_("name"), _("what it does"), _("parameters"), _("source")), rows))
     else:
         parts.append(f"{picked[0].name}: {_(picked[0].summary)}")
         if picked[0].roles:
@@ -46,7 +46,7 @@ def _listing(kind: str, name: str | None) -> Output:
         parts.append(_("It takes {time}.").format(time=picked[0].runtime.words))
         rows = [(f.flag, f.type, _("required") if f.required else str(f.default), f.help) for f in flags(picked[0])]
         if rows:
-            parts.append(Table((_("flag"), _("type"), _("default"), _("meaning")), rows))
+            parts.append(TextTable((_("flag"), _("type"), _("default"), _("meaning")), rows))
     return Output({kind: [describe(c) for c in picked]} | ({"broken": broken} if broken else {}), parts)
 
 
@@ -83,18 +83,18 @@ def reproduce(
     workers: Annotated[int | None, Option(min=1)] = None,
 ) -> Output:
     """Reproduce documents."""
-    from noren.data.formats.files import must_be_free
-    from noren.reproduce import documents_named
+    from noren.data.formats.files import require_free_path
+    from noren.reproduce import get_documents
     from noren.reproduce.frame import Extent
     from noren.reproduce.run import DocumentChoice
     from noren.reproduce.run import reproduce as run
     from noren.reproduce.writing import REPRODUCTION, write
 
-    chosen = documents_named(documents)
+    chosen = get_documents(documents)
     choice = DocumentChoice(tuple(table or ()), tuple(figure or ()), tuple(part or ()))
     choice.check(chosen)
     if out is not None:
-        must_be_free(out, replace=force and REPRODUCTION)
+        require_free_path(out, replace=force and REPRODUCTION)
     with progress_bar(_("Reproducing")) as progress:
         report = run(
             chosen, Extent(quick, seeds), choice, folder=cache, fresh=fresh, workers=workers, progress=progress
@@ -129,7 +129,7 @@ def _reproduction_parts(report: Reproduction, out: Path | None) -> Iterator[Part
                 if sum(max(map(cell_len, column)) + 3 for column in zip(*shown.rows, *lines, strict=True)) + 1 > width:
                     shown = long_grid(cells)
                     headings = _two_lines(shown.headings)
-                yield Table(headings, shown.rows, part_title(part))
+                yield TextTable(headings, shown.rows, part_title(part))
             else:
                 yield part_title(part)
             yield from (*before_table(part), "")
@@ -186,13 +186,13 @@ def demo(
     from noren.data.contest_files import write_rows
     from noren.data.formats.files import FolderKind, writing_folder
     from noren.data.release import RELEASE
-    from noren.judgement.frontier import place_of
+    from noren.judgement.frontier import risk_utility_point
     from noren.judgement.judging import judge
-    from noren.judgement.rule import rule_named
+    from noren.judgement.rule import get_rule
     from noren.reports.report import write_report
     from noren.work.workers import child_processes
 
-    by = rule_named(rule)
+    by = get_rule(rule)
     releases = [f"{place}/{file}" for place in _RUNS for file in RELEASE.names]
     kind = FolderKind((_SIGN, *_SIGNED, *releases), _unsigned)
     earlier = out.is_dir() and any(out.iterdir()) and kind.foreign(out) is None  # a demo, and nothing else
@@ -219,7 +219,7 @@ def demo(
         files = {name: _digest(folder / name) for name in _SIGNED}
         (folder / _SIGN).write_text(json.dumps({"folder": "demo", "files": files}, indent=1) + "\n", encoding="utf-8")
     verdicts = [judge(outcome, by) for outcome in outcomes]
-    places = [place_of(o.label, verdict, o.scores) for o, verdict in zip(outcomes, verdicts, strict=True)]
+    places = [risk_utility_point(o.label, verdict, o.scores) for o, verdict in zip(outcomes, verdicts, strict=True)]
     page = (out / "report.html").resolve()
     summary = [
         {
@@ -247,25 +247,25 @@ def _examined(original: Records, folder: Path, seed: int, place: str) -> Outcome
     return examine(original, release, label=label)
 
 
-def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> Iterator[Part]:
+def _story(verdicts: Sequence[Verdict], places: Sequence[RiskUtilityPoint], page: Path) -> Iterator[Part]:
     """Yield the story on one screen: what each release lets happen, what it keeps, and which to take."""
     from noren.judgement.frontier import finding
     from noren.judgement.numbers import percent
-    from noren.judgement.sentences import allowed, rule_sentence, word_text
+    from noren.judgement.sentences import allowed, rule_sentence, verdict_label
 
     headings = (_("release"), _("verdict"), _("re-identified"), _("utility kept"))
     rows = []
     for verdict, place in zip(verdicts, places, strict=True):
         most = "≤ " if verdict.risk_of == "guarantee" else ""  # at most so many, where that is proved
         named = "–" if verdict.risk is None else most + percent(verdict.risk)
-        rows.append((place.label, word_text(place.word), named, percent(place.use or 0.0)))
+        rows.append((place.label, verdict_label(place.status), named, percent(place.use or 0.0)))
     by = verdicts[0].rule
     yield _("Which release may be handed out? Nobody may be re-identified with a probability above {allowed}.").format(
         allowed=allowed(by)
     )
-    yield Table(headings, rows)
+    yield TextTable(headings, rows)
     yield _("{sentence}.").format(sentence=finding(places))
-    chosen = [i for i, place in enumerate(places) if place.word.is_safe]
+    chosen = [i for i, place in enumerate(places) if place.status.is_safe]
     if chosen:
         best = max(chosen, key=lambda i: places[i].use or 0.0)
         yield _("Take {label}. {sentence}").format(label=places[best].label, sentence=verdicts[best].sentence)

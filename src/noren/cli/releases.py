@@ -14,7 +14,7 @@ from noren.cli.parts.commands import (
     Note,
     Output,
     Part,
-    Table,
+    TextTable,
     app,
     number,
     progress_bar,
@@ -52,9 +52,9 @@ def protect(
 ) -> Output:
     """Protect and write a release."""
     from noren.api import draw_seed
-    from noren.data.formats.files import must_be_free
+    from noren.data.formats.files import require_free_path
     from noren.data.release import RELEASE
-    from noren.execution.engine import engine_named
+    from noren.execution.engine import get_engine
     from noren.execution.files import is_local, local_path
     from noren.methods import methods
     from noren.methods.chain import read_chain
@@ -65,16 +65,16 @@ def protect(
     if chain is not None and context.args:
         raise refusal("unexpected_by_chain", word=context.args[0], file=chain)
     ready = from_flags(methods[method or ""], context.args) if chain is None else read_chain(chain)
-    where = engine_named(engine)
+    where = get_engine(engine)
     if is_local(out):
-        must_be_free(local_path(out), replace=force and RELEASE)
+        require_free_path(local_path(out), replace=force and RELEASE)
     used = draw_seed() if seed is None else seed
     if stream:
         known = reading.schema_of(original)
         with progress_bar(_("Protecting")) as progress:
             said = where.stream(original, ready, out, known, seed=used, replace=force, progress=progress)
         rows = [*_told(said), (_("original rows"), number(said.notes["rows"]))]
-        return Output({"release": str(out)} | said.as_dict(), [Table((_("what"), ""), rows)])
+        return Output({"release": str(out)} | said.as_dict(), [TextTable((_("what"), ""), rows)])
     options: dict[str, Any] = {"official": True} if official else {}
     options |= {"keep": tuple(keep)} if keep else {}
     data = reading.open(where, original)
@@ -97,8 +97,10 @@ def protect(
     facts = _told(done.statement)
     facts += [(_("left out, as they identify people"), ", ".join(done.left_out))] if done.left_out else []
     facts += [(label, number(count)) for label, count in zip(labels, counts, strict=True)]
-    again = f"noren measure {original} {out}{reading.flags}{where.flag} --with {'classes' if done.failure else 'all'}"
-    parts: list[Part] = [Table((_("what"), ""), [*facts, (_("release"), str(out))])]
+    again = (
+        f"noren measure {original} {out}{reading.flags}{where.flag} --measures {'classes' if done.failure else 'all'}"
+    )
+    parts: list[Part] = [TextTable((_("what"), ""), [*facts, (_("release"), str(out))])]
     parts += [Note(str(done.failure))] if done.failure else []
     parts.append(Note(_("next: {command}").format(command=again)))
     if done.failure and situation.json:
@@ -139,10 +141,10 @@ def report(
     """Write a report."""
     from noren.data.reading import read_release
     from noren.judgement.outcome import examine
-    from noren.judgement.rule import rule_named
+    from noren.judgement.rule import get_rule
     from noren.reports.report import write_report
 
-    by = rule_named(rule)
+    by = get_rule(rule)
     data = reading.load(original)
     loaded = {path: read_release(path, data) for path in releases}
     outcomes, failures = [], Failures()
@@ -200,7 +202,7 @@ def correlate(
         limit=found.limit,
         alpha=found.alpha,
     )
-    return Output(found.as_dict(), [Table((_("measure"), _("correlation with U"), ""), rows), Note(count)])
+    return Output(found.as_dict(), [TextTable((_("measure"), _("correlation with U"), ""), rows), Note(count)])
 
 
 @app.command("draw")
@@ -224,7 +226,7 @@ def draw(
     data = reading.load(original)
     public = read_public(release, data)
     if not (isinstance(data, History) and isinstance(public, History)):
-        raise SchemaError(_("only purchase histories can be drawn"), _("give a history and its release"))
+        raise SchemaError(_("give a history and its release"))
     groups = release_categories(Release.load(release).statement) if release.is_dir() else None
     with progress_bar(_("Drawing")) as progress:
         write_draws(Draws(data, public, seed=seed, categories=groups), draws, out, progress=progress)
@@ -279,10 +281,10 @@ def digest(
     engine: EngineName = "local",
 ) -> Output:
     """Print the digest."""
-    from noren.execution.engine import engine_named
+    from noren.execution.engine import get_engine
 
     with progress_bar(_("Reading")) as progress:
-        told, rows = engine_named(engine).digest(release, progress=progress)
+        told, rows = get_engine(engine).digest(release, progress=progress)
     return Output({"digest": told, "rows": rows}, [told])
 
 
@@ -303,14 +305,14 @@ def papers(
     """Write papers."""
     from noren.data.reading import read, read_release
     from noren.data.release import Release
-    from noren.judgement.rule import rule_named
-    from noren.judgement.verdict import Word
+    from noren.judgement.rule import get_rule
+    from noren.judgement.verdict import VerdictStatus
     from noren.papers.case import case_in_ledger, case_of
-    from noren.papers.pack import pack_of, said_of, write_pack
+    from noren.papers.pack import pack_as_data, pack_of, write_pack
     from noren.papers.wording import read_facts
 
     known = {} if facts is None else read_facts(facts)
-    by = rule_named(rule)
+    by = get_rule(rule)
     if original is not None:  # attack now
         data = reading.load(original, release=release)
         there = read_release(release, data)
@@ -324,9 +326,9 @@ def papers(
     pack = pack_of(case, law, known=known, about=about)
     write_pack(pack, case, out, replace_existing=force)
     parts: list[Part] = []
-    if case.verdict.word == Word.BROKEN:
+    if case.verdict.status == VerdictStatus.BROKEN:
         parts.append(Note(_("warning: this release is broken by the rule, and every page says so")))
-    elif not case.verdict.word.is_safe:
+    elif not case.verdict.status.is_safe:
         warning = _("warning: nothing that decides was tried on this release, and every page says so; give --original")
         parts.append(Note(warning))
     parts += [f"{document.name}  {document.title}" for document in pack.documents]
@@ -337,7 +339,7 @@ def papers(
         left,
     )
     parts.append(written.format(out=out, count=left, last=pack.documents[-1].name))
-    return Output(said_of(pack, case) | {"papers": str(out)}, parts)
+    return Output(pack_as_data(pack, case) | {"papers": str(out)}, parts)
 
 
 @app.command("publish")
@@ -346,7 +348,7 @@ def publish(
     out: Path,
     original: Path | None = None,
     rule: RuleName = None,
-    anyway: Annotated[str, Option(metavar="REASON")] = "",
+    override: Annotated[str, Option(metavar="REASON")] = "",
     keep: Keep = None,
     *,
     reading: Reading,
@@ -355,25 +357,25 @@ def publish(
     force: Force = False,
 ) -> Output:
     """Publish a release."""
-    from noren.data.formats.files import must_be_free
+    from noren.data.formats.files import require_free_path
     from noren.data.release import PUBLISHED
-    from noren.judgement.sentences import word_text
+    from noren.judgement.sentences import verdict_label
     from noren.papers.card import publish as run
     from noren.papers.card import read_scores
 
     if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
         raise refusal("inside_release", out=out)
-    must_be_free(out, replace=force and PUBLISHED)
+    require_free_path(out, replace=force and PUBLISHED)
     scores = None if card_from is None else read_scores(card_from)
     data = None if original is None else reading.load(original)
     with progress_bar(_("Judging")) as progress:
         verdict = run(
-            release, out, data, rule=rule, anyway=anyway, keep=keep or (), official=official, force=force,
+            release, out, data, rule=rule, override=override, keep=keep or (), official=official, force=force,
             scores=scores, progress=progress,
         )  # fmt: skip
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
-    parts: list[Part] = [word_text(verdict.word), verdict.sentence]
-    if anyway:
-        parts.append(Note(_("published all the same: {reason}").format(reason=anyway)))
+    parts: list[Part] = [verdict_label(verdict.status), verdict.sentence]
+    if override:
+        parts.append(Note(_("published all the same: {reason}").format(reason=override)))
     parts.append(_("published {files} to {out}").format(files=", ".join(files), out=out))
-    return Output({"published": str(out), "files": files, "anyway": anyway, **verdict.as_dict()}, parts)
+    return Output({"published": str(out), "files": files, "anyway": override, **verdict.as_dict()}, parts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Table, app, number, progress_bar, refusal, situation
+from noren.cli.parts.commands import Note, Output, TextTable, app, number, progress_bar, refusal, situation
 from noren.cli.parts.inputs import CustomerColumn, EngineName, Reading, Rows, SchemaName, comma_separated
 from noren.i18n import _
 
@@ -60,7 +60,7 @@ def plan(
         (number(float(str(one["k"]))), _few(one["rho"]), number(float(str(one["rows"]))))  # type: ignore[arg-type]
         for one in found
     ]
-    return Output({"domains": sizes, "plans": found}, [Table(("k", "rho", _("rows")), lines)])
+    return Output({"domains": sizes, "plans": found}, [TextTable(("k", "rho", _("rows")), lines)])
 
 
 @plan_commands.command("joint")
@@ -102,7 +102,7 @@ def joint(
         for part in found.parts
     ]
     whole = (_("all together"), ", ".join(found.attributes), "", number(round(found.k, 6)), f"{found.odds:.3g}")
-    table = Table((_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, whole])
+    table = TextTable((_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, whole])
     if keep is not None and room is None:
         broken = _("k = {keep:g} does not hold any more: together they have {k:.4g}.")
         notes.append(broken.format(keep=keep, k=found.k))
@@ -257,7 +257,7 @@ def reconstruct(
     from noren.data.frames import Table as Records
     from noren.data.reading import write
     from noren.data.schema import Column, Kind, Schema, ValueType
-    from noren.execution.engine import engine_named
+    from noren.execution.engine import get_engine
     from noren.retention.reconstructed import WideReconstruction
 
     asked: dict[str, Any] = {
@@ -268,7 +268,7 @@ def reconstruct(
         "seed": seed,
     }
     with progress_bar(_("Reconstructing")) as progress:
-        found, schema = engine_named(engine).reconstruct(release, progress=progress, **asked)
+        found, schema = get_engine(engine).reconstruct(release, progress=progress, **asked)
     records = found.records(seed)
     write(Records(records, found.perturbation.released_schema(schema)), out)
     by_pairs = isinstance(found, WideReconstruction)
@@ -304,4 +304,4 @@ def reconstruct(
     if found.intervals is not None:
         wide = float((found.intervals.high - found.intervals.low).mean())
         rows.insert(2, (_("interval of a cell (95%), mean width"), number(wide)))
-    return Output({"out": str(out)} | facts, [Table((_("what"), ""), rows)])
+    return Output({"out": str(out)} | facts, [TextTable((_("what"), ""), rows)])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import App, Note, Output, Part, Table, refusal, say
+from noren.cli.parts.commands import App, Note, Output, Part, TextTable, refusal, say
 from noren.cli.parts.inputs import ServerOptions
 from noren.errors import FileError
 from noren.i18n import _, ngettext
@@ -48,7 +48,7 @@ def studio(
     *,
     server: StudioServer,
     workers: Annotated[int | None, Option(min=1, max=64)] = None,
-    largest_upload: Annotated[int, Option(min=1)] = 4096,
+    max_upload: Annotated[int, Option(min=1)] = 4096,
     database: str | None = None,
     engine: Annotated[str, Option(envvar="NOREN_ENGINE", metavar="local|auto|gpu|spark://…|local[n]")] = "local",
     samples: Annotated[bool, Option("--samples/--no-samples")] = True,
@@ -61,14 +61,14 @@ def studio(
             raise refusal("folder_after_command", name=context.invoked_subcommand)
         return
     from noren.studio.store import Store
-    from noren.web.settings import Settings, default_folder
+    from noren.web.settings import ServerSettings, default_folder
 
     folder = default_folder() if data_dir is None else data_dir
     if set_password:
         from noren.data.formats.files import writing_file
         from noren.web.accounts import hashed
 
-        kept = Settings(folder)
+        kept = ServerSettings(folder)
         kept.make_folder()
         secret = hashed(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True))
         with writing_file(kept.password_file, private=True) as aside:
@@ -77,12 +77,12 @@ def studio(
         return
     taken, has_users = server.listening(), False
     if database is not None or (folder / "studio.sqlite").is_file():
-        with contextlib.closing(Store(Settings(folder, database=database).database_url)) as store:
+        with contextlib.closing(Store(ServerSettings(folder, database=database).database_url)) as store:
             has_users = store.users.exist()  # then other machines may reach it without one password for all
-    settings = Settings(
+    settings = ServerSettings(
         folder=folder,
         database=database,
-        largest_upload=largest_upload * 2**20,
+        largest_upload=max_upload * 2**20,
         samples=samples,
         engine=engine,
         four_eyes=four_eyes,
@@ -99,7 +99,7 @@ def studio(
 
 
 @dataclass(frozen=True)
-class StudioPlace:
+class StudioLocation:
     """Which studio a command is about."""
 
     data_dir: Annotated[Path | None, Option("--data-dir", "--folder")] = None
@@ -110,9 +110,9 @@ class StudioPlace:
         """Yield the database of a studio, under the name of the command line; it may be open in a server meanwhile."""
         from noren.studio.audit_trail import TERMINAL, acting_as
         from noren.studio.store import Store
-        from noren.web.settings import Settings, default_folder
+        from noren.web.settings import ServerSettings, default_folder
 
-        settings = Settings(self.data_dir or default_folder(), database=self.database)
+        settings = ServerSettings(self.data_dir or default_folder(), database=self.database)
         if make:
             settings.make_folder()
         elif self.database is None and not (settings.folder / "studio.sqlite").is_file():
@@ -127,37 +127,37 @@ def add(
     role: RoleName = "steward",
     name: str = "",
     *,
-    place: StudioPlace,
+    place: StudioLocation,
 ) -> Output:
     """Add a user."""
-    from noren.studio.users import role_named
+    from noren.studio.users import get_role
 
-    wanted = role_named(role)
+    wanted = get_role(role)
     with place.store(make=True) as store:
         return _told(store.users.add(login, name, _password(), wanted))
 
 
 @user.command("list")
-def list_users(place: StudioPlace) -> Output:
+def list_users(place: StudioLocation) -> Output:
     """Show everybody."""
     with place.store() as store:
         found = store.users.all()
     rows = [(one.login, one.name, one.role.words, one.created[:10], (one.revoked or "")[:10]) for one in found]
     headings = (_("login"), _("name"), _("role"), _("since"), _("revoked"))
-    return Output({"users": [_plain(one) for one in found]}, [Table(headings, rows)])
+    return Output({"users": [_plain(one) for one in found]}, [TextTable(headings, rows)])
 
 
 @user.command("role")
-def set_role(login: LoginName, role: RoleName, place: StudioPlace) -> Output:
+def set_role(login: LoginName, role: RoleName, place: StudioLocation) -> Output:
     """Set a role."""
-    from noren.studio.users import role_named
+    from noren.studio.users import get_role
 
     with place.store() as store:
-        return _told(store.users.set_role(login, role_named(role)))
+        return _told(store.users.set_role(login, get_role(role)))
 
 
 @user.command("password")
-def set_password(login: LoginName, place: StudioPlace) -> Output:
+def set_password(login: LoginName, place: StudioLocation) -> Output:
     """Set a password."""
     with place.store() as store:
         store.users.one(login)
@@ -165,7 +165,7 @@ def set_password(login: LoginName, place: StudioPlace) -> Output:
 
 
 @user.command("revoke")
-def revoke(login: LoginName, place: StudioPlace) -> Output:
+def revoke(login: LoginName, place: StudioLocation) -> Output:
     """Revoke a user."""
     with place.store() as store:
         return _told(store.users.revoke(login))
@@ -192,7 +192,7 @@ def _told(one: User) -> Output:
 
 
 @app.command("trail")
-def trail(out: Path, place: StudioPlace) -> Output:
+def trail(out: Path, place: StudioLocation) -> Output:
     """Write the trail of a studio."""
     from noren.data.formats.files import writing_file
 

@@ -25,25 +25,25 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
 from noren.contest.api import router as api
-from noren.contest.arena import Arena, JudgesDesk
-from noren.contest.background import Postman, Work
-from noren.contest.dependencies import Entrance
+from noren.contest.arena import Arena, ScoringService
+from noren.contest.background import ArenaWorker, WebhookSender
+from noren.contest.dependencies import ArenaAuthentication
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.pages import home, organising, playing
 from noren.contest.pages.frame import FRAME, LoginNeededError, page
-from noren.contest.service import Desk
+from noren.contest.service import ContestService
 from noren.contest.store.encryption import derived, kept_key
 from noren.i18n import _
 from noren.version import __version__
 from noren.web.frame import Bundle
 from noren.web.guard import Guard
 from noren.web.responses import PRIVATE_UMASK, answer_errors, common_pages, serve_app
-from noren.web.settings import Settings
-from noren.web.uploads import Bounds
+from noren.web.settings import ServerSettings
+from noren.web.uploads import UploadLimits
 
 
 @dataclass(frozen=True)
-class ArenaSettings(Settings):
+class ArenaSettings(ServerSettings):
     """How one server of an arena is set up; several may share a database.
 
     Attributes
@@ -79,7 +79,7 @@ class ArenaSettings(Settings):
 
 
 _CONTEST = "/api/v1/contests/[a-z0-9-]{3,40}"
-BOUNDS = Bounds(
+BOUNDS = UploadLimits(
     larger={"/(?:api/v1/)?contests": 4 * 2**30},  # the data of all rounds; only organisers send them
     uploads=rf"PUT {_CONTEST}/(?:releases|guesses/[0-9]+)|POST /contests",  # the last bounds itself, as the others do
 )
@@ -90,7 +90,7 @@ def make_app(settings: ArenaSettings) -> FastAPI:
     """Return the application of one server; it ends the arena that it makes."""
     settings.make_folder()
     arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
-    entrance, bundle = Entrance(arena.store, settings), Bundle(settings.folder)
+    entrance, bundle = ArenaAuthentication(arena.store, settings), Bundle(settings.folder)
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
@@ -109,7 +109,7 @@ def make_app(settings: ArenaSettings) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/docs.json",
     )
-    app.state.desk, app.state.entrance = Desk(arena), entrance
+    app.state.service, app.state.entrance = ContestService(arena), entrance
     app.state.settings, app.state.bundle = settings, bundle
     app.include_router(api)
     for part in (home, organising, playing):
@@ -131,7 +131,7 @@ _log = logging.getLogger("noren.contest")
 @contextlib.contextmanager
 def ticking(arena: Arena, *, private_hooks: bool = False) -> Iterator[None]:
     """Do what is due by the clock and send news, in threads; at the end they stop after what is under way."""
-    tasks = {"clock": JudgesDesk(arena).tick, "post": Postman(arena, private=private_hooks).send_all}
+    tasks = {"clock": ScoringService(arena).tick, "post": WebhookSender(arena, private=private_hooks).send_all}
     over = threading.Event()
 
     def repeat(name: str, do: Callable[[], object]) -> None:
@@ -159,19 +159,19 @@ def ticking(arena: Arena, *, private_hooks: bool = False) -> Iterator[None]:
 def judging(settings: ArenaSettings) -> Iterator[None]:
     """Judge beside a server, in threads and processes of its own."""
     arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
-    work = Work(arena, places=settings.workers, engine=settings.engine, engine_from=settings.engine_from)
+    work = ArenaWorker(arena, places=settings.workers, engine=settings.engine, engine_from=settings.engine_from)
     with contextlib.closing(arena), contextlib.closing(work):
         work.start()
         yield
 
 
-def judge_until_told(arena: Arena, places: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
+def run_judge(arena: Arena, places: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
     """Judge until the process is interrupted or told to end; what is under way is done by others."""
     os.umask(PRIVATE_UMASK)
     told = threading.Event()
     for which in (signal.SIGINT, signal.SIGTERM):
         signal.signal(which, lambda *_about: told.set())
-    work = Work(arena, places=places, engine=engine, engine_from=engine_from)
+    work = ArenaWorker(arena, places=places, engine=engine, engine_from=engine_from)
     work.start()
     told.wait()
     work.close()

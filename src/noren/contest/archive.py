@@ -30,11 +30,11 @@ from noren.contest.state import Contest, fold
 from noren.contest.store.tables import accounts, organisers
 from noren.contest.store.tables import sealed as sealed_table
 from noren.data.formats.files import writing_file
-from noren.errors import FileError, ParameterError, shown
-from noren.i18n import LANGUAGES, _, speaking
+from noren.errors import FileError, ParameterError, quoted
+from noren.i18n import LANGUAGES, _, use_language
 from noren.progress import Progress, silent
 from noren.tables import Texts, table_of
-from noren.work.hash_chain import Entry, canonical, entry_of, verify
+from noren.work.hash_chain import LogEntry, canonical, entry_of, verify
 
 say = Texts(__name__)
 Kind = Literal["open", "sealed"]
@@ -74,7 +74,7 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
     if sealed is None:
         sealed = state.results is None
     if not sealed and state.results is None:
-        raise RefusedError(*say.problem("results_not_out"))
+        raise RefusedError(say("results_not_out"))
     parts = sorted(_parts(arena, state, entries, "sealed" if sealed else "open"))
     files = sorted(needed_files(state))
     with writing_file(path, private=True) as aside, zipfile.ZipFile(aside, "w") as archive:
@@ -98,7 +98,7 @@ def needed_files(contest: Contest) -> set[str]:
     return data | targets | {one.digest for one in contest.submissions.values()}
 
 
-def _parts(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) -> Iterator[tuple[str, bytes]]:
+def _parts(arena: Arena, state: Contest, entries: Sequence[LogEntry], kind: Kind) -> Iterator[tuple[str, bytes]]:
     manifest = {"form": _FORM, "kind": kind, "contest": state.id, "entries": len(entries), "head": entries[-1].digest}
     if kind == "sealed":
         manifest["key_check"] = arena.store.key_check
@@ -114,7 +114,7 @@ def _parts(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) -
         for name, write in RESULTS_FILES.items():
             yield f"results/{name}", write(results).encode()
         for language in LANGUAGES:
-            with speaking(language):
+            with use_language(language):
                 yield f"results/results.{language}.html", results_html(results).encode()
         return
     # the people who play or organise, and what is secret, as the server keeps it
@@ -157,7 +157,7 @@ class Archive:
     path: Path
     kind: Kind
     contest: str
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
     public_key: str
     manifest: Mapping[str, Any]
     _zip: zipfile.ZipFile
@@ -239,9 +239,9 @@ def open_archive(path: Path, *, to_replay: bool = False) -> Iterator[Archive]:
             raise _damaged(path, _("a name stands in it twice"))
         for one in members:
             if not _NAMES.fullmatch(one.filename):
-                raise _damaged(path, _("{name} is no part of an archive").format(name=shown(one.filename)))
+                raise _damaged(path, _("{name} is no part of an archive").format(name=quoted(one.filename)))
             if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise _damaged(path, _("{name} is packed in another way").format(name=shown(one.filename)))
+                raise _damaged(path, _("{name} is packed in another way").format(name=quoted(one.filename)))
         manifest = _json(b"".join(_bounded(opened, "manifest.json", _LARGEST_TEXT, path)), path)
         kind = manifest.get("kind")
         if manifest.get("form") != _FORM or kind not in ("open", "sealed"):
@@ -252,11 +252,11 @@ def open_archive(path: Path, *, to_replay: bool = False) -> Iterator[Archive]:
         contest = str(entries[0].body.get("contest"))
         key = b"".join(_bounded(opened, "public_key", _LARGEST_TEXT, path)).decode("ascii", "replace").strip()
         if to_replay and kind != "open":
-            raise ParameterError(*say.problem("sealed_backup"))
+            raise ParameterError(say("sealed_backup"))
         yield Archive(path, kind, contest, entries, key, manifest, opened)
 
 
-def read_log(path: Path) -> tuple[Entry, ...]:
+def read_log(path: Path) -> tuple[LogEntry, ...]:
     """Return the log of an archive, or of a file with an entry on each line."""
     if not zipfile.is_zipfile(path):
         try:
@@ -268,7 +268,7 @@ def read_log(path: Path) -> tuple[Entry, ...]:
         return archive.entries
 
 
-def _entries(blocks: Iterable[bytes], path: Path) -> Iterator[Entry]:
+def _entries(blocks: Iterable[bytes], path: Path) -> Iterator[LogEntry]:
     for number, line in enumerate(_lines(blocks, path), start=1):
         entry = entry_of(_json(line, path, number))
         if entry is None:
@@ -320,7 +320,7 @@ def _json(content: bytes, path: Path, line: int | None = None) -> dict[str, Any]
 
 
 def _damaged(path: Path, why: str) -> FileError:
-    return FileError(*say.problem("damaged", why=why), file=path)
+    return FileError(say("damaged", why=why), file=path)
 
 
 # --- bringing a contest to another server ----------------------------------------------------------------------------
@@ -340,12 +340,12 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
         if (wrong := archive.wrong_end()) is not None:
             raise _damaged(path, wrong)
         if arena.state(state.id) is not None:
-            raise RefusedError(_("there is a contest {name} already").format(name=state.id), _("import it elsewhere"))
+            raise RefusedError(_("there is a contest {name} already").format(name=state.id))
         backup: dict[str, Any] = {"accounts": [], "organisers": []}
         secrets = {} if state.salt is None else {"salt": bytes.fromhex(state.salt)}  # of an open one it is revealed
         if archive.kind == "sealed":
             if archive.manifest.get("key_check") != arena.store.key_check:
-                raise FileError(*say.problem("other_key"), file=path)
+                raise FileError(say("other_key"), file=path)
             backup, secrets = _json(archive.text("accounts.json"), path), {}
             people, columns = backup.get("accounts"), {column.name for column in accounts.columns}
             if not isinstance(people, list) or not isinstance(backup.get("organisers"), list):
@@ -355,7 +355,7 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
             for one in people:
                 other = arena.store.accounts.by_login(str(one["login"]))
                 if other is not None and other.id != one["id"]:
-                    raise RefusedError(*say.problem("login_taken", login=shown(one["login"])))
+                    raise RefusedError(say("login_taken", login=quoted(one["login"])))
             for name in archive.names("secrets/"):
                 secrets[name] = arena.store.seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
             if "salt" in secrets and not holds(state.commitment, secrets["salt"]):

@@ -26,11 +26,11 @@ from noren.contest.receipts import Receipt, SigningKey
 from noren.contest.receipts import order as by_lot
 from noren.contest.results import results_of
 from noren.contest.state import Contest, Submission, fold
-from noren.contest.store.database import ContestStore, Job
+from noren.contest.store.database import ContestStore, ScoringJob
 from noren.contest.store.encryption import Hook, derived, kept_key
 from noren.contest.store.files import Files
 from noren.i18n import _
-from noren.work.hash_chain import Entry, Said, chained
+from noren.work.hash_chain import EntryContent, LogEntry, chained
 
 JUDGE, POST = "judge", "post"
 """The queue of what is scored, and that of what is sent to other servers."""
@@ -41,7 +41,7 @@ _SILENT = ("results", "paused", "resumed", "code-changed", "rescheduled")
 
 
 @dataclass(frozen=True)
-class Order:
+class JobRequest:
     """A job that an act causes."""
 
     kind: str
@@ -126,8 +126,10 @@ class Arena:
         """Return the receipt of a file; it is the same whenever it is asked for."""
         if self.signing.public != contest.public_key:
             raise RefusedError(
-                _("this contest was played on another server, which signed its receipts"),
-                _("look for it in the contest's archive"),
+                _(
+                    "this contest was played on another server, which signed its receipts"
+                    "look for it in the contest's archive"
+                ),
             )
         return self.signing.receipt(contest.id, submission)
 
@@ -136,8 +138,8 @@ class Arena:
     def change(
         self,
         contest: str,
-        decide: Callable[[Contest, str], Iterable[Said]],
-        orders: Callable[[Contest, Sequence[Entry]], Iterable[Order]] | None = None,
+        decide: Callable[[Contest, str], Iterable[EntryContent]],
+        orders: Callable[[Contest, Sequence[LogEntry]], Iterable[JobRequest]] | None = None,
     ) -> Contest:
         """Decide an act at the head of the log, and append what it says with the jobs that it causes."""
         with self.store.changing(contest) as change:
@@ -156,7 +158,7 @@ class Arena:
 
 
 @dataclass(frozen=True)
-class JudgesOrder:
+class ScoringOrder:
     """All that is needed to judge one file, or to make the targets of a round; files are told by their digests.
 
     Attributes
@@ -188,7 +190,7 @@ class JudgesOrder:
     megabytes: int = 4096
 
 
-class JudgesDesk:
+class ScoringService:
     """What workers ask of the arena and tell it; nobody else does."""
 
     def __init__(self, arena: Arena) -> None:
@@ -196,7 +198,7 @@ class JudgesDesk:
 
     # --- orders ------------------------------------------------------------------------------------------------------
 
-    def order_of(self, job: Job) -> JudgesOrder | None:
+    def order_of(self, job: ScoringJob) -> ScoringOrder | None:
         """Return what a job is to do; None where nothing is left to do."""
         contest = self.arena.state(job.contest)
         if contest is None:
@@ -218,7 +220,7 @@ class JudgesDesk:
                 given["guess"] = known.digest
             given |= {"submitted": release.digest, "label": target_label(contest, release)}
             given |= {"kind": known.kind, "submission": known.id}
-        return JudgesOrder(
+        return ScoringOrder(
             **given,
             contest=contest.id,
             scorer=contest.scorer,
@@ -236,11 +238,11 @@ class JudgesDesk:
 
     # --- what came of them -------------------------------------------------------------------------------------------
 
-    def judged(self, order: JudgesOrder, result: Mapping[str, Any]) -> None:
+    def judged(self, order: ScoringOrder, result: Mapping[str, Any]) -> None:
         """Write down what a judge found; said twice it counts once."""
         self.arena.change(order.contest, partial(_found, order, result), self._hooks)
 
-    def targets_made(self, order: JudgesOrder, contents: Sequence[bytes]) -> None:
+    def targets_made(self, order: ScoringOrder, contents: Sequence[bytes]) -> None:
         """Keep the public parts and let them be known; they are in the order of ``order.targets``."""
         made = [
             {"target": number, "submission": submission, "digest": self.arena.files.put(content, sealed=False).digest}
@@ -252,7 +254,7 @@ class JudgesDesk:
             self._hooks,
         )
 
-    def given_up(self, job: Job, reason: str) -> None:
+    def given_up(self, job: ScoringJob, reason: str) -> None:
         """Give a try back that failed by our fault for good; the reason stands on the page."""
         if job.submission is not None:
             self.arena.change(job.contest, partial(actions.refund, submission=job.submission, reason=reason))
@@ -293,7 +295,7 @@ class JudgesDesk:
             self._hooks,
         )
 
-    def _hooks(self, contest: Contest, made: Sequence[Entry]) -> Iterable[Order]:
+    def _hooks(self, contest: Contest, made: Sequence[LogEntry]) -> Iterable[JobRequest]:
         """Return what is to be sent to those who asked to hear of results."""
         return orders_for(self.arena.store.hooks.of(contest.id), made)
 
@@ -317,7 +319,7 @@ def numbered(contest: Contest, round_: str, salt: bytes) -> dict[str, Submission
     return {f"{number:0{width}d}": entries[int(place)] for number, place in enumerate(places, start=1)}
 
 
-def _found(order: JudgesOrder, result: Mapping[str, Any], contest: Contest, _now: str) -> list[Said]:
+def _found(order: ScoringOrder, result: Mapping[str, Any], contest: Contest, _now: str) -> list[EntryContent]:
     """Return what a judge found, and what the organiser should look at: files of other teams that are nearly the same.
 
     Two teams are told once of each round and target, so that the log grows with the teams and not with the tries.
@@ -340,7 +342,7 @@ def _found(order: JudgesOrder, result: Mapping[str, Any], contest: Contest, _now
             continue
         share = similar(sketch, (other.judged or {}).get("sketch"))
         if share >= contest.rulebook.duplicates:
-            said.append(Said("flagged", "judge", {"submissions": [other.id, own.id], "share": round(share, 4)}))
+            said.append(EntryContent("flagged", "judge", {"submissions": [other.id, own.id], "share": round(share, 4)}))
     return said
 
 
@@ -349,7 +351,7 @@ def _pair(one: Submission, other: Submission) -> tuple[frozenset[str], str, str 
     return frozenset({one.team, other.team}), one.round, one.target
 
 
-def orders_for(hooks: Iterable[Hook], entries: Sequence[Entry]) -> list[Order]:
+def orders_for(hooks: Iterable[Hook], entries: Sequence[LogEntry]) -> list[JobRequest]:
     """Return the messages that entries cause, one for each address and kind."""
     kinds = Counter(entry.kind for entry in entries if entry.kind in _TOLD)
     if not kinds:
@@ -358,7 +360,7 @@ def orders_for(hooks: Iterable[Hook], entries: Sequence[Entry]) -> list[Order]:
     head = {"position": last.position, "digest": last.digest}
     told = [{"event": kind, "count": count, "time": last.time, "head": head} for kind, count in kinds.items()]
     return [
-        Order("hook", queue=POST, order={"hook": hook.id, "message": {"contest": hook.contest} | message})
+        JobRequest("hook", queue=POST, order={"hook": hook.id, "message": {"contest": hook.contest} | message})
         for hook in hooks
         if hook.disabled is None
         for message in told

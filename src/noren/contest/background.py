@@ -42,7 +42,7 @@ from urllib.parse import SplitResult, urlsplit
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from noren.contest.arena import JUDGE, POST, Arena, JudgesDesk, JudgesOrder
+from noren.contest.arena import JUDGE, POST, Arena, ScoringOrder, ScoringService
 from noren.contest.judging import SCORER
 from noren.contest.judging.scorer import (
     CLUSTER_LOST,
@@ -56,7 +56,7 @@ from noren.contest.judging.scorer import (
     ScorerProcess,
 )
 from noren.contest.kinds import ENGINE_FROM, cluster_of
-from noren.contest.store.database import Job
+from noren.contest.store.database import ScoringJob
 from noren.contest.store.encryption import Hook
 from noren.contest.store.tables import jobs
 from noren.errors import InputError, NorenError, ParameterError
@@ -66,7 +66,7 @@ from noren.web.errors import is_disk_full
 from noren.work.child_processes import Line
 from noren.work.hash_chain import canonical
 from noren.work.queue import Claim, State, clock_of
-from noren.work.runner import Ending, Runner
+from noren.work.runner import JobOutcome, Runner
 
 _log = logging.getLogger(__name__)
 _LOOK, _TELL = 2.0, 0.5
@@ -79,7 +79,7 @@ _AGAIN = (2.0, 10.0)
 """Seconds before what failed by our fault is tried a second and a third time."""
 
 
-class Work:
+class ArenaWorker:
     """One worker of an arena.
 
     Parameters
@@ -101,7 +101,7 @@ class Work:
         engine_from: int = ENGINE_FROM,
         scorer: Callable[[Path], ScorerProcess] = ScorerProcess,
     ) -> None:
-        self.arena, self.desk = arena, JudgesDesk(arena)
+        self.arena, self.service = arena, ScoringService(arena)
         places = places or os.cpu_count() or 1
         self._benches: queue.SimpleQueue[ScorerProcess] = queue.SimpleQueue()
         self._all = [scorer(arena.folder / "judge.log") for _place in range(places)]
@@ -130,25 +130,27 @@ class Work:
 
     # --- one job -----------------------------------------------------------------------------------------------------
 
-    def do(self, claim: Claim) -> Ending:
+    def do(self, claim: Claim) -> JobOutcome:
         """Do a job, and return how it ended; what nobody expected is a fault of ours, not of the job."""
         job = self.arena.store.jobs.job(claim.id)
         if job is None:
-            return Ending(State.CANCELLED)
+            return JobOutcome(State.CANCELLED)
         try:
             fault = self._judge(job, claim)
-            return Ending(State.DONE, {"done": 1.0, "error": ""}) if fault is None else self._again(job, claim, fault)
+            return (
+                JobOutcome(State.DONE, {"done": 1.0, "error": ""}) if fault is None else self._again(job, claim, fault)
+            )
         except SQLAlchemyError:
             _log.warning("the database was away when %s ended; it is done again", claim.id)
-            return Ending(State.WAITING, {"done": 0.0})
+            return JobOutcome(State.WAITING, {"done": 0.0})
         except Exception as error:
             _log.exception("the work on %s failed", claim.id)
             reason = UNREADABLE if isinstance(error, InputError | OSError) else UNEXPECTED
             return self._again(job, claim, Fault(DISK_FULL if is_disk_full(error) else reason))
 
-    def _judge(self, job: Job, claim: Claim) -> Fault | None:
+    def _judge(self, job: ScoringJob, claim: Claim) -> Fault | None:
         """Do what an order says; None where it is done, or there is nothing left to do."""
-        order = self.desk.order_of(job)
+        order = self.service.order_of(job)
         if order is None:
             return None
         if order.scorer != SCORER:
@@ -170,11 +172,11 @@ class Work:
                     found = self._on(bench, order, given, claim)
         if isinstance(found, Fault):
             return found
-        self.desk.judged(order, found)
+        self.service.judged(order, found)
         return None
 
     def _by_cluster(
-        self, bench: ScorerProcess, order: JudgesOrder, given: dict[str, Any], claim: Claim
+        self, bench: ScorerProcess, order: ScoringOrder, given: dict[str, Any], claim: Claim
     ) -> dict[str, Any] | Fault | None:
         """Score a file on the cluster; None where it was lost, or was not long ago."""
         with self._turn:  # one session on the cluster, and one piece of work in it
@@ -192,7 +194,7 @@ class Work:
         return None
 
     def _make_targets(
-        self, order: JudgesOrder, plain: dict[str, Any], bench: ScorerProcess, claim: Claim
+        self, order: ScoringOrder, plain: dict[str, Any], bench: ScorerProcess, claim: Claim
     ) -> Fault | None:
         contents = []
         with TemporaryDirectory(prefix="noren-targets-") as folder:
@@ -207,11 +209,11 @@ class Work:
                     return found
                 contents.append(out.read_bytes())
                 self._tell(claim, done=(number + 1) / len(order.targets), words="")
-        self.desk.targets_made(order, contents)
+        self.service.targets_made(order, contents)
         return None
 
     def _on(
-        self, bench: ScorerProcess, order: JudgesOrder, given: dict[str, Any], claim: Claim
+        self, bench: ScorerProcess, order: ScoringOrder, given: dict[str, Any], claim: Claim
     ) -> dict[str, Any] | Fault:
         told = 0.0
 
@@ -238,18 +240,18 @@ class Work:
     def _path(self, files: contextlib.ExitStack, digest: str) -> str:
         return str(files.enter_context(self.arena.files.path(digest)))
 
-    def _again(self, job: Job, claim: Claim, fault: Fault) -> Ending:
+    def _again(self, job: ScoringJob, claim: Claim, fault: Fault) -> JobOutcome:
         """Let a job wait that failed by a fault of ours; after some tries give it up, and the team's try back."""
         if claim.gone.is_set() or fault.reason in (STOPPED, OTHER_SCORER):
-            return Ending(State.WAITING, {"done": 0.0, "error": fault.reason})
+            return JobOutcome(State.WAITING, {"done": 0.0, "error": fault.reason})
         if claim.attempt < fault.tries:
             claim.gone.wait(_AGAIN[min(claim.attempt, len(_AGAIN)) - 1])
-            return Ending(State.WAITING, {"done": 0.0, "error": fault.reason, "attempts": claim.attempt})
+            return JobOutcome(State.WAITING, {"done": 0.0, "error": fault.reason, "attempts": claim.attempt})
         try:
-            self.desk.given_up(job, fault.reason)
+            self.service.given_up(job, fault.reason)
         except SQLAlchemyError:
-            return Ending(State.WAITING, {"done": 0.0, "error": fault.reason})
-        return Ending(State.FAILED, {"error": fault.reason})
+            return JobOutcome(State.WAITING, {"done": 0.0, "error": fault.reason})
+        return JobOutcome(State.FAILED, {"error": fault.reason})
 
     # --- jobs that were given up -------------------------------------------------------------------------------------
 
@@ -305,7 +307,7 @@ def check_address(url: str) -> SplitResult:
     except ValueError:
         fits = False
     if not fits:
-        raise ParameterError(_("this is no address that news can be sent to"), _("write it like https://cup.example/"))
+        raise ParameterError(_("write it like https://cup.example/"))
     return parts
 
 
@@ -370,7 +372,7 @@ def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None)
         raise UndeliveredError(_("the address answers {status}").format(status=status))
 
 
-class Postman:
+class WebhookSender:
     """Sends what waits to be sent, from a thread of a server; several servers share the messages."""
 
     def __init__(self, arena: Arena, *, private: bool = False) -> None:

@@ -28,7 +28,7 @@ from noren.contest.actions import RefusedError
 from noren.contest.credentials import Login
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
 from noren.data.formats.files import writing_file
-from noren.data.formats.source import readable
+from noren.data.formats.source import require_readable
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, active_language
 from noren.progress import Progress, silent
@@ -97,7 +97,7 @@ class Client:
         sent = {"User-Agent": f"noren/{__version__}", "Accept-Language": active_language(), **(headers or {})}
         if token:
             if not token.isascii() or not token.isprintable() or " " in token:
-                raise ParameterError(_("this is no token"), _("copy it whole, or log in again"))
+                raise ParameterError(_("copy it whole, or log in again"))
             sent["Authorization"] = f"Bearer {token}"
         self._http = httpx.Client(base_url=address, headers=sent, timeout=_WAITING, transport=transport)
 
@@ -260,7 +260,7 @@ class Client:
     ) -> ReceivedOut:
         """Hand in a release, or a guess against a target."""
         kind, parts = ("release", ["releases"]) if target is None else ("guess", ["guesses", target])
-        with readable(file).open("rb") as content:
+        with require_readable(file).open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
 
         # the same file may be handed in again on purpose: what counts is what the log has after now
@@ -314,7 +314,7 @@ class Client:
         """Create a contest with the data of each round."""
         with contextlib.ExitStack() as opened:
             parts = {
-                name: (path.name, opened.enter_context(readable(path).open("rb")), "application/octet-stream")
+                name: (path.name, opened.enter_context(require_readable(path).open("rb")), "application/octet-stream")
                 for name, path in data.items()
             }
             fields = {"contest": json.dumps(contest)}
@@ -342,7 +342,7 @@ def _said(answer: httpx.Response) -> Any:
         return content
     error = content.get("error") if isinstance(content, dict) else None
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-        raise AnsweredError(*say.problem("strange_answer", status=answer.status_code), status=answer.status_code)
+        raise AnsweredError(say("strange_answer", status=answer.status_code), status=answer.status_code)
     raise AnsweredError(str(error["message"]), status=answer.status_code)
 
 
@@ -379,4 +379,4 @@ def _read(kind: type[_Kind], said: Any) -> _Kind:
     try:
         return kind.model_validate(said)
     except ValidationError as error:
-        raise ParameterError(*say.problem("not_understood", reason=error.errors()[0]["msg"])) from None
+        raise ParameterError(say("not_understood", reason=error.errors()[0]["msg"])) from None

@@ -53,7 +53,6 @@ def server_address(given: str) -> str:
     if found.scheme not in ("http", "https") or not found.hostname or port == -1 or found.username or found.query:
         raise ParameterError(
             _("{given!r} is no address of a server").format(given=given[:80]),
-            _("write it like https://cup.example or 127.0.0.1:8322"),
         )
     host = f"[{found.hostname}]" if ":" in found.hostname else found.hostname
     return f"{found.scheme}://{host}{'' if port is None else f':{port}'}{found.path.rstrip('/')}"
@@ -64,9 +63,7 @@ def login_for(server: str | None, token: str | None = None) -> Login:
     kept = _kept()
     address = server or os.environ.get(SERVER) or kept.get("last")
     if not address:
-        raise ParameterError(
-            _("which server?"), _("name it with --server ADDRESS, or log in with noren contest login ADDRESS")
-        )
+        raise ParameterError(_("name it with --server ADDRESS, or log in with noren contest login ADDRESS"))
     address = server_address(address)
     return Login(address, token or os.environ.get(TOKEN) or kept.get("tokens", {}).get(address))
 
@@ -107,7 +104,7 @@ def _kept() -> dict[str, Any]:
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
-        raise FileError(_("the file of logins is damaged"), _("delete it and log in again"), file=path)
+        raise FileError(_("the file of logins is damaged"), file=path)
     return found
 
 

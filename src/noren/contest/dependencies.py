@@ -19,16 +19,16 @@ from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, ValidationError
 
 from noren.contest.actions import RefusedError
-from noren.contest.service import NOBODY, Desk, Visit, Who
-from noren.contest.store.database import Account, ContestStore
+from noren.contest.service import NOBODY, ArenaIdentity, ContestAccess, ContestService
+from noren.contest.store.database import ArenaAccount, ContestStore
 from noren.errors import FileError, OutputError, ParameterError
 from noren.i18n import _, translated
 from noren.tables import Texts
 from noren.web.accounts import Token, digest_of, folded, guesser
 from noren.web.actions import Action, add_route
 from noren.web.errors import is_disk_full
-from noren.web.settings import Settings
-from noren.work.hash_chain import Said
+from noren.web.settings import ServerSettings
+from noren.work.hash_chain import EntryContent
 
 say = Texts(__name__)
 _MINUTE, _HOUR = 60.0, 3600.0
@@ -42,10 +42,10 @@ _MOST_TOKENS: Final = 20
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
-class Entrance:
+class ArenaAuthentication:
     """The door of one arena; every server of one database counts tries together."""
 
-    def __init__(self, store: ContestStore, settings: Settings) -> None:
+    def __init__(self, store: ContestStore, settings: ServerSettings) -> None:
         self._store, self.first_code = store, first_code(settings)
 
     # --- who it is ---------------------------------------------------------------------------------------------------
@@ -54,15 +54,15 @@ class Entrance:
         """Let anybody look: routes ask who it is."""
         return bool(session)
 
-    def who(self, session: str) -> Who:
+    def who(self, session: str) -> ArenaIdentity:
         """Return who a browser's session belongs to."""
         account = self._store.accounts.of_session(session)
-        return NOBODY if account is None else Who(account)
+        return NOBODY if account is None else ArenaIdentity(account)
 
-    def bearer(self, token: str) -> Who | None:
+    def bearer(self, token: str) -> ArenaIdentity | None:
         """Return who a token belongs to, with what it is for."""
         found = self._store.tokens.owner(token)
-        return None if found is None else Who(found[1], found[0].scopes)
+        return None if found is None else ArenaIdentity(found[1], found[0].scopes)
 
     @property
     def is_new(self) -> bool:
@@ -76,7 +76,7 @@ class Entrance:
         self._not_too_often(f"sign-up/{guesser(address)}", _NEW_AN_HOUR, _HOUR)
         is_first = bool(code) and self.is_new
         if code and not (is_first and hmac.compare_digest(code.strip().lower().encode(), self.first_code.encode())):
-            raise RefusedError(*say.problem("wrong_code"), status=403)
+            raise RefusedError(say("wrong_code"), status=403)
         account = self._store.accounts.add(login, name, password, is_organiser=is_first)
         return self._store.accounts.open_session(account)
 
@@ -85,7 +85,7 @@ class Entrance:
         account = self._proved(login, password, address)
         return None if account is None else self._store.accounts.open_session(account)
 
-    def _proved(self, login: str, password: str, address: str) -> Account | None:
+    def _proved(self, login: str, password: str, address: str) -> ArenaAccount | None:
         """Return whose password it is. Who knows it is not counted, but an address that tries many logins is."""
         called = digest_of(folded(login))[:32]
         by_both, by_login = f"login/{guesser(address)}/{called}", f"login//{called}"
@@ -102,40 +102,40 @@ class Entrance:
         """Log a browser out."""
         self._store.accounts.end_session(session)
 
-    def change_password(self, who: Who, old: str, new: str, address: str) -> str:
+    def change_password(self, who: ArenaIdentity, old: str, new: str, address: str) -> str:
         """Set another password and return a new session; all others end."""
         account = who.somebody()
         if self._proved(account.login, old, address) is None:
-            raise RefusedError(_("that is not your password"), _("write the one that you log in with"), status=403)
+            raise RefusedError(_("write the one that you log in with"), status=403)
         self._store.accounts.change_password(account, new)
         return self._store.accounts.open_session(account)
 
     def _not_too_often(self, key: str, most: int, seconds: float) -> None:
         if not self._store.rates.allow(key, most, seconds):
-            raise RefusedError(_("there were too many tries"), _("wait and try again"), status=429)
+            raise RefusedError(_("there were too many tries"), status=429)
 
     # --- tokens of programs ------------------------------------------------------------------------------------------
 
-    def tokens(self, who: Who) -> list[Token]:
+    def tokens(self, who: ArenaIdentity) -> list[Token]:
         """Return somebody's tokens that open something."""
         return [token for token in self._store.tokens.of(who.somebody().id) if token.revoked is None]
 
-    def make_token(self, who: Who, name: str, scopes: Collection[str]) -> tuple[Token, str]:
+    def make_token(self, who: ArenaIdentity, name: str, scopes: Collection[str]) -> tuple[Token, str]:
         """Return a new token and its text; a token makes none that may do more than itself."""
         account = who.somebody()
         if not {*scopes} <= {*who.scopes, "read"}:
-            raise RefusedError(_("this token may not do so itself"), _("log in, and make it there"), status=403)
+            raise RefusedError(_("this token may not do so itself"), status=403)
         if len(self.tokens(who)) >= _MOST_TOKENS:
-            raise RefusedError(*say.problem("many_tokens", count=_MOST_TOKENS))
+            raise RefusedError(say("many_tokens", count=_MOST_TOKENS))
         return self._store.tokens.make(account.id, name, scopes)
 
-    def revoke(self, who: Who, token: str) -> None:
+    def revoke(self, who: ArenaIdentity, token: str) -> None:
         """Let a token of one's own open nothing any more."""
         if not self._store.tokens.revoke(token, who.somebody().id):
             raise RefusedError(_("there is no such token"), status=404)
 
 
-def first_code(settings: Settings) -> str:
+def first_code(settings: ServerSettings) -> str:
     """Return the code by which the first organiser signs up; whoever may read the server's key can say it."""
     made = hmac.new(settings.key, b"first organiser", hashlib.sha256).digest()
     return "".join(_LETTERS[byte % len(_LETTERS)] for byte in made[:12])
@@ -147,24 +147,24 @@ RoundName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="the n
 TargetName = Annotated[str, Path(pattern=r"^[0-9]{1,6}$", description="the number of a target")]
 
 
-def desk_of(request: Request) -> Desk:
+def contest_service(request: Request) -> ContestService:
     """Return the desk of the arena that was asked."""
-    desk: Desk = request.app.state.desk
-    return desk
+    service: ContestService = request.app.state.service
+    return service
 
 
-def entrance_of(request: Request) -> Entrance:
+def entrance_of(request: Request) -> ArenaAuthentication:
     """Return the door of the arena that was asked."""
-    entrance: Entrance = request.app.state.entrance
+    entrance: ArenaAuthentication = request.app.state.entrance
     return entrance
 
 
-TheDesk = Annotated[Desk, Depends(desk_of)]
-TheEntrance = Annotated[Entrance, Depends(entrance_of)]
+ArenaService = Annotated[ContestService, Depends(contest_service)]
+TheEntrance = Annotated[ArenaAuthentication, Depends(entrance_of)]
 
 
 @contextlib.contextmanager
-def saying_which_rule(*within: str) -> Iterator[None]:
+def name_broken_rule(*within: str) -> Iterator[None]:
     """Say what is wrong with something that was sent, by its first problem."""
     try:
         yield
@@ -179,38 +179,38 @@ _log = logging.getLogger("noren.contest")
 _LOOKING = frozenset({"GET", "HEAD"})
 
 
-def _who(request: Request, entrance: TheEntrance) -> Who:
+def _who(request: Request, entrance: TheEntrance) -> ArenaIdentity:
     """Return whose token it is, or who is logged in; a token that is only for looking changes nothing anywhere."""
-    bearer: Who | None = request.state.account
+    bearer: ArenaIdentity | None = request.state.account
     who = entrance.who(request.state.session) if bearer is None else bearer
     if request.method not in _LOOKING and who.account is not None and not who.scopes - {"read"}:
-        raise RefusedError(_("this token is only for looking"), _("make one with the scope that it takes"), status=403)
+        raise RefusedError(_("this token is only for looking"), status=403)
     return who
 
 
-Asking = Annotated[Who, Depends(_who)]
+Asking = Annotated[ArenaIdentity, Depends(_who)]
 
 
 def add_action(
     router: APIRouter,
-    act: Action[..., list[Said]],
+    act: Action[..., list[EntryContent]],
     model: type[BaseModel] | None = None,
-    answer: Callable[[Visit, Mapping[str, str]], Any] = lambda _visit, _given: None,
-    before: Callable[[Desk, Who, Mapping[str, Any]], None] = lambda _desk, _who, _asked: None,
+    answer: Callable[[ContestAccess, Mapping[str, str]], Any] = lambda _visit, _given: None,
+    before: Callable[[ContestService, ArenaIdentity, Mapping[str, Any]], None] = lambda _service, _who, _asked: None,
 ) -> None:
     """Add the route of an action: ``answer`` makes a ``model`` of what it did and was given, ``before`` may refuse."""
 
-    def run(desk: Desk, who: Who, contest: str, **asked: Any) -> Any:
-        before(desk, who, asked)
-        return answer(*desk.do(who, contest, act, **asked))
+    def run(service: ContestService, who: ArenaIdentity, contest: str, **asked: Any) -> Any:
+        before(service, who, asked)
+        return answer(*service.do(who, contest, act, **asked))
 
-    add_route(router, act, run, {"contest": ContestName, "who": Asking, "desk": TheDesk}, model)
+    add_route(router, act, run, {"contest": ContestName, "who": Asking, "desk": ArenaService}, model)
 
 
-def not_too_often(desk: Desk, key: str, most: int, seconds: float) -> None:
+def not_too_often(service: ContestService, key: str, most: int, seconds: float) -> None:
     """Refuse what somebody asks more often than they may; all servers of a database count together."""
-    if not desk.arena.store.rates.allow(key, most, seconds):
-        raise RefusedError(_("this came too often"), _("wait a while and try again"), status=429)
+    if not service.arena.store.rates.allow(key, most, seconds):
+        raise RefusedError(_("wait a while and try again"), status=429)
 
 
 @contextlib.contextmanager
@@ -222,9 +222,7 @@ def files_of_ours() -> Iterator[None]:
         if is_disk_full(error) or hasattr(error, "status"):
             raise
         _log.exception("a file of the arena cannot be read or written")
-        raise RefusedError(
-            _("the server cannot reach a file of its own; nothing was changed"), _("tell the organiser"), status=503
-        ) from error
+        raise RefusedError(_("tell the organiser"), status=503) from error
 
 
 def described_file(kind: str) -> dict[int | str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 
-class Role(StrEnum):
+class ContestRole(StrEnum):
     """What somebody is in a contest."""
 
     VISITOR = "visitor"
@@ -47,5 +47,5 @@ def cluster_of(engine: str) -> str | None:
     """
     found = parse_engine(engine)
     if found.kind not in ("local", "spark"):
-        raise ParameterError(*say.problem("judged_elsewhere", engine=engine))
+        raise ParameterError(say("judged_elsewhere", engine=engine))
     return found.address

@@ -35,16 +35,16 @@ def moment(given: str | dt.datetime, zone: str = "UTC") -> str:
         try:
             given = dt.datetime.fromisoformat(given.strip())
         except ValueError:
-            raise ParameterError(*say.problem("no_time", given=str(given)[:40])) from None
+            raise ParameterError(say("no_time", given=str(given)[:40])) from None
     if given.tzinfo is None:
-        given = given.replace(tzinfo=zone_named(zone))
+        given = given.replace(tzinfo=get_time_zone(zone))
     try:
         return given.astimezone(dt.UTC).isoformat(timespec="microseconds")
     except OverflowError:
-        raise ParameterError(_("{given} is no time").format(given=given), _("choose a year of our time")) from None
+        raise ParameterError(_("{given} is no time").format(given=given)) from None
 
 
-def zone_named(name: str) -> dt.tzinfo:
+def get_time_zone(name: str) -> dt.tzinfo:
     """Return a time zone.
 
     >>> zone_named("UTC").utcoffset(None)
@@ -55,7 +55,7 @@ def zone_named(name: str) -> dt.tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ParameterError(*say.problem("no_zone", name=name[:60])) from None
+        raise ParameterError(say("no_zone", name=name[:60])) from None
 
 
 class Phase(BaseModel):
@@ -131,16 +131,16 @@ def check_phases(phases: Sequence[Phase], rounds: Sequence[str]) -> None:
         if one.kind == PhaseKind.ATTACK:
             before = [other for other in phases if other.kind == PhaseKind.PROTECT and other.round == one.round]
             if not before or max(other.closes or "" for other in before) > one.opens:
-                raise _wrong(one, *say.problem("too_early"))
+                raise _wrong(one, say("too_early"))
     ends = [one.closes or "" for one in phases if one.kind in _IN_ROUNDS]
     for one in phases:
         if one.kind == PhaseKind.RESULTS and ends and one.opens < max(ends):
             raise _wrong(one, _("results come before all is played"), _("let them open when attacking is over"))
     if not ends:
-        raise ParameterError(_("nobody could hand in anything"), _("add a phase of the kind protect"))
+        raise ParameterError(_("nobody could hand in anything"))
 
 
-def _wrong(phase: Phase, why: str, cure: str) -> ParameterError:
+def _wrong(phase: Phase, why: str, cure: str = "") -> ParameterError:
     return ParameterError(_("the phase {phase} cannot be: {why}").format(phase=phase.id, why=why), cure)
 
 
@@ -155,7 +155,7 @@ def opened_now(phases: Sequence[Phase], now: str) -> list[Phase]:
     """
     coming = [one.opens for one in phases if one.opens > now]
     if not coming:
-        raise ParameterError(_("every phase of this contest has begun"), _("let one close later instead"))
+        raise ParameterError(_("let one close later instead"))
     by = dt.datetime.fromisoformat(now) - dt.datetime.fromisoformat(min(coming))
     made = []
     for one in phases:

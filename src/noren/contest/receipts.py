@@ -26,10 +26,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from numpy.typing import NDArray
 
 from noren.contest.state import Submission
-from noren.errors import FileError, InputError, shown
+from noren.errors import FileError, InputError, quoted
 from noren.i18n import _
 from noren.tables import Texts
-from noren.work.hash_chain import Entry, canonical
+from noren.work.hash_chain import LogEntry, canonical
 
 say = Texts(__name__)
 SALT_BYTES = 32
@@ -155,10 +155,10 @@ def verify(receipt: Receipt, public_key: str) -> None:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(receipt.signature), _content(receipt))
     except (InvalidSignature, ValueError):
-        raise BadReceiptError(*say.problem("wrong_signature", submission=shown(receipt.submission))) from None
+        raise BadReceiptError(say("wrong_signature", submission=quoted(receipt.submission))) from None
 
 
-def misfits(receipt: Receipt, contest: str, entries: Sequence[Entry]) -> list[str]:
+def misfits(receipt: Receipt, contest: str, entries: Sequence[LogEntry]) -> list[str]:
     """Return what a receipt says otherwise than the log does; nothing where they agree."""
     if not 0 <= receipt.position < len(entries):
         return [say("no_entry", position=receipt.position, count=len(entries))]
@@ -173,7 +173,7 @@ def misfits(receipt: Receipt, contest: str, entries: Sequence[Entry]) -> list[st
         "entry": entry.digest,
     }
     return [
-        say("misfit", field=name, ours=shown(getattr(receipt, name)), theirs=shown(value))
+        say("misfit", field=name, ours=quoted(getattr(receipt, name)), theirs=quoted(value))
         for name, value in theirs.items()
         if getattr(receipt, name) != value
     ]
@@ -193,7 +193,7 @@ def receipt_from(said: Mapping[str, Any]) -> Receipt:
             )
     foreign = sorted(set(said) - {*names, "form"})
     if foreign:
-        raise _no_receipt(_("{field} is no part of one").format(field=shown(foreign[0])))
+        raise _no_receipt(_("{field} is no part of one").format(field=quoted(foreign[0])))
     return Receipt(**{name: said[name] for name in names})
 
 
@@ -201,16 +201,16 @@ def read_receipt(path: Path) -> Receipt:
     """Return the receipt in a file that a team kept."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise FileError(_("this is no receipt: it is too large"), _("give the receipt's own file"), file=path)
+            raise FileError(_("give the receipt's own file"), file=path)
         said = json.loads(path.read_bytes())
     except OSError as error:
         raise FileError(_("the receipt cannot be read"), error.strerror or "", file=path) from None
     except (ValueError, RecursionError):
-        raise FileError(_("this is no receipt: it is no JSON"), _("give the receipt's own file"), file=path) from None
+        raise FileError(_("this is no receipt: it is no JSON"), file=path) from None
     if not isinstance(said, dict):
-        raise FileError(_("this is no receipt: it is no JSON object"), _("give the receipt's own file"), file=path)
+        raise FileError(_("give the receipt's own file"), file=path)
     return receipt_from(said)
 
 
 def _no_receipt(why: str) -> BadReceiptError:
-    return BadReceiptError(_("this is no receipt of ours: {why}").format(why=why), _("use the receipt as it was given"))
+    return BadReceiptError(_("this is no receipt of ours: {why}").format(why=why))

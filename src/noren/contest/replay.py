@@ -31,15 +31,15 @@ from noren.engines.blocks import cores
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, part_of, silent
-from noren.work.hash_chain import BrokenChainError, Entry, canonical, digest_of, verify
-from noren.work.store import PieceStore, Unit
+from noren.work.hash_chain import BrokenChainError, LogEntry, canonical, digest_of, verify
+from noren.work.store import PieceStore, WorkUnit
 from noren.work.workers import run_units
 
 _LONGEST = 200
 
 
 @dataclass(frozen=True)
-class Misfit:
+class ReplayMismatch:
     """An entry that does not follow from what is before it.
 
     Attributes
@@ -93,7 +93,7 @@ class Replayed:
     results: int
     receipts: int
     skipped: int
-    first_misfit: Misfit | None
+    first_misfit: ReplayMismatch | None
 
     @property
     def ok(self) -> bool:
@@ -162,7 +162,7 @@ def audit(path: Path, receipts: Path | None = None) -> Audited:
     return Audited(contest, len(entries), head, count, lots, tuple(problems))
 
 
-def _salt_fits(committed: str, revealed: Entry) -> bool:
+def _salt_fits(committed: str, revealed: LogEntry) -> bool:
     try:
         return holds(committed, bytes.fromhex(str(revealed.body.get("salt", ""))))
     except ValueError:
@@ -187,7 +187,7 @@ def _receipts(path: Path, kept: Path | None, problems: list[str]) -> Iterator[tu
             problems.append(f"{file.name}: {reason_of(error)}")
 
 
-def _wrong_receipt(receipt: Receipt, key: str, contest: str, entries: Sequence[Entry]) -> list[str]:
+def _wrong_receipt(receipt: Receipt, key: str, contest: str, entries: Sequence[LogEntry]) -> list[str]:
     try:
         verify_receipt(receipt, key)
     except BadReceiptError as error:
@@ -214,7 +214,7 @@ def replay(path: Path, *, workers: int | None = None, progress: Progress = silen
                 again.misfit(archive.entries[-1], why)
         except BrokenChainError as error:
             kind = archive.entries[error.place].kind
-            again.found.append(Misfit(error.place, kind, "", "", "", reason_of(error)))
+            again.found.append(ReplayMismatch(error.place, kind, "", "", "", reason_of(error)))
         if not again.found:
             again.walk(part_of(progress, 0.0, 0.1))
             again.check_other_files()
@@ -230,17 +230,17 @@ class _Replay:
         self.archive, self._folder, self._paths = archive, folder, dict[str, str]()
         (folder / "files").mkdir()
         self._salt = next((str(one.body.get("salt", "")) for one in archive.entries if one.kind == "revealed"), "")
-        self.units: list[tuple[Entry, str, Unit]] = []
-        self.found: list[Misfit] = []
+        self.units: list[tuple[LogEntry, str, WorkUnit]] = []
+        self.found: list[ReplayMismatch] = []
         self.counts = dict.fromkeys(("scores", "targets", "results", "receipts", "skipped"), 0)
 
-    def misfit(self, entry: Entry, why: str, value: str = "", ours: Any = "", theirs: Any = "") -> None:
+    def misfit(self, entry: LogEntry, why: str, value: str = "", ours: Any = "", theirs: Any = "") -> None:
         """Write down that an entry does not fit."""
         texts = [one if isinstance(one, str) else canonical(one).decode() for one in (ours, theirs)]
         here, there = (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in texts)
-        self.found.append(Misfit(entry.position, entry.kind, value, here, there, why))
+        self.found.append(ReplayMismatch(entry.position, entry.kind, value, here, there, why))
 
-    def _compare(self, entry: Entry, ours: Any, theirs: Any, why: str, within: str = "") -> None:
+    def _compare(self, entry: LogEntry, ours: Any, theirs: Any, why: str, within: str = "") -> None:
         """Write down where plain data first differ."""
         different = _difference(ours, theirs)
         if different is not None:
@@ -279,7 +279,7 @@ class _Replay:
         self.units = [one for one in self.units if one[0].position not in replaced]
         self.counts["skipped"] += len(replaced)
 
-    def _check(self, contest: Contest, entry: Entry) -> None:
+    def _check(self, contest: Contest, entry: LogEntry) -> None:
         """Check what follows from the contest before an entry alone, and plan what needs files."""
         said = entry.body
         match entry.kind:
@@ -330,7 +330,7 @@ class _Replay:
                 if ours != said["digest"]:
                     self.misfit(entry, _("the results are others"), "digest", ours, said["digest"])
 
-    def _targets(self, contest: Contest, entry: Entry) -> None:
+    def _targets(self, contest: Contest, entry: LogEntry) -> None:
         said, round_ = entry.body, entry.body["round"]
         if not contest.protecting_over(round_, entry.time):
             self.misfit(entry, _("protecting was not over"))
@@ -352,7 +352,7 @@ class _Replay:
             self._plan(contest, entry, round_, release.digest, label, value=f"targets.{at}.digest")
 
     def _plan(
-        self, contest: Contest, entry: Entry, round_: str, submitted: str, label: str = "", *,
+        self, contest: Contest, entry: LogEntry, round_: str, submitted: str, label: str = "", *,
         guess: str = "", value: str = "",
     ) -> None:  # fmt: skip
         """Plan to score a release, to score a guess on it, or to make its target: what the entry says of it."""
@@ -361,7 +361,7 @@ class _Replay:
         given = [what, contest.rulebook.to_toml(), self._path(about.data), self._path(submitted)]
         if label:
             given += [self._salt, label, *([self._path(guess)] if guess else [])]
-        self.units.append((entry, value, Unit(_again, tuple(given), code="replay")))
+        self.units.append((entry, value, WorkUnit(_again, tuple(given), code="replay")))
 
     def check_other_files(self) -> None:
         """Compare tables and receipts in the archive with those that the log gives."""
@@ -383,7 +383,7 @@ class _Replay:
         """Do the planned work on all cores, each once, and compare."""
         units = list(dict.fromkeys(unit for _entry, _value, unit in self.units))
         units.sort(key=lambda one: one.arguments[2:4])  # who reads one release reads it once for all guesses against it
-        done: dict[Unit, Any] = {}
+        done: dict[WorkUnit, Any] = {}
         for unit in run_units(units, done, PieceStore(self._folder / "pieces"), workers):
             progress(len(done) / len(units), f"{unit.arguments[0]} again")
         for entry, value, unit in self.units:

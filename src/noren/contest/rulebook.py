@@ -23,7 +23,7 @@ from noren.attacks import attacks
 from noren.data.schema import Kind
 from noren.errors import FileError, NorenError, ParameterError, suggestion
 from noren.i18n import _, translated
-from noren.judgement.rule import Rule, rule_named
+from noren.judgement.rule import Rule, get_rule
 from noren.measures import measures
 from noren.protocols import Attack, Measure
 from noren.tables import Texts, table_of
@@ -73,7 +73,7 @@ class Condition(_Part):
         return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
 
 
-class HouseAttack(_Part):
+class BaselineAttack(_Part):
     """An attack that the house runs on every release."""
 
     attack: str
@@ -89,13 +89,13 @@ class HouseAttack(_Part):
         return self.attack if self.knowledge == 1 else f"{self.attack} {self.knowledge:.0%}"
 
 
-class House(_Part):
+class Baseline(_Part):
     """What the organisers' own attacks are, and what they count for."""
 
-    attacks: tuple[HouseAttack, ...] = ()
+    attacks: tuple[BaselineAttack, ...] = ()
     counts: bool = False
     """Whether what they find counts in score and conditions, as what teams find does."""
-    shown: bool = True
+    visible: bool = True
     """Whether a team sees what they found in its own release."""
 
 
@@ -106,7 +106,7 @@ class Quota(_Part):
     """Valid releases of a team in a phase."""
     guesses: int = Field(default=3, ge=1)
     """Valid guesses of a team against one target."""
-    files_a_day: int = Field(default=500, ge=1)
+    files_per_day: int = Field(default=500, ge=1)
     """Files of a team in 24 hours, valid or not."""
 
 
@@ -132,7 +132,7 @@ class Rulebook(_Part):
     conditions: tuple[Condition, ...] = ()
     otherwise: Literal["after", "none"] = "after"
     """Whether who breaks a condition is ranked after all who keep them, or not at all."""
-    house: House = House()
+    baseline: Baseline = Baseline()
     quota: Quota = Quota()
     outcome: Literal["valid", "effect", "counts"] = "valid"
     """What an attacker learns of a guess before the results: that it is valid, whether it counts as an effective one,
@@ -148,7 +148,7 @@ class Rulebook(_Part):
     @property
     def judged_by(self) -> Rule:
         """The rule that verdicts are given by."""
-        return rule_named(self.rule)
+        return get_rule(self.rule)
 
     @property
     def measured(self) -> Mapping[str, tuple[Measure, str | None]]:
@@ -164,9 +164,9 @@ class Rulebook(_Part):
         """Return the measures that judge an attack."""
         return {key: found for key, found in self.measured.items() if "guess" in found[0].needs}
 
-    def house_attacks(self) -> dict[str, tuple[Attack, HouseAttack]]:
+    def baseline_attacks(self) -> dict[str, tuple[Attack, BaselineAttack]]:
         """Return the house's attacks, ready, by what they are called."""
-        return {one.key: (attacks.create(one.attack, **one.parameters), one) for one in self.house.attacks}
+        return {one.key: (attacks.create(one.attack, **one.parameters), one) for one in self.baseline.attacks}
 
     def score(self, values: Mapping[str, float]) -> float | None:
         """Return the score of measured values, less being better; None where one is missing.
@@ -211,7 +211,7 @@ def preset(name: str, **changes: Any) -> Rulebook:
     """
     if name not in PRESETS:
         raise ParameterError(
-            *say.problem("no_such_rulebook", name=name, hint=suggestion(name, list(PRESETS)), names=", ".join(PRESETS))
+            say("no_such_rulebook", name=name, hint=suggestion(name, list(PRESETS)), names=", ".join(PRESETS))
         )
     return _built(_changed(table_of(f"noren.contest.rulebooks.{name}"), changes), None)
 
@@ -227,7 +227,7 @@ def read_rulebook(given: str | Path, **changes: Any) -> Rulebook:
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(_("the rulebook cannot be read"), str(error), file=path) from None
     if len(text) > _LARGEST:
-        raise FileError(_("the rulebook is too large"), _("a rulebook has a few dozen lines"), file=path)
+        raise FileError(_("a rulebook has a few dozen lines"), file=path)
     try:
         said = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -244,7 +244,7 @@ def _changed(said: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     tested = {key: changes[key] for key in _OF_TEST if changes.get(key) is not None}
     if tested:
         if not any(one.get("measure") == "effective" for one in said.get("conditions", ())):
-            raise ParameterError(*say.problem("no_test", name=said.get("name", ""), names=", ".join(tested)))
+            raise ParameterError(say("no_test", name=said.get("name", ""), names=", ".join(tested)))
         said["conditions"] = [
             {**one, "parameters": {**one.get("parameters", {}), **tested}} if one["measure"] == "effective" else one
             for one in said["conditions"]
@@ -253,7 +253,7 @@ def _changed(said: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     if risk is not None:
         risks = ("um", "mm", "emm")
         if risk not in risks or not any(one.get("measure") in risks for one in said.get("terms", ())):
-            raise ParameterError(*say.problem("no_such_risk", risk=risk, names=", ".join(risks)))
+            raise ParameterError(say("no_such_risk", risk=risk, names=", ".join(risks)))
         said["terms"] = [{**one, "measure": risk} if one["measure"] in risks else one for one in said["terms"]]
     return said
 
@@ -264,29 +264,29 @@ def _built(said: Mapping[str, Any], path: Path | None) -> Rulebook:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise FileError(*say.problem("broken_rule", place=place, rule=translated(first["msg"])), file=path) from None
+        raise FileError(say("broken_rule", place=place, rule=translated(first["msg"])), file=path) from None
     # what no contest could be decided by
     try:
-        ready, _house, _rule = book.measured, book.house_attacks(), book.judged_by
+        ready, _baseline, _rule = book.measured, book.baseline_attacks(), book.judged_by
     except NorenError as error:
-        raise FileError(_("the rulebook breaks a rule: {rule}").format(rule=error), "", file=path) from None
+        raise FileError(_("the rulebook breaks a rule: {rule}").format(rule=error), file=path) from None
     total = sum(Fraction(term.weight).limit_denominator(_FINEST) for term in book.terms)
     if total != 1:
-        raise FileError(*say.problem("weights", total=float(total)), file=path)
+        raise FileError(say("weights", total=float(total)), file=path)
     by_key: dict[str, Term | Condition] = {}
     both: list[Term | Condition] = [*book.terms, *book.conditions]
     for one in both:
         other = by_key.setdefault(one.key, one)
         if other is not one and (type(other) is type(one) or other.parameters != one.parameters):
-            raise FileError(*say.problem("twice", measure=one.key), file=path)
+            raise FileError(say("twice", measure=one.key), file=path)
     for term in book.terms:
         measure = ready[term.key][0]
         if measure.goal == "higher" and tuple(measure.bounds) != (0.0, 1.0):
-            raise FileError(*say.problem("no_upper_limit", measure=term.key), file=path)
+            raise FileError(say("no_upper_limit", measure=term.key), file=path)
     for condition in book.conditions:
         if (condition.most is None) == (condition.least is None):
-            raise FileError(*say.problem("one_limit", measure=condition.key), file=path)
+            raise FileError(say("one_limit", measure=condition.key), file=path)
     for key, (measure, _part) in ready.items():
         if book.kind not in measure.accepts:
-            raise FileError(*say.problem("other_kind", measure=key, kind=book.kind), file=path)
+            raise FileError(say("other_kind", measure=key, kind=book.kind), file=path)
     return book

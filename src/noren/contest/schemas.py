@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from noren.contest.kinds import Role
+from noren.contest.kinds import ContestRole
 from noren.contest.phases import Phase
 from noren.contest.rulebook import Rulebook
-from noren.contest.state import Settings
+from noren.contest.state import ContestSettings
 from noren.i18n import active_language
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """What is taken: nothing that nobody knows."""
 
     model_config = ConfigDict(extra="forbid")
@@ -76,7 +76,7 @@ class ContestOut(BaseModel):
     title: str
     rulebook: Rulebook
     rulebook_digest: str
-    settings: Settings
+    settings: ContestSettings
     phases: list[PhaseOut]
     rounds: list[RoundOut]
     commitment: str
@@ -88,7 +88,7 @@ class ContestOut(BaseModel):
     teams: int
     head: HeadOut
     now: str
-    role: Role
+    role: ContestRole
     team: TeamOut | None
     has_results: bool
     salt: str | None
@@ -103,14 +103,14 @@ class ReceivedOut(BaseModel):
     receipt: dict[str, Any]
 
 
-class ShownOut(BaseModel):
+class JudgementOut(BaseModel):
     """What the judge found, as far as one may see it: the report in each language, values by measure."""
 
     valid: bool | None = None
     report: dict[str, Any] | str | None = None
     scorer: str | None = None
     values: dict[str, float] | None = None
-    house: dict[str, Any] | None = None
+    baseline: dict[str, Any] | None = None
     tried: dict[str, Any] | None = None
 
 
@@ -140,7 +140,7 @@ class SubmissionOut(BaseModel):
     valid: bool | None
     counts: bool
     chosen: bool
-    shown: ShownOut = ShownOut()
+    shown: JudgementOut = JudgementOut()
 
     @property
     def is_over(self) -> bool:

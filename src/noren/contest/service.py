@@ -23,19 +23,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from noren.contest import actions
 from noren.contest.actions import RefusedError
 from noren.contest.archive import export
-from noren.contest.arena import Arena, Order
+from noren.contest.arena import Arena, JobRequest
 from noren.contest.background import check_address
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
-from noren.contest.kinds import PhaseKind, Role
-from noren.contest.phases import Phase, check_phases, moment, zone_named
+from noren.contest.kinds import ContestRole, PhaseKind
+from noren.contest.phases import Phase, check_phases, get_time_zone, moment
 from noren.contest.receipts import SALT_BYTES, Receipt, commitment
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import read_rulebook
 from noren.contest.schemas import SubmissionOut
 from noren.contest.standings import Board, board
-from noren.contest.state import Contest, Settings, Submission, Target, Team
-from noren.contest.store.database import Account
+from noren.contest.state import Contest, ContestSettings, Submission, Target, Team
+from noren.contest.store.database import ArenaAccount
 from noren.contest.store.encryption import Hook
 from noren.contest.store.files import FRAME
 from noren.data.frames import History
@@ -43,7 +43,7 @@ from noren.errors import InputError, ParameterError, ValueInCellError
 from noren.i18n import _
 from noren.tables import Texts
 from noren.web.actions import Action
-from noren.work.hash_chain import Entry, Said, next_entry
+from noren.work.hash_chain import EntryContent, LogEntry, next_entry
 from noren.work.queue import new_id
 
 say = Texts(__name__)
@@ -54,10 +54,10 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}[a-z0-9]")
 
 
 @dataclass(frozen=True)
-class Who:
+class ArenaIdentity:
     """Who asks: an account, or nobody in particular; a token may allow less than its account."""
 
-    account: Account | None = None
+    account: ArenaAccount | None = None
     scopes: frozenset[str] = frozenset({"team", "organiser"})
 
     @property
@@ -65,7 +65,7 @@ class Who:
         """The account; empty for a visitor."""
         return "" if self.account is None else self.account.id
 
-    def somebody(self) -> Account:
+    def somebody(self) -> ArenaAccount:
         """Return the account that is logged in."""
         if self.account is None:
             raise RefusedError(_("log in first"), status=401)
@@ -75,11 +75,11 @@ class Who:
         """Return the account of somebody who may do something for a team."""
         account = self.somebody()
         if "team" not in self.scopes:
-            raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
+            raise RefusedError(_("this token is not for playing; make one with the scope team"), status=403)
         return account.id
 
 
-NOBODY = Who()
+NOBODY = ArenaIdentity()
 
 
 class NewContest(BaseModel):
@@ -93,11 +93,11 @@ class NewContest(BaseModel):
     """The name of a preset, or the text of a rulebook."""
     changes: dict[str, Any] = {}
     """What is different from a preset: bound, p, alpha, risk, or any field."""
-    settings: Settings = Settings()
+    settings: ContestSettings = ContestSettings()
     phases: list[Phase]
 
 
-class Desk:
+class ContestService:
     """All that pages, the REST interface and commands ask of the arena."""
 
     def __init__(self, arena: Arena) -> None:
@@ -106,37 +106,37 @@ class Desk:
 
     # --- who sees what -------------------------------------------------------------------------------------------
 
-    def visits(self, who: Who) -> list[Visit]:
+    def visits(self, who: ArenaIdentity) -> list[ContestAccess]:
         """Return the contests that somebody may see, the newest first."""
         found = (self.arena.state(name) for name in self.arena.store.contests())
-        return [visit for one in found if one is not None and (visit := Visit(self, who, one)).may_see]
+        return [visit for one in found if one is not None and (visit := ContestAccess(self, who, one)).may_see]
 
-    def visit(self, who: Who, contest: str) -> Visit:
+    def visit(self, who: ArenaIdentity, contest: str) -> ContestAccess:
         """Return a contest that somebody may see."""
         found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-        if found is None or not (visit := Visit(self, who, found)).may_see:
+        if found is None or not (visit := ContestAccess(self, who, found)).may_see:
             raise RefusedError(_("there is no such contest"), status=404)
         return visit
 
     # --- creating ------------------------------------------------------------------------------------------------
 
-    def may_create(self, who: Who) -> str:
+    def may_create(self, who: ArenaIdentity) -> str:
         """Return the account of somebody who may create contests."""
         account = who.somebody()
         if not account.is_organiser or "organiser" not in who.scopes:
-            raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
+            raise RefusedError(_("only organisers create contests; ask who runs this server"), status=403)
         return account.id
 
-    def create(self, who: Who, asked: NewContest, data: Mapping[str, tuple[str, BinaryIO]]) -> Contest:
+    def create(self, who: ArenaIdentity, asked: NewContest, data: Mapping[str, tuple[str, BinaryIO]]) -> Contest:
         """Create a contest; ``data`` are a name and a file for each round."""
         account = self.may_create(who)
         if not _SLUG.fullmatch(asked.id):
-            raise RefusedError(*say.problem("no_address", name=asked.id[:40]), status=422)
+            raise RefusedError(say("no_address", name=asked.id[:40]), status=422)
         if self.arena.state(asked.id) is not None:
-            raise RefusedError(_("there is a contest {name} already").format(name=asked.id), _("choose another name"))
-        zone_named(asked.settings.zone)
+            raise RefusedError(_("there is a contest {name} already; choose another name").format(name=asked.id))
+        get_time_zone(asked.settings.zone)
         if not data:
-            raise ParameterError(_("a contest needs data"), _("give a file for each round"))
+            raise ParameterError(_("a contest needs data; give a file for each round"))
         check_phases(asked.phases, list(data))
         book = read_rulebook(asked.rulebook, **asked.changes)
         rounds: dict[str, dict[str, Any]] = {}
@@ -169,7 +169,7 @@ class Desk:
             "versions": dict(VERSIONS),
             "rehearsal": self.arena.rehearsal,
         }
-        entry = next_entry(None, self.arena.now(), Said("created", f"organiser:{account}", body))
+        entry = next_entry(None, self.arena.now(), EntryContent("created", f"organiser:{account}", body))
         self.arena.store.create(asked.id, [entry], organised_by=[account], secrets={"salt": salt})
         made = self.arena.state(asked.id)
         if made is None:
@@ -178,7 +178,9 @@ class Desk:
 
     # --- actions -------------------------------------------------------------------------------------------------
 
-    def do(self, who: Who, contest: str, act: Action[..., list[Said]], **asked: Any) -> tuple[Visit, Mapping[str, str]]:
+    def do(
+        self, who: ArenaIdentity, contest: str, act: Action[..., list[EntryContent]], **asked: Any
+    ) -> tuple[ContestAccess, Mapping[str, str]]:
         """Do one of the actions that stand in the log (:mod:`noren.contest.actions`), as far as its role may.
 
         What its signature takes beside what is asked comes from here: who asks, new codes and identifiers. It is
@@ -194,7 +196,7 @@ class Desk:
             if found is None or not actions.is_among(code, codes):  # a code lets its holder see the contest
                 found = self.visit(who, contest).contest
             if self.arena.store.organises(who.player(), found.id):  # they know too much to play
-                raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
+                raise RefusedError(_("organisers do not play in their own contest; play with another account"))
         else:
             visit = self.visit(who, contest)
             if act.role == "organiser":
@@ -217,56 +219,56 @@ class Desk:
             found.id,
             lambda state, now: act(state, now, **given, **asked),
             lambda state, _made: (
-                [Order(one.kind, one.id) for one in state.unjudged()] if act is actions.rescore else []
+                [JobRequest(one.kind, one.id) for one in state.unjudged()] if act is actions.rescore else []
             ),
         )
-        return Visit(self, who, state), given
+        return ContestAccess(self, who, state), given
 
-    def move_clock(self, who: Who, to: str | None, forward: float | None = None) -> str:
+    def move_clock(self, who: ArenaIdentity, to: str | None, forward: float | None = None) -> str:
         """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""
         if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
             raise RefusedError(_("this is for organisers"), status=403 if who.account is not None else 401)
         clock = self.arena.store.clock
         if not clock.is_rehearsal:
-            raise RefusedError(_("only the clock of a rehearsal moves"), _("start the server with --rehearsal"))
+            raise RefusedError(_("only the clock of a rehearsal moves; start the server with --rehearsal"))
         if (to is None) == (forward is None):
-            raise ParameterError(_("say a moment or how many seconds"), _("give one of to, forward"))
+            raise ParameterError(_("say a moment or how many seconds; give one of to, forward"))
         now = clock.now()
         until = now + dt.timedelta(seconds=forward or 0.0) if to is None else dt.datetime.fromisoformat(moment(to))
         if not now <= until <= now + dt.timedelta(seconds=FARTHEST):
-            raise ParameterError(_("the clock moves forward only, and not for ever"), _("name a later moment"))
+            raise ParameterError(_("the clock moves forward only, and not for ever; name a later moment"))
         clock.move_to(until)
         return self.arena.now()
 
 
 @dataclass(frozen=True)
-class Visit:
+class ContestAccess:
     """Somebody in a contest that they may see: what they may have of it, and do there."""
 
-    desk: Desk
-    who: Who
+    service: ContestService
+    who: ArenaIdentity
     contest: Contest
 
     @property
     def arena(self) -> Arena:
         """Where the contest is kept."""
-        return self.desk.arena
+        return self.service.arena
 
     @cached_property
-    def role(self) -> Role:
+    def role(self) -> ContestRole:
         """What they are in the contest."""
         if self.who.account is None:
-            return Role.VISITOR
+            return ContestRole.VISITOR
         if "organiser" in self.who.scopes and self.arena.store.organises(self.who.id, self.contest.id):
-            return Role.ORGANISER
-        return Role.MEMBER if self.who.id in self.contest.team_of else Role.VISITOR
+            return ContestRole.ORGANISER
+        return ContestRole.MEMBER if self.who.id in self.contest.team_of else ContestRole.VISITOR
 
     @property
     def may_see(self) -> bool:
         """Whether they may see the contest: any account may register while registration is open."""
         settings, has_account = self.contest.settings, self.who.account is not None
         is_open = settings.visibility == "public" or (has_account and settings.registration == "open")
-        return is_open or self.role != Role.VISITOR
+        return is_open or self.role != ContestRole.VISITOR
 
     @cached_property
     def now(self) -> str:
@@ -276,7 +278,7 @@ class Visit:
     @cached_property
     def has_all(self) -> bool:
         """Whether nothing is kept back from them: from organisers, and from anybody once the results are out."""
-        return self.role == Role.ORGANISER or self.contest.has_results(self.now)
+        return self.role == ContestRole.ORGANISER or self.contest.has_results(self.now)
 
     @property
     def own(self) -> Team | None:
@@ -286,7 +288,7 @@ class Visit:
     def own_team(self) -> Team:
         """Return their team, to look at what is its own."""
         if self.who.account is not None and not self.who.scopes & {"read", "team"}:
-            raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
+            raise RefusedError(_("this token is not for playing; make one with the scope team"), status=403)
         return actions.team_of(self.contest, self.who.somebody().id)
 
     def team(self) -> Team:
@@ -297,7 +299,7 @@ class Visit:
 
     def organised(self) -> Self:
         """Return the visit of an organiser; anybody else is refused."""
-        if self.role != Role.ORGANISER:
+        if self.role != ContestRole.ORGANISER:
             raise RefusedError(_("this is for the organiser of the contest"), status=403)
         return self
 
@@ -311,7 +313,7 @@ class Visit:
         hooks = self.organised().arena.store.hooks
         check_address(url)
         if sum(hook.disabled is None for hook in hooks.of(self.contest.id)) >= _MOST_HOOKS:
-            raise RefusedError(_("a contest has at most {most} webhooks").format(most=_MOST_HOOKS), _("remove one"))
+            raise RefusedError(_("a contest has at most {most} webhooks; remove one").format(most=_MOST_HOOKS))
         secret = secrets.token_hex(32)
         return hooks.add(self.contest.id, url, secret.encode()), secret
 
@@ -327,11 +329,11 @@ class Visit:
         known = self.contest.rounds.get(round_)
         if known is None:
             raise RefusedError(_("there is no such round"), status=404)
-        if self.role != Role.ORGANISER:
+        if self.role != ContestRole.ORGANISER:
             self.own_team()
             opens = min((one.opens for one in self.contest.phases if one.round == round_), default="")
             if self.now < opens:
-                raise RefusedError(*say.problem("data_later", moment=actions.shown_moment(opens)))
+                raise RefusedError(say("data_later", moment=actions.shown_moment(opens)))
         return known.name, self.arena.files.path(known.data)
 
     def submit(
@@ -348,7 +350,7 @@ class Visit:
         state = self.arena.change(
             self.contest.id,
             partial(receive, digest=kept.digest, size=kept.size),
-            lambda _state, _made: [Order(kind, submission)],
+            lambda _state, _made: [JobRequest(kind, submission)],
         )
         made = state.submissions[submission]
         return made, self.arena.receipt(state, made)
@@ -357,7 +359,7 @@ class Visit:
 
     def submissions(self) -> list[Submission]:
         """Return what their team handed in, the newest first; to an organiser all."""
-        if self.role == Role.ORGANISER:
+        if self.role == ContestRole.ORGANISER:
             return list(self.contest.submissions.values())[::-1]
         return self.contest.of_team(self.own_team().id)[::-1]
 
@@ -365,7 +367,7 @@ class Visit:
         """Return a file of their own team; another team's is not there."""
         known = self.contest.submissions.get(submission)
         # who has no team is told so, whether there is such a file or not
-        team = None if self.role == Role.ORGANISER else self.own_team().id
+        team = None if self.role == ContestRole.ORGANISER else self.own_team().id
         if known is None or team not in (None, known.team):
             raise RefusedError(_("there is no such file"), status=404)
         return known
@@ -401,8 +403,8 @@ class Visit:
         seen = {name: known.judged[name] for name in ("valid", "report", "scorer") if name in known.judged}
         if known.kind == "release":
             seen["values"] = dict(known.values)
-            if self.has_all or self.contest.rulebook.house.shown:
-                seen["house"] = known.judged.get("house", {})
+            if self.has_all or self.contest.rulebook.baseline.visible:
+                seen["baseline"] = known.judged.get("baseline", {})
             return seen
         level = "counts" if self.has_all else self.contest.rulebook.outcome
         if level in ("effect", "counts"):
@@ -441,13 +443,13 @@ class Visit:
         self.own_team()
         opens = [one.opens for one in self.contest.phases if one.kind == PhaseKind.ATTACK and one.round == round_]
         if not opens or self.now < min(opens):
-            raise RefusedError(_("the targets of this round are not handed out yet"))
+            raise RefusedError(_("the targets of this round are not distributed yet"))
 
     def board(self, round_: str) -> tuple[Board, str | None]:
         """Return the board of a round as they may see it now, and since when it is frozen."""
         if round_ not in self.contest.rounds:
             raise RefusedError(_("there is no such round"), status=404)
-        everything = self.role == Role.ORGANISER
+        everything = self.role == ContestRole.ORGANISER
         if self.contest.has_results(self.now):
             return board(self.contest, round_, self.now, kind="final"), None
         frozen = [one.frozen_from for one in self.contest.phases if one.round == round_ and one.frozen_from]
@@ -458,22 +460,22 @@ class Visit:
 
     # --- what everybody may have once it is over: made once, and kept under the digest of the log's head ------------
 
-    def log(self, start: int = 0) -> Sequence[Entry]:
+    def log(self, start: int = 0) -> Sequence[LogEntry]:
         """Return the log: to the organiser at any time, to everybody once the lots are revealed."""
         if not self.has_all:
-            raise RefusedError(*say.problem("log_later"), status=403)
+            raise RefusedError(say("log_later"), status=403)
         return self.arena.store.entries(self.contest.id, start)
 
     def with_results(self) -> Self:
         """Return the visit, if it may see the results: everybody once they are open, before that the organiser."""
         if not self.has_all:
-            raise RefusedError(_("the results are not open yet"), _("the schedule tells when they are"), status=403)
+            raise RefusedError(_("the results are not open yet; the schedule tells when they are"), status=403)
         return self
 
     def results(self) -> Results:
         """Return the results of the contest."""
         self.with_results()
-        with self.desk.making:  # one makes them, and the others wait
+        with self.service.making:  # one makes them, and the others wait
             return results_of(self.contest)
 
     def archive(self) -> Path:
@@ -481,7 +483,7 @@ class Visit:
         self.with_results()
         folder = self.arena.folder / "archives"
         path = folder / f"{self.contest.id}-{self.contest.digest[:16]}.zip"
-        with self.desk.writing:
+        with self.service.writing:
             if not path.exists():
                 folder.mkdir(exist_ok=True, mode=0o700)
                 export(self.arena, self.contest.id, path, sealed=False)

@@ -28,16 +28,16 @@ from noren.api import protect, sample
 from noren.contest import actions
 from noren.contest.app import ArenaSettings, judging, serve
 from noren.contest.archive import export
-from noren.contest.arena import Arena, JudgesDesk
+from noren.contest.arena import Arena, ScoringService
 from noren.contest.judging.prepared import guess_on, original_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, moment, planned_phases
 from noren.contest.rulebook import Rulebook, preset
-from noren.contest.service import Desk, NewContest, Who
+from noren.contest.service import ArenaIdentity, ContestService, NewContest
 from noren.contest.standings import board
 from noren.contest.state import Contest
-from noren.contest.store.database import Account
+from noren.contest.store.database import ArenaAccount
 from noren.data.reading import write
 from noren.errors import OutputError, ParameterError
 from noren.i18n import _
@@ -55,7 +55,7 @@ _TEAMS = table_of(__name__)
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """Rules, number of teams, and size and seed of the generated data."""
 
     rulebook: Rulebook
@@ -84,18 +84,17 @@ class Simulation:
     """
 
     def __init__(
-        self, arena: Arena, organiser: Account, plan: Plan, folder: Path, *, contest: str, title: str,
+        self, arena: Arena, organiser: ArenaAccount, plan: SimulationPlan, folder: Path, *, contest: str, title: str,
         phases: Sequence[Phase],
     ) -> None:  # fmt: skip
         if plan.rulebook.kind != "history":
             raise ParameterError(
-                _("simulated teams play with purchase histories, and these rules are for a {kind}").format(
-                    kind=plan.rulebook.kind
-                ),
-                _("choose another rulebook"),
+                _(
+                    "simulated teams play with purchase histories, and these rules are for a {kind}another rulebook"
+                ).format(kind=plan.rulebook.kind),
             )
         self.arena, self.contest, self._plan, self._folder = arena, contest, plan, folder
-        self._desk, self._judges = Desk(arena), JudgesDesk(arena)
+        self._service, self._judges = ContestService(arena), ScoringService(arena)
         self._data = {
             name: make_data(
                 plan.rulebook, folder, customers=plan.customers, rows=plan.rows, seed=plan.seed + place, name=name
@@ -105,15 +104,15 @@ class Simulation:
         new = NewContest(id=contest, title=title, rulebook=plan.rulebook.to_toml(), phases=list(phases))
         with contextlib.ExitStack() as opened:
             files = {name: (path.name, opened.enter_context(path.open("rb"))) for name, path in self._data.items()}
-            self._desk.create(Who(organiser), new, files)
+            self._service.create(ArenaIdentity(organiser), new, files)
         names, styles = _TEAMS["names"], _TEAMS["styles"].get(plan.rulebook.data_schema, _TEAMS["styles"]["other"])
         self._styles = [styles[number % len(styles)] for number in range(plan.teams)]
         self._teams = []
         for number in range(plan.teams):
             again, place = divmod(number, len(names))
             name = names[place] + (f" {again + 1}" if again else "")
-            self._teams.append(Who(arena.store.accounts.add(f"team-{number + 1}", name, new_id())))
-            self._desk.do(self._teams[-1], contest, actions.register, name=name)
+            self._teams.append(ArenaIdentity(arena.store.accounts.add(f"team-{number + 1}", name, new_id())))
+            self._service.do(self._teams[-1], contest, actions.register, name=name)
 
     @property
     def state(self) -> Contest:
@@ -152,26 +151,26 @@ class Simulation:
         data = original_of(self._plan.rulebook, self._data[round_])
         for number, (who, style) in enumerate(zip(self._teams, self._styles, strict=True)):
             release = protect(data, style["steps"], seed=self._seed(number, round_), audit=False)
-            self._desk.visit(who, self.contest).submit(submission_of(release))
+            self._service.visit(who, self.contest).submit(submission_of(release))
 
     def attack(self, round_: str) -> None:
         """Let every team attack some of the others."""
         book, data, guess = self._plan.rulebook, self._data[round_], self._folder / "guess.csv"
         for number, (who, style) in enumerate(zip(self._teams, self._styles, strict=True)):
-            targets = self._desk.visit(who, self.contest).targets(round_)
+            targets = self._service.visit(who, self.contest).targets(round_)
             seed = self._seed(number, round_)
             for place in np.random.default_rng(seed).permutation(len(targets))[:_ATTACKED]:
                 name = targets[place].id
-                with self._desk.visit(who, self.contest).target_file(round_, name) as target:
+                with self._service.visit(who, self.contest).target_file(round_, name) as target:
                     guess_on(book, data, target, style["attack"], guess, seed=seed)
-                self._desk.visit(who, self.contest).submit(guess.read_bytes(), target=name)
+                self._service.visit(who, self.contest).submit(guess.read_bytes(), target=name)
 
     def _seed(self, number: int, round_: str) -> int:
         drawn = np.random.SeedSequence([self._plan.seed, number, ROUNDS.index(round_)])
         return int(drawn.generate_state(1)[0])
 
 
-def simulate(plan: Plan, out: Path | None = None, *, progress: Progress = silent) -> list[dict[str, Any]]:
+def simulate(plan: SimulationPlan, out: Path | None = None, *, progress: Progress = silent) -> list[dict[str, Any]]:
     """Play a whole contest in a temporary arena; write its archive to ``out``; return the final boards."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="noren-simulation-")))
@@ -257,7 +256,7 @@ def _play(
         arena, now, password = Arena(settings.folder, rehearsal=True), dt.datetime.now(dt.UTC), new_id()
         arena.store.clock.move_to(now - _BEFORE)
         organiser = arena.store.accounts.add("organiser", _("Organiser"), password, is_organiser=True)
-        plan = Plan(preset("pwscup2018"), teams=6, customers=60, rows=900, seed=1)
+        plan = SimulationPlan(preset("pwscup2018"), teams=6, customers=60, rows=900, seed=1)
         played = Simulation(
             arena, organiser, plan, folder, contest=CONTEST, title=_("A cup to try"), phases=phases_around(now)
         )

@@ -209,9 +209,9 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
         judged: list[Mapping[str, Any]] = [
             guess.judged or {} for guess in guesses_against(contest, round_, one.submission or "")
         ]
-        if book.house.counts:  # those apart that broke down
-            house = (contest.submissions[one.submission or ""].judged or {}).get("house") or {}
-            judged += [found for found in house.values() if "values" in found]
+        if book.baseline.counts:  # those apart that broke down
+            baseline = (contest.submissions[one.submission or ""].judged or {}).get("house") or {}
+            judged += [found for found in baseline.values() if "values" in found]
         kept = [said["by_customer"] for said in judged if said.get("by_customer") is not None]
         attacks[one.team], is_kept = [ByCustomer.of(said) for said in kept], is_kept and len(kept) == len(judged)
     people = max((len(found.named) for those in attacks.values() for found in those), default=0)

@@ -23,9 +23,9 @@ from noren.contest.kinds import PhaseKind
 from noren.contest.rulebook import Rulebook
 from noren.contest.state import Contest, Submission, Team
 from noren.i18n import _
-from noren.judgement.evidence import Facts, Tried
+from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.judging import judge
-from noren.judgement.verdict import Exhibit, Verdict
+from noren.judgement.verdict import AttackEvidence, Verdict
 from noren.kernels.judging.shares import share_interval
 from noren.tables import Texts
 
@@ -102,7 +102,7 @@ class Standing:
             "terms": list(self.terms),
             "values": dict(self.values or {}),
             "broken": list(self.broken),
-            "verdict": None if found is None else str(found.word),
+            "verdict": None if found is None else str(found.status),
             "sentence": None if found is None else found.sentence,
         }
 
@@ -178,8 +178,8 @@ def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final
     guesses = guesses_against(contest, round_, entry.id)
     known = guesses if shown in ("all", "counts") else ()
     # what the house found is for the team alone, unless it is a part of every score
-    house = shown == "all" or (book.house.shown and book.house.counts)
-    values = worst_values(book, entry, known, house=house)
+    baseline = shown == "all" or (book.baseline.visible and book.baseline.counts)
+    values = worst_values(book, entry, known, baseline=baseline)
     score, broken = book.score(values), set(book.broken(values))
     by_attack = guesses if shown != "valid" else ()
     broken |= {key for one in by_attack for key in book.broken(one.values)}
@@ -187,7 +187,7 @@ def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final
         kept_back = set(book.of_guess()) - {one.key for one in book.terms}
         values = {key: value for key, value in values.items() if key not in kept_back}
     named = attack_names(known, contest if final else None)
-    verdict = verdict_on(contest, entry, known, called=named, house=house)
+    verdict = verdict_on(contest, entry, known, called=named, baseline=baseline)
     # who broke it: by a condition on attacks, or where there is none by the judgement
     if any(one.key in book.of_guess() for one in book.conditions):
         effective = {one.team for one in by_attack if book.broken(one.values)}
@@ -251,7 +251,7 @@ def guesses_against(contest: Contest, round_: str, submission: str) -> tuple[Sub
 
 
 def worst_values(
-    book: Rulebook, entry: Submission, guesses: Iterable[Submission], *, house: bool = True
+    book: Rulebook, entry: Submission, guesses: Iterable[Submission], *, baseline: bool = True
 ) -> dict[str, float]:
     """Return the values of a release: its own, and of attacks the worst; what nobody tried found nothing.
 
@@ -259,7 +259,7 @@ def worst_values(
     """
     values = dict(entry.values)
     attacks: list[Mapping[str, float]] = [one.values for one in guesses]
-    if house and book.house.counts:
+    if baseline and book.baseline.counts:
         attacks += [one.get("values") or {} for one in ((entry.judged or {}).get("house") or {}).values()]
     for key, (measure, _part) in book.of_guess().items():
         nothing = float(measure.bounds[0] if measure.goal == "lower" else measure.bounds[1] or 0.0)
@@ -272,16 +272,16 @@ def worst_values(
 
 
 def verdict_on(
-    contest: Contest, entry: Submission, guesses: Sequence[Submission], *, called: Sequence[str], house: bool
+    contest: Contest, entry: Submission, guesses: Sequence[Submission], *, called: Sequence[str], baseline: bool
 ) -> Verdict:
     """Return what the judgement says of a release, given guesses and, where it may be known, what the house found.
 
     ``called`` are the names of the attacks.
     """
     facts = Facts.model_validate((entry.judged or {})["facts"])
-    own = facts.tried if house else ()
+    own = facts.tried if baseline else ()
     tried = [
-        Tried.model_validate({**one.judged["tried"], "attack": name})
+        AttackResult.model_validate({**one.judged["tried"], "attack": name})
         for one, name in zip(guesses, called, strict=True)
         if one.judged is not None
     ]
@@ -312,7 +312,7 @@ Side = Literal["above", "below", "open"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """What the best guess of a team against another's release comes to.
 
     Attributes
@@ -331,7 +331,7 @@ class Cell:
     target: str
     submission: str
     guesses: int
-    found: Exhibit
+    found: AttackEvidence
     breaks: bool
     side: Side
 
@@ -346,10 +346,10 @@ class Matrix:
     """All cells of a round; teams are in the order of their numbers."""
 
     teams: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
 
     @cached_property
-    def by_pair(self) -> Mapping[tuple[str, str], Cell]:
+    def by_pair(self) -> Mapping[tuple[str, str], MatrixCell]:
         """The cells by attacker and target."""
         return {(one.attacker, one.target): one for one in self.cells}
 
@@ -369,12 +369,12 @@ def matrix_of(contest: Contest, round_: str) -> Matrix:
     against = {team: guesses_against(contest, round_, one.id) for team, one in entries.items() if one is not None}
     pairs = sum(len({guess.team for guess in guesses}) for guesses in against.values())
     order = {team: place for place, team in enumerate(contest.teams)}
-    cells: list[Cell] = []
+    cells: list[MatrixCell] = []
     for team, guesses in against.items():
         entry = entries[team]
         if entry is None or not entry.counts or not guesses:
             continue
-        verdict = verdict_on(contest, entry, guesses, house=True, called=[one.id for one in guesses])
+        verdict = verdict_on(contest, entry, guesses, baseline=True, called=[one.id for one in guesses])
         place = {one.attack: at for at, one in enumerate(verdict.evidence)}
         of_teams: dict[str, list[Submission]] = {}
         for guess in sorted(guesses, key=lambda one: place[one.id]):
@@ -385,7 +385,7 @@ def matrix_of(contest: Contest, round_: str) -> Matrix:
             breaks = any(contest.rulebook.broken(one.values) for one in own)
             low, high = share_interval(shown.right, shown.named, ERROR / max(pairs, 1))
             side: Side = "below" if high < shown.chance else "above" if low > shown.chance else "open"
-            cells.append(Cell(attacker, team, best.id, len(own), shown, breaks, side))
+            cells.append(MatrixCell(attacker, team, best.id, len(own), shown, breaks, side))
     playing = [
         team for team in contest.teams if entries[team] is not None or any(one.attacker == team for one in cells)
     ]

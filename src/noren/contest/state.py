@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, open_phases
 from noren.contest.rulebook import Rulebook, read_rulebook
-from noren.work.hash_chain import Entry
+from noren.work.hash_chain import LogEntry
 
 
-class Settings(BaseModel):
+class ContestSettings(BaseModel):
     """What an organiser chooses beside the rulebook and the phases."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -129,7 +129,7 @@ class Contest:
     id: str = ""
     title: str = ""
     rulebook: Rulebook = None  # type: ignore[assignment]  # there from the first entry on
-    settings: Settings = field(default_factory=Settings)
+    settings: ContestSettings = field(default_factory=ContestSettings)
     rounds: dict[str, Round] = field(default_factory=dict)
     phases: tuple[Phase, ...] = ()
     commitment: str = ""
@@ -226,7 +226,7 @@ class Contest:
         return replace(self, **{name: copy(one) for name, one in mutable.items()})
 
 
-def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
+def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
     """Return the contest that entries make, from the first or after another state; that one stays as it is."""
     contest = Contest() if after is None else after.copy()
     for entry in entries:
@@ -235,7 +235,7 @@ def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
             case "created":
                 contest.id, contest.title = said["contest"], said["title"]
                 contest.rulebook = read_rulebook(said["rulebook"])
-                contest.settings = Settings.model_validate(said["settings"])
+                contest.settings = ContestSettings.model_validate(said["settings"])
                 contest.rounds = {name: Round(id=name, **found) for name, found in said["rounds"].items()}
                 contest.phases = _phases(said["phases"])
                 contest.commitment, contest.public_key = said["commitment"], said["public_key"]
@@ -248,7 +248,7 @@ def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
             case "resumed":
                 contest.paused = None
             case "settings-changed":
-                contest.settings = Settings.model_validate(said["settings"])
+                contest.settings = ContestSettings.model_validate(said["settings"])
             case "invited":
                 contest.invitations.add(said["code_digest"])
             case "registered" | "joined" | "left" | "code-changed" | "disqualified" | "reinstated":
@@ -293,7 +293,7 @@ def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
     return contest
 
 
-def _apply_to_team(contest: Contest, entry: Entry) -> None:
+def _apply_to_team(contest: Contest, entry: LogEntry) -> None:
     said, name = entry.body, entry.body["team"]
     if entry.kind == "registered":
         team = Team(name, said["name"], len(contest.teams) + 1, said["code_digest"])

@@ -106,12 +106,12 @@ def exact_values(records: Records, column: Column) -> pl.Series:
     """Return a column of an original, which must hold exact values."""
     values = records.frame[column.name]
     if is_generalised(values.dtype):
-        cure = _("give the data as they were before any protection")
-        raise SchemaError(_("the original is generalised already"), cure, column=column.name)
+        rule = _("give the data as they were before any protection")
+        raise SchemaError(rule, column=column.name)
     return values
 
 
-def must_be_exact(records: Records, columns: Iterable[Column]) -> None:
+def require_exact(records: Records, columns: Iterable[Column]) -> None:
     """Stop where one of the columns holds generalised cells, whether there are rows or not."""
     for column in columns:
         exact_values(records, column)

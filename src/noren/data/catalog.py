@@ -38,7 +38,7 @@ from pydantic import TypeAdapter
 from noren.data.formats.files import writing_file
 from noren.data.formats.source import read_all_bytes
 from noren.data.frames import Records
-from noren.data.reading import Read, read, write
+from noren.data.reading import ReadResult, read, write
 from noren.data.schema import Kind, ValueType
 from noren.errors import FileError, InputError, OutputError, ParameterError, UnknownNameError, suggestion
 from noren.i18n import _
@@ -132,7 +132,7 @@ class Located:
         part = self.dataset.part(role) if role is not None else self.dataset.parts[0]
         if part.role not in self.paths:
             about = {"part": part.role, "dataset": self.dataset.name, "name": self.path().name}
-            raise FileError(*say.problem("part_not_there", **about), file=self.folder / part.names[0])
+            raise FileError(say("part_not_there", **about), file=self.folder / part.names[0])
         return self.paths[part.role]
 
 
@@ -155,7 +155,9 @@ def describe(name: str) -> Dataset:
             return dataset
     names = [dataset.name for dataset in KNOWN]
     words = _("there is no data set {name!r}{hint}; the catalog knows {names}")
-    raise UnknownNameError(words.format(name=name[:200], hint=suggestion(name, names), names=", ".join(names)))
+    raise UnknownNameError(
+        words.format(setting="dataset", value=name[:200], hint=suggestion(name, names), names=", ".join(names))
+    )
 
 
 def cache_folder() -> Path:
@@ -210,7 +212,7 @@ def find(name: str) -> Located:
         if dataset.parts[0].role in paths:
             return Located(dataset, folder, paths)
     words = _("the data set {name} is in none of {places}")
-    raise FileError(words.format(name=name, places=", ".join(map(str, looked_in))), _how_to_get(dataset))
+    raise FileError(words.format(name=name, folders=", ".join(map(str, looked_in))), _how_to_get(dataset))
 
 
 def _parts_in(folder: Path, dataset: Dataset) -> dict[str, Path]:
@@ -239,7 +241,7 @@ def _by_hand(dataset: Dataset, archive: str) -> str:
     )
 
 
-def open_dataset(name: str, part: str | None = None) -> Read:
+def open_dataset(name: str, part: str | None = None) -> ReadResult:
     """Read a data set by its own schema, with its customers' master where it has one.
 
     Parameters
@@ -252,7 +254,7 @@ def open_dataset(name: str, part: str | None = None) -> Read:
     located = find(name)
     dataset, path = located.dataset, located.path(part)
     if part is not None and not dataset.part(part).follows_schema:
-        raise FileError(*say.problem("part_of_other_columns", part=part, schema=dataset.schema), file=path)
+        raise FileError(say("part_of_other_columns", part=part, schema=dataset.schema), file=path)
     return read(path, dataset.schema, master=located.paths.get("M"))
 
 
@@ -311,7 +313,7 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
     except InputError as error:
         packed.unlink()
         about = {"name": name, "why": error.problem.rule, "by_hand": _by_hand(dataset, archive)}
-        raise FileError(*say.problem("not_what_it_should_be", **about), file=address) from None
+        raise FileError(say("not_what_it_should_be", **about), file=address) from None
     packed.unlink()
     progress(1.0, _("done"))
     return Located(dataset, folder, _parts_in(folder, dataset))
@@ -330,7 +332,7 @@ def verify(located: Located) -> None:
             actual = hashlib.sha256(read_all_bytes(path)).hexdigest()
         if actual != part.digest:
             about = {"name": path.name, "dataset": dataset.name, "actual": actual[:12]}
-            raise FileError(*say.problem("other_content", **about), file=path)
+            raise FileError(say("other_content", **about), file=path)
 
 
 def rows_digest(data: Records) -> str:
@@ -383,7 +385,7 @@ def download(
         When the network or the server does not give it; what has come stays for the next call.
     """
     if urlsplit(address).scheme not in ("http", "https"):
-        raise ParameterError(*say.problem("no_web_address", address=address))
+        raise ParameterError(say("no_web_address", address=address))
     part = target.with_name(target.name + ".part")
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -453,7 +455,7 @@ def _receive(address: str, part: Path, progress: Progress, timeout: float, large
                     break
                 file.write(chunk)
                 have += len(chunk)
-                progress(have / total if total else 0.0, _("{have:.1f} MB").format(have=have / 1e6))
+                progress(have / total if total else 0.0, f"{have / 1e6:.1f} MB")
     # more than we take is told apart from less than was announced by the size of the file
     return min(total, largest) if total is not None else None
 
@@ -513,4 +515,4 @@ def unpack(archive: Path, wanted: Mapping[str, Path], *, largest: int = LARGEST_
 
 
 def _damaged(archive: Path, reason: str) -> FileError:
-    return FileError(*say.problem("damaged_archive", reason=reason), file=archive)
+    return FileError(say("damaged_archive", reason=reason), file=archive)

@@ -94,9 +94,7 @@ def in_categories(items: pl.Series, of_item: Mapping[str, str]) -> pl.Series:
     text = items.cast(pl.String)
     missing = sorted(set(text.drop_nulls().unique().to_list()) - of_item.keys())
     if missing:
-        raise ParameterError(
-            *say.problem("items_no_category_one", count=len(missing), item=missing[0], unknown=UNKNOWN)
-        )
+        raise ParameterError(say("items_no_category_one", count=len(missing), item=missing[0], unknown=UNKNOWN))
     return text.replace_strict(dict(of_item), default=None, return_dtype=pl.String)
 
 
@@ -120,7 +118,7 @@ def release_categories(statement: Statement) -> dict[str, list[str]] | None:
         for c, items in said.items()
     )
     if not fits:
-        raise ParameterError(*say.problem("statement_s_categories_not"))
+        raise ParameterError(say("statement_s_categories_not"))
     return {str(category): list(items) for category, items in said.items()}
 
 
@@ -159,11 +157,9 @@ def read_categories(path: str | Path) -> Categories:
             raise_if_empty=False,
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        raise FileError(
-            *say.problem("categories_cannot_read", reason=str(error).splitlines()[0][:160]), file=path
-        ) from None
+        raise FileError(say("categories_cannot_read", reason=str(error).splitlines()[0][:160]), file=path) from None
     if frame.width not in (2, 3) or frame.is_empty():
-        raise FileError(*say.problem("file_columns", count=frame.width), file=path)
+        raise FileError(say("file_columns", count=frame.width), file=path)
     columns = ["item", "category", "name"][: frame.width]
     frame = frame.rename(dict(zip(frame.columns, columns, strict=True))).with_columns(pl.all().str.strip_chars())
     header = [str(cell).lower() for cell in frame.row(0)] == columns
@@ -171,15 +167,13 @@ def read_categories(path: str | Path) -> Categories:
     frame = numbered.drop("row")
     unsaid = numbered.filter(pl.col("item").fill_null("").eq("") | pl.col("category").fill_null("").eq(""))
     if len(unsaid):
-        raise FileError(*say.problem("item_category_missing"), file=path, row=int(unsaid["row"][0]))
+        raise FileError(say("item_category_missing"), file=path, row=int(unsaid["row"][0]))
     again = numbered.filter(pl.col("item").is_duplicated()).filter(pl.col("category").n_unique().over("item") > 1)
     if len(again):
-        raise FileError(
-            *say.problem("item_two_categories"), file=path, row=int(again["row"][-1]), value=again["item"][-1]
-        )
+        raise FileError(say("item_two_categories"), file=path, row=int(again["row"][-1]), value=again["item"][-1])
     for category in frame["category"].unique(maintain_order=True):
         if _FORBIDDEN & set(category):
-            raise FileError(*say.problem("category_s_code_may"), file=path, value=category)
+            raise FileError(say("category_s_code_may"), file=path, value=category)
     named = frame.drop_nulls().unique("category", keep="first", maintain_order=True)
     names = dict(zip(named["category"], named["name"], strict=True)) if "name" in frame.columns else {}
     return Categories(dict(zip(frame["item"], frame["category"], strict=True)), names)
@@ -245,7 +239,7 @@ def item_names(history: History) -> dict[str, str]:
         items = history[Role.ITEM].cast(pl.String).drop_nulls().unique().sort().to_list()
         if items and 2 * sum(map(_reads_as_name, items)) >= len(items):
             return {item: item for item in items}
-        raise ParameterError(*say.problem("data_no_product_names"))
+        raise ParameterError(say("data_no_product_names"))
     item = pl.col(history.schema.role(Role.ITEM).name).cast(pl.String).alias("item")
     name = pl.col(columns[0].name).cast(pl.String).str.strip_chars().alias("name")
     counted = history.frame.select(item, name).drop_nulls().filter(pl.col("name") != "").group_by("item", "name").len()
@@ -273,7 +267,7 @@ def read_item_names(path: str | Path, schema: Schema | str | None = None) -> dic
         full = Schema.preset("sample")
     wanted = [c.model_copy(update={"optional": True}) for c in full.with_role(Role.ITEM, Role.DESCRIPTION)]
     if len({c.role for c in wanted}) < 2:
-        raise ParameterError(*say.problem("file_no_product_names"), file=path)
+        raise ParameterError(say("file_no_product_names"), file=path)
     slim = full.model_copy(update={"columns": tuple(wanted), "kind": Kind.HISTORY, "official": None})
     data = read(path, slim).data
     return item_names(History(data.frame, slim))
@@ -306,7 +300,7 @@ def derive_categories(
     groups = count - nameless
     if groups < 1 or groups > len(named):
         about = {"named": len(named), "count": count, "least": 1 + nameless, "most": len(named) + nameless}
-        raise ParameterError(*say.problem("named_items_cannot_make", **about))
+        raise ParameterError(say("named_items_cannot_make", **about))
     heads = [head_noun(names[item]) for item in named]
     label = _grouped([names[item] for item in named], heads, groups, seed)
     sizes = Counter(label.tolist())

@@ -20,7 +20,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.lattice.scores import CellCosts
-from noren.kernels.lattice.search import Ladder
+from noren.kernels.lattice.search import LevelTable
 
 Missing = Literal["category", "drop", "error"]
 
@@ -28,7 +28,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Rungs:
+class ColumnLevels:
     """A column on its hierarchy.
 
     Attributes
@@ -47,7 +47,7 @@ class Rungs:
 
     column: Column
     codes: NDArray[np.unsignedinteger]
-    ladder: Ladder
+    ladder: LevelTable
     labels: tuple[pl.Series, ...]
     leaves: tuple[Whole, ...]
     domain: int
@@ -82,9 +82,9 @@ def complete_rows(table: Table, hierarchies: Mapping[str, Hierarchy]) -> pl.Seri
     return there
 
 
-def on_rungs(
+def column_levels(
     table: Table, hierarchies: Mapping[str, Hierarchy], missing: Missing, counts: Whole | None = None
-) -> list[Rungs]:
+) -> list[ColumnLevels]:
     """Put each column that has a hierarchy on it; a value that its hierarchy does not list is an error that names it.
 
     Missing cells (empty, or :data:`MISSING_MARK`) are a category of their own below the top, or an error. ``counts``
@@ -114,15 +114,17 @@ def on_rungs(
             rungs.append(_rungs(column, hierarchy, shown, which, counts))
     if unlisted:
         several = ", ".join(unlisted[:_SHOWN]) + (", …" if len(unlisted) > _SHOWN else "")
-        rule = _("{count} values of the data are not in their hierarchies: {values}")
-        cure = _("add a row for each to the column's file; missing cells may be a category (--missing category)")
-        raise ParameterError(rule.format(count=len(unlisted), values=several), cure)
+        rule = _(
+            "{count} values of the data are not in their hierarchies: {values}"
+            "add a row for each to the column's file; missing cells may be a category (--missing category)"
+        )
+        raise ParameterError(rule.format(count=len(unlisted), values=several))
     return rungs
 
 
 def _rungs(
     column: Column, hierarchy: Hierarchy, shown_texts: pl.Series, which: pl.Series, counts: Whole | None
-) -> Rungs:
+) -> ColumnLevels:
     """Return a column of which the different values are ``shown_texts``; ``which`` of them each row has."""
     labels, depth = hierarchy.labels, hierarchy.depth
     occurring = shown_texts.unique().to_frame("0")
@@ -150,10 +152,10 @@ def _rungs(
         shown.append(names)
         below = here.astype(np.int64)
     said = tuple(names.to_frame("x").select(pl.when(pl.col("x") != SAYS_NOTHING).then("x"))["x"] for names in shown)
-    return Rungs(
+    return ColumnLevels(
         column,
         codes.to_numpy().astype(small)[which.to_numpy()],
-        Ladder(len(present), tuple(steps)),
+        LevelTable(len(present), tuple(steps)),
         said,
         tuple(leaves),
         len(labels),
@@ -164,7 +166,7 @@ def _rungs(
 # --- what cells cost -------------------------------------------------------------------------------------------------
 
 
-def loss_costs(columns: Sequence[Rungs]) -> CellCosts:
+def loss_costs(columns: Sequence[ColumnLevels]) -> CellCosts:
     """Return ARX's loss: a cell costs the share of the hierarchy's values that its label covers, a suppressed one 1."""
     rows = columns[0].rows
     shown, extra = [], []
@@ -177,7 +179,7 @@ def loss_costs(columns: Sequence[Rungs]) -> CellCosts:
     return _laid(shown, extra, least, scale)
 
 
-def entropy_costs(columns: Sequence[Rungs]) -> CellCosts:
+def entropy_costs(columns: Sequence[ColumnLevels]) -> CellCosts:
     """Return the bits that cells lose of their values, as a share of all: a label tells a value apart from its others.
 
     A cell costs log2(f(g) / f(v)), of its value's rows f(v) and its label's f(g); a suppressed one log2(n / f(v)).

@@ -38,7 +38,7 @@ from noren.progress import Progress, silent
 _THE_ITEM = "one"
 
 
-def of_one_item(*histories: History) -> tuple[History, ...]:
+def with_item_column(*histories: History) -> tuple[History, ...]:
     """Return histories with a column of items where the first has none: every row is of one item.
 
     What looks rows up by item then looks at all of them, and what weighs items finds that they tell nothing.
@@ -88,7 +88,7 @@ _PUBLIC_ROWS = 1 << 19
 
 
 @dataclass(frozen=True)
-class Sides:
+class ComparisonArrays:
     """The two sides of a comparison: known rows, public rows, and whom their numbers stand for.
 
     Of pseudonyms with equal public histories only the first has rows here (``once``); ``history`` says which one each
@@ -150,7 +150,7 @@ class Sides:
 
 
 @dataclass(frozen=True)
-class Consistent:
+class ConsistentCandidates:
     """Who may be behind each pseudonym, by numbers that stand for ``pseudonyms`` and ``customers``.
 
     ``history`` says which pseudonyms share a public history, ``of_history`` who may be behind each of these,
@@ -182,7 +182,7 @@ def consistent_customers(
     *,
     enough: int | None = None,
     classes: pl.DataFrame | None = None,
-) -> Consistent:
+) -> ConsistentCandidates:
     """Find the customers of the original that every public row of a pseudonym fits, each row its own.
 
     With ``enough`` no more than so many are found for a pseudonym. ``classes`` are the public ones, where they are
@@ -202,7 +202,7 @@ def consistent_customers(
     kept = (Role.CUSTOMER, Role.ITEM)
     others = [c.name for c in public.schema.columns if c.role not in kept]
     unsaid = [name for name in others if public.frame[name].null_count() == len(public)]
-    sides = sides_of(original, public.without(unsaid), classes)
+    sides = comparison_arrays(original, public.without(unsaid), classes)
     blocks, rows = list[Candidates](), list[NDArray[np.int64]]()
     # some public histories after another: all at once would take several times the memory of the public rows
     who, pseudonyms = people(sides.once[Role.CUSTOMER])
@@ -219,12 +219,12 @@ def consistent_customers(
         rows.append(said.counts)
     found = joined(blocks, len(sides.customers))
     counts = np.concatenate([np.zeros(0, dtype=np.int64), *rows])[sides.history]
-    return Consistent(found, sides.pseudonyms, sides.customers, sides.history, counts, sides.known.counts)
+    return ConsistentCandidates(found, sides.pseudonyms, sides.customers, sides.history, counts, sides.known.counts)
 
 
-def sides_of(original: History, public: History, classes: pl.DataFrame | None = None) -> Sides:
+def comparison_arrays(original: History, public: History, classes: pl.DataFrame | None = None) -> ComparisonArrays:
     """Lay out both sides as arrays; the original must hold exact values. Without items all rows are of one."""
-    original, public = of_one_item(original, public)
+    original, public = with_item_column(original, public)
     columns = compared_columns(original, public)
     classes = history_classes(public) if classes is None else classes
     shown = classes.unique("class", keep="first", maintain_order=True)["pseudonym"]
@@ -243,7 +243,7 @@ def sides_of(original: History, public: History, classes: pl.DataFrame | None = 
     who, customers = people(original[Role.CUSTOMER])
     known = KnownRows.of(values, who, len(customers), len(domains[columns[0].name]))
     history = classes["class"].cast(pl.Int64).to_numpy()
-    return Sides(tuple(columns), known, customers, classes["pseudonym"], history, once, domains)
+    return ComparisonArrays(tuple(columns), known, customers, classes["pseudonym"], history, once, domains)
 
 
 def history_classes(public: History) -> pl.DataFrame:
@@ -296,9 +296,7 @@ def compared_columns(original: History, public: History) -> list[Column]:
     shared = [c for c in original.schema.columns if c.name != customer and c.name in public.frame.columns]
     item = original.schema.role(Role.ITEM).name
     if item not in [c.name for c in shared]:
-        raise SchemaError(
-            _("the release has no column {name!r}").format(name=item), _("give a release of this original")
-        )
+        raise SchemaError(_("the release has no column {name!r}").format(name=item))
     return sorted(shared, key=lambda column: column.name != item)
 
 
@@ -329,10 +327,12 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
     >>> len(known), sorted(set(known["item"]) - {"22", "85", "7"})
     (2, [])
     """
-    _stop_at_no_share(share)
+    _reject_no_share(share)
     if item_prefix is not None and item_prefix < 1:
         raise ParameterError(
-            _("items cut to {count} characters tell nothing").format(count=item_prefix), _("keep one or more")
+            _("items cut to {count} characters tell nothing").format(
+                name="item-prefix", value=item_prefix, range="keep one or more"
+            )
         )
     there = original[Role.CUSTOMER].is_not_null()  # in the contest's files a row that is not known is DEL
     known = original if there.all() else original.take(there.arg_true())
@@ -355,9 +355,9 @@ def partial_table(original: Table, share: float = 1.0, seed: int = 0, *, item_pr
     >>> partial_table(Table.of({"age": [20, 30, 40, 50]}, schema), 0.5, seed=1).frame["age"].null_count()
     2
     """
-    _stop_at_no_share(share)
+    _reject_no_share(share)
     if item_prefix is not None:
-        raise ParameterError(_("a table has no items to cut"), _("leave --item-prefix out"))
+        raise ParameterError(_("leave --item-prefix out"))
     unknown = np.ones(len(original), dtype=np.bool_)
     unknown[_drawn(len(original), share, seed).to_numpy()] = False
     kept = pl.when(~pl.Series(unknown)).then(pl.all()).name.keep()
@@ -370,9 +370,10 @@ def _drawn(rows: int, share: float, seed: int) -> pl.Series:
     return pl.Series(np.sort(order[: round(share * rows)]))
 
 
-def _stop_at_no_share(share: float) -> None:
+def _reject_no_share(share: float) -> None:
     if not 0 < share <= 1:
         raise ParameterError(
-            _("knowledge = {share} is no share of the rows").format(share=share),
-            _("use a number above 0 and up to 1, such as 0.5"),
+            _("knowledge = {share} is no share of the rows").format(
+                name="knowledge", value=share, range="use a number above 0 and up to 1, such as 0.5"
+            )
         )

@@ -85,7 +85,7 @@ def read_rows(source: SourceLike, schema: Schema) -> History:
         if empty.any():
             at = int(empty.arg_true()[0])
             name = next(c.name for c in plain if blank[c.name][at] == "")
-            raise ValueInCellError(*say.problem("value_missing"), file=source.path, row=at + 1, column=name)
+            raise ValueInCellError(say("value_missing"), file=source.path, row=at + 1, column=name)
     frame = pl.DataFrame([columns[name] for name in schema.names])
     history = History(frame, schema)
     given = Spelling.of(text, _canonical(history), form.newline, final_newline=form.final_newline)
@@ -174,15 +174,15 @@ def _texts(
     """Read all cells as text, refusing a byte order mark, quotes as syntax, and ragged rows."""
     path, form = source.path, source.text_form(_LAYOUT, quoting=False, skip=skip)
     if form.encoding != "utf-8":
-        raise FormatError(*say.problem("file_starts_byte_order"), file=path, row=1)
+        raise FormatError(say("file_starts_byte_order"), file=path, row=1)
     if form.mixed_newlines:
-        raise FormatError(*say.problem("lines_end_different_ways"), file=path)
+        raise FormatError(say("lines_end_different_ways"), file=path)
     names = tuple(names)
     expected = schema or Schema(kind="table", columns=tuple(Column(name=n) for n in names))
     arrangement(source, form, expected)
     blocks = [block for _row, block in text_blocks(source, form, last_empty_lines=False)]
     if not blocks:
-        raise FileError(*say.problem("file_holds_no_rows"), file=path)
+        raise FileError(say("file_holds_no_rows"), file=path)
     text = pl.concat(blocks)
     return text.rename(dict(zip(text.columns, names, strict=True))), form
 
@@ -214,7 +214,7 @@ def listed_customers(original: History) -> pl.Series:
     listed = original.master["customer"].cast(pl.String).drop_nulls().unique().sort()
     unknown = bought.filter(~bought.is_in(listed.implode()))
     if len(unknown):
-        raise ParameterError(*say.problem("customers_original_not_master", count=len(unknown), customer=unknown[0]))
+        raise ParameterError(say("customers_original_not_master", count=len(unknown), customer=unknown[0]))
     return listed.alias("customer")
 
 
@@ -228,7 +228,7 @@ def write_guess(pairs: pl.DataFrame, path: Path, original: Records, public: Reco
         others = months.filter(~pl.col("period").is_in(MONTHS))
         if len(others):
             raise ParameterError(
-                *say.problem("guess_names_period_f", period=others["period"][0], first=MONTHS[0], last=MONTHS[-1])
+                say("guess_names_period_f", period=others["period"][0], first=MONTHS[0], last=MONTHS[-1])
             )
         write_months(_spread(months, listed_customers(original)), path)
     elif "row" in pairs.columns:
@@ -307,5 +307,5 @@ def read_guesses(path: str | Path, original: Records) -> dict[str, GuessFile]:
         return {path.name.split(".")[0]: read_guess(path, original)}
     files = sorted(p for p in path.iterdir() if p.name.endswith((".csv", ".csv.gz")))
     if not files:
-        raise FileError(*say.problem("folder_holds_no_guesses"), file=path)
+        raise FileError(say("folder_holds_no_guesses"), file=path)
     return {p.name.split(".")[0]: read_guess(p, original) for p in files}

@@ -74,7 +74,7 @@ def number(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Grid:
+class PreviewGrid:
     """The first rows of a table, as texts; a heading is a name and a smaller word under it."""
 
     headings: Sequence[tuple[str, str]]
@@ -113,7 +113,7 @@ class Card:
     kind: str
     name: str
     facts: Sequence[tuple[str, str]]
-    grid: Grid | None = None
+    grid: PreviewGrid | None = None
 
     def html(self) -> str:
         """Return the card."""
@@ -145,13 +145,13 @@ def frame_of(data: Any) -> pl.DataFrame:
     >>> frame_of({"age": [31, None]})["age"].to_list()
     [31, None]
     """
-    cure = _("give a Polars or pandas data frame, an Arrow table, columns by name, or the path of a file")
+
     frame: pl.DataFrame | None
     if isinstance(data, pl.LazyFrame):
         try:
             frame = data.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise ParameterError(*say.problem("lazy_frame_cannot_collected", reason=_first_line(error))) from None
+            raise ParameterError(say("lazy_frame_cannot_collected", reason=_first_line(error))) from None
     elif _is_pandas(data):
         names = [str(name) for name in data.columns]
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
@@ -161,12 +161,12 @@ def frame_of(data: Any) -> pl.DataFrame:
         for at, name in enumerate(names):  # values that are mixed or foreign stop it, with the name of the column
             values = data.iloc[:, at]
             if str(values.dtype).startswith(("period", "interval")):
-                raise SchemaError(*say.problem("values_pandas_type_not", dtype=values.dtype), column=name)
+                raise SchemaError(say("values_pandas_type_not", dtype=values.dtype), column=name)
             try:
                 series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
             except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
-                words = say.problem("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error))
-                raise SchemaError(*words, column=name) from None
+                words = say("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error))
+                raise SchemaError(words, column=name) from None
             columns.append(pl.Series(name, series))
         frame = pl.DataFrame(columns)
     else:
@@ -175,9 +175,9 @@ def frame_of(data: Any) -> pl.DataFrame:
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             frame = None
     if frame is None or isinstance(data, bytes):
-        raise ParameterError(_("{kind} is not a table of data").format(kind=type(data).__name__), cure)
+        raise ParameterError(_("{kind} is not a table of datapath of a file").format(kind=type(data).__name__))
     if not frame.width:
-        raise ParameterError(_("the data have no columns"), cure)
+        raise ParameterError(_("the data have no columns"))
     return frame
 
 
@@ -218,8 +218,8 @@ def released_cells(values: pl.Series, column: Column) -> pl.Series:
         wrong = ((low > high) | (low.is_null() != high.is_null())).fill_null(value=False)
         if wrong.any():
             at = int(wrong.arg_true()[0])
-            words = say.problem("range_ends_before_starts")
-            raise ValueInCellError(*words, row=at + 1, column=name, value=f"[{low[at]};{high[at]}]")
+            words = say("range_ends_before_starts")
+            raise ValueInCellError(words, row=at + 1, column=name, value=f"[{low[at]};{high[at]}]")
         return pl.select(pl.when(low.is_not_null()).then(pl.struct(lo=low, hi=high)).alias(name))[name]
     if isinstance(dtype, pl.List) and column.scale == Scale.NOMINAL:
         texts = values.cast(pl.List(pl.String))
@@ -249,7 +249,7 @@ def pandas_frame(frame: pl.DataFrame) -> Any:
     try:
         pandas: Any = importlib.import_module("pandas")
     except ImportError:
-        raise ParameterError(*say.problem("pandas_not_installed")) from None
+        raise ParameterError(say("pandas_not_installed")) from None
     columns: dict[str, Any] = {}
     for name, dtype in frame.schema.items():
         values = frame[name]
@@ -269,14 +269,14 @@ def pandas_frame(frame: pl.DataFrame) -> Any:
     return pandas.DataFrame(columns, columns=list(columns), index=pandas.RangeIndex(len(frame)))
 
 
-def stop_at_missing(names: Iterable[str], columns: Sequence[str], index: Sequence[str] = ()) -> None:
+def reject_missing(names: Iterable[str], columns: Sequence[str], index: Sequence[str] = ()) -> None:
     """Stop where data lack a column of one of these names; the cure tells of an index of pandas that has the name."""
     there = set(columns)
     for name in (name for name in names if name not in there):
-        cure = _("their columns are {names}").format(names=listing(columns))
+        rule = _("their columns are {names}")
         if name in index:
-            cure = _("it is the index of the pandas frame, which is not read; call reset_index() to make it a column")
-        raise SchemaError(_("the data have no column {name!r}").format(name=name), cure)
+            rule = _("it is the index of the pandas frame, which is not read; call reset_index() to make it a column")
+        raise SchemaError(rule.format(name=name, hint="", names=listing(columns)))
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
@@ -292,8 +292,8 @@ class Records:
 
     def __post_init__(self) -> None:
         if isinstance(self, History | Table) and isinstance(self, History) != (self.schema.kind == Kind.HISTORY):
-            raise SchemaError(*say.problem(f"describes_{self.schema.kind}", schema=self.schema.name))
-        stop_at_missing(self.schema.names, self.frame.columns)
+            raise SchemaError(say(f"describes_{self.schema.kind}", schema=self.schema.name))
+        reject_missing(self.schema.names, self.frame.columns)
 
     @classmethod
     def of(cls, data: Any, schema: Schema) -> Self:
@@ -302,7 +302,7 @@ class Records:
         The index of a pandas frame is not read; ``reset_index()`` makes a column of it.
         """
         frame = frame_of(data)
-        stop_at_missing(schema.names, frame.columns, index_names(data))
+        reject_missing(schema.names, frame.columns, index_names(data))
         return cls(parse_values(frame, schema), schema)
 
     @classmethod
@@ -313,7 +313,7 @@ class Records:
         one is suppressed. What :meth:`to_polars` and :meth:`to_pandas` hand out comes back so.
         """
         frame = frame_of(data)
-        stop_at_missing(schema.names, frame.columns, index_names(data))
+        reject_missing(schema.names, frame.columns, index_names(data))
         return cls(pl.DataFrame([released_cells(frame[c.name], c) for c in schema.columns]), schema)
 
     def __len__(self) -> int:
@@ -374,14 +374,14 @@ class Records:
             facts.insert(1, (_("customers"), f"{len(self.customers):,}"))
         return Card(kind, self.schema.name, facts, self.first_rows()).html()
 
-    def first_rows(self, missing: str = "–") -> Grid:
+    def first_rows(self, missing: str = "–") -> PreviewGrid:
         """Return the first rows of the first columns as texts."""
         columns = self.schema.columns[:MOST_COLUMNS]
         head, dtypes = self.frame.head(MOST_ROWS), self.frame.schema
         texts = head.select(cell_text(pl.col(c.name), c, dtypes[c.name]).alias(c.name) for c in columns)
         numeric = [c.scale == Scale.RATIO and not is_generalised(dtypes[c.name]) for c in columns]
         headings = [(c.name, str(c.role)) for c in columns]
-        return Grid(headings, texts.fill_null(missing).rows(), numeric, len(self), len(self.schema.columns))
+        return PreviewGrid(headings, texts.fill_null(missing).rows(), numeric, len(self), len(self.schema.columns))
 
     def take(self, rows: pl.Series) -> Self:
         """Return the rows at positions ``rows``, in that order, spelling included."""

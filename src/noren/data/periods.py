@@ -49,14 +49,9 @@ def periods_of(dates: pl.Series, by: Calendar | Sequence[date] = "month") -> pl.
     else:
         starts, first = sorted(by), dates.min()
         if not starts or len(set(starts)) < len(starts):
-            raise ParameterError(
-                _("the periods have no beginning of their own"), _("give each period another first day")
-            )
+            raise ParameterError(_("the periods have no beginning of their own"))
         if isinstance(first, date) and first < starts[0]:
-            raise ParameterError(
-                _("{day} lies before the first period").format(day=first.isoformat()),
-                _("let the first period begin on that day or earlier"),
-            )
+            raise ParameterError(_("{day} lies before the first period").format(day=first.isoformat()))
         names = pl.Series([f"{d.year}/{d.month}/{d.day}" for d in starts], dtype=pl.String)
         places = pl.Series(starts).search_sorted(dates.drop_nulls(), side="right") - 1
         rows = dates.is_not_null().arg_true()

@@ -144,9 +144,9 @@ def scanned(
     # where a release is made, only the steward's schema keeps a column, and no method by what its statement says
     keep = kept_columns(statement) if original is None else {c.name for c in original.schema.columns if c.keep}
     for name in (name for name in found if name not in keep):  # the evidence counts values and tells none
-        cure = _('give it role = "identifier" in the schema, so that it is left out, or keep it: --keep "{column}"')
-        words = _("it would be published and identifies people: {evidence}")
-        raise SchemaError(words.format(evidence=found[name]), cure.format(column=name), column=name)
+        rule = _('give it role = "identifier" in the schema, so that it is left out, or keep it: --keep "{column}"')
+        cure = _("it would be published and identifies people: {evidence}")
+        raise SchemaError(rule.format(evidence=found[name]), cure.format(column=name), column=name)
     kept = sorted(set(found) & keep)
     return replace(statement, notes={**statement.notes, "kept": kept}) if kept else statement
 

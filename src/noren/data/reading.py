@@ -30,17 +30,17 @@ from noren.data.formats.files import writing_file
 from noren.data.formats.parquet import parquet_blocks, parquet_names
 from noren.data.formats.parse import CellPlace, Problems, parse_values
 from noren.data.formats.render import file_text
-from noren.data.formats.source import Source, SourceLike, stop_at_large
-from noren.data.formats.text_files import BLOCK_BYTES, arrangement, column_names, stop_at_other_columns, text_blocks
+from noren.data.formats.source import Source, SourceLike, limit_decoded_size
+from noren.data.formats.text_files import BLOCK_BYTES, arrangement, column_names, reject_other_columns, text_blocks
 from noren.data.formats.workbooks import excel_sheet, write_excel
-from noren.data.frames import History, Records, Table, frame_of, index_names, records_of, stop_at_missing
+from noren.data.frames import History, Records, Table, frame_of, index_names, records_of, reject_missing
 from noren.data.guessing import Question
 from noren.data.guessing.schema_guess import Reading, Widening, guess_columns, guess_schema, read_block
 from noren.data.periods import periods_of
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.engines.blocks import cores, map_blocks
-from noren.errors import FileError, InputError, OutputError, ParameterError, SchemaError, listing, shown
+from noren.errors import FileError, InputError, OutputError, ParameterError, SchemaError, listing, quoted
 from noren.i18n import _
 from noren.tables import Texts
 
@@ -51,7 +51,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadResult:
     """What was read, and what was chosen on the way."""
 
     data: Records
@@ -67,7 +67,7 @@ def read(
     kind: Kind | None = None,
     customer: str | None = None,
     stop_at: Callable[[Sequence[Question]], None] | None = None,
-) -> Read:
+) -> ReadResult:
     """Read a history or a table from a file.
 
     Parameters
@@ -85,7 +85,7 @@ def read(
         Hears what the guess could not decide before any row is read, and may raise.
     """
     source = Source.open(source)
-    stop_at_large(source)
+    limit_decoded_size(source)
     said: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     if schema is None:
@@ -104,7 +104,7 @@ def read(
         widening = Widening(schema)
         blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(source, schema)]
         if not blocks:
-            raise FileError(*say.problem("file_holds_header_no"), file=source.path)
+            raise FileError(say("file_holds_header_no"), file=source.path)
         whole = widening.schema()
         if widening.types_changed:
             blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
@@ -115,8 +115,8 @@ def read(
     else:
         blocks = list(_typed_blocks(source, schema))
         if not blocks:
-            rule = _("the file holds a header and no rows") if form and form.header else _("the file holds no rows")
-            raise FileError(rule, _("give a file with at least one row"), file=source.path)
+            name = "the file holds a header and no rows" if form and form.header else "the file holds no rows"
+            raise FileError(say(name), file=source.path)
         data = records_of(pl.concat(blocks), schema)
     names = parquet_names(source) if source.kind == "parquet" else column_names(form) if form and form.header else ()
     extra = [name.strip() for name in names if name.strip() not in set(schema.names)]
@@ -124,9 +124,9 @@ def read(
         said += (_("left out: {names}").format(names=listing(extra)),)
     if master is not None:
         if not isinstance(data, History):
-            raise ParameterError(*say.problem("table_no_master"))
+            raise ParameterError(say("table_no_master"))
         data = replace(data, master=read_master(master))
-    return Read(data, said, questions)
+    return ReadResult(data, said, questions)
 
 
 def _mapped(source: Source, schema: Schema, kernel: Callable[[int, pl.DataFrame], Made]) -> Iterator[Made]:
@@ -148,7 +148,7 @@ def _mapped(source: Source, schema: Schema, kernel: Callable[[int, pl.DataFrame]
         sheet = excel_sheet(source, schema.text.sheet, schema.names)
         row, blocks = sheet.first_row, iter([sheet.frame])
     for block in blocks:
-        stop_at_other_columns(source.path, block.columns, schema)
+        reject_other_columns(source.path, block.columns, schema)
         yield kernel(row, block.select(schema.names))
         row += len(block)
 
@@ -177,7 +177,7 @@ def _typed_blocks(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
     problems.stop(source.path)
 
 
-def settled(source: SourceLike, schema: Schema) -> Schema:
+def fit_schema(source: SourceLike, schema: Schema) -> Schema:
     """Return what a guessed schema must be to hold every row of a file of any size; one that is not guessed as it is.
 
     The file is looked at once, block by block.
@@ -201,7 +201,7 @@ def read_release(path: str | Path, original: Records) -> Release:
 def _aligned_release(path: Path, aligned: Records, original: Records) -> Release:
     statement = Statement(method="unknown", notes={"file": path.name})
     if len(aligned) != len(original):
-        raise FileError(*say.problem("file_rows_original", released=len(aligned), original=len(original)), file=path)
+        raise FileError(say("file_rows_original", released=len(aligned), original=len(original)), file=path)
     # the contest of 2017 gives a pseudonym for each month, the month being the original's
     monthly = original.schema.official == "pwscup2017"
     periods = periods_of(original[Role.DATE]) if monthly else None
@@ -279,7 +279,7 @@ def convert(
     """
     source, target = Source.open(source), Path(target)
     _format_of(target)
-    schema = settled(source, guess_schema(source).schema if schema is None else Schema.load(schema))
+    schema = fit_schema(source, guess_schema(source).schema if schema is None else Schema.load(schema))
     rows = 0
 
     def counted() -> Iterator[pl.DataFrame]:
@@ -293,7 +293,7 @@ def convert(
                 progress(min(1.0, rows / expected), rows)
             yield block
         if rows == 0:
-            raise FileError(*say.problem("file_holds_no_rows"), file=source.path)
+            raise FileError(say("file_holds_no_rows"), file=source.path)
 
     write_blocks(counted(), schema, target)
     return rows
@@ -302,14 +302,14 @@ def convert(
 def read_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield the rows of a file of any size, block by block, typed by ``schema``; a guessed one as :func:`settled`."""
     source = Source.open(source)
-    yield from _typed_blocks(source, settled(source, schema))
+    yield from _typed_blocks(source, fit_schema(source, schema))
 
 
 def _format_of(path: Path) -> str:
     endings = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".xlsx": "excel"}
     kind = endings.get(path.suffix.lower())
     if kind is None:
-        raise ParameterError(*say.problem("no_format_ends", suffix=path.suffix, endings=", ".join(endings)), file=path)
+        raise ParameterError(say("no_format_ends", suffix=path.suffix, endings=", ".join(endings)), file=path)
     return kind
 
 
@@ -340,8 +340,8 @@ def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> 
             try:
                 file.write(content.encode("utf-8" if encoding.startswith("utf-8") else encoding))
             except (UnicodeEncodeError, LookupError) as error:
-                said = shown(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
-                raise OutputError(say("was_not_written_not", path=path, said=said, encoding=encoding)) from None
+                said = quoted(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
+                raise OutputError(say("was_not_written_not", path=path, character=said, encoding=encoding)) from None
 
 
 # --- what somebody hands to a function --------------------------------------------------------------------------------
@@ -360,9 +360,9 @@ def checked_seed(seed: Any) -> int:
     except TypeError:
         number = None
     if number is not None and number < 0:
-        raise ParameterError(*say.problem("seed_negative", seed=shown(seed)[1:-1]))
+        raise ParameterError(say("seed_negative", seed=quoted(seed)[1:-1]))
     if number is None or number >= _SEEDS:
-        raise ParameterError(*say.problem("no_seed", seed=shown(seed)))
+        raise ParameterError(say("no_seed", seed=quoted(seed)))
     return number
 
 
@@ -380,17 +380,17 @@ def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
     schema = None if schema is None else Schema.load(schema)
     if isinstance(data, str | PathLike):
         path = Path(data)
-        return read(path, schema, stop_at=lambda questions: _stop_at_questions(questions, path)).data
+        return read(path, schema, stop_at=lambda questions: _reject_open_questions(questions, path)).data
     frame = frame_of(data)
     if schema is None:
         guess = guess_columns(frame)
-        _stop_at_questions(guess.questions)
+        _reject_open_questions(guess.questions)
         schema = guess.schema
-    _stop_at_other_columns(frame.columns, schema, index_names(data))
+    _reject_other_columns(frame.columns, schema, index_names(data))
     return History.of(frame, schema) if schema.kind == Kind.HISTORY else Table.of(frame, schema)
 
 
-def _stop_at_questions(questions: Sequence[Question], file: Path | None = None) -> None:
+def _reject_open_questions(questions: Sequence[Question], file: Path | None = None) -> None:
     """Stop where a guess could go either way: on the command line the question is said, and here nobody hears it."""
     # a column that may identify people is left out, asked about or not
     asked = [question for question in questions if question.about != "role"]
@@ -400,16 +400,16 @@ def _stop_at_questions(questions: Sequence[Question], file: Path | None = None) 
         )
 
 
-def _stop_at_other_columns(names: Sequence[str], schema: Schema, index: Sequence[str]) -> None:
+def _reject_other_columns(names: Sequence[str], schema: Schema, index: Sequence[str]) -> None:
     """Stop where data lack a column, or a table has one that nobody described, as files do."""
-    stop_at_missing(schema.names, names, index)
+    reject_missing(schema.names, names, index)
     if schema.kind == Kind.TABLE:
         for name in names:
             if name not in schema.names:
-                raise SchemaError(*say.problem("column_not_in_schema", schema=schema.name), column=name)
+                raise SchemaError(say("column_not_in_schema", schema=schema.name), column=name)
 
 
-def opened(release: Any) -> Any:
+def open_release(release: Any) -> Any:
     """Return the release in a folder, and anything else as it is."""
     if isinstance(release, str | PathLike) and Path(release).is_dir():
         return Release.load(Path(release))
@@ -441,10 +441,10 @@ def _released_rows(data: Any, original: Records) -> Records:
     """Return a frame of released rows; a table may lack columns of the original, as identifiers are dropped."""
     frame, schema = frame_of(data), original.schema
     if isinstance(original, History):
-        _stop_at_other_columns(frame.columns, schema, index_names(data))
+        _reject_other_columns(frame.columns, schema, index_names(data))
         return History.of_release(frame, schema)
     kept = schema.without([name for name in schema.names if name not in frame.columns])
-    _stop_at_other_columns(frame.columns, kept, ())
+    _reject_other_columns(frame.columns, kept, ())
     return Table.of_release(frame, kept)
 
 
@@ -458,16 +458,16 @@ def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: i
         if guess is not None:
             return check_guess(schema, Path(original), Path(guess), published=file, limit=limit)
         if file is None:
-            raise ParameterError(*say.problem("nothing_to_check"))
+            raise ParameterError(say("nothing_to_check"))
         return check_release(schema, Path(original), file, limit=limit)
     rows = as_records(original, schema)
 
-    def written(given: Any, made: Callable[[], Records], name: str) -> Any:
+    def as_written(given: Any, made: Callable[[], Records], name: str) -> Any:
         if given is None or isinstance(given, str | PathLike):
             return given
         history = made()
         if not isinstance(history, History):
-            raise ParameterError(*say.problem("table_no_official_text"))
+            raise ParameterError(say("table_no_official_text"))
         write_rows(history, Path(folder, name))
         return Path(folder, name)
 
@@ -476,14 +476,14 @@ def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: i
         return published(seen) if isinstance(seen, History) else seen
 
     if not isinstance(rows, History):
-        raise ParameterError(*say.problem("table_no_official_text"))
+        raise ParameterError(say("table_no_official_text"))
     with TemporaryDirectory(prefix="noren-") as folder:
-        first = written(original, lambda: rows, "T.csv")
+        first = as_written(original, lambda: rows, "T.csv")
         if guess is None:
             return check_contest(
-                first, written(release, lambda: as_release(release, rows).aligned(), "A.csv"), None, schema, limit
+                first, as_written(release, lambda: as_release(release, rows).aligned(), "A.csv"), None, schema, limit
             )
-        second = written(release, public, "public.csv")
+        second = as_written(release, public, "public.csv")
         if not isinstance(guess, str | PathLike):
             seen = rows if release is None else as_public(release, rows)
             guess = write_guess(guess, Path(folder, "guess.csv"), rows, seen)

@@ -215,7 +215,7 @@ class Release:
             somebody else released, on which a verdict is asked.
         """
         if len(original) != len(aligned):
-            raise ParameterError(*say.problem("release_rows_original", released=len(aligned), original=len(original)))
+            raise ParameterError(say("release_rows_original", released=len(aligned), original=len(original)))
         if pseudonyms is None and not isinstance(aligned, History):
             pseudonyms = Secret.nobodys().pseudonyms
         elif pseudonyms is None:
@@ -251,7 +251,7 @@ class Release:
         the same however its steps are grouped.
         """
         if len(self.secret.origin) != len(self.public) or second.secret.digest != self.public.digest():
-            raise ParameterError(*say.problem("second_release_was_not"))
+            raise ParameterError(say("second_release_was_not"))
         ours, theirs = self._one_customer_each(), second.secret.pseudonyms
         known = ours.select(
             pl.col("pseudonym").cast(pl.String).alias("customer"),
@@ -269,7 +269,7 @@ class Release:
         """Return the pseudonyms; stop where one stands for several customers, as it may in different periods."""
         known = self.secret.pseudonyms
         if known.n_unique(["pseudonym", "customer"]) > known["pseudonym"].n_unique():
-            raise ParameterError(*say.problem("pseudonym_release_stands_several"))
+            raise ParameterError(say("pseudonym_release_stands_several"))
         return known
 
     def by_name(self) -> Records:
@@ -363,7 +363,7 @@ class Release:
                 file.write_table(shown[start : start + _BLOCK_ROWS].to_arrow().cast(schema))
         _write_json(folder / "statement.json", published_statement(self.statement))
         if official:
-            must_have_official_form(self.public)
+            require_official_form(self.public)
         if official and isinstance(self.public, History):
             as_published = self.public.schema.official == "pwscup2018"
             write_rows(published(self.public) if as_published else self.public, folder / "public.csv")
@@ -379,8 +379,8 @@ class Release:
         public = public_block(frame, schema)
         for column in schema.columns:
             if not _holds(public.frame[column.name], column):
-                words = say.problem("values_not_those_column", type=column.type)
-                raise FileError(*words, file=path, column=column.name)
+                words = say("values_not_those_column", type=column.type)
+                raise FileError(words, file=path, column=column.name)
         optional = {"parameters": dict, "promise": str, "noren": str, "notes": dict}
         statement = Statement(**_read_json(folder / "statement.json", {"method": str}, optional))
         if not hidden.exists():
@@ -397,7 +397,7 @@ class Release:
             and all(end in rows for end in (origin["row"].min(), origin["row"].max()) if isinstance(end, int))
         )
         if not fits:
-            raise FileError(*say.problem("secret_part_does_not"), file=hidden)
+            raise FileError(say("secret_part_does_not"), file=hidden)
         secret = Secret(pseudonyms, origin["row"], run["rows"], run.get("seed"), run.get("digest"))
         return cls(public, secret, statement)
 
@@ -407,10 +407,10 @@ class Release:
         return self.secret.original_rows > 0
 
 
-def must_have_official_form(records: Records) -> None:
+def require_official_form(records: Records) -> None:
     """Stop where data have no contest's text format."""
     if not (isinstance(records, History) and records.schema.official):
-        raise ParameterError(*say.problem("schema_no_official_text", schema=records.schema.name))
+        raise ParameterError(say("schema_no_official_text", schema=records.schema.name))
 
 
 def public_schema(path: Path) -> Schema:
@@ -454,7 +454,7 @@ def _read_frame(path: Path) -> pl.DataFrame:
 
 
 def _not_a_release(path: Path) -> FileError:
-    return FileError(*say.problem("no_part_release"), file=path)
+    return FileError(say("no_part_release"), file=path)
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
@@ -474,7 +474,7 @@ def _read_json(path: Path, needed: dict[str, Any], optional: dict[str, Any]) -> 
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, known[key]):
             said = value if isinstance(value, str | int | float) else type(value).__name__
-            raise FileError(*say.problem("not_what_release_says", key=key), file=path, value=said)
+            raise FileError(say("not_what_release_says", key=key), file=path, value=said)
     return given
 
 
@@ -509,7 +509,7 @@ class RowDigest:
         with np.errstate(over="ignore"):
             return RowDigest(self.rows + other.rows, self.lanes + other.lanes)
 
-    def told(self, names: Sequence[str]) -> str:
+    def text(self, names: Sequence[str]) -> str:
         """Return the digest as text, for rows with columns of these names."""
         said = hashlib.sha256("\0".join([*names, str(self.rows)]).encode() + b"\0")
         said.update(self.lanes.astype("<u8").tobytes())
@@ -524,4 +524,4 @@ def public_digest(folder: str | Path, *, progress: Progress = silent) -> tuple[s
     for block in parquet_blocks(path):
         whole += RowDigest.of(public_block(block, schema).lines())
         progress(whole.rows / rows)
-    return whole.told(schema.names), whole.rows
+    return whole.text(schema.names), whole.rows

@@ -110,7 +110,13 @@ def _role(value: object) -> object:
     """Answer an unknown role with the roles there are."""
     if isinstance(value, str) and value not in set(Role):
         raise ValueError(
-            say("role_not_known_use", role=value, hint=suggestion(value, [str(r) for r in Role]), roles=", ".join(Role))
+            say(
+                "role_not_known_use",
+                setting="role",
+                value=value,
+                hint=suggestion(value, [*map(str, Role)]),
+                names=", ".join(Role),
+            )
         )
     return value
 
@@ -127,7 +133,7 @@ def name_problem(name: str) -> str | None:
 def _name(value: object) -> object:
     problem = name_problem(value) if isinstance(value, str) else None
     if problem:
-        raise ValueError(_("{problem}; rename the column").format(problem=problem))
+        raise ValueError(problem)
     return value
 
 
@@ -167,7 +173,9 @@ class Column(BaseModel):
                 filled["type"] = usual.get(str(scale), ValueType.TEXT)
         if scale is not None:
             if scale not in list(Scale):
-                raise ValueError(say("scale_not_known_use", scale=scale, scales=", ".join(Scale)))
+                raise ValueError(
+                    say("scale_not_known_use", setting="scale", value=scale, hint="", names=", ".join(Scale))
+                )
             if filled["type"] not in [kind for kind, about in _TYPES.items() if about[0] == scale]:
                 raise ValueError(say("scale_does_not_go", scale=scale, type=filled["type"]))
         return filled
@@ -195,7 +203,15 @@ class Column(BaseModel):
         if self.number is not None and self.scale != Scale.RATIO:
             raise ValueError(_("only numbers say how numbers are written"))
         if self.number is not None and self.number not in NUMBER_FORMATS:
-            raise ValueError(say("number_format_not_known", number=self.number, formats=", ".join(NUMBER_FORMATS)))
+            raise ValueError(
+                say(
+                    "number_format_not_known",
+                    setting="number",
+                    value=self.number,
+                    hint="",
+                    names=", ".join(NUMBER_FORMATS),
+                )
+            )
         if self.format and not format_reads_back(self.format, self.type):
             example = "%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S"
             raise ValueError(say("format_does_not_spell", format=self.format, type=self.type, example=example))
@@ -308,13 +324,13 @@ class Schema(BaseModel):
             if column.name == name:
                 return column
         about = {"schema": self.name, "name": name, "hint": suggestion(name, self.names)}
-        raise SchemaError(*say.problem("schema_no_column", **about, names=listing(self.names)))
+        raise SchemaError(say("schema_no_column", **about, names=listing(self.names)))
 
     def role(self, role: Role | str) -> Column:
         """Return the one column with ``role``."""
         found = self.with_role(role)
         if not found:
-            raise SchemaError(*say.problem("no_column_role", role=role))
+            raise SchemaError(say("no_column_role", role=role))
         return found[0]
 
     def with_role(self, *roles: Role | str) -> tuple[Column, ...]:
@@ -346,9 +362,9 @@ class Schema(BaseModel):
                 return cls.preset(str(where))
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise FileError(*say.problem("no_such_file"), file=path) from None
+            raise FileError(say("no_such_file"), file=path) from None
         except (OSError, ValueError) as error:
-            raise FileError(*say.problem("schema_cannot_read", reason=type(error).__name__), file=path) from None
+            raise FileError(say("schema_cannot_read", reason=type(error).__name__), file=path) from None
         return cls.from_toml(text, file=path)
 
     @classmethod
@@ -357,7 +373,7 @@ class Schema(BaseModel):
         try:
             given = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of more than 4,300 digits
-            raise SchemaError(*say.problem("not_toml", reason=str(error)[:200]), file=file) from None
+            raise SchemaError(say("not_toml", reason=str(error)[:200]), file=file) from None
         return cls.of(given, file=file)
 
     @classmethod
@@ -404,7 +420,7 @@ class Schema(BaseModel):
         return self.model_copy(update={"columns": tuple(c for c in self.columns if c.name not in names)})
 
 
-def stop_at_unclassified(schema: Schema) -> None:
+def reject_unclassified(schema: Schema) -> None:
     """Stop with a question where a column of a table has no role.
 
     A column that nobody thought about may be the one that gives people away, so it does not pass as ``other``.
@@ -415,4 +431,4 @@ def stop_at_unclassified(schema: Schema) -> None:
         return
     open_ = [column.name for column in schema.columns if "role" not in column.model_fields_set]
     if open_:
-        raise SchemaError(*say.problem("role_missing", columns=listing(open_), example=open_[0]), column=open_[0])
+        raise SchemaError(say("role_missing", columns=listing(open_), example=open_[0]), column=open_[0])

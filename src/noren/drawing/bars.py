@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from noren.drawing.base import LONGEST_NAME, Spec, bar_labels, distinct, few, short
-from noren.drawing.histograms import Axis, Spread, axis_title
+from noren.drawing.histograms import Axis, BarCounts, axis_title
 from noren.i18n import _
 from noren.judgement.numbers import percent
 from noren.judgement.page_text import printable
@@ -93,7 +93,7 @@ def bars(
     return spec
 
 
-def histogram(axis: Axis, values: Spread, *, top: float, released: bool) -> Spec:
+def histogram(axis: Axis, values: BarCounts, *, top: float, released: bool) -> Spec:
     """Return one panel: rows per bar, up to ``top``; the original in indigo, a release in teal."""
     return bars(
         axis.labels[: axis.shown],

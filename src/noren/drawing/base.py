@@ -65,8 +65,7 @@ def live(spec: Mapping[str, Any]) -> Spec:
     """
     if mark_count(spec) > MOST_MARKS:
         raise ParameterError(
-            _("a chart of {count:,} marks is too much for a page").format(count=mark_count(spec)),
-            _("aggregate it to {most:,} or fewer").format(most=MOST_MARKS),
+            _("a chart of {count:,} marks is too much for a page").format(count=mark_count(spec), most=MOST_MARKS),
         )
     if "panels" in spec:
         return {"panels": [live(panel) for panel in spec["panels"]]}
@@ -110,8 +109,7 @@ def chart_ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ParameterError(
-            _("no chart ends in {suffix!r}").format(suffix=path.suffix),
-            _("use one of {endings}").format(endings=", ".join(ENDINGS)),
+            _("no chart ends in {suffix!r}").format(suffix=path.suffix, endings=", ".join(ENDINGS)),
             file=path,
         )
     return ending
@@ -262,7 +260,7 @@ def template(package: str, name: str) -> Template:
     return surroundings(package).get_template(name)
 
 
-def house_styles(package: str = "", name: str = "") -> Markup:
+def page_styles(package: str = "", name: str = "") -> Markup:
     """Return the styles of the house's pages, and after them those of one page of a package."""
     places = [("noren.drawing", "report.css"), *([(package, name)] if package else [])]
     texts = [(files(place) / "templates" / file).read_text(encoding="utf-8") for place, file in places]

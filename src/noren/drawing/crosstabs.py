@@ -19,7 +19,7 @@ import polars as pl
 
 from noren.data.frames import Records
 from noren.data.release import Release
-from noren.drawing.histograms import Bars, Beside, bars_of, perturbed_by, shares, side_by_side
+from noren.drawing.histograms import Bars, ColumnComparison, bars_of, perturbed_by, shares, side_by_side
 from noren.judgement.page_text import printable
 from noren.kernels.arrays import Real, Whole
 from noren.retention.perturbation import Perturbation
@@ -141,7 +141,7 @@ class _OutOfTimeError(Exception):
 
 
 def _reconstructed(
-    release: Release, columns: Sequence[Beside], bars: Sequence[Bars], seconds: float
+    release: Release, columns: Sequence[ColumnComparison], bars: Sequence[Bars], seconds: float
 ) -> tuple[dict[Pair, tuple[Real, Model]], dict[str, Any] | None]:
     """Return the estimated tables by pair, on their bars, each with its model; and how they were made."""
     whole = perturbed_by(release)

@@ -88,7 +88,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Spread:
+class BarCounts:
     """Rows per bar (fractions where cells are generalised), rows beside every bar, and rows that say nothing."""
 
     weights: Real
@@ -205,7 +205,7 @@ def _plain(number: float) -> str:
     return np.format_float_positional(round(float(number), 9), trim="-")
 
 
-def spread(cells: pl.Series, axis: Axis, rows: int) -> Spread:
+def spread(cells: pl.Series, axis: Axis, rows: int) -> BarCounts:
     """Spread ``cells``, exact or generalised, over the bars; rows up to ``rows`` that are not there say nothing.
 
     >>> axis = axis_of(pl.Series([1, 2, 3, 4]), Column(name="quantity", role="quantity"))
@@ -229,7 +229,7 @@ def spread(cells: pl.Series, axis: Axis, rows: int) -> Spread:
         # one pass per cut, not a matrix of rows by bars: memory stays that of the column
         below = (float(np.dot(times, share)) for share in _shares_below(alike, axis))
         weights, elsewhere = np.diff(np.array([0.0, *below, float(times.sum())])), 0.0
-    return Spread(weights, elsewhere, max(0.0, rows - float(weights.sum()) - elsewhere))
+    return BarCounts(weights, elsewhere, max(0.0, rows - float(weights.sum()) - elsewhere))
 
 
 def _ends(cells: pl.Series) -> pl.DataFrame:
@@ -283,7 +283,7 @@ def shares(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
     return number.cast(pl.Int64).fill_null(-1).to_numpy(), found
 
 
-def net_shift(original: Spread, released: Spread, rows: int) -> float:
+def net_shift(original: BarCounts, released: BarCounts, rows: int) -> float:
     """Return the share of rows by which bars grew: 0 where every bar kept its height or lost to *not said* alone."""
     grown = np.maximum(released.weights - original.weights, 0).sum() + max(0.0, released.elsewhere - original.elsewhere)
     return float(grown) / max(rows, 1)
@@ -342,7 +342,7 @@ def bar_starts(low: int, high: int) -> Whole:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ColumnComparison:
     """A column before and after; of a table perturbed by retention also the attribute that it was perturbed as."""
 
     column: Column
@@ -358,12 +358,12 @@ def perturbed_by(release: Release) -> Perturbation | None:
     return perturbation_of(release.public.schema, release.statement)
 
 
-def side_by_side(original: Records, release: Release) -> list[Beside]:
+def side_by_side(original: Records, release: Release) -> list[ColumnComparison]:
     """Return the columns worth a look that both sides have: what a release generalises, and what is sensitive."""
     made = perturbed_by(release)
     if made is not None:
         return [
-            Beside(
+            ColumnComparison(
                 a.column,
                 original.frame[a.name] if a.numeric else a.values(a.codes(original.frame[a.name])),
                 release.public.frame[a.name],
@@ -381,7 +381,7 @@ def side_by_side(original: Records, release: Release) -> list[Beside]:
         before, after = told.frame[column.name], release.public.frame[column.name]
         meant = meant_by(before, after, column, release)
         if meant is not None:
-            found.append(Beside(column, before, meant))
+            found.append(ColumnComparison(column, before, meant))
     return found
 
 

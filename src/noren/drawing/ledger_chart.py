@@ -20,8 +20,8 @@ from noren.drawing.base import (
     distinct,
     few,
     heading_lines,
-    house_styles,
     layer,
+    page_styles,
     picture,
     scaled,
     short,
@@ -77,9 +77,7 @@ class Curves:
         measure = ledger.tightest(proposal)
         periods, found = ledger.curves(proposal, measure)
         if not periods:
-            raise ParameterError(
-                _("nothing was released yet, so there is nothing to draw"), _("release a period: noren ledger add")
-            )
+            raise ParameterError(_("release a period: noren ledger add"))
         verdict = ledger.verdicts()[periods[-1]] if proposal is None else proposal.verdict
         certified = ledger.certified_curve(proposal, measure)
         return cls(periods, found, ledger.settings.budget, proposal is not None, measure, verdict, certified)
@@ -241,7 +239,7 @@ def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
         rows=rows,
         limits=limits,
         version=__version__,
-        css=house_styles(),
+        css=page_styles(),
         _=_,
     )
     return write_picture(curves.chart(), path, page)

@@ -8,20 +8,20 @@ from itertools import pairwise
 
 from noren.drawing.base import LETTER, Spec, layer, scaled, text_width
 from noren.i18n import _
-from noren.judgement.frontier import Place, frontier
+from noren.judgement.frontier import RiskUtilityPoint, frontier
 from noren.judgement.numbers import percent
 from noren.judgement.page_text import printable
-from noren.judgement.sentences import bare_word
-from noren.judgement.verdict import Word
+from noren.judgement.sentences import verdict_name
+from noren.judgement.verdict import VerdictStatus
 from noren.measures import place_of_measure
 from noren.tables import table_of
 
 _LONGEST_POINT = 32
 _MARKS = {
-    Word.PROVED: ("diamond", "$teal"),
-    Word.WITHSTANDS: ("circle", "$teal"),
-    Word.BROKEN: ("triangle-up", "$persimmon"),
-    Word.UNTRIED: ("square", "$muted"),
+    VerdictStatus.PROVED: ("diamond", "$teal"),
+    VerdictStatus.WITHSTANDS: ("circle", "$teal"),
+    VerdictStatus.BROKEN: ("triangle-up", "$persimmon"),
+    VerdictStatus.UNTRIED: ("square", "$muted"),
 }
 
 _SHAPES: list[str] = table_of(__name__)["shapes"]
@@ -31,7 +31,7 @@ _SHAPES: list[str] = table_of(__name__)["shapes"]
 # --- numbers and words -------------------------------------------------------------------------------------
 
 
-def risk_title(places: Sequence[Place]) -> str:
+def risk_title(places: Sequence[RiskUtilityPoint]) -> str:
     """Return what the risk of places is, in words; what tells it is their ``risk_of``.
 
     >>> one, two, three = (Place(label="a", risk_of=of) for of in ("attacks", "guarantee", "classes"))
@@ -45,7 +45,7 @@ def risk_title(places: Sequence[Place]) -> str:
     return said.pop() if len(said) == 1 else _("highest risk of re-identification")
 
 
-def use_title(places: Sequence[Place]) -> str:
+def use_title(places: Sequence[RiskUtilityPoint]) -> str:
     """Return what the use of places is, in words; the measures are told by ``use_of``.
 
     >>> use_title([Place(label="a", use_of="cell-error")]), use_title([])
@@ -60,7 +60,7 @@ def use_title(places: Sequence[Place]) -> str:
 
 
 def risk_utility_map(
-    places: Sequence[Place],
+    places: Sequence[RiskUtilityPoint],
     *,
     texts: Sequence[str] | None = None,
     size: tuple[int, int] = (640, 340),
@@ -108,7 +108,7 @@ def risk_utility_map(
             "use": float(place.use or 0.0),
             "risk": float(place.risk or 0.0),
             "label": printable(place.label, 80),
-            "verdict": bare_word(place.word),
+            "verdict": verdict_name(place.status),
         }
         for place in places
     ]
@@ -132,7 +132,7 @@ def risk_utility_map(
     mark: Spec = {"type": "point", "filled": True, "size": 110, "opacity": 1}
     marks = [] if methods else [layer(rows, mark, channels | said)]
     for safe in (False, True) if methods else ():  # what may not be taken is hollow, where shapes do not tell it
-        some = [row for row, place in zip(rows, places, strict=True) if place.word.is_safe == safe]
+        some = [row for row, place in zip(rows, places, strict=True) if place.status.is_safe == safe]
         look = mark if safe else mark | {"filled": False, "strokeWidth": 2}
         marks += [layer(some, look, channels | said)] if some else []
     wide, high = across[1] - across[0], up[1] - up[0]
@@ -162,7 +162,7 @@ def method_shapes(methods: Sequence[str]) -> dict[str, str]:
 
 def _looks(methods: Sequence[str]) -> Spec:
     """Return what the shape and the colour of marks tell."""
-    scale = {"domain": [bare_word(word) for word in _MARKS]}
+    scale = {"domain": [verdict_name(word) for word in _MARKS]}
     shape, colour = (
         {"field": "verdict", "type": "nominal", "scale": scale | {"range": list(looks)}, "legend": None}
         for looks in zip(*_MARKS.values(), strict=True)
@@ -174,7 +174,7 @@ def _looks(methods: Sequence[str]) -> Spec:
     return {"shape": shape, "color": colour}
 
 
-def lines_of(places: Sequence[Place], best: Sequence[int]) -> list[list[int]]:
+def lines_of(places: Sequence[RiskUtilityPoint], best: Sequence[int]) -> list[list[int]]:
     """Return places in lines, one for each measure of use."""
     found: dict[str | None, list[int]] = {}
     for i in best:

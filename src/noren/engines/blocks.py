@@ -76,7 +76,7 @@ _left: list[threading.Event] = []
 """Of each piece of work that was left, whether it ended; a thread whose join was interrupted says so too early."""
 
 
-def heard(work: Callable[..., Result], *given: Any, **named: Any) -> Result:
+def run_interruptibly(work: Callable[..., Result], *given: Any, **named: Any) -> Result:
     """Return ``work(*given, **named)``; an interruption from the keyboard is heard while it goes on.
 
     Outside the main thread, where no signal arrives, it is called as it is; so it is inside other such work.

@@ -27,7 +27,7 @@ _THREADS = re.compile(r"local\[(?:\*|[1-9]\d{0,3})\]")
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineChoice:
     """An engine as it was asked for; ``address`` is Spark's master, and no other engine has one."""
 
     kind: Kind
@@ -37,18 +37,18 @@ class Engine:
         return self.address or self.kind
 
 
-LOCAL = Engine("local")
-_chosen: ContextVar[Engine] = ContextVar("engine", default=LOCAL)
+LOCAL = EngineChoice("local")
+_chosen: ContextVar[EngineChoice] = ContextVar("engine", default=LOCAL)
 """The engine of this piece of work alone: components do not hold it, as it is no parameter of theirs."""
 
 
-def chosen_engine() -> Engine:
+def chosen_engine() -> EngineChoice:
     """Return the engine that was chosen for what is being done."""
     return _chosen.get()
 
 
 @contextmanager
-def using(engine: Engine) -> Iterator[None]:
+def using(engine: EngineChoice) -> Iterator[None]:
     """Choose an engine for what is done within.
 
     >>> with using(Engine("gpu")):
@@ -62,7 +62,7 @@ def using(engine: Engine) -> Iterator[None]:
         _chosen.reset(before)
 
 
-def parse_engine(text: str) -> Engine:
+def parse_engine(text: str) -> EngineChoice:
     """Return the engine of that name.
 
     >>> parse_engine("gpu"), parse_engine("local[2]")
@@ -70,14 +70,14 @@ def parse_engine(text: str) -> Engine:
     """
     name = text.strip()
     if name.lower() in _NAMED:
-        return Engine(_NAMED[name.lower()])
+        return EngineChoice(_NAMED[name.lower()])
     if _THREADS.fullmatch(name):
-        return Engine("spark", name)
+        return EngineChoice("spark", name)
     master = _MASTER.fullmatch(name)
     if master and all(0 < int(port) < 65536 for port in re.findall(r":(\d{1,5})(?=,|$)", name)):
-        return Engine("spark", name)
+        return EngineChoice("spark", name)
     if name.lower().startswith("spark"):
-        raise ParameterError(*say.problem("no_master", engine=name))
+        raise ParameterError(say("no_master", engine=name))
     if name.lower().startswith("local"):
-        raise ParameterError(*say.problem("no_threads", engine=name))
-    raise ParameterError(*say.problem("no_engine", engine=name, suggestion=suggestion(name, _NAMED)))
+        raise ParameterError(say("no_threads", engine=name))
+    raise ParameterError(say("no_engine", engine=name, suggestion=suggestion(name, _NAMED)))

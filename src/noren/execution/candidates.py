@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
 from noren.data.cells import cell_ends, is_set
-from noren.data.compatibility import compared_columns, of_one_item, row_texts
+from noren.data.compatibility import compared_columns, row_texts, with_item_column
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.data.statement import Statement
@@ -52,13 +52,13 @@ def consistent_pairs(
     :func:`noren.data.compatibility.consistent_customers`, which finds the same on one machine. Where ``witnesses`` are given
     (``history``, ``customer``), only they are asked for: each must fit like anybody else.
     """
-    columns = compared_columns(*of_one_item(original.rowless(), public.rowless()))
+    columns = compared_columns(*with_item_column(original.rowless(), public.rowless()))
     fits, speaks = _row_tests(columns)
     # the values of known rows as v0, v1, …, the first of which is the item
     into = {f"v{at}": pl.String() if c.scale == Scale.NOMINAL else pl.Float64() for at, c in enumerate(columns)}
 
     def kernel(block: History, rows: pl.Series) -> pl.DataFrame:
-        (history,) = of_one_item(as_released(block, statement))
+        (history,) = with_item_column(as_released(block, statement))
         values = [_value(exact_values(history, column), column).alias(f"v{at}") for at, column in enumerate(columns)]
         return pl.DataFrame([*values, history[Role.CUSTOMER].alias("customer"), rows]).drop_nulls("customer")
 
@@ -111,7 +111,7 @@ def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
         into |= {f"s{at}": pl.List(pl.String())} if nominal else {f"{end}{at}": pl.Float64() for end in "lh"}
 
     def kernel(block: History, _rows: pl.Series) -> pl.DataFrame:
-        (history,), parts = of_one_item(block), []
+        (history,), parts = with_item_column(block), []
         for at, column in enumerate(columns):
             cells = history.frame[column.name]
             if column.scale == Scale.NOMINAL:  # the texts that cells allow; null where they allow every one

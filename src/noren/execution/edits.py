@@ -110,7 +110,7 @@ def period_of(method: MethodByPeriod, records: ClusterRecords) -> Expression:
     return name
 
 
-def stop_at_empty_periods(method: MethodByPeriod, records: ClusterRecords) -> date | None:
+def reject_empty_periods(method: MethodByPeriod, records: ClusterRecords) -> date | None:
     """Stop where custom periods and data do not fit, as one machine does; return the last day of the data."""
     method.days_of(records.rowless())
     if method.period != "custom":

@@ -19,21 +19,21 @@ import polars as pl
 from noren import api
 from noren.data.compatibility import history_classes
 from noren.data.contest_files import read_guesses, write_candidates, write_guess
-from noren.data.formats.files import must_be_free
+from noren.data.formats.files import require_free_path
 from noren.data.frames import History, Records, Table
 from noren.data.guessing import Question
 from noren.data.guessing.identifying import Identifying
 from noren.data.public_part import identifying_in
 from noren.data.reading import read, read_any_release, read_public, read_release
-from noren.data.release import RELEASE, Release, must_have_official_form, public_digest
+from noren.data.release import RELEASE, Release, public_digest, require_official_form
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.engines import choice
 from noren.engines.accelerated.device import accelerator_for
-from noren.engines.blocks import heard as interruptible
+from noren.engines.blocks import run_interruptibly
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.i18n import _
-from noren.measures.evidence import at_hand
+from noren.measures.evidence import available_evidence
 from noren.measures.safety.matching import UNLISTED
 from noren.measures.safety.table_classes import table_classes
 from noren.methods.retention import Retention, protect_file
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Dataset:
+class OriginalInput:
     """An original as engines take it: this machine needs its rows, a cluster the address of its files.
 
     ``said`` and ``questions`` are what was chosen and what was left open when it was read.
@@ -72,7 +72,7 @@ class Dataset:
 
 
 @dataclass
-class Released:
+class ReleaseInput:
     """A release as engines take it: in memory, in a folder, or both.
 
     ``public`` is what an attacker sees of a file that is not a release folder.
@@ -92,18 +92,18 @@ class Released:
             raise TypeError("this release is not in memory")
         return self.release
 
-    def at_hand(self, guesses: Mapping[str, Any]) -> set[Need]:
+    def available_evidence(self, guesses: Mapping[str, Any]) -> set[Need]:
         """Return what measures can look at beside the guesses."""
-        return at_hand(self.release if self.release is not None else self.opened, guesses)
+        return available_evidence(self.release if self.release is not None else self.opened, guesses)
 
     @classmethod
-    def of(cls, release: Release, path: str | Path | None = None, public: Records | None = None) -> Released:
+    def of(cls, release: Release, path: str | Path | None = None, public: Records | None = None) -> ReleaseInput:
         """Return a release in memory."""
         return cls(release.statement, release.has_secret, path, release, public)
 
 
 @dataclass(frozen=True)
-class Protected:
+class ProtectResult:
     """What was written: the statement, and how many rows there were, are, are gone and are new.
 
     ``audited`` tells whether the claim was checked, None where there is none; ``failure`` why it was not;
@@ -130,26 +130,26 @@ class Engine:
     flag = ""
     """What a command line adds to run there again."""
 
-    def __init__(self, chosen: choice.Engine = choice.LOCAL) -> None:
+    def __init__(self, chosen: choice.EngineChoice = choice.LOCAL) -> None:
         self._chosen = chosen
 
     def runs(self, component: Component | type[Component]) -> bool:
         """Tell whether a component runs there."""
         return True
 
-    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> Dataset:
+    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> OriginalInput:
         """Open an original; ``how`` is as in :func:`noren.data.reading.read`."""
         answer = read(path, schema, **how)
-        return Dataset(answer.data.schema, path, answer.data, answer.said, answer.questions)
+        return OriginalInput(answer.data.schema, path, answer.data, answer.said, answer.questions)
 
-    def load(self, path: str | Path, original: Dataset, *, in_order: bool = False) -> Released:
+    def load(self, path: str | Path, original: OriginalInput, *, in_order: bool = False) -> ReleaseInput:
         """Open a release: a folder or a published file, which may stand ``in_order``, row for row as the original."""
         if in_order or Path(path).is_dir():
-            return Released.of(read_release(path, original.rows), path)
+            return ReleaseInput.of(read_release(path, original.rows), path)
         public = read_public(path, original.rows)
-        return Released.of(read_any_release(path, original.rows), path, public)
+        return ReleaseInput.of(read_any_release(path, original.rows), path, public)
 
-    def limits(self, original: Dataset, **limits: Any) -> dict[str, Any]:
+    def limits(self, original: OriginalInput, **limits: Any) -> dict[str, Any]:
         """Return what limits an attacker (known, knowledge, item_prefix, seed), checked, for :meth:`attack`."""
         known = limits.get("known")
         found = limits | {"known": None if known is None else read(known, original.schema).data}
@@ -158,7 +158,7 @@ class Engine:
 
     def protect(
         self,
-        original: Dataset,
+        original: OriginalInput,
         method: Method,
         out: str | Path,
         *,
@@ -167,7 +167,7 @@ class Engine:
         force: bool = False,
         progress: Progress = silent,
         **options: Any,
-    ) -> Protected:
+    ) -> ProtectResult:
         """Protect an original and write the release folder ``out``, audited where it claims k, whole or not at all.
 
         A release whose audit broke down is written, and says so. ``options`` are ``keep`` (columns), ``official``.
@@ -175,12 +175,12 @@ class Engine:
         caller that is stopped in between keeps the release, and must remember that it was not checked.
         """
         official, auditing = options.pop("official", False), options.pop("auditing", None)
-        must_be_free(out, replace=force and RELEASE)
+        require_free_path(out, replace=force and RELEASE)
         if official:
-            must_have_official_form(original.rows)
+            require_official_form(original.rows)
         naming = [column.name for column in original.schema.with_role("identifier")]
         with choice.using(self._chosen):
-            release, check = interruptible(
+            release, check = run_interruptibly(
                 api.protect_unaudited, original.take, method, seed=seed, progress=progress, **options
             )
             if auditing is not None:
@@ -201,10 +201,10 @@ class Engine:
         rows = (release.secret.original_rows, len(release.public), release.deleted_rows, release.inserted_rows)
         left_out = [name for name in naming if name not in release.public.schema.names]
         audited = None if check is None or not audit else failure is None
-        return Protected(release.statement, *rows, audited, failure, left_out)
+        return ProtectResult(release.statement, *rows, audited, failure, left_out)
 
     def attack(
-        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
+        self, original: OriginalInput, release: ReleaseInput, attack: Attack, *, progress: Progress = silent, **how: Any
     ) -> Guess:
         """Attack the public part of a release; ``how`` is as in :func:`noren.api.attack`."""
         target = release.release if release.public is None else release.public
@@ -213,8 +213,8 @@ class Engine:
 
     def measure(
         self,
-        original: Dataset,
-        release: Released,
+        original: OriginalInput,
+        release: ReleaseInput,
         measure: Measure,
         *,
         guesses: Mapping[str, Any] | None = None,
@@ -224,7 +224,7 @@ class Engine:
         with choice.using(self._chosen):
             return api.measure(original.rows, release.release, measure, guesses=guesses or {}, progress=progress)
 
-    def guesses(self, path: str | Path, original: Dataset, *, parquet: bool = False) -> Mapping[str, Any]:
+    def guesses(self, path: str | Path, original: OriginalInput, *, parquet: bool = False) -> Mapping[str, Any]:
         """Return the guesses in a file or a folder, for :meth:`measure`."""
         if parquet:
             files = sorted(Path(path).glob("*.parquet"))
@@ -233,7 +233,7 @@ class Engine:
         return {name: Guess(name, file.pairs, {UNLISTED: file.unlisted}) for name, file in found.items()}
 
     def write_guess(
-        self, guess: Guess, out: str | Path, original: Dataset, release: Released, *, parquet: bool = False
+        self, guess: Guess, out: str | Path, original: OriginalInput, release: ReleaseInput, *, parquet: bool = False
     ) -> dict[str, str]:
         """Write a guess into the folder ``out`` in the contest's format or as Parquet; return which files it is."""
         files, folder = {}, Path(out)
@@ -247,14 +247,14 @@ class Engine:
         files["file"] = str(write_guess(guess.answers, folder / f"{guess.attack}.csv", original.rows, shown))
         return files
 
-    def counts(self, original: Dataset, release: Released) -> ReleaseCounts:
+    def counts(self, original: OriginalInput, release: ReleaseInput) -> ReleaseCounts:
         """Return what a verdict needs to know of a release."""
         return ReleaseCounts(release.whole, original.records)
 
     def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> Statement:
         """Protect a file of any size block by block, by retention; ``how`` is as in ``protect_file``."""
         if not isinstance(method, Retention):
-            raise ParameterError(_("only retention works on a stream"), _("leave --stream out"))
+            raise ParameterError(_("leave --stream out"))
         return protect_file(path, out, method, schema, **how)
 
     def reconstruct(
@@ -270,7 +270,7 @@ class Engine:
         return public_digest(folder, progress=progress)
 
 
-def engine_named(text: str) -> Engine:
+def get_engine(text: str) -> Engine:
     """Return the engine that ``--engine`` names: ``local``, ``gpu``, ``auto``, ``local[n]`` or ``spark://host:port``.
 
     >>> engine_named("local").flag, engine_named("local[2]").flag
@@ -295,7 +295,7 @@ class ServerEngine(Engine):
     def __init__(self, text: str, ran: Callable[[str, str], None] = lambda component, engine: None) -> None:
         chosen = choice.parse_engine(text)
         super().__init__(choice.LOCAL if chosen.address else chosen)
-        self._cluster = None if chosen.address is None else engine_named(text)
+        self._cluster = None if chosen.address is None else get_engine(text)
         self._name, self._ran = text, ran
 
     def _there(self, component: Component, progress: Progress) -> Engine | None:
@@ -309,7 +309,7 @@ class ServerEngine(Engine):
         progress(0.0, _("{component}: on this machine, it has no plan for a cluster").format(component=component.name))
         return None
 
-    def protect(self, original: Dataset, method: Method, out: str | Path, **how: Any) -> Protected:
+    def protect(self, original: OriginalInput, method: Method, out: str | Path, **how: Any) -> ProtectResult:
         """Protect where the method runs; the folder has the form that one machine writes."""
         cluster = self._there(method, how.get("progress", silent))
         if cluster is None:
@@ -321,13 +321,13 @@ class ServerEngine(Engine):
             Release.load(made).save(out, replace_existing=how.get("force", False))
         return done
 
-    def attack(self, original: Dataset, release: Released, attack: Attack, **how: Any) -> Guess:
+    def attack(self, original: OriginalInput, release: ReleaseInput, attack: Attack, **how: Any) -> Guess:
         """Attack where the attack runs."""
         cluster = self._there(attack, how.get("progress", silent))
         run = super().attack if cluster is None else cluster.attack
         return run(original, release, attack, **how)
 
-    def measure(self, original: Dataset, release: Released, measure: Measure, **how: Any) -> Score:
+    def measure(self, original: OriginalInput, release: ReleaseInput, measure: Measure, **how: Any) -> Score:
         """Measure where the measure runs."""
         cluster = self._there(measure, how.get("progress", silent))
         run = super().measure if cluster is None else cluster.measure

@@ -14,13 +14,13 @@ from uuid import uuid4
 
 import polars as pl
 
-from noren.data.formats.files import FolderKind, must_be_free
+from noren.data.formats.files import FolderKind, require_free_path
 from noren.data.formats.parquet import SUCCESS, parquet_parts
 from noren.data.formats.parquet import say as say_of_parquet
 from noren.data.formats.parse import CellPlace, parse_values
 from noren.data.formats.source import Source
-from noren.data.frames import stop_at_missing
-from noren.data.guessing.people import PeopleColumn, Repeats, may_identify, namings, stop_if_people_repeat
+from noren.data.frames import reject_missing
+from noren.data.guessing.people import PeopleColumn, Repeats, may_identify, namings, reject_if_people_repeat
 from noren.data.guessing.schema_guess import (
     LARGEST_DOMAIN,
     SAMPLE_ROWS,
@@ -69,7 +69,7 @@ def local_path(address: str | Path) -> Path:
     return Path(str(address).removeprefix("file://"))
 
 
-class Place:
+class ClusterPath:
     """A folder somewhere, reached as Spark reaches it."""
 
     def __init__(self, session: SparkSession, address: str | Path) -> None:
@@ -81,8 +81,8 @@ class Place:
         self._path = jvm.org.apache.hadoop.fs.Path(self.address)
         self._system = self._path.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
 
-    def __truediv__(self, name: str) -> Place:
-        return Place(self._session, f"{self.address}/{name}")
+    def __truediv__(self, name: str) -> ClusterPath:
+        return ClusterPath(self._session, f"{self.address}/{name}")
 
     def read(self) -> DataFrame:
         """Return the Parquet files of the folder, or the one file; signs of patterns stand for themselves."""
@@ -128,15 +128,17 @@ class Place:
 
 
 @contextmanager
-def written_whole(session: SparkSession, out: str | Path, *, replace: bool | FolderKind = False) -> Iterator[Place]:
+def written_whole(
+    session: SparkSession, out: str | Path, *, replace: bool | FolderKind = False
+) -> Iterator[ClusterPath]:
     """Give a hidden folder to write to, which takes its place when all is written, and is gone otherwise."""
-    target = Place(session, out)
+    target = ClusterPath(session, out)
     if is_local(out):
-        must_be_free(local_path(out), replace=replace)
+        require_free_path(local_path(out), replace=replace)
     elif target.exists() and not replace:
         raise OutputError(_("{folder} is there already; choose another, or use --force").format(folder=out))
     parent, _slash, name = target.address.rpartition("/")
-    aside = Place(session, f"{parent}/.{name}.{uuid4().hex[:12]}")
+    aside = ClusterPath(session, f"{parent}/.{name}.{uuid4().hex[:12]}")
     try:
         yield aside
         if replace and target.exists():
@@ -162,19 +164,19 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
         path = source.path
         if source.kind != "parquet":
             target = path.with_suffix(".parquet").name
-            raise FileError(*say.problem("only_parquet", file=path.name, target=target), file=path)
+            raise FileError(say("only_parquet", file=path.name, target=target), file=path)
         if path.is_dir():
             parquet_parts(path)
     else:
-        place = Place(session, address)
+        place = ClusterPath(session, address)
         if not place.exists():
-            raise FileError(*say.problem("no_file"), file=str(address))
+            raise FileError(say("no_file"), file=str(address))
         if not str(address).endswith(".parquet") and not (place / SUCCESS).exists():
-            raise FileError(*say_of_parquet.problem("folder_incomplete", marker=SUCCESS), file=str(address))
+            raise FileError(say_of_parquet("folder_incomplete", marker=SUCCESS), file=str(address))
     raw, rows = numbered(session, address)
     if not rows:
-        raise FileError(*say.problem("no_rows"), file=str(address))
-    stop_at_missing(schema.names, [column for column in raw.columns if column != ROW])
+        raise FileError(say("no_rows"), file=str(address))
+    reject_missing(schema.names, [column for column in raw.columns if column != ROW])
     plain = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(schema.names)), ROW)
     types = {column.name: column.dtype for column in schema.columns}
     names, file = schema.names, str(address)
@@ -189,7 +191,7 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
 
 def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int]:
     """Return the columns of Parquet files as they stand with :data:`ROW`, and how many rows there are."""
-    raw = Place(session, address).read()
+    raw = ClusterPath(session, address).read()
     file, at = f.col("_metadata.file_path"), f.col("_metadata.row_index")
     counts = raw.select(file.alias("file")).groupBy("file").count().collect()
     in_order = sorted(counts, key=lambda row: unquote(urlsplit(row["file"]).path))
@@ -207,7 +209,7 @@ def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int
 # --- rows of a table that are taken for people: nobody may stand in several of them ----------------------------------
 
 
-def stop_at_repeated_people(records: ClusterRecords) -> None:
+def reject_repeated_people(records: ClusterRecords) -> None:
     """Stop where rows of a table are taken for people, and somebody stands in several of them.
 
     Which columns tell whom a row is about is judged by the first 65,536 rows, as for a file that is read block by
@@ -237,7 +239,7 @@ def stop_at_repeated_people(records: ClusterRecords) -> None:
         PeopleColumn(n, how, Repeats(counts[f"filled_{records.at(n)}"], counts[f"distinct_{records.at(n)}"]))
         for n, how in found.items()
     ]
-    stop_if_people_repeat(counted, records.rows)
+    reject_if_people_repeat(counted, records.rows)
 
 
 # --- schemas that nobody named ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from noren.data.release import LANES, RELEASE, SCHEMA_FILE, RowDigest, schema_in
 from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, SchemaError
-from noren.execution.files import Place, is_local, local_path, numbered, written_whole
+from noren.execution.files import ClusterPath, is_local, local_path, numbered, written_whole
 from noren.execution.frames import PLACE, ROW, ClusterRecords, as_records, frame_types, kept, map_blocks
 from noren.execution.spark_functions import f
 from noren.i18n import _
@@ -64,7 +64,7 @@ class ClusterRelease:
         *,
         replace_existing: bool = False,
         progress: Progress = silent,
-        check: Callable[[Place], None] | None = None,
+        check: Callable[[ClusterPath], None] | None = None,
     ) -> dict[str, int]:
         """Write the release, whole or not at all, and return how many rows it has, lost and gained.
 
@@ -145,14 +145,14 @@ def digest_of(records: ClusterRecords) -> str:
     into = {"rows": pl.Int64()} | {f"{lane}_{half}": pl.Int64() for lane in lanes for half in ("low", "high")}
     sums = map_blocks(records.frame, kernel, into).agg(*(f.sum(name).alias(name) for name in into)).first()
     if sums is None or sums["rows"] is None:
-        return RowDigest().told(schema.names)
+        return RowDigest().text(schema.names)
     values = [(int(sums[f"{lane}_low"]) + (int(sums[f"{lane}_high"]) << 32)) % 2**64 for lane in lanes]
-    return RowDigest(int(sums["rows"]), np.array(values, dtype=np.uint64)).told(schema.names)
+    return RowDigest(int(sums["rows"]), np.array(values, dtype=np.uint64)).text(schema.names)
 
 
 def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecords, Statement]:
     """Read the public part of a release folder, its rows numbered as they stand there, and its statement."""
-    place = Place(session, folder)
+    place = ClusterPath(session, folder)
     said = json.loads((place / "statement.json").read_text() or "null")
     # the schema lies beside the parts, or in the file's own notes
     text = (place / "public.parquet" / SCHEMA_FILE).read_text()
@@ -160,9 +160,7 @@ def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecor
         path = local_path(place.address) / "public.parquet"
         text = schema_in(path) if path.is_file() else None
     if said is None or text is None:
-        raise FileError(
-            _("this is no part of a release"), _("name a folder that noren protect wrote"), file=str(folder)
-        )
+        raise FileError(_("name a folder that noren protect wrote"), file=str(folder))
     schema = Schema.from_toml(text, file=str(folder))
     raw, rows = numbered(session, (place / "public.parquet").address)
     kinds = {column.name: raw.schema[column.name].dataType.typeName() for column in schema.columns}
@@ -178,7 +176,7 @@ def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecor
 
 def load_release(session: SparkSession, folder: str | Path) -> ClusterRelease:
     """Read a release folder, of a cluster or of one machine; a published one has no secret."""
-    place = Place(session, folder)
+    place = ClusterPath(session, folder)
     public, statement = load_public(session, folder)
     run = json.loads((place / "secret" / "run.json").read_text() or "null")
     if run is None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
-from noren.i18n import in_every_language, said_again
+from noren.i18n import in_every_language, retranslate
 from noren.progress import Progress, silent
 from noren.tables import Texts, table_of
 
@@ -70,7 +70,7 @@ def session(address: str) -> SparkSession:
     if address in _open:
         return _open[address]
     if find_spec("pyspark") is None:
-        raise ClusterError(*say.problem("no_spark"))
+        raise ClusterError(say("no_spark"))
     os.environ["JAVA_HOME"] = str(java_home())
     tried: list[str] = []
     masters = address.removeprefix("spark://").split(",") if address.startswith("spark://") else []
@@ -82,7 +82,7 @@ def session(address: str) -> SparkSession:
         except (OSError, ValueError) as error:
             tried.append(getattr(error, "strerror", None) or str(error))
     if masters and len(tried) == len(masters):
-        raise ClusterError(*say.problem("no_master", reason="; ".join(tried)), value=address)
+        raise ClusterError(say("no_master", reason="; ".join(tried)), value=address)
     close()  # there is one Spark context in a process
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
     from pyspark.sql import SparkSession
@@ -141,7 +141,7 @@ _FAULTS: dict[str, tuple[type[ClusterError | FileError], str]] = {
 
 
 @contextmanager
-def saying_faults(session: SparkSession) -> Iterator[None]:
+def explain_faults(session: SparkSession) -> Iterator[None]:
     """Say what a cluster's errors mean; give up where all workers are gone for good."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -171,13 +171,13 @@ def saying_faults(session: SparkSession) -> Iterator[None]:
         raise
     except (PySparkException, Py4JError, ConnectionError) as error:
         if lost.is_set():
-            raise ClusterError(*say.problem("workers_gone", seconds=LOST_AFTER)) from None
-        raise told(str(error)) from error
+            raise ClusterError(say("workers_gone", seconds=LOST_AFTER)) from None
+        raise explain_error(str(error)) from error
     finally:
         ended.set()
 
 
-def told(words: str) -> NorenError:
+def explain_error(words: str) -> NorenError:
     """Return what long words of Spark mean.
 
     >>> print(told("… java.io.IOException: No space left on device …"))
@@ -191,7 +191,7 @@ def told(words: str) -> NorenError:
         return OutputError(say("disk_full"))
     for name, (fault, sign) in _FAULTS.items():
         if re.search(sign, words, re.DOTALL):
-            return fault(*say.problem(name))
+            return fault(say(name))
     line = next((line for line in words.splitlines() if line.strip()), words)
     return ClusterError(say("stopped", reason=line.strip()[:200]))
 
@@ -215,7 +215,7 @@ def at_work(engine: str, progress: Progress = silent) -> Iterator[tuple[SparkSes
         except Exception:  # the session is ending; whoever waits for it hears why
             return
 
-    with saying_faults(spark):
+    with explain_faults(spark):
         stages = None if progress is silent and _hearing.get() is None else Stages(spark, progress)
         thread = threading.Thread(target=watch, args=(stages,), name="noren-stages", daemon=True)
         if stages is not None:
@@ -271,7 +271,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Step:
+class ClusterStep:
     """One step of the work: what its stages come to. ``seconds`` are those in which one of them ran."""
 
     step: Mapping[str, str]
@@ -284,7 +284,7 @@ class Step:
     over: bool
 
 
-def steps_of(stages: Iterable[Stage]) -> list[Step]:
+def steps_of(stages: Iterable[Stage]) -> list[ClusterStep]:
     """Return what stages come to, step by step, in the order in which the steps began.
 
     >>> said = {"en": "jaccard"}
@@ -305,17 +305,17 @@ def steps_of(stages: Iterable[Stage]) -> list[Step]:
             seconds += max(0.0, stage.ended - max(stage.began, until))
             until = max(until, stage.ended)
         over = all(stage.over for stage in those)
-        steps.append(Step(those[0].step, len(those), done, tasks, rows, size, round(seconds, 1), over))
+        steps.append(ClusterStep(those[0].step, len(those), done, tasks, rows, size, round(seconds, 1), over))
     return steps
 
 
-Hear = Callable[[list[Step]], None]
+Hear = Callable[[list[ClusterStep]], None]
 _hearing: ContextVar[tuple[Hear, dict[int, Stage]] | None] = ContextVar("stages", default=None)
 """Who hears of stages, and those that were told so far, by their numbers."""
 
 
 @contextmanager
-def hearing_stages(hear: Hear) -> Iterator[None]:
+def report_stages(hear: Hear) -> Iterator[None]:
     """Let ``hear`` be told the steps of what is done within, whenever a stage changed; from another thread."""
     before = _hearing.set((hear, {}))
     try:
@@ -344,7 +344,7 @@ class Stages:
         """Take the next step."""
         self._share, self._step = max(done, self._share), words or self._step
         if self._hear is not None and words:
-            self._said = in_every_language(lambda: said_again(words))
+            self._said = in_every_language(lambda: retranslate(words))
         self._progress(self._share, self._step, best)
 
     def look(self) -> None:

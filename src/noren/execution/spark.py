@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
-from noren.attacks.by_period import told_periods
+from noren.attacks.by_period import with_period_metadata
 from noren.data.categories import as_released, release_categories
 from noren.data.cells import is_generalised
-from noren.data.formats.files import must_be_free
+from noren.data.formats.files import require_free_path
 from noren.data.guessing.identifying import Identifying
 from noren.data.public_part import identifying_in
 from noren.data.reading import checked_seed
@@ -21,15 +21,15 @@ from noren.data.release import RELEASE, Secret
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError, SchemaError
 from noren.execution.candidates import histories_of
-from noren.execution.engine import Dataset, Engine, Protected, ReleaseCounts, Released
+from noren.execution.engine import Engine, OriginalInput, ProtectResult, ReleaseCounts, ReleaseInput
 from noren.execution.files import (
-    Place,
+    ClusterPath,
     guessed_schema,
     is_local,
     local_path,
     read,
+    reject_repeated_people,
     settled_schema,
-    stop_at_repeated_people,
     written_whole,
 )
 from noren.execution.frames import ClusterRecords, brought, on_cluster
@@ -48,11 +48,11 @@ from noren.execution.release import (
 from noren.execution.session import at_work
 from noren.execution.spark_functions import f
 from noren.i18n import _
-from noren.measures.evidence import must_have
+from noren.measures.evidence import require_evidence
 from noren.methods.chain import Chain
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Component, Guess, Measure, Method, Score, must_accept
-from noren.retention.reconstruction import reconstruct_seen
+from noren.protocols import Attack, Component, Guess, Measure, Method, Score, require_kind
+from noren.retention.reconstruction import reconstruct_observed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,11 +75,11 @@ class SparkEngine(Engine):
         steps = component.steps if isinstance(component, Chain) else ()
         return has_plan(component) and all(self.runs(step) for step in steps)
 
-    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> Dataset:
+    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> OriginalInput:
         """Open an original by its schema; a guessed one is settled on the cluster."""
         self._refuse(master=how.pop("master", None))
         if schema is not None:
-            return Dataset(schema if isinstance(schema, Schema) else Schema.load(schema), path)
+            return OriginalInput(schema if isinstance(schema, Schema) else Schema.load(schema), path)
         stop_at = how.pop("stop_at", None)
         with at_work(self.address) as (spark, _told):
             guess = guessed_schema(spark, path, **how)
@@ -88,15 +88,15 @@ class SparkEngine(Engine):
             for question in guess.questions:
                 if question.stops:
                     raise SchemaError(str(question), _("name a schema with --schema"), file=path)
-            return Dataset(settled_schema(spark, path, guess.schema), path, None, guess.said, guess.questions)
+            return OriginalInput(settled_schema(spark, path, guess.schema), path, None, guess.said, guess.questions)
 
-    def load(self, path: str | Path, original: Dataset, *, in_order: bool = False) -> Released:
+    def load(self, path: str | Path, original: OriginalInput, *, in_order: bool = False) -> ReleaseInput:
         """Open a release folder."""
         with at_work(self.address) as (spark, _told):
             found = load_release(spark, path)
-        return Released(found.statement, found.has_secret, path, opened=found)
+        return ReleaseInput(found.statement, found.has_secret, path, opened=found)
 
-    def limits(self, original: Dataset, **limits: Any) -> dict[str, Any]:
+    def limits(self, original: OriginalInput, **limits: Any) -> dict[str, Any]:
         """Refuse limits: on a cluster an attacker knows everything."""
         self._refuse(
             known=limits.get("known"), knowledge=limits.get("knowledge", 1) != 1, item_prefix=limits.get("item_prefix")
@@ -105,7 +105,7 @@ class SparkEngine(Engine):
 
     def protect(
         self,
-        original: Dataset,
+        original: OriginalInput,
         method: Method,
         out: str | Path,
         *,
@@ -114,7 +114,7 @@ class SparkEngine(Engine):
         force: bool = False,
         progress: Progress = silent,
         **options: Any,
-    ) -> Protected:
+    ) -> ProtectResult:
         """Protect what lies in Parquet and write the release folder, whole or not at all.
 
         A release that claims k is audited before it takes its place. That of a chain of a table is not: what its last
@@ -123,12 +123,12 @@ class SparkEngine(Engine):
         self._refuse(**options)
         plan, seed = plan_of(method), checked_seed(seed)
         if is_local(out):
-            must_be_free(local_path(out), replace=force and RELEASE)
+            require_free_path(local_path(out), replace=force and RELEASE)
         with at_work(self.address, progress) as (spark, told):
             told(0.0, _("reading"))
             data = self._records(spark, original)
-            must_accept(method, data.schema)
-            stop_at_repeated_people(data)
+            require_kind(method, data.schema)
+            reject_repeated_people(data)
             release: ClusterRelease = plan.run(method, data, seed=seed, progress=told)
             last = method.steps[-1] if isinstance(method, Chain) else method
             claims = audit and release.statement.claims_k and not last.perturbs
@@ -137,7 +137,7 @@ class SparkEngine(Engine):
                 notes = {**release.statement.notes, "audit": "not run"}
                 release = replace(release, statement=replace(release.statement, notes=notes))
 
-            def check(place: Place) -> None:
+            def check(place: ClusterPath) -> None:
                 if audited:
                     told(0.9, _("counting who fits"))
                     claimed = replace(load_release(spark, place.address), statement=release.statement.steps[-1])
@@ -151,7 +151,7 @@ class SparkEngine(Engine):
             "what the chain's last step claims was not audited: on a cluster no chain of a table is;"
             " do not publish it yet"
         )
-        return Protected(
+        return ProtectResult(
             release.statement,
             *rows,
             audited if claims else None,
@@ -161,7 +161,7 @@ class SparkEngine(Engine):
         )
 
     def attack(
-        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
+        self, original: OriginalInput, release: ReleaseInput, attack: Attack, *, progress: Progress = silent, **how: Any
     ) -> Guess:
         """Attack the public part of a release folder; the guess comes to the driver, the surest answers first."""
         plan = plan_of(attack)
@@ -169,9 +169,9 @@ class SparkEngine(Engine):
             told(0.0, _("reading"))
             data, target = self._records(spark, original), self._release(spark, release)
             told(0.0, attack.name)
-            must_accept(attack, data.schema)
+            require_kind(attack, data.schema)
             statement = target.statement
-            informed = told_periods(attack, statement).told(statement)
+            informed = with_period_metadata(attack, statement).with_public_metadata(statement)
             if release_categories(statement) is not None:  # the original in the words of the release
                 types = {**data.types, data.schema.role(Role.ITEM).name: pl.String()}
                 data = data.edited(lambda block, _rows: as_released(block, statement).frame, types=types)
@@ -180,8 +180,8 @@ class SparkEngine(Engine):
 
     def measure(
         self,
-        original: Dataset,
-        release: Released,
+        original: OriginalInput,
+        release: ReleaseInput,
         measure: Measure,
         *,
         guesses: Mapping[str, Any] | None = None,
@@ -193,8 +193,8 @@ class SparkEngine(Engine):
             data, target = self._records(spark, original), self._release(spark, release)
             told(0.0, measure.name)
             lying = {name: _lying(spark, name, guess) for name, guess in (guesses or {}).items()}
-            must_accept(measure, data.schema)
-            must_have(
+            require_kind(measure, data.schema)
+            require_evidence(
                 measure,
                 guesses=bool(lying),
                 secret=target.has_secret,
@@ -205,14 +205,14 @@ class SparkEngine(Engine):
             score: Score = plan_of(measure).run(measure, ClusterEvidence(data, target, lying), progress=told)
         return replace(score, measure=measure.name, goal=measure.goal)
 
-    def guesses(self, path: str | Path, original: Dataset, *, parquet: bool = True) -> Mapping[str, Any]:
+    def guesses(self, path: str | Path, original: OriginalInput, *, parquet: bool = True) -> Mapping[str, Any]:
         """Return where the guesses of a folder lie: Parquet files that :meth:`write_guess` wrote."""
         with at_work(self.address) as (spark, _told):
-            names = [name for name in Place(spark, path).names() if name.endswith(".parquet")]
+            names = [name for name in ClusterPath(spark, path).names() if name.endswith(".parquet")]
         return {name.removesuffix(".parquet"): f"{path}/{name}" for name in names}
 
     def write_guess(
-        self, guess: Guess, out: str | Path, original: Dataset, release: Released, *, parquet: bool = True
+        self, guess: Guess, out: str | Path, original: OriginalInput, release: ReleaseInput, *, parquet: bool = True
     ) -> dict[str, str]:
         """Write a guess as Parquet."""
         if is_local(out):
@@ -220,12 +220,12 @@ class SparkEngine(Engine):
             guess.pairs.write_parquet(file)
             return {"file": str(file)}
         with at_work(self.address) as (spark, _told):
-            place = Place(spark, out) / f"{guess.attack}.parquet"
+            place = ClusterPath(spark, out) / f"{guess.attack}.parquet"
             with written_whole(spark, place.address) as aside:
                 _lying(spark, guess.attack, guess).in_order().write.parquet(aside.address)
         return {"file": place.address}
 
-    def counts(self, original: Dataset, release: Released) -> SparkCounts:
+    def counts(self, original: OriginalInput, release: ReleaseInput) -> SparkCounts:
         """Count on the cluster."""
         with at_work(self.address) as (spark, _told):
             return SparkCounts(self.address, self._records(spark, original), self._release(spark, release))
@@ -246,7 +246,9 @@ class SparkEngine(Engine):
         with at_work(self.address, progress) as (spark, told):
             public, statement = load_public(spark, release)
             seen = partial(seen_on_cluster, public, statement)
-            found = reconstruct_seen(public.schema, statement, seen, asked.pop("model", None), progress=told, **asked)
+            found = reconstruct_observed(
+                public.schema, statement, seen, asked.pop("model", None), progress=told, **asked
+            )
         return found, public.schema
 
     def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
@@ -260,12 +262,10 @@ class SparkEngine(Engine):
         for name, value in options.items():
             if value:
                 flag = f"--{name.replace('_', '-')}"
-                raise ParameterError(
-                    _("{flag} does not work on a cluster").format(flag=flag), _("leave it out, or use --engine local")
-                )
+                raise ParameterError(_("{flag} does not work on a cluster").format(flag=flag))
 
     @staticmethod
-    def _records(spark: SparkSession, original: Dataset) -> ClusterRecords:
+    def _records(spark: SparkSession, original: OriginalInput) -> ClusterRecords:
         """Return the rows of an original, which is looked at once."""
         if original.path is None:
             raise TypeError("these rows lie in no file")
@@ -275,7 +275,7 @@ class SparkEngine(Engine):
         return rows
 
     @staticmethod
-    def _release(spark: SparkSession, release: Released) -> ClusterRelease:
+    def _release(spark: SparkSession, release: ReleaseInput) -> ClusterRelease:
         if release.path is None:
             raise TypeError("this release lies in no folder")
         if release.opened is None or release.opened.public.frame.sparkSession is not spark:
@@ -287,7 +287,7 @@ class SparkEngine(Engine):
 def _lying(spark: SparkSession, name: str, guess: Guess | str) -> ClusterGuess:
     """Return a guess on the cluster: one of the driver, or one that lies in files."""
     if isinstance(guess, str):
-        return ClusterGuess(name, Place(spark, guess).read())
+        return ClusterGuess(name, ClusterPath(spark, guess).read())
     return ClusterGuess(name, on_cluster(spark, guess.pairs), guess.notes)
 
 

@@ -83,7 +83,7 @@ def known_columns(
         if said.get(name) != NOT_KNOWN
     ]
     if not known:
-        raise ParameterError(_("no column is known, so nobody can be distinguished"), _("let one be known"))
+        raise ParameterError(_("no column is known, so nobody can be distinguished"))
     return tuple(known)
 
 
@@ -93,10 +93,9 @@ def _found(schema: Schema, name: str) -> str:
     column = schema[name] if named else schema.role(name)
     if column.role == Role.CUSTOMER:
         raise ParameterError(
-            _("{column} identifies the customer by itself; no purchase is needed then").format(column=name),
-            _("name columns that tell of a purchase: {names}").format(
-                names=", ".join(c.name for c in schema.columns if c.role != Role.CUSTOMER)
-            ),
+            _("{column} identifies the customer by itself; no purchase is needed then").format(
+                column=name, names=", ".join(c.name for c in schema.columns if c.role != Role.CUSTOMER)
+            )
         )
     return column.name
 
@@ -118,9 +117,8 @@ def _checked(column: Column, word: str | None) -> str:
         return word
     raise ParameterError(
         _("{column} cannot be known by {word!r}{hint}").format(
-            column=column.name, word=word, hint=suggestion(word, allowed)
+            column=column.name, word=word, hint=suggestion(word, allowed), names=", ".join(allowed)
         ),
-        _("use one of {words}").format(words=", ".join(allowed)),
     )
 
 

@@ -93,7 +93,7 @@ class Inferred(_Frozen):
         return min(least, mean_low(self.draws, error)) if self.draws else least
 
 
-def told_membership(by: str, scores: Real, member: Flags, rare: Flags) -> Inferred:
+def membership_result(by: str, scores: Real, member: Flags, rare: Flags) -> Inferred:
     """Return how well scores tell who is a member.
 
     >>> scores, member = np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False])
@@ -130,7 +130,7 @@ def _of_scores(members: Real, controls: Real) -> dict[str, Estimate]:
     return found
 
 
-def told_attribute(by: str, about: str, right: Flags, asked: Flags, member: Flags, rare: Flags) -> Inferred:
+def attribute_result(by: str, about: str, right: Flags, asked: Flags, member: Flags, rare: Flags) -> Inferred:
     """Return how much more rightly a secret is guessed of members than of controls.
 
     Parameters

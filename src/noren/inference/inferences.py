@@ -35,13 +35,13 @@ from scipy.sparse import csr_array
 from noren.attacks.nearest import Nearest
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.cells import is_generalised, is_set
-from noren.data.compatibility import consistent_customers, history_classes, sides_of
+from noren.data.compatibility import comparison_arrays, consistent_customers, history_classes
 from noren.data.frames import History, Records, Table
 from noren.data.schema import Role, Scale, Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError, suggestion
 from noren.i18n import _
-from noren.inference.people import Pool, as_history
+from noren.inference.people import PeoplePool, as_history
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.reconstruction.retention import Channel
 from noren.progress import Progress, silent
@@ -54,7 +54,7 @@ _CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Shown:
+class PublicVariants:
     """Some different public histories or rows, and how likely each person makes them.
 
     Attributes
@@ -82,8 +82,12 @@ class Shown:
 
 
 def shown(
-    pool: Pool, public: Records, statement: Statement, columns: Sequence[str] | None = None, progress: Progress = silent
-) -> Iterator[Shown]:
+    pool: PeoplePool,
+    public: Records,
+    statement: Statement,
+    columns: Sequence[str] | None = None,
+    progress: Progress = silent,
+) -> Iterator[PublicVariants]:
     """Yield the different public histories or rows, by some ``columns`` of a table alone where they are named."""
     if statement.method == "retention" and isinstance(public, Table):  # it says how likely values became others
         noise = perturbation_of(public.schema, statement)
@@ -101,7 +105,7 @@ def shown(
             chance = np.ones((len(pool), len(block[0])))
             for channel, mine, theirs, points in zip(noise.channels, codes, block, noise.sizes, strict=True):
                 chance *= _chances(channel, mine, theirs, points)
-            yield Shown(chance, np.where(place < start + size, place - start, -1))
+            yield PublicVariants(chance, np.where(place < start + size, place - start, -1))
         return
     people, said = as_history(only(pool.people, columns)), as_history(only(public, columns))
     found = consistent_customers(people, said, progress)
@@ -111,7 +115,7 @@ def shown(
         shape=(len(sharing), len(pool)),
     ).T.tocsr()
     whole = np.asarray(fits.sum(axis=1)).ravel()
-    yield Shown(fits.multiply((1 / np.where(whole > 0, whole, 1.0))[:, None]).tocsr(), found.history)
+    yield PublicVariants(fits.multiply((1 / np.where(whole > 0, whole, 1.0))[:, None]).tocsr(), found.history)
 
 
 def only(data: Records, columns: Sequence[str] | None = None) -> Records:
@@ -127,7 +131,7 @@ def only(data: Records, columns: Sequence[str] | None = None) -> Records:
         columns = [column.name for column in told]
     kept = tuple(column for column in schema.columns if column.name in columns)
     if not kept:
-        raise SchemaError(*say.problem("no_known_column"))
+        raise SchemaError(say("no_known_column"))
     frame = data.frame.select(column.name for column in kept)
     return replace(data, frame=frame, schema=schema.model_copy(update={"columns": kept}))
 
@@ -148,7 +152,7 @@ def _chances(channel: Channel, mine: Whole, theirs: Whole, points: int) -> Real:
 # --- Membership inference: is this person in the data? A score for each person of a pool; higher, likelier ------------
 
 
-def by_likelihood(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
+def by_likelihood(pool: PeoplePool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
     """Return the likelihood ratio of each person to be in the data, up to a common factor.
 
     It is how many of the public histories or rows are each person's, if all are as likely as they make them.
@@ -160,10 +164,10 @@ def by_likelihood(pool: Pool, public: Records, statement: Statement, progress: P
     return total
 
 
-def by_nearness(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
+def by_nearness(pool: PeoplePool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
     """Return how near the nearest public history is to each person: 0 as it is, -1 nothing of it fits."""
     people, said = (as_history(only(side)) for side in (pool.people, public))
-    sides = sides_of(people, said)
+    sides = comparison_arrays(people, said)
     # a row alone is compared with everybody: the short list is for histories, whose first rows choose it
     attack = Nearest() if isinstance(public, History) else Nearest(shortlist=len(pool))
     best, done = np.full(len(pool), np.inf), 0
@@ -175,7 +179,7 @@ def by_nearness(pool: Pool, public: Records, statement: Statement, progress: Pro
     return -best
 
 
-Way = Callable[[Pool, Records, Statement, Progress], Real]
+Way = Callable[[PeoplePool, Records, Statement, Progress], Real]
 MEMBERSHIP: Final[Mapping[str, Way]] = {"likelihood": by_likelihood, "nearness": by_nearness}
 
 
@@ -203,32 +207,32 @@ def secrets_of(original: Schema, public: Records, named: str | None = None) -> l
     """Return the columns to guess: the one that is named, else the sensitive ones; of a history the item."""
     if isinstance(public, History):
         if not public.schema.with_role(Role.ITEM):
-            raise SchemaError(*say.problem("no_items"))
+            raise SchemaError(say("no_items"))
         return [public.schema.role(Role.ITEM).name]
     there = [name for name in public.schema.names if name in original.names]
     if named is not None and named not in there:
-        raise SchemaError(*say.problem("unknown_secret", name=named, hint=suggestion(named, there)))
+        raise SchemaError(say("unknown_secret", name=named, hint=suggestion(named, there)))
     secret = (
         [named] if named else [column.name for column in original.with_role(Role.SENSITIVE) if column.name in there]
     )
     if not secret:
-        raise SchemaError(*say.problem("no_secret"))
+        raise SchemaError(say("no_secret"))
     return secret
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress: Progress = silent) -> Guesses:
+def vote(pool: PeoplePool, public: Table, statement: Statement, secret: str, progress: Progress = silent) -> Guesses:
     """Guess a secret column of each person from the public rows that may be theirs; see the text above."""
     column = public.schema[secret]
     if is_generalised(public.frame[secret].dtype):
-        raise SchemaError(*say.problem("secret_generalised"), column=secret)
+        raise SchemaError(say("secret_generalised"), column=secret)
     known = [
         c.name for c in pool.people.schema.with_role(Role.QUASI) if c.name in public.schema.names and c.name != secret
     ]
     if not known:
-        raise SchemaError(*say.problem("nothing_known"))
+        raise SchemaError(say("nothing_known"))
     rows = public.frame[secret].cast(pl.String) if column.scale == Scale.NOMINAL else public.frame[secret]
     values, own = rows.drop_nulls().unique().sort(), pool.people.frame[secret]
     # true values as codes (-1: no public row has it, -2: missing), and the public ones
@@ -261,10 +265,10 @@ def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress:
 # --- histories -------------------------------------------------------------------------------------------------------
 
 
-def unseen_item(pool: Pool, public: History, seed: int, progress: Progress = silent) -> Guesses:
+def unseen_item(pool: PeoplePool, public: History, seed: int, progress: Progress = silent) -> Guesses:
     """Name one item that each person bought, beyond the half of them that is known; the seed draws the half."""
     if not isinstance(pool.people, History):
-        raise ParameterError(*say.problem("no_purchases"))
+        raise ParameterError(say("no_purchases"))
     released, sharing, items = _released(public)
     # the different items of each person
     who, _people = people(pool.people[Role.CUSTOMER])

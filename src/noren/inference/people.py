@@ -33,7 +33,7 @@ _PERSON = "\0person"
 
 
 @dataclass(frozen=True)
-class Pool:
+class PeoplePool:
     """People to be inferred about.
 
     Attributes
@@ -65,22 +65,22 @@ def split(original: Records, hold_out: float, seed: int) -> tuple[Records, Recor
     (70, 30, set())
     """
     if not 0 < hold_out < 1:
-        raise ParameterError(*say.problem("hold_out_not_a_share", share=hold_out))
+        raise ParameterError(say("hold_out_not_a_share", name="hold-out", value=hold_out, range="0 < hold-out < 1"))
     known = _numbered(original)
     count = _people(known)
     held = round(hold_out * count)
-    _stop_at_few(count - held, held)
+    _reject_few(count - held, held)
     out = np.zeros(count, dtype=np.bool_)
     out[_order(count, seed, 0)[:held]] = True
     is_out = pl.Series(out).gather(known[_PERSON].fill_null(0)).set(known[_PERSON].is_null(), value=None)
     return original.take((~is_out).arg_true()), original.take(is_out.arg_true())
 
 
-def pool_of(members: Records, controls: Records, targets: int, seed: int) -> Pool:
+def pool_of(members: Records, controls: Records, targets: int, seed: int) -> PeoplePool:
     """Return at most ``targets`` members and as many controls, mixed; the seed draws who and in what order."""
     sides = [_numbered(members), _numbered(controls)]
     counts = [_people(side) for side in sides]
-    _stop_at_few(*counts)
+    _reject_few(*counts)
     taken = [np.sort(_order(count, seed, 1 + at)[:targets]) for at, count in enumerate(counts)]
     size = len(taken[0]) + len(taken[1])
     place = np.empty(size, dtype=np.int64)
@@ -100,7 +100,7 @@ def pool_of(members: Records, controls: Records, targets: int, seed: int) -> Poo
         name = members.schema.role(Role.CUSTOMER).name
         frame = frame.with_columns(pl.col("\0place").cast(pl.String).alias(name))
     people = replace(members, frame=frame.select(names), spelling=Spelling())
-    return Pool(people, member, is_rare)
+    return PeoplePool(people, member, is_rare)
 
 
 def as_history(data: Records) -> History:
@@ -125,19 +125,19 @@ def as_history(data: Records) -> History:
     return History(data.frame.with_columns(pl.int_range(pl.len()).cast(pl.String).alias(who)), schema)
 
 
-def stop_at_overlap(members: Records, controls: Records) -> None:
+def reject_overlap(members: Records, controls: Records) -> None:
     """Stop where people of the control group are in the data.
 
     They are by name where customers or identifiers are the same. Without names, records that are the same tell: some
     people are alike, and as many controls may be like a member as members are like another; more are copies.
     """
     if members.schema.kind != controls.schema.kind or members.schema.names != controls.schema.names:
-        raise SchemaError(*say.problem("other_columns"))
+        raise SchemaError(say("other_columns"))
     for column in members.schema.with_role(Role.CUSTOMER, Role.IDENTIFIER):
         known, others = (side.frame[column.name].drop_nulls().unique() for side in (members, controls))
         common = len(others.filter(others.is_in(known.implode())))
         if common:
-            raise ParameterError(*say.problem("overlap_by_name", count=common, people=len(others)), column=column.name)
+            raise ParameterError(say("overlap_by_name", count=common, people=len(others)), column=column.name)
     # which controls have the record of a member, and which members that of another member
     parts = []
     for mark, side in (("m", members), ("c", controls)):
@@ -151,7 +151,7 @@ def stop_at_overlap(members: Records, controls: Records) -> None:
     alike, twins = of_members[kind[~is_member]] > 0, of_members[kind[is_member]] > 1
     if binom.sf(int(alike.sum()) - 1, len(alike), min(float(twins.mean()) + 1 / len(twins), 1.0)) < _SURELY:
         raise ParameterError(
-            *say.problem("overlap_by_record", count=int(alike.sum()), people=len(alike), share=float(twins.mean()))
+            say("overlap_by_record", count=int(alike.sum()), people=len(alike), share=float(twins.mean()))
         )
 
 
@@ -198,6 +198,6 @@ def _order(count: int, seed: int, draw: int) -> Whole:
     return np.argsort(np.random.Philox(key=[seed, draw]).random_raw(count), kind="stable")
 
 
-def _stop_at_few(members: int, controls: int) -> None:
+def _reject_few(members: int, controls: int) -> None:
     if min(members, controls) < FEWEST:
-        raise ParameterError(*say.problem("too_few", members=members, controls=controls, fewest=FEWEST))
+        raise ParameterError(say("too_few", members=members, controls=controls, fewest=FEWEST))

@@ -127,14 +127,14 @@ def identifiers(
     """
     table = one_table(original, schema)
     if not 1 <= largest <= _LARGEST:
-        raise ParameterError(*say.problem("set_too_large", largest=largest, most=_LARGEST))
+        raise ParameterError(say("set_too_large", name="largest", value=largest, range=f"1 <= largest <= {_LARGEST}"))
     names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
     for name in names:
         _column = table.schema[name]  # stops at a name there is not
     if not names:
-        raise ParameterError(*say.problem("no_columns"))
+        raise ParameterError(say("no_columns"))
     if len(table) < 2:
-        raise ParameterError(*say.problem("too_few_rows", rows=len(table)))
+        raise ParameterError(say("too_few_rows", rows=len(table)))
     codes, sizes = coded_columns(table, names)
     judge = _Judge(codes, sizes, seed)
     largest = min(largest, len(names))
@@ -211,7 +211,7 @@ def one_table(original: Any, schema: Schema | str | Path | None) -> Table:
     """Return a table of people; stop where the data are purchases."""
     data = as_records(original, schema)
     if not isinstance(data, Table):
-        raise SchemaError(*say.problem("not_a_table"))
+        raise SchemaError(say("not_a_table"))
     return data
 
 
@@ -302,7 +302,7 @@ def population(
     table = one_table(original, schema)
     names = list(dict.fromkeys(columns)) or [column.name for column in table.schema.with_role(Role.QUASI)]
     if not names:
-        raise ParameterError(*say.problem("no_quasi"))
+        raise ParameterError(say("no_quasi"))
     for name in names:
         _column = table.schema[name]  # stops at a name there is not
     people = _people(len(table), size, fraction)
@@ -336,15 +336,17 @@ def population(
 
 def _people(rows: int, size: float | None, fraction: float | None) -> int:
     if rows == 0:
-        raise ParameterError(*say.problem("no_rows"))
+        raise ParameterError(say("no_rows"))
     if (size is None) == (fraction is None):
-        raise ParameterError(*say.problem("population_unknown"))
+        raise ParameterError(say("population_unknown"))
     if fraction is not None:
         if not 0 < fraction <= 1:
-            raise ParameterError(*say.problem("fraction_not_a_share", fraction=fraction))
+            raise ParameterError(
+                say("fraction_not_a_share", name="fraction", value=fraction, range="0 < fraction <= 1")
+            )
         size = rows / fraction
     if size is None or not math.isfinite(size) or round(size) < rows:
-        raise ParameterError(*say.problem("population_too_small", size=size or 0, rows=rows))
+        raise ParameterError(say("population_too_small", size=size or 0, rows=rows))
     return round(size)
 
 

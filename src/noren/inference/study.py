@@ -10,15 +10,15 @@ from typing import Any
 from noren.api import as_records, protect
 from noren.data.categories import as_released
 from noren.data.frames import History, Records, Table
-from noren.data.reading import as_public, checked_seed, opened
+from noren.data.reading import as_public, checked_seed, open_release
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.data.statement import Statement
-from noren.engines.blocks import heard as interruptible
+from noren.engines.blocks import run_interruptibly
 from noren.errors import InputError, ParameterError, suggestion
-from noren.inference.findings import THREATS, Inferred, Threat, mean_of, told_attribute, told_membership
+from noren.inference.findings import THREATS, Inferred, Threat, attribute_result, mean_of, membership_result
 from noren.inference.inferences import MEMBERSHIP, secrets_of, unseen_item, vote, ways
-from noren.inference.people import Pool, pool_of, split, stop_at_overlap
+from noren.inference.people import PeoplePool, pool_of, reject_overlap, split
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Method
 from noren.tables import Texts
@@ -27,7 +27,7 @@ say = Texts(__name__)
 
 
 @dataclass(frozen=True)
-class Study:
+class InferenceStudy:
     """What inferences got.
 
     Attributes
@@ -65,7 +65,7 @@ def infer(
     schema: Schema | str | Path | None = None,
     progress: Progress = silent,
     **parameters: Any,
-) -> Study:
+) -> InferenceStudy:
     """Ask who is in the data, and what is secret of them, against people who are not in the data.
 
     Parameters
@@ -98,22 +98,28 @@ def infer(
     for threat in threats or ():
         if threat not in THREATS:
             raise ParameterError(
-                *say.problem("unknown_threat", name=threat, hint=suggestion(threat, THREATS), names=", ".join(THREATS))
+                say(
+                    "unknown_threat",
+                    setting="threat",
+                    value=threat,
+                    hint=suggestion(threat, THREATS),
+                    names=", ".join(THREATS),
+                )
             )
     if targets < 1:
-        raise ParameterError(*say.problem("no_targets", count=targets))
+        raise ParameterError(say("no_targets", name="targets", value=targets, range="targets >= 1"))
     if (release is None) == (method is None):
-        raise ParameterError(*say.problem("release_or_method"))
+        raise ParameterError(say("release_or_method"))
     how: dict[str, Any] = {"targets": targets, "threats": threats, "secret": secret}
     if release is None:
         if control is not None:
-            raise ParameterError(*say.problem("control_of_a_method"))
+            raise ParameterError(say("control_of_a_method"))
         return held_out(data, method, parameters, hold_out, range(seed, seed + seeds), progress, **how)
     if parameters:
-        raise ParameterError(*say.problem("parameter_of_no_method", name=next(iter(parameters))))
+        raise ParameterError(say("parameter_of_no_method", name=next(iter(parameters))))
     if control is None:
-        raise ParameterError(*say.problem("no_control"))
-    there = opened(release)
+        raise ParameterError(say("no_control"))
+    there = open_release(release)
     public = as_public(there, data)
     statement = there.statement if isinstance(there, Release) else Statement("unknown")
     return inferred_from(data, as_records(control, data.schema), public, statement, seed=seed, progress=progress, **how)
@@ -127,10 +133,10 @@ def held_out(
     seeds: Sequence[int],
     progress: Progress,
     **how: Any,
-) -> Study:
+) -> InferenceStudy:
     """Hold people out, protect the others and infer about both, for every seed; return the means."""
     if not seeds:
-        raise ParameterError(*say.problem("no_seeds"))
+        raise ParameterError(say("out_of_range", name="seeds", value=0, range="no_seeds"))
     studies = []
     for at, seed in enumerate(seeds):
         part = part_of(progress, at / len(seeds), (at + 1) / len(seeds))
@@ -139,7 +145,7 @@ def held_out(
         how |= {"seed": seed, "progress": part_of(part, 0.5, 1.0), "apart": True}
         studies.append(inferred_from(members, controls, release.public, release.statement, **how))
     means = tuple(mean_of(same) for same in zip(*(study.inferred for study in studies), strict=True))
-    return Study(means, len(seeds), studies[0].not_tried)
+    return InferenceStudy(means, len(seeds), studies[0].not_tried)
 
 
 def inferred_from(
@@ -154,10 +160,10 @@ def inferred_from(
     seed: int = 0,
     progress: Progress = silent,
     apart: bool = False,
-) -> Study:
+) -> InferenceStudy:
     """Infer about members and controls from one release; ``apart`` where it is known that they are."""
     if not apart:
-        stop_at_overlap(members, controls)
+        reject_overlap(members, controls)
     if isinstance(members, History) and isinstance(controls, History):
         # people in the words of the release: what its categories mean is public
         members, controls = (as_released(side, statement) for side in (members, controls))
@@ -167,28 +173,28 @@ def inferred_from(
     for at, threat in enumerate(threats or THREATS):
         part = part_of(progress, at / 2, (at + 1) / 2, threat)
         try:
-            found += interruptible(_ASKED[threat], pool, public, statement, secret, seed, part)
+            found += run_interruptibly(_ASKED[threat], pool, public, statement, secret, seed, part)
         except InputError as error:
             if threats is not None:  # asked for by name, and refused
                 raise
             not_tried[threat] = str(error)
     progress(1.0)
-    return Study(tuple(found), 0, not_tried)
+    return InferenceStudy(tuple(found), 0, not_tried)
 
 
 def _membership(
-    pool: Pool, public: Records, statement: Statement, _secret: str | None, _seed: int, progress: Progress
+    pool: PeoplePool, public: Records, statement: Statement, _secret: str | None, _seed: int, progress: Progress
 ) -> list[Inferred]:
     names = ways(statement)
     found = []
     for at, name in enumerate(names):
         part = part_of(progress, at / len(names), (at + 1) / len(names))
-        found.append(told_membership(name, MEMBERSHIP[name](pool, public, statement, part), pool.member, pool.rare))
+        found.append(membership_result(name, MEMBERSHIP[name](pool, public, statement, part), pool.member, pool.rare))
     return found
 
 
 def _attribute(
-    pool: Pool, public: Records, statement: Statement, secret: str | None, seed: int, progress: Progress
+    pool: PeoplePool, public: Records, statement: Statement, secret: str | None, seed: int, progress: Progress
 ) -> list[Inferred]:
     columns = secrets_of(pool.people.schema, public, secret)
     found = []
@@ -198,7 +204,7 @@ def _attribute(
             guesses, by = vote(pool, public, statement, column, part), "vote"
         elif isinstance(public, History):
             guesses, by = unseen_item(pool, public, seed, part), "most alike"
-        found.append(told_attribute(by, column, guesses.right, guesses.asked, pool.member, pool.rare))
+        found.append(attribute_result(by, column, guesses.right, guesses.asked, pool.member, pool.rare))
     return found
 
 

@@ -22,7 +22,7 @@ import polars as pl
 
 from noren.data.arrays import NOBODY, exact_values, people
 from noren.data.categories import Categories, category_of_item, in_categories, read_categories, release_categories
-from noren.data.compatibility import sides_of
+from noren.data.compatibility import comparison_arrays
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.reading import as_records, as_release, checked_seed
@@ -109,7 +109,7 @@ def unicity(
         left, right = _left(asked, holders, own, part_of(progress, 0.8, 1.0))
         curve = curve_of(left, right if released.has_secret else None, numbers, among, released=True)
     if not original.steps:
-        raise ParameterError(*say.problem("too_many_known", count=min(numbers), most=asked.most))
+        raise ParameterError(say("too_many_known", count=min(numbers), most=asked.most))
     return Unicity(
         original=original,
         release=curve,
@@ -138,21 +138,21 @@ def numbers_of(known: str | Sequence[int]) -> tuple[int, ...]:
     except (ValueError, TypeError):
         numbers = []
     if not numbers or min(numbers) < 1 or max(numbers) > _MOST_KNOWN:
-        raise ParameterError(*say.problem("not_numbers", known=known, most=_MOST_KNOWN))
+        raise ParameterError(say("not_numbers", known=known, most=_MOST_KNOWN))
     return tuple(sorted(set(numbers)))
 
 
 def _purchases(records: Any) -> History:
     if isinstance(records, History):
         return records
-    raise SchemaError(*say.problem("not_a_history"))
+    raise SchemaError(say("not_a_history"))
 
 
 # --- the original ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _KnownPeople:
     """Who is asked about, and what is known of them.
 
     ``point[first[i]:first[i + 1]]`` are the points of customer ``who[i]``, in the order in which they become known;
@@ -185,7 +185,7 @@ def _drawn(
     sample: int | None,
     seed: int,
     most: int,
-) -> _Asked:
+) -> _KnownPeople:
     """Draw customers, and for each one order of all their points; the first ones become known first."""
     number, names = people(history[Role.CUSTOMER])
     known = [coarse_values(exact_values(history, one.column), one, categories).alias(one.name) for one in told]
@@ -195,13 +195,12 @@ def _drawn(
     there = np.flatnonzero(np.bincount(rows[label].to_numpy(), minlength=len(names)))
     if len(there) < 2:
         raise ParameterError(
-            _("there is one customer of whom a purchase could be known, and nobody to take for them")
-            if len(there)
-            else _("there is no customer of whom a purchase could be known"),
-            _("give purchases of two customers or more"),
+            _("there is one customer of whom a purchase could be known, and nobody to take for them").format(
+                count=len(there)
+            )
         )
     if sample is not None and sample < 1:
-        raise ParameterError(*say.problem("sample_too_small", count=sample))
+        raise ParameterError(say("sample_too_small", name="sample", value=sample, range="sample >= 1"))
     size = len(there) if sample is None else min(sample, len(there))
     who = np.sort(there[np.argsort(uniforms(len(there), seed=seed, draw=0, stream=0), kind="stable")[:size]])
     chosen = np.zeros(len(names), dtype=np.bool_)
@@ -217,10 +216,10 @@ def _drawn(
     numbered = points.with_row_index(index)
     point = own.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")[index].cast(pl.Int64)
     first = np.concatenate(([0], np.cumsum(np.minimum(counts, most)))).astype(np.int64)
-    return _Asked(rows, who, first, point.to_numpy(), points, names, len(there), int(counts.max(initial=0)), told)
+    return _KnownPeople(rows, who, first, point.to_numpy(), points, names, len(there), int(counts.max(initial=0)), told)
 
 
-def _holders(asked: _Asked) -> tuple[Holders, Whole]:
+def _holders(asked: _KnownPeople) -> tuple[Holders, Whole]:
     """Return the customers who have each point that is known of anybody, and the history of each who is asked about."""
     columns, label, index = [one.name for one in asked.told], _unused("who", asked.told), _unused("point", asked.told)
     numbered = asked.points.with_row_index(index)
@@ -235,7 +234,7 @@ def _holders(asked: _Asked) -> tuple[Holders, Whole]:
     return Holders.of(point[once][order], history[order], len(asked.points), sharing), number[asked.who]
 
 
-def _left(asked: _Asked, holders: Holders, own: Whole, progress: Progress) -> tuple[Whole, Flags]:
+def _left(asked: _KnownPeople, holders: Holders, own: Whole, progress: Progress) -> tuple[Whole, Flags]:
     """Return how many are left of each customer after each known point, and whether they are found."""
     lefts, rights = [], []
     for done, left, right in narrowed(asked.first, asked.point, own, holders):
@@ -255,11 +254,11 @@ def changes_pseudonyms(release: Release) -> bool:
 
 
 def _released_holders(
-    history: History, release: Release, asked: _Asked, categories: Categories | None
+    history: History, release: Release, asked: _KnownPeople, categories: Categories | None
 ) -> tuple[Holders, Whole, int]:
     """Return the public histories that allow each point, each customer's own, and how many pseudonyms there are."""
     if changes_pseudonyms(release):
-        raise ParameterError(*say.problem("changing_pseudonyms"))
+        raise ParameterError(say("changing_pseudonyms"))
     public, names = _purchases(release.public), [one.name for one in asked.told]
     groups = release_categories(release.statement)
     # the points as rows, each under a name of its own and so in their order, in the words of the release
@@ -273,7 +272,7 @@ def _released_holders(
     customer = public.schema.role(Role.CUSTOMER).name
     for name in names:
         if name not in public.frame.columns:
-            raise SchemaError(*say.problem("column_not_released", name=name))
+            raise SchemaError(say("column_not_released", name=name))
     cells = [
         public.frame[one.name]
         if groups is not None and one.column.role == Role.ITEM
@@ -282,7 +281,7 @@ def _released_holders(
     ]
     frame = pl.DataFrame([public.frame[customer].cast(pl.String), *cells])
     others = [column.name for column in public.schema.columns if column.name not in (customer, *names)]
-    sides = sides_of(points, History(frame, public.schema.without(others)))
+    sides = comparison_arrays(points, History(frame, public.schema.without(others)))
     sharing = np.bincount(sides.history, minlength=len(sides.public.counts))
     holders = fitting_holders(sides.known.values, sides.public, sharing)
     # the public history of each customer who is asked about, below 0 where nobody can say
@@ -304,11 +303,11 @@ def _groups(
     word = next((one.word for one in told if one.column.role == Role.ITEM), None)
     own = None if release is None else release_categories(release.statement)
     if own is not None and (given is not None or (word or "").startswith("prefix")):
-        raise ParameterError(*say.problem("own_categories"))
+        raise ParameterError(say("own_categories"))
     if word == CATEGORY and given is None and own is None:
-        raise ParameterError(*say.problem("categories_unknown"))
+        raise ParameterError(say("categories_unknown"))
     if given is not None and word != CATEGORY:
-        raise ParameterError(*say.problem("not_by_category"))
+        raise ParameterError(say("not_by_category"))
     if own is not None:
         return Categories(category_of_item(own))
     return given if given is None or isinstance(given, Categories) else read_categories(given)
@@ -322,7 +321,7 @@ _HEADLINE = 4
 
 
 @dataclass(frozen=True)
-class Step:
+class UnicityStep:
     """What so many known purchases do.
 
     Attributes
@@ -371,10 +370,10 @@ class Curve:
         How many people could be meant: customers, or pseudonyms of a release.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[UnicityStep, ...]
     among: int
 
-    def headline(self) -> Step:
+    def headline(self) -> UnicityStep:
         """Return the step to tell first: four known purchases, or the nearest below, or the first there is."""
         below = [step for step in self.steps if step.known <= _HEADLINE]
         return below[-1] if below else self.steps[0]
@@ -449,7 +448,7 @@ def curve_of(left: Whole, right: Flags | None, known: Sequence[int], among: int,
             more |= _share("right", int((found & (sizes == 1)).sum()), tried)
             more |= _share("forgiving", int(found.sum()), tried)
         mean, median = float(sizes.mean()), float(np.median(sizes))
-        steps.append(Step(p, tried, unique / tried, low, high, mean, median, **more))
+        steps.append(UnicityStep(p, tried, unique / tried, low, high, mean, median, **more))
     return Curve(tuple(steps), among)
 
 

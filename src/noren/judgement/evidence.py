@@ -28,11 +28,11 @@ from noren.methods import methods
 from noren.protocols import Guess, Score
 
 
-class _Found(BaseModel):
+class _Finding(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Tried(_Found):
+class AttackResult(_Finding):
     """What one attack got.
 
     Attributes
@@ -61,7 +61,7 @@ class Tried(_Found):
         return [bisect_right(self.right_at, place) for place in range(self.named + 1)]
 
 
-class Told(_Found):
+class SensitiveDisclosure(_Finding):
     """What the classes of a table tell of one sensitive column.
 
     Attributes
@@ -80,7 +80,7 @@ class Told(_Found):
     least: int
 
 
-class TableFacts(_Found):
+class TableFacts(_Finding):
     """What the classes of a released table come to.
 
     Attributes
@@ -100,7 +100,7 @@ class TableFacts(_Found):
     journalist: float | None
     marketer: float | None
     holds: bool | None
-    told: tuple[Told, ...] = ()
+    disclosures: tuple[SensitiveDisclosure, ...] = ()
 
 
 class Facts(ReleaseFacts):
@@ -135,7 +135,7 @@ class Facts(ReleaseFacts):
     periods: int = 1
     once: float | None = None
     table: TableFacts | None = None
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[AttackResult, ...] = ()
     failed: tuple[str, ...] = ()
     inferred: tuple[Inferred, ...] = ()
 
@@ -180,7 +180,7 @@ def facts_counted(
     inferred: tuple[Inferred, ...] = (),
 ) -> Facts:
     """Return what was found of a release that lies wherever an engine counts."""
-    tried = (tried_by(name, guess, counts.secret) for name, guess in sorted(guesses.items()))
+    tried = (attack_result(name, guess, counts.secret) for name, guess in sorted(guesses.items()))
     return facts_from(
         counts.schema.kind,
         counts.people() if people is None else people,
@@ -198,7 +198,7 @@ def facts_from(
     people: int,
     statement: Statement,
     scores: Mapping[str, Score],
-    tried: tuple[Tried, ...],
+    tried: tuple[AttackResult, ...],
     release: ReleaseFacts,
     *,
     failed: tuple[str, ...] = (),
@@ -220,7 +220,7 @@ def facts_from(
     )
 
 
-def tried_by(name: str, guess: Guess, secret: Secret) -> Tried:
+def attack_result(name: str, guess: Guess, secret: Secret) -> AttackResult:
     """Return what an attack got.
 
     >>> import polars as pl
@@ -232,7 +232,7 @@ def tried_by(name: str, guess: Guess, secret: Secret) -> Tried:
     ranked = hits_by_rank(guess, secret)
     places = tuple(at for at, count in enumerate(ranked, start=1) if count > (ranked[at - 2] if at > 1 else 0))
     customers = hits(guess, secret).customers
-    return Tried(attack=name, named=len(ranked), right=len(places), customers=customers, right_at=places)
+    return AttackResult(attack=name, named=len(ranked), right=len(places), customers=customers, right_at=places)
 
 
 def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | None:
@@ -244,8 +244,8 @@ def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | No
     holds = notes.get("holds")
     if holds is None and claimed_k is not None:  # of a chain the measure knows no claim, but the last step makes one
         holds = not parts or score.value >= claimed_k
-    told = [
-        Told(
+    disclosures = [
+        SensitiveDisclosure(
             column=printable(name),
             certain=int(said["told_rows"]) if "told_rows" in said else None if said["l_distinct"] < 2 else 0,
             likely=int(said["likely_rows"]) if "likely_rows" in said else None,
@@ -263,14 +263,14 @@ def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | No
         journalist=parts.get("journalist", 0.0),
         marketer=parts.get("marketer", 0.0),
         holds=holds,
-        told=tuple(sorted(told, key=lambda one: -(one.certain or 0))),
+        disclosures=tuple(sorted(disclosures, key=lambda one: -(one.certain or 0))),
     )
 
 
 # --- what a verdict may say, and what it shows ------------------------------------------------------------------------
 
 
-class Word(StrEnum):
+class VerdictStatus(StrEnum):
     """The four answers there are to: may this release be handed out?"""
 
     PROVED = "proved"
@@ -285,12 +285,12 @@ class Word(StrEnum):
     @property
     def is_safe(self) -> bool:
         """Whether a release may be handed out by the rule."""
-        return self in (Word.PROVED, Word.WITHSTANDS)
+        return self in (VerdictStatus.PROVED, VerdictStatus.WITHSTANDS)
 
     @property
     def order(self) -> int:
         """The words from worst to best; of several runs the worst counts."""
-        return (Word.BROKEN, Word.UNTRIED, Word.WITHSTANDS, Word.PROVED).index(self)
+        return (VerdictStatus.BROKEN, VerdictStatus.UNTRIED, VerdictStatus.WITHSTANDS, VerdictStatus.PROVED).index(self)
 
 
 class Reason(StrEnum):
@@ -306,7 +306,7 @@ class Reason(StrEnum):
     CLAIM_REFUTED = "claim-refuted"
     CLAIM_NOT_KEPT = "claim-not-kept"
     CLASS_TOO_SMALL = "class-too-small"
-    SENSITIVE_TOLD = "sensitive-told"
+    SENSITIVE_DISCLOSED = "sensitive-told"
     NOT_TRIED = "not-tried"
     NOT_COUNTED = "not-counted"
     NOT_AUDITED = "not-audited"
@@ -322,7 +322,7 @@ class Reason(StrEnum):
     NAMES_NOT_RANDOM = "names-not-random"
 
 
-class Guarantee(_Found):
+class Guarantee(_Finding):
     """What holds whatever an attacker does: nobody is re-identified with a probability above 1/k.
 
     Attributes
@@ -342,7 +342,7 @@ class Guarantee(_Found):
         return 1 / max(self.k, 1.0)
 
 
-class Exhibit(_Found):
+class AttackEvidence(_Finding):
     """What one attack got, and what that means by the rule.
 
     Attributes

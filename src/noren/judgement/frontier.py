@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.judgement.numbers import count, percent
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import allowed, bare_word
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.sentences import allowed, verdict_name
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.measures import placing
 from noren.protocols import Score
 from noren.tables import Texts
@@ -27,7 +27,7 @@ _FAR: Final = 2
 """How many times what is allowed puts a release out of the question."""
 
 
-class Place(BaseModel):
+class RiskUtilityPoint(BaseModel):
     """A release on the map.
 
     Attributes
@@ -42,7 +42,7 @@ class Place(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     label: str
-    word: Word = Word.UNTRIED
+    status: VerdictStatus = VerdictStatus.UNTRIED
     k: float | None = None
     use: float | None = None
     use_of: str | None = None
@@ -55,7 +55,7 @@ class Place(BaseModel):
         return self.use is not None and self.risk is not None
 
 
-def place_of(label: str, verdict: Verdict, scores: Mapping[str, Score]) -> Place:
+def risk_utility_point(label: str, verdict: Verdict, scores: Mapping[str, Score]) -> RiskUtilityPoint:
     """Return where a release stands.
 
     Which measure tells the use, and how, the measures say (``places``): 1 - U for histories; for tables the share of
@@ -64,13 +64,13 @@ def place_of(label: str, verdict: Verdict, scores: Mapping[str, Score]) -> Place
     facts = verdict.facts
     use, use_of = None, None
     for measure in placing(facts.kind):
-        told = scores.get(measure.name)
-        if told is not None and measure.places is not None and (measure.of_perturbed or not facts.perturbed):
-            use, use_of = measure.places.share(told.value), measure.name
+        score = scores.get(measure.name)
+        if score is not None and measure.utility_axis is not None and (measure.of_perturbed or not facts.perturbed):
+            use, use_of = measure.utility_axis.share(score.value), measure.name
             break
-    return Place(
+    return RiskUtilityPoint(
         label=label,
-        word=verdict.word,
+        status=verdict.status,
         k=facts.claimed.get("k"),
         use=use,
         use_of=use_of,
@@ -79,7 +79,7 @@ def place_of(label: str, verdict: Verdict, scores: Mapping[str, Score]) -> Place
     )
 
 
-def over_runs(places: Sequence[Place]) -> Place:
+def combined_point(places: Sequence[RiskUtilityPoint]) -> RiskUtilityPoint:
     """Return where a setting stands that ran several times: the worst verdict, the mean use, the highest risk.
 
     >>> runs = [Place(label="a", word="proved", use=0.5, risk=0.2), Place(label="a", word="broken", use=0.7, risk=0.9)]
@@ -87,22 +87,22 @@ def over_runs(places: Sequence[Place]) -> Place:
     >>> str(found.word), found.use, found.risk
     ('broken', 0.6, 0.9)
     """
-    worst = min(places, key=lambda one: one.word.order)
+    worst = min(places, key=lambda one: one.status.order)
     uses = [one.use for one in places if one.use is not None]
     risky = max(places, key=lambda one: -1.0 if one.risk is None else one.risk)
-    told = next((one for one in places if one.use is not None), worst)
-    return Place(
+    measured = next((one for one in places if one.use is not None), worst)
+    return RiskUtilityPoint(
         label=worst.label,
-        word=worst.word,
-        k=told.k,
+        status=worst.status,
+        k=measured.k,
         use=fmean(uses) if uses else None,
-        use_of=told.use_of,
+        use_of=measured.use_of,
         risk=risky.risk,
         risk_of=risky.risk_of,
     )
 
 
-def frontier(places: Sequence[Place]) -> list[int]:
+def frontier(places: Sequence[RiskUtilityPoint]) -> list[int]:
     """Return the places on the Pareto frontier, by measure of use and by growing use.
 
     >>> frontier([Place(label="a", use=0.8, risk=0.0, word="broken"),
@@ -116,17 +116,17 @@ def frontier(places: Sequence[Place]) -> list[int]:
     return sorted(kept, key=lambda i: (order.index(places[i].use_of), places[i].use or 0.0, places[i].risk or 0.0))
 
 
-def worth_a_choice(places: Sequence[Place]) -> list[int]:
+def releasable_points(places: Sequence[RiskUtilityPoint]) -> list[int]:
     """Return the places of the frontier that may be handed out; what may not is no choice, however useful.
 
     >>> worth_a_choice([Place(label="raw", use=1.0, risk=0.99, word="broken"),
     ...                 Place(label="k = 5", use=0.7, risk=0.2, word="proved")])
     [1]
     """
-    return [i for i in frontier(places) if places[i].word.is_safe]
+    return [i for i in frontier(places) if places[i].status.is_safe]
 
 
-def far_beyond(place: Place, rule: Rule) -> bool:
+def far_beyond(place: RiskUtilityPoint, rule: Rule) -> bool:
     """Tell whether a release is broken at more than twice the risk that is allowed: no map need show where.
 
     >>> from noren.judgement.rule import rule_named
@@ -134,10 +134,10 @@ def far_beyond(place: Place, rule: Rule) -> bool:
     >>> far_beyond(near, rule_named("partner")), far_beyond(far, rule_named("partner"))
     (False, True)
     """
-    return place.word == Word.BROKEN and (place.risk or 0.0) > _FAR * float(rule.tolerance)
+    return place.status == VerdictStatus.BROKEN and (place.risk or 0.0) > _FAR * float(rule.tolerance)
 
 
-def beats(one: Place, other: Place) -> bool:
+def beats(one: RiskUtilityPoint, other: RiskUtilityPoint) -> bool:
     """Tell whether one place is as useful and as safe as another or more, and better in one of both.
 
     Uses that different measures tell are not held against each other. What may not be handed out never beats what may,
@@ -145,7 +145,7 @@ def beats(one: Place, other: Place) -> bool:
     """
     if not one.is_placed or not other.is_placed or one.use_of != other.use_of:
         return False
-    if other.word.is_safe and not one.word.is_safe:
+    if other.status.is_safe and not one.status.is_safe:
         return False
     use, risk = (one.use or 0.0) - (other.use or 0.0), (one.risk or 0.0) - (other.risk or 0.0)
     return use >= 0 and risk <= 0 and (use > 0 or risk < 0)
@@ -179,7 +179,7 @@ class Choice:
     safest: int | None = None
 
 
-def recommend(places: Sequence[Place]) -> list[Choice]:
+def recommend(places: Sequence[RiskUtilityPoint]) -> list[Choice]:
     """Return which place to take; one answer for each measure of use, nothing where no place is known.
 
     >>> recommend([Place(label="k = 2", word="broken", use=0.8, risk=0.5),
@@ -193,12 +193,12 @@ def recommend(places: Sequence[Place]) -> list[Choice]:
             groups.setdefault(place.use_of, []).append(i)
     best = frontier(places)
     use, risk = ([getattr(one, name) or 0.0 for one in places] for name in ("use", "risk"))
-    order = [one.word.order for one in places]
+    order = [one.status.order for one in places]
     choices = []
     for use_of, members in groups.items():
-        safe = [i for i in members if places[i].word.is_safe]
+        safe = [i for i in members if places[i].status.is_safe]
         if not safe:
-            broken = [i for i in members if places[i].word == Word.BROKEN]
+            broken = [i for i in members if places[i].status == VerdictStatus.BROKEN]
             choices.append(Choice(use_of, safest=min(broken, key=lambda i: (risk[i], -use[i]), default=None)))
             continue
         chosen = min(safe, key=lambda i: (-use[i], -order[i], risk[i]))
@@ -219,7 +219,7 @@ def recommend(places: Sequence[Place]) -> list[Choice]:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def finding(places: Sequence[Place]) -> str:
+def finding(places: Sequence[RiskUtilityPoint]) -> str:
     """Return what several releases come to, in a sentence without its full stop.
 
     >>> finding([Place(label="k = 2", word="broken", use=0.8, risk=0.5), Place(label="k = 5", word="proved", use=0.7)])
@@ -227,28 +227,28 @@ def finding(places: Sequence[Place]) -> str:
     """
     if not places:
         return say("finding.none")
-    safe = [one for one in places if one.word.is_safe]
+    safe = [one for one in places if one.status.is_safe]
     known = [one for one in safe if one.use is not None]
     words = {"count": count(len(places)), "safe": count(len(safe))}
     if known:
         best = max(known, key=lambda one: one.use or 0.0)
-        words |= {"label": best.label, "word": bare_word(best.word), "use": percent(best.use or 0.0)}
+        words |= {"label": best.label, "word": verdict_name(best.status), "use": percent(best.use or 0.0)}
         return say("finding.best", len(safe), **words)
     if safe:
         return say("finding.safe", len(safe), **words)
-    tried = [one for one in places if one.word == Word.BROKEN and one.risk is not None]
+    tried = [one for one in places if one.status == VerdictStatus.BROKEN and one.risk is not None]
     if not tried:
         return say("finding.unjudged", len(places), **words)
     least = min(tried, key=lambda one: one.risk or 0.0)
     return say("finding.broken", len(places), label=least.label, risk=percent(least.risk or 0.0), **words)
 
 
-def frontier_sentence(places: Sequence[Place]) -> str:
+def frontier_sentence(places: Sequence[RiskUtilityPoint]) -> str:
     """Return which releases are on the Pareto frontier of use and risk; of what may not be handed out only that."""
-    safe = [one for one in places if one.word.is_safe]
+    safe = [one for one in places if one.status.is_safe]
     if not safe:
         return say("frontier.none")
-    best = [places[i] for i in worth_a_choice(places)]
+    best = [places[i] for i in releasable_points(places)]
     if len(best) == len(places):
         return say("frontier.all")
     return say(
@@ -261,7 +261,7 @@ def frontier_sentence(places: Sequence[Place]) -> str:
     )
 
 
-def far_sentence(places: Sequence[Place], rule: Rule) -> str:
+def far_sentence(places: Sequence[RiskUtilityPoint], rule: Rule) -> str:
     """Return that a map leaves out what is broken far beyond the rule, and at which risks; nothing where nothing is."""
     if not places:
         return ""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from noren.attacks import attacks
 from noren.i18n import _
-from noren.judgement.sentences import bare_word, word_meaning
-from noren.judgement.verdict import Word
+from noren.judgement.sentences import verdict_meaning, verdict_name
+from noren.judgement.verdict import VerdictStatus
 from noren.measures import measures
 from noren.methods import methods
 from noren.tables import table_of
@@ -65,6 +65,8 @@ def _entries(chapter: str) -> list[GlossaryEntry]:
         GlossaryEntry(one["anchor"], _(one["name"]), _(one["meaning"]), _(one.get("direction", "")))
         if "name" in one
         # one with nothing but its anchor is a verdict
-        else GlossaryEntry(one["anchor"], bare_word(Word(one["anchor"])), word_meaning(Word(one["anchor"])))
+        else GlossaryEntry(
+            one["anchor"], verdict_name(VerdictStatus(one["anchor"])), verdict_meaning(VerdictStatus(one["anchor"]))
+        )
         for one in listed
     ]

@@ -32,10 +32,10 @@ from noren.data.reading import as_records
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
 from noren.inference.findings import THREATS
-from noren.judgement.evidence import Facts, Tried, facts_of
+from noren.judgement.evidence import AttackResult, Facts, facts_of
 from noren.judgement.outcome import Outcome, examine
-from noren.judgement.rule import Rule, rule_named
-from noren.judgement.verdict import Exhibit, Guarantee, Reason, Verdict, Word
+from noren.judgement.rule import Rule, get_rule
+from noren.judgement.verdict import AttackEvidence, Guarantee, Reason, Verdict, VerdictStatus
 from noren.kernels.judging.composition import class_tail, once_per_person
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.survival import prefix_thresholds
@@ -56,7 +56,7 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
     <Word.BROKEN: 'broken'>
     """
     facts = outcome if isinstance(outcome, Facts) else facts_of(outcome)
-    by = rule_named(rule)
+    by = get_rule(rule)
     level = by.level(len(facts.tried))
     exhibits = [_exhibit(one, facts.people, by, level) for one in facts.tried]
     exhibits.sort(
@@ -69,13 +69,15 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
         guarantee = Guarantee(k=k, by="classes")
     decide = _judge_table if facts.kind == Kind.TABLE else _judge_history
     if facts.identifying:
-        word, reason = Word.BROKEN, Reason.IDENTIFIED
+        word, reason = VerdictStatus.BROKEN, Reason.IDENTIFIED
     else:
         word, reason = decide(facts, by, exhibits, guarantee)
-    if word == Word.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH:  # what luck let an attack hit breaks nothing
+    if (
+        word == VerdictStatus.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH
+    ):  # what luck let an attack hit breaks nothing
         exhibits = [one.model_copy(update={"exceeds": False}) for one in exhibits]
     word, reason = _with_inferences(facts, by, word, reason)
-    return Verdict(word=word, reason=reason, rule=by, evidence=tuple(exhibits), guarantee=guarantee, facts=facts)
+    return Verdict(status=word, reason=reason, rule=by, evidence=tuple(exhibits), guarantee=guarantee, facts=facts)
 
 
 def verdict(
@@ -112,7 +114,7 @@ def verdict(
     >>> str(noren.verdict(history, release, "partner").word)
     'proved'
     """
-    by = rule_named(rule)
+    by = get_rule(rule)
     data = as_records(original, schema)
     there = release if isinstance(release, Release) else Release.load(release)
     measures = deciding_measures(data.schema)
@@ -127,7 +129,7 @@ def deciding_measures(schema: Schema) -> list[str]:
 # --- what attacks got ------------------------------------------------------------------------------------------------
 
 
-def _exhibit(tried: Tried, people: int, rule: Rule, level: Fraction) -> Exhibit:
+def _exhibit(tried: AttackResult, people: int, rule: Rule, level: Fraction) -> AttackEvidence:
     named, right, p = tried.named, tried.right, rule.tolerance
     if rule.answers == "all":
         best_named, best_right, needed = named, right, threshold(named, rule.bound, p, level)
@@ -143,7 +145,7 @@ def _exhibit(tried: Tried, people: int, rule: Rule, level: Fraction) -> Exhibit:
         some = max(tries, key=lambda one: (Fraction(one[1], one[2]), -one[0]))
         best_named, best_right, needed = max(every, some, key=lambda one: Fraction(one[1], one[2]))
     low, high = share_interval(right, named)
-    return Exhibit(
+    return AttackEvidence(
         attack=tried.attack,
         named=named,
         right=right,
@@ -173,45 +175,47 @@ def _unproved(facts: Facts) -> Reason | None:
 
 
 def _judge_history(
-    facts: Facts, rule: Rule, exhibits: list[Exhibit], guarantee: Guarantee | None
-) -> tuple[Word, Reason]:
+    facts: Facts, rule: Rule, exhibits: list[AttackEvidence], guarantee: Guarantee | None
+) -> tuple[VerdictStatus, Reason]:
     claimed = facts.claimed.get("k")
     if claimed is not None and facts.smallest_class is not None and facts.smallest_class < claimed:
-        return Word.BROKEN, Reason.CLAIM_NOT_KEPT
+        return VerdictStatus.BROKEN, Reason.CLAIM_NOT_KEPT
     if guarantee is not None and any(_refutes(one, int(guarantee.k), rule, len(exhibits)) for one in exhibits):
-        return Word.BROKEN, Reason.CLAIM_REFUTED
+        return VerdictStatus.BROKEN, Reason.CLAIM_REFUTED
     if any(share > rule.tolerance + _ROUNDING for share in facts.alone.values()):
-        return Word.BROKEN, Reason.SINGLED_OUT
+        return VerdictStatus.BROKEN, Reason.SINGLED_OUT
     if facts.least is not None and facts.least < rule.least_k:
-        return Word.BROKEN, Reason.CLASS_TOO_SMALL
+        return VerdictStatus.BROKEN, Reason.CLASS_TOO_SMALL
     if guarantee is not None:
         once = once_per_person(guarantee.k, facts.periods) if rule.per == "person" else 0.0
         too_likely = once > rule.tolerance + _ROUNDING
-        return (Word.BROKEN, Reason.NAMED_ONCE) if too_likely else (Word.PROVED, Reason.GUARANTEE)
+        return (VerdictStatus.BROKEN, Reason.NAMED_ONCE) if too_likely else (VerdictStatus.PROVED, Reason.GUARANTEE)
     broken = _broken_by_attacks(facts, rule, exhibits)
     if broken is not None:
-        return Word.BROKEN, broken
+        return VerdictStatus.BROKEN, broken
     if not facts.audited:
-        return Word.UNTRIED, Reason.NOT_AUDITED
+        return VerdictStatus.UNTRIED, Reason.NOT_AUDITED
     if unproved := _unproved(facts):
-        return Word.UNTRIED, unproved
+        return VerdictStatus.UNTRIED, unproved
     if not exhibits:
-        return Word.UNTRIED, Reason.NOT_TRIED
+        return VerdictStatus.UNTRIED, Reason.NOT_TRIED
     return _withstood(exhibits)
 
 
-def _broken_by_attacks(facts: Facts, rule: Rule, exhibits: list[Exhibit]) -> Reason | None:
+def _broken_by_attacks(facts: Facts, rule: Rule, exhibits: list[AttackEvidence]) -> Reason | None:
     """Return how an attack breaks the release, as a fact or by inference; None where none does."""
     if any(Fraction(one.customers, max(facts.people, 1)) > rule.tolerance for one in facts.tried):
         return Reason.TOO_MANY_NAMED
     return Reason.BEYOND_CHANCE if any(one.exceeds for one in exhibits) else None
 
 
-def _withstood(exhibits: list[Exhibit]) -> tuple[Word, Reason]:
-    return Word.WITHSTANDS, Reason.ATTACKS_FAILED if any(one.right for one in exhibits) else Reason.NOBODY_NAMED
+def _withstood(exhibits: list[AttackEvidence]) -> tuple[VerdictStatus, Reason]:
+    return VerdictStatus.WITHSTANDS, Reason.ATTACKS_FAILED if any(
+        one.right for one in exhibits
+    ) else Reason.NOBODY_NAMED
 
 
-def _refutes(one: Exhibit, k: int, rule: Rule, tried: int) -> bool:
+def _refutes(one: AttackEvidence, k: int, rule: Rule, tried: int) -> bool:
     """Tell whether an attack has more right answers than classes of k people leave to luck."""
     return k > 1 and class_tail(one.named, one.right, k) < rule.level(tried)
 
@@ -219,54 +223,66 @@ def _refutes(one: Exhibit, k: int, rule: Rule, tried: int) -> bool:
 # --- inferences ------------------------------------------------------------------------------------------------------
 
 
-def _with_inferences(facts: Facts, rule: Rule, word: Word, reason: Reason) -> tuple[Word, Reason]:
+def _with_inferences(facts: Facts, rule: Rule, word: VerdictStatus, reason: Reason) -> tuple[VerdictStatus, Reason]:
     """Return the verdict where the rule limits inferences, too; whatever is broken without them stays so.
 
     No guarantee of ours limits what is inferred: where they only failed, nothing is proved.
     """
-    if word == Word.BROKEN:
+    if word == VerdictStatus.BROKEN:
         return word, reason
     if facts.inferred_beyond(rule):
-        return Word.BROKEN, Reason.TOO_MUCH_INFERRED
-    if word == Word.UNTRIED:
+        return VerdictStatus.BROKEN, Reason.TOO_MUCH_INFERRED
+    if word == VerdictStatus.UNTRIED:
         return word, reason
     if facts.not_inferred(rule):
-        return Word.UNTRIED, Reason.NOT_INFERRED
+        return VerdictStatus.UNTRIED, Reason.NOT_INFERRED
     if facts.inferred_beyond(rule, surely=False):  # no safe word beside a number that is not
-        return Word.UNTRIED, Reason.INFERENCE_UNSURE
+        return VerdictStatus.UNTRIED, Reason.INFERENCE_UNSURE
     limited = any(rule.limit(threat) is not None for threat in THREATS)
-    return (Word.WITHSTANDS, Reason.NOT_INFERRED_BEYOND) if word == Word.PROVED and limited else (word, reason)
+    return (
+        (VerdictStatus.WITHSTANDS, Reason.NOT_INFERRED_BEYOND)
+        if word == VerdictStatus.PROVED and limited
+        else (word, reason)
+    )
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _judge_table(facts: Facts, rule: Rule, exhibits: list[Exhibit], guarantee: Guarantee | None) -> tuple[Word, Reason]:
+def _judge_table(
+    facts: Facts, rule: Rule, exhibits: list[AttackEvidence], guarantee: Guarantee | None
+) -> tuple[VerdictStatus, Reason]:
     claimed, table = facts.claimed.get("k"), facts.table
     broken = _broken_by_attacks(facts, rule, exhibits)
     if facts.proven_k is not None:
         if claimed is not None and facts.proven_k < claimed * (1 - _ROUNDING):
-            return Word.BROKEN, Reason.CLAIM_NOT_KEPT
+            return VerdictStatus.BROKEN, Reason.CLAIM_NOT_KEPT
         if facts.proven_k >= (1 - _ROUNDING) / rule.tolerance:
-            return Word.PROVED, Reason.GUARANTEE
+            return VerdictStatus.PROVED, Reason.GUARANTEE
         if broken is not None:
-            return Word.BROKEN, broken
-        return _withstood(exhibits) if exhibits else (Word.UNTRIED, Reason.PROOF_TOO_WEAK)
+            return VerdictStatus.BROKEN, broken
+        return _withstood(exhibits) if exhibits else (VerdictStatus.UNTRIED, Reason.PROOF_TOO_WEAK)
     least = facts.least
     if table is not None and table.holds is False:
-        return Word.BROKEN, Reason.CLAIM_NOT_KEPT
-    if table is not None and any(one.certain != 0 for one in table.told):
-        return Word.BROKEN, Reason.SENSITIVE_TOLD
+        return VerdictStatus.BROKEN, Reason.CLAIM_NOT_KEPT
+    if table is not None and any(one.certain != 0 for one in table.disclosures):
+        return VerdictStatus.BROKEN, Reason.SENSITIVE_DISCLOSED
     if least is not None and least < rule.least_k:
-        return Word.BROKEN, Reason.CLASS_TOO_SMALL
-    if facts.known_told:
-        return Word.BROKEN, Reason.SENSITIVE_TOLD
+        return VerdictStatus.BROKEN, Reason.CLASS_TOO_SMALL
+    if facts.known_disclosed:
+        return VerdictStatus.BROKEN, Reason.SENSITIVE_DISCLOSED
     if table is None:
-        return (Word.UNTRIED, Reason.NOT_COUNTED) if broken is None else (Word.BROKEN, broken)
+        return (VerdictStatus.UNTRIED, Reason.NOT_COUNTED) if broken is None else (VerdictStatus.BROKEN, broken)
     if least is None:
-        return (Word.PROVED if claimed is not None and facts.audited else Word.WITHSTANDS), Reason.NOTHING_SAID
+        return (
+            VerdictStatus.PROVED if claimed is not None and facts.audited else VerdictStatus.WITHSTANDS
+        ), Reason.NOTHING_SAID
     if any(_refutes(one, least, rule, len(exhibits)) for one in exhibits):
-        return Word.BROKEN, Reason.CLAIM_REFUTED
+        return VerdictStatus.BROKEN, Reason.CLAIM_REFUTED
     if guarantee is not None:
-        return Word.PROVED, Reason.GUARANTEE
-    return (Word.WITHSTANDS, Reason.CLASSES_LARGE_ENOUGH) if facts.audited else (Word.UNTRIED, Reason.NOT_AUDITED)
+        return VerdictStatus.PROVED, Reason.GUARANTEE
+    return (
+        (VerdictStatus.WITHSTANDS, Reason.CLASSES_LARGE_ENOUGH)
+        if facts.audited
+        else (VerdictStatus.UNTRIED, Reason.NOT_AUDITED)
+    )

@@ -16,7 +16,7 @@ from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess, Measure, Method, Score
 from noren.work.run import Run, RunStore, Stage
 
-__all__ = ["Outcome", "examine", "label_of", "people_in", "run_outcome", "telling"]
+__all__ = ["Outcome", "examine", "label_of", "non_default_parameters", "people_in", "run_outcome"]
 
 
 @dataclass(frozen=True)
@@ -116,24 +116,24 @@ def label_of(statement: Statement) -> str:
     if statement.steps != [statement]:
         return " → ".join(label_of(step) for step in statement.steps)
     parts = [statement.method]
-    for name, value in telling(statement).items():
+    for name, value in non_default_parameters(statement).items():
         flag, values = name.replace("_", "-"), value if isinstance(value, list | tuple) else [value]
         texts = " + ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in values)
         parts.append((flag if value else f"no-{flag}") if isinstance(value, bool) else f"{flag} = {texts}")
     return ", ".join(parts)
 
 
-def telling(statement: Statement) -> dict[str, Any]:
+def non_default_parameters(statement: Statement) -> dict[str, Any]:
     """Return the parameters of a single method that differ from their defaults.
 
-    >>> telling(Statement("generalize-by-count", {"k": 3, "suppress_cells": False}))
+    >>> non_default_parameters(Statement("generalize-by-count", {"k": 3, "suppress_cells": False}))
     {'k': 3}
     """
     fields = every_method[statement.method].model_fields if statement.method in every_method else {}
-    told = dict(statement.parameters)
+    parameters = dict(statement.parameters)
     for name, about in fields.items():
-        if name in told and not about.is_required():
+        if name in parameters and not about.is_required():
             default = about.get_default(call_default_factory=True)
-            if told[name] == default or (isinstance(default, tuple) and told[name] == list(default)):
-                del told[name]
-    return told
+            if parameters[name] == default or (isinstance(default, tuple) and parameters[name] == list(default)):
+                del parameters[name]
+    return parameters

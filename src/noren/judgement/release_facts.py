@@ -79,7 +79,7 @@ class ReleaseFacts(BaseModel):
     alone: Mapping[str, float] = {}
     known_others: tuple[str, ...] = ()
     known_least: int | None = None
-    known_told: tuple[str, ...] = ()
+    known_disclosed: tuple[str, ...] = ()
     exposed: float | None = None
 
 
@@ -129,8 +129,8 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
         others = [name for name in known if counts.schema[name].role == Role.OTHER]
         facts["known_others"] = _printable(others)
         if others:
-            facts["known_least"], told = counts.smallest_class(known, sensitive)
-            facts["known_told"] = _printable(told)
+            facts["known_least"], disclosed = counts.smallest_class(known, sensitive)
+            facts["known_told"] = _printable(disclosed)
         if unknown:
             facts["exposed"] = counts.different([*known, *unknown]) / counts.rows if counts.rows else None
     return ReleaseFacts(**facts)

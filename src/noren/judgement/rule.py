@@ -108,7 +108,7 @@ DEFAULT: Final = RULES["partner"]
 """The rule where nobody chooses another."""
 
 
-def rule_named(word: str | Rule | Mapping[str, Any] | None = None) -> Rule:
+def get_rule(word: str | Rule | Mapping[str, Any] | None = None) -> Rule:
     """Return the rule that a person asks for: a name, a tolerance such as 0.15 or 1/8, a TOML file, or its fields.
 
     >>> rule_named().name, rule_named("1/8").tolerance, rule_named("public").least_k
@@ -132,8 +132,9 @@ def rule_named(word: str | Rule | Mapping[str, Any] | None = None) -> Rule:
         return _built(found if isinstance(found, dict) else {}, path)
     if not word[:1].isdigit() and not word.startswith("."):
         raise ParameterError(
-            _("there is no rule {word!r}{hint}").format(word=word, hint=suggestion(word, list(RULES))),
-            _("rules are {names}, a tolerance such as 0.2, or a TOML file").format(names=", ".join(RULES)),
+            _("there is no rule {word!r}{hint}").format(
+                word=word, hint=suggestion(word, list(RULES)), names=", ".join(RULES)
+            ),
         )
     return _built({"tolerance": word}, None)
 

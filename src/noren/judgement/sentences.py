@@ -13,7 +13,7 @@ from noren.data.schema import Kind
 from noren.errors import listing
 from noren.i18n import _
 from noren.inference.findings import JUDGED_FPR, Inferred
-from noren.judgement.evidence import Exhibit, Reason, TableFacts, Word
+from noren.judgement.evidence import AttackEvidence, Reason, TableFacts, VerdictStatus
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.rule import RECIPIENTS, Rule
 from noren.kernels.judging.composition import class_tail, k_per_person, once_per_person, periods_per_person
@@ -23,26 +23,31 @@ from noren.tables import Texts
 
 if TYPE_CHECKING:
     from noren.inference.singling_out import PopulationRisk
-    from noren.inference.unicity import Step
+    from noren.inference.unicity import UnicityStep
     from noren.judgement.verdict import Verdict
 
-_MARKS = {Word.PROVED: "◆", Word.WITHSTANDS: "●", Word.BROKEN: "▲", Word.UNTRIED: "■"}
+_MARKS = {
+    VerdictStatus.PROVED: "◆",
+    VerdictStatus.WITHSTANDS: "●",
+    VerdictStatus.BROKEN: "▲",
+    VerdictStatus.UNTRIED: "■",
+}
 say = Texts(__name__)
 
 
-def word_text(word: Word) -> str:
+def verdict_label(status: VerdictStatus) -> str:
     """Return a verdict as a word with a mark, so that colour is not its only carrier."""
-    return f"{_MARKS[word]} {bare_word(word)}"
+    return f"{_MARKS[status]} {verdict_name(status)}"
 
 
-def bare_word(word: Word) -> str:
+def verdict_name(status: VerdictStatus) -> str:
     """Return a verdict as a word without its mark."""
-    return say(f"word.{word}")
+    return say(f"status.{status}")
 
 
-def word_meaning(word: Word) -> str:
+def verdict_meaning(status: VerdictStatus) -> str:
     """Return what a verdict means, whatever the release."""
-    return say(f"meaning.{word}")
+    return say(f"meaning.{status}")
 
 
 def allowed(rule: Rule) -> str:
@@ -52,7 +57,7 @@ def allowed(rule: Rule) -> str:
 
 def rule_sentence(rule: Rule) -> str:
     """Return a rule in a sentence."""
-    said = say(
+    sentence = say(
         "rule.rule",
         name=rule.name or allowed(rule),
         whom=_(RECIPIENTS[rule.name]) if rule.name in RECIPIENTS else say("rule.own"),
@@ -63,12 +68,12 @@ def rule_sentence(rule: Rule) -> str:
         attackers=count(rule.attackers),
     )
     if rule.per == "person":
-        said = joined(said, say("rule.per_person"))
+        sentence = joined(sentence, say("rule.per_person"))
     if rule.membership is None and rule.attributes is None:
-        return said
+        return sentence
     return say(
         "rule.inferences",
-        sentence=said,
+        sentence=sentence,
         membership=percent(float(1 if rule.membership is None else rule.membership)),
         attributes=percent(float(1 if rule.attributes is None else rule.attributes)),
     )
@@ -87,8 +92,8 @@ def joined(first: str, *others: str) -> str:
 def public_sentence(verdict: Verdict) -> str:
     """Return a verdict as a data card tells it: what is proved, or what the word means; never what attacks hit."""
     counted = (Reason.GUARANTEE, Reason.CLASSES_LARGE_ENOUGH)
-    first = headline_sentence(verdict) if verdict.reason in counted else word_meaning(verdict.word)
-    return joined(first, *besides(verdict, public=True))
+    first = headline_sentence(verdict) if verdict.reason in counted else verdict_meaning(verdict.status)
+    return joined(first, *remarks(verdict, public=True))
 
 
 def headline_sentence(verdict: Verdict) -> str:
@@ -99,7 +104,7 @@ def headline_sentence(verdict: Verdict) -> str:
     facts, rule, reason, guarantee = verdict.facts, verdict.rule, verdict.reason, verdict.guarantee
     table = facts.table
     name, kind, least = f"verdict.{reason}", "table" if facts.kind == Kind.TABLE else "history", facts.least or 1
-    words = {
+    values = {
         "allowed": allowed(rule),
         "assuming": say("assuming", columns=listing(list(facts.unknown), most=12)) if facts.unknown else "",
         "bound": percent(0.0 if guarantee is None else guarantee.bound),
@@ -119,74 +124,74 @@ def headline_sentence(verdict: Verdict) -> str:
             if guarantee is None:
                 raise ValueError(reason)
             several = kind == "history" and facts.periods > 1
-            words |= {"others": number(guarantee.k - 1), "once": percent(facts.once or 0.0)}
-            return say(f"{name}.{'noise' if guarantee.by == 'noise' else 'periods' if several else kind}", **words)
+            values |= {"others": number(guarantee.k - 1), "once": percent(facts.once or 0.0)}
+            return say(f"{name}.{'noise' if guarantee.by == 'noise' else 'periods' if several else kind}", **values)
         case Reason.ATTACKS_FAILED:
             tried = None if kind == "table" else len(verdict.evidence)
-            return say(f"{name}.{kind}", tried, **words | _numbers(verdict.evidence[0]))
+            return say(f"{name}.{kind}", tried, **values | _numbers(verdict.evidence[0]))
         case Reason.NOBODY_NAMED:
-            return say(name, len(verdict.evidence), **words)
+            return say(name, len(verdict.evidence), **values)
         case Reason.CLASSES_LARGE_ENOUGH:
-            return say(name, **words | {"least": _rows(least)})
+            return say(name, **values | {"least": _rows(least)})
         case Reason.TOO_MANY_NAMED:
             worst = max(verdict.evidence, key=lambda one: one.customers)
-            return say(f"{name}.{kind}", **words | _numbers(worst))
+            return say(f"{name}.{kind}", **values | _numbers(worst))
         case Reason.BEYOND_CHANCE:
             worst = next(one for one in verdict.evidence if one.beyond_chance)
-            return say(name, **words | _numbers(worst))
+            return say(name, **values | _numbers(worst))
         case Reason.CLAIM_REFUTED:
             worst = max(verdict.evidence, key=lambda one: one.rate)
-            words["others"] = count((table.least or 1) - 1) if table is not None else ""
-            return say(f"{name}.{kind}", **words | _numbers(worst))
+            values["others"] = count((table.least or 1) - 1) if table is not None else ""
+            return say(f"{name}.{kind}", **values | _numbers(worst))
         case Reason.CLAIM_NOT_KEPT:
             if facts.proven_k is not None:
-                return say(f"{name}.noise", **words | {"k": number(facts.proven_k)})
+                return say(f"{name}.noise", **values | {"k": number(facts.proven_k)})
             if table is None:
-                return say(f"{name}.history", **words | {"least": count(facts.smallest_class or 0)})
+                return say(f"{name}.history", **values | {"least": count(facts.smallest_class or 0)})
             if table.least is not None and table.least < facts.claimed.get("k", 0):
                 return say(
-                    f"{name}.table", **words | {"least": _rows(table.least), "chance": percent(table.prosecutor)}
+                    f"{name}.table", **values | {"least": _rows(table.least), "chance": percent(table.prosecutor)}
                 )
-            if told := told_sentences(table):
-                return say("verdict.broken", sentence=told[0])
+            if disclosed := disclosure_sentences(table):
+                return say("verdict.broken", sentence=disclosed[0])
             return say(f"{name}.sensitive", others=count((table.least or 1) - 1))
         case Reason.CLASS_TOO_SMALL:
             if kind == "history":
-                return say(f"{name}.history", least, **words)
+                return say(f"{name}.history", least, **values)
             known = facts.known_others and (table is None or table.least != least)
-            return say(f"{name}.{'known' if known else 'table'}", columns=listing(list(facts.known_others)), **words)
-        case Reason.SENSITIVE_TOLD:
-            told = [] if table is None else told_sentences(table)
-            told = told or [say("known_told", columns=listing(list(facts.known_told)))]
-            return say("verdict.broken", sentence=told[0])
+            return say(f"{name}.{'known' if known else 'table'}", columns=listing(list(facts.known_others)), **values)
+        case Reason.SENSITIVE_DISCLOSED:
+            disclosed = [] if table is None else disclosure_sentences(table)
+            disclosed = disclosed or [say("known_told", columns=listing(list(facts.known_disclosed)))]
+            return say("verdict.broken", sentence=disclosed[0])
         case Reason.NOT_TRIED:
-            return say(f"{name}.{'unproved' if guarantee is None else 'weak'}", **words)
+            return say(f"{name}.{'unproved' if guarantee is None else 'weak'}", **values)
         case Reason.IDENTIFIED:
             return say(name, columns=listing(list(facts.identifying)))
         case Reason.SINGLED_OUT:
             column, share = max(facts.alone.items(), key=lambda one: one[1])
-            return say(name, share=percent(share), column=column, **words)
+            return say(name, share=percent(share), column=column, **values)
         case Reason.NAMED_ONCE:
             k, tolerance = 1.0 if guarantee is None else guarantee.k, float(rule.tolerance)
-            words |= {
+            values |= {
                 "once": percent(once_per_person(k, facts.periods)),
                 "k": count(k_per_person(tolerance, facts.periods)),
                 "fewer": count(periods_per_person(tolerance, k)),
             }
         case Reason.UNKNOWN_METHOD:
-            words["k"] = words["claimed"]
+            values["k"] = values["claimed"]
         case Reason.NAMES_NOT_RANDOM:
-            words["k"] = count(facts.least or 0)
+            values["k"] = count(facts.least or 0)
         case Reason.TOO_MUCH_INFERRED:
             return say("verdict.broken", sentence=_inferred(facts.inferred_beyond(rule)[0], rule))
         case Reason.INFERENCE_UNSURE:
-            words["sentence"] = _inferred(facts.inferred_beyond(rule, surely=False)[0], rule)
+            values["sentence"] = _inferred(facts.inferred_beyond(rule, surely=False)[0], rule)
         case Reason.NOT_INFERRED:
-            words["threats"] = listing([say(f"threat.{threat}") for threat in facts.not_inferred(rule)])
-    return say(name, **words)
+            values["threats"] = listing([say(f"threat.{threat}") for threat in facts.not_inferred(rule)])
+    return say(name, **values)
 
 
-def _numbers(one: Exhibit) -> dict[str, str]:
+def _numbers(one: AttackEvidence) -> dict[str, str]:
     return {
         "attack": one.attack,
         "named": count(one.named),
@@ -202,28 +207,28 @@ def _rows(rows: int) -> str:
     return say("rows", rows, rows=count(rows))
 
 
-def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
+def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
     """Return what is to be known beside the headline and changes no verdict: conditions, chance, what is not covered.
 
     ``public`` leaves out what tells an attacker about this draw of names: what attacks hit, how the seed was chosen.
     """
-    facts, guarantee, is_safe, failed = verdict.facts, verdict.guarantee, verdict.word.is_safe, verdict.facts.failed
-    said = []
+    facts, guarantee, is_safe, failed = verdict.facts, verdict.guarantee, verdict.status.is_safe, verdict.facts.failed
+    notes = []
     if not public:
         best = max(verdict.evidence, key=lambda one: one.customers, default=None)
         proved = guarantee if verdict.reason == Reason.GUARANTEE and facts.kind == Kind.HISTORY else None
         # attacks may hit more of one period than is expected of its guarantee
         if proved is not None and best is not None and best.customers > proved.bound and facts.periods <= 1:
-            words = {"tried": count(len(verdict.evidence)), "customers": percent(best.customers)}
-            words["bound"] = percent(proved.bound)
+            values = {"tried": count(len(verdict.evidence)), "customers": percent(best.customers)}
+            values["bound"] = percent(proved.bound)
             if by_chance(best, verdict):
-                said.append(say("besides.by_chance", len(verdict.evidence), **words))
+                notes.append(say("besides.by_chance", len(verdict.evidence), **values))
             else:
-                said.append(say("besides.rare", tail=percent(class_tail(best.named, best.right, proved.k)), **words))
+                notes.append(say("besides.rare", tail=percent(class_tail(best.named, best.right, proved.k)), **values))
         if facts.chosen_seed and is_safe:
-            said.append(say("besides.chosen_seed"))
-        if facts.names_random is None and verdict.word == Word.PROVED and facts.kind == Kind.HISTORY:
-            said.append(say("besides.names_unchecked"))
+            notes.append(say("besides.chosen_seed"))
+        if facts.names_random is None and verdict.status == VerdictStatus.PROVED and facts.kind == Kind.HISTORY:
+            notes.append(say("besides.names_unchecked"))
         if verdict.reason in (Reason.ATTACKS_FAILED, Reason.NOBODY_NAMED) and facts.kind != Kind.TABLE:
             # which ways of recoding a history the attacks that failed see through, and which none does
             tried = [attacks[one.attack].sees_through for one in verdict.evidence if one.attack in attacks]
@@ -231,41 +236,41 @@ def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
             through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
             sentence = say("besides.seen_through", recodings=listing(through) or say("besides.none"))
             more = [say("besides.not_seen_through", recodings=listing(left))] if left else []
-            said.append(joined(sentence, *more))
+            notes.append(joined(sentence, *more))
     if is_safe and facts.kind == Kind.TABLE and not facts.sensitive and facts.proven_k is None:
-        said.append(say("besides.no_sensitive"))
+        notes.append(say("besides.no_sensitive"))
     if is_safe and facts.chosen_by_sensitive:
-        said.append(say("besides.minimality"))
+        notes.append(say("besides.minimality"))
     if is_safe and facts.exposed and facts.exposed > verdict.rule.tolerance:
-        said.append(say("besides.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed)))
+        notes.append(say("besides.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed)))
     if facts.kept:
-        said.append(say("besides.kept", columns=listing(list(facts.kept))))
-    if verdict.word == Word.PROVED and guarantee is not None:
-        said.append(say("besides.not_covered_by_noise" if guarantee.by == "noise" else "besides.not_covered"))
-    if failed and verdict.word != Word.BROKEN and not public:
-        said.append(say("besides.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
-    return said
+        notes.append(say("besides.kept", columns=listing(list(facts.kept))))
+    if verdict.status == VerdictStatus.PROVED and guarantee is not None:
+        notes.append(say("besides.not_covered_by_noise" if guarantee.by == "noise" else "besides.not_covered"))
+    if failed and verdict.status != VerdictStatus.BROKEN and not public:
+        notes.append(say("besides.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
+    return notes
 
 
-def by_chance(one: Exhibit, verdict: Verdict) -> bool:
+def by_chance(one: AttackEvidence, verdict: Verdict) -> bool:
     """Tell whether chance explains what an attack hit in classes: with at least the rule's probability of error."""
     guarantee = verdict.guarantee
     return guarantee is None or class_tail(one.named, one.right, guarantee.k) >= verdict.rule.alpha
 
 
-def outcome_words(one: Exhibit, verdict: Verdict) -> str:
+def attack_outcome_text(one: AttackEvidence, verdict: Verdict) -> str:
     """Return what came of an attack, in words that cannot be read both ways."""
     people = verdict.facts.people
-    words = {"hit": count(round(one.customers * people)), "people": count(people)}
+    values = {"hit": count(round(one.customers * people)), "people": count(people)}
     if one.exceeds:
-        return say("outcome.exceeds", **words)
+        return say("outcome.exceeds", **values)
     if not one.right:
         return say("outcome.nobody")
     if one.customers > float(verdict.rule.tolerance):
         if by_chance(one, verdict):
-            return say("outcome.by_chance", **words)
-        return say("outcome.rare", **words)
-    return say("outcome.withstood", **words)
+            return say("outcome.by_chance", **values)
+        return say("outcome.rare", **values)
+    return say("outcome.withstood", **values)
 
 
 # --- sensitive values of tables --------------------------------------------------------------------------------------
@@ -277,8 +282,8 @@ def cautions(verdict: Verdict) -> list[str]:
     table = verdict.facts.table
     if table is None:
         return inferred
-    told = told_sentences(table)
-    return [*inferred, *told, *guessed_sentences(table), *([say("sensitive.cure")] if told else [])]
+    disclosed = disclosure_sentences(table)
+    return [*inferred, *disclosed, *guessed_sentences(table), *([say("sensitive.cure")] if disclosed else [])]
 
 
 def inferred_sentences(inferred: Iterable[Inferred], rule: Rule) -> list[str]:
@@ -292,30 +297,32 @@ def inferred_sentences(inferred: Iterable[Inferred], rule: Rule) -> list[str]:
 
 
 def _inferred(one: Inferred, rule: Rule) -> str:
-    limit, words = rule.limit(one.threat), {"by": one.by, "column": one.about}
+    limit, values = rule.limit(one.threat), {"by": one.by, "column": one.about}
     if one.threat == "membership":
         judged, chance = one.numbers[f"tpr at {JUDGED_FPR}"], JUDGED_FPR
-        words |= {"rate": percent(judged.value), "area": f"{one.numbers['auc'].value:.2f}"}
+        values |= {"rate": percent(judged.value), "area": f"{one.numbers['auc'].value:.2f}"}
     else:
         judged, chance = one.numbers["risk"], 0.0
-        words |= {name: percent(one.numbers[name].value) for name in ("success", "control", "risk")}
+        values |= {name: percent(one.numbers[name].value) for name in ("success", "control", "risk")}
     return say(
         f"inferred.{one.threat}.{'sure' if judged.low > chance else 'unsure'}",
         low=percent(judged.low),
         high=percent(judged.high),
         chance=percent(chance),
         by_rule=say("inferred.unlimited") if limit is None else say("inferred.limit", limit=percent(float(limit))),
-        **words,
+        **values,
     )
 
 
-def told_sentences(table: TableFacts) -> list[str]:
+def disclosure_sentences(table: TableFacts) -> list[str]:
     """Return whose sensitive values the classes tell for certain, one sentence for each column; none where nobody's."""
     return [
         say("sensitive.some_class", columns=one.column)
         if one.certain is None
-        else say("sensitive.certain", one.certain, told=count(one.certain), people=count(table.rows), column=one.column)
-        for one in table.told
+        else say(
+            "sensitive.certain", one.certain, disclosed=count(one.certain), people=count(table.rows), column=one.column
+        )
+        for one in table.disclosures
         if one.certain != 0
     ]
 
@@ -330,7 +337,7 @@ def guessed_sentences(table: TableFacts) -> list[str]:
             people=count(table.rows),
             share=percent(LIKELY),
         )
-        for one in table.told
+        for one in table.disclosures
         if one.certain is not None and one.likely is not None and one.likely > one.certain
     ]
 
@@ -343,7 +350,7 @@ def step_range(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{percent(low)} – {percent(high)}"
 
 
-def singled_out(step: Step, sampled: int) -> str:
+def singled_out(step: UnicityStep, sampled: int) -> str:
     """Return which share of customers known purchases single out, and of which customers that is a share.
 
     >>> from noren.inference.unicity import Step
@@ -360,24 +367,24 @@ def singled_out(step: Step, sampled: int) -> str:
     )
 
 
-def left_in_release(step: Step) -> str:
+def left_in_release(step: UnicityStep) -> str:
     """Return for which share of them one pseudonym of a release is left, and whether it is the right one."""
-    said = say(
+    sentence = say(
         "left.left", step.known, known=step.known, share=percent(step.unique), range=step_range(step.low, step.high)
     )
     if step.right is not None:
-        said += say("left.right", right=percent(step.right), range=step_range(step.right_low, step.right_high))
+        sentence += say("left.right", right=percent(step.right), range=step_range(step.right_low, step.right_high))
     if step.none and step.forgiving is not None:
         interval = step_range(step.forgiving_low, step.forgiving_high)
-        said += say("left.forgiving", none=percent(step.none), share=percent(step.forgiving), range=interval)
+        sentence += say("left.forgiving", none=percent(step.none), share=percent(step.forgiving), range=interval)
     elif step.none:
-        said += say("left.none", none=percent(step.none))
-    return said
+        sentence += say("left.none", none=percent(step.none))
+    return sentence
 
 
-def estimates_differ(found: PopulationRisk) -> str:
+def estimates_differ(risk: PopulationRisk) -> str:
     """Return how far the estimators of population uniqueness are apart, and whom to trust; nothing of a single one."""
-    shares = sorted(value / found.population for value in found.estimates.values())
+    shares = sorted(value / risk.population for value in risk.estimates.values())
     if len(shares) < 2:
         return ""
     return say("estimates", low=percent(shares[0]), high=percent(shares[-1]))

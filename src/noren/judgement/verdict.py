@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from noren.judgement.evidence import Exhibit, Facts, Guarantee, Reason, Word
+from noren.judgement.evidence import AttackEvidence, Facts, Guarantee, Reason, VerdictStatus
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import besides, headline_sentence, joined
+from noren.judgement.sentences import headline_sentence, joined, remarks
 
-__all__ = ["Exhibit", "Guarantee", "Reason", "Verdict", "Word"]
+__all__ = ["AttackEvidence", "Guarantee", "Reason", "Verdict", "VerdictStatus"]
 
 
 _BY_ATTACKS = (
@@ -45,17 +45,17 @@ class Verdict(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    word: Word
+    status: VerdictStatus
     reason: Reason
     rule: Rule
-    evidence: tuple[Exhibit, ...]
+    evidence: tuple[AttackEvidence, ...]
     guarantee: Guarantee | None
     facts: Facts
 
     @property
     def sentence(self) -> str:
         """What it says of its release, what luck let attacks hit, and what broke down, in the language now spoken."""
-        return joined(headline_sentence(self), *besides(self))
+        return joined(headline_sentence(self), *remarks(self))
 
     @property
     def risk(self) -> float | None:
@@ -86,7 +86,7 @@ class Verdict(BaseModel):
         # what is inferred beside it leaves a guarantee as it is
         beside = self.reason in _OF_INFERENCES
         if self.guarantee is not None and (
-            self.word == Word.PROVED
+            self.status == VerdictStatus.PROVED
             or self.guarantee.by == "noise"
             or (beside and self.guarantee.k >= self.rule.least_k)
         ):
@@ -102,10 +102,10 @@ class Verdict(BaseModel):
             k = self.guarantee.k
             guarantee = {"k": int(k) if k.is_integer() else k, "bound": self.guarantee.bound, "by": self.guarantee.by}
         return {
-            "verdict": str(self.word),
+            "verdict": str(self.status),
             "reason": str(self.reason),
             "sentence": self.sentence,
-            "besides": besides(self),
+            "remarks": remarks(self),
             "assumed_unknown": list(self.facts.unknown),
             "kept": list(self.facts.kept),
             "rule": self.rule.as_dict(),

@@ -29,7 +29,7 @@ def uniforms(rows: int, *, seed: int, draw: int, stream: int, first: int = 0) ->
     True
     """
     if not 0 <= seed < 1 << 128:
-        raise ParameterError(*say.problem("no_seed", seed=seed))
+        raise ParameterError(say("no_seed", seed=seed))
     # one count makes four numbers
     counter = np.array([first // 4, 0, stream, draw], dtype=np.uint64)
     raw = np.random.Philox(key=seed, counter=counter).random_raw(first % 4 + rows)[first % 4 :]
@@ -176,7 +176,7 @@ def first_pseudonym(count: int, seed: int) -> int:
     (10, 100)
     """
     if count > MOST_PSEUDONYMS:
-        raise ParameterError(*say.problem("many_customers", count=count, most=MOST_PSEUDONYMS))
+        raise ParameterError(say("many_customers", count=count, most=MOST_PSEUDONYMS))
     if not 0 <= seed < 1 << 128:
-        raise ParameterError(*say.problem("no_seed", seed=seed))
+        raise ParameterError(say("no_seed", seed=seed))
     return int(10 ** max(1, len(str(max(count - 1, 0)))))

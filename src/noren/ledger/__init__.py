@@ -2,8 +2,8 @@
 
 from noren.ledger.book import Ledger, period_seed
 from noren.ledger.certificate import Certificate
-from noren.ledger.entries import Entry
-from noren.ledger.proposal import BudgetError, Proposal, UnweighedError
+from noren.ledger.entries import LedgerEntry
+from noren.ledger.proposal import BudgetError, Proposal, UnknownRiskError
 from noren.ledger.risk import Risk
 
-__all__ = ["BudgetError", "Certificate", "Entry", "Ledger", "Proposal", "Risk", "UnweighedError", "period_seed"]
+__all__ = ["BudgetError", "Certificate", "Ledger", "LedgerEntry", "Proposal", "Risk", "UnknownRiskError", "period_seed"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from noren.api import as_records, draw_seed, protect
 from noren.data.contest_files import listed_customers
-from noren.data.formats.files import must_be_free, writing_folder
+from noren.data.formats.files import require_free_path, writing_folder
 from noren.data.frames import History
 from noren.data.periods import period_key
 from noren.data.reading import checked_seed
@@ -27,9 +27,9 @@ from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict
 from noren.ledger.certificate import REDRAWS, Certificate, certified, least_possible, redrawn, why_uncertified
 from noren.ledger.entries import (
-    Entry,
+    LedgerEntry,
+    StoredEntry,
     Tell,
-    Written,
     alone,
     load_facts,
     load_past,
@@ -42,7 +42,7 @@ from noren.ledger.entries import (
 )
 from noren.ledger.incoming import folder_name, incoming, periods_to_come
 from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
-from noren.ledger.proposal import BudgetError, Proposal, UnweighedError, facts_together, kept_form, verdict_of_kept
+from noren.ledger.proposal import BudgetError, Proposal, UnknownRiskError, facts_together, kept_form, verdict_of_kept
 from noren.ledger.risk import MEASURES, Risk, assess, attack_all, exposed_customers, found_in
 from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
 from noren.progress import Progress, part_of, silent
@@ -56,7 +56,7 @@ def period_seed(seed: int, period: str) -> int:
     False
     """
     if seed < 0:
-        raise ParameterError(_("seed = {seed} is below 0").format(seed=seed), _("choose another seed"))
+        raise ParameterError(_("seed = {seed} is below 0; choose another seed").format(seed=seed))
     return int(np.random.SeedSequence([seed, *period_key(period)]).generate_state(1, np.uint64)[0]) >> 1
 
 
@@ -107,7 +107,7 @@ class Ledger:
     ) -> Ledger:
         """Make an empty ledger in a new folder; see :class:`~noren.ledger.settings.LedgerSettings`."""
         folder = Path(folder)
-        must_be_free(folder)
+        require_free_path(folder)
         how: dict[str, Any] = {"period": period, "attacks": attacks, "budget": budget, "rule": rule}
         settings = LedgerSettings.of(schema, chain, attack_released=attack_released, **how)
         with writing_folder(folder) as aside:
@@ -128,7 +128,7 @@ class Ledger:
     # --- looking -------------------------------------------------------------------------------------------
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[LedgerEntry, ...]:
         """What was released, in order; a damaged entry raises."""
         return tuple(written.entry for written in self._written())
 
@@ -218,9 +218,8 @@ class Ledger:
         for one in written:
             wrong += verify(one)
             if (one.entry.calendar, one.entry.schema_digest) != (self.settings.period, self._schema_digest):
-                rule = _("the schema or the period is not that of {period}").format(period=one.entry.period)
-                cure = _("put ledger.toml and schema.toml back as they were; only budget, attacks and chain may change")
-                wrong.append(FileError(rule, cure, file=self.folder))
+                rule = _("schema.toml or the period of ledger.toml changed after {period}; restore both files")
+                wrong.append(FileError(rule.format(period=one.entry.period), file=self.folder))
         return wrong
 
     def to_come(self, history: Any) -> list[str]:
@@ -250,7 +249,7 @@ class Ledger:
             The rows of the new period, alone or with those before and after it. Rows of released periods must be those
             of then.
         period
-            The period to release; the first that was not, where left out.
+            The period to release (default: the first not yet released).
         chain
             How to protect this period, in place of the ledger's own way.
         allow_gap
@@ -291,9 +290,8 @@ class Ledger:
         if alone and certificate is None and settings.budget:
             raise CheckFailedError(
                 _(
-                    "{period} was not released: this ledger attacks only before release, so what attacks find in "
-                    "everything released is not known, and without a certificate the budget cannot be held; protect "
-                    "each period in classes, or take the budget out of ledger.toml"
+                    "{period} was not released: this ledger attacks only before release, so without a certificate the "
+                    "budget cannot be checked; protect each period in classes, or remove the budget from ledger.toml"
                 ).format(period=new.period)
             )
         taken = {name for release in earlier for name in pseudonyms_of(release)}
@@ -336,17 +334,17 @@ class Ledger:
             least_possible([*earlier, made], bought.customers) if certificate else {},
         )
 
-    def add(self, history: Any, *, tell: Tell = nobody, progress: Progress = silent, **how: Any) -> Entry:
+    def add(self, history: Any, *, tell: Tell = nobody, progress: Progress = silent, **how: Any) -> LedgerEntry:
         """Release the next period: weigh it, and keep it unless the budget would be broken.
 
         Takes what :meth:`weigh` takes. A broken budget raises :class:`BudgetError`, an attack that fails
-        :class:`UnweighedError`; both change nothing. While another process adds to the ledger, this one waits.
+        :class:`UnknownRiskError`; both change nothing. While another process adds to the ledger, this one waits.
         """
         return self.keep_weighed(history, tell=tell, progress=progress, **how)[0]
 
     def keep_weighed(
         self, history: Any, *, tell: Tell = nobody, progress: Progress = silent, **how: Any
-    ) -> tuple[Entry, Proposal]:
+    ) -> tuple[LedgerEntry, Proposal]:
         """Do as :meth:`add`, and return the proposal as well."""
         with alone(self.folder, tell):
             for left in (self.folder / "releases").glob(".*"):  # by a process that was ended half-way
@@ -355,9 +353,9 @@ class Ledger:
             if proposal.broken:
                 raise BudgetError(proposal)
             if proposal.failed:
-                raise UnweighedError(proposal)
+                raise UnknownRiskError(proposal)
             written, release = self._written(), proposal.release
-            entry = Entry(
+            entry = LedgerEntry(
                 number=len(written) + 1,
                 period=proposal.period,
                 added=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -379,7 +377,7 @@ class Ledger:
 
     # --- inside --------------------------------------------------------------------------------------------
 
-    def _written(self) -> list[Written]:
+    def _written(self) -> list[StoredEntry]:
         written, wrong = read_written(self.folder)
         for problem in wrong:
             raise problem
@@ -392,5 +390,5 @@ class Ledger:
     def _history(self, data: Any) -> History:
         history = as_records(data, self.settings.schema)
         if not isinstance(history, History):
-            raise SchemaError(_("a ledger keeps purchase histories"), _("give a purchase history"))
+            raise SchemaError(_("a ledger records purchase histories; give a purchase history"))
         return history

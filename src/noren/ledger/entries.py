@@ -42,7 +42,7 @@ from noren.data.schema import Schema
 from noren.errors import FileError, OutputError
 from noren.i18n import _
 from noren.ledger.certificate import Certificate
-from noren.ledger.incoming import Past, content_digest, folder_name
+from noren.ledger.incoming import PastPeriod, content_digest, folder_name
 from noren.ledger.risk import Risk
 
 _SEAL = "secret/seal.json"
@@ -50,7 +50,7 @@ _FACTS = "facts.json"
 _FILES = {"public.parquet", "statement.json", _SEAL}
 
 
-class Entry(BaseModel):
+class LedgerEntry(BaseModel):
     """What is told of one release; nothing in it is about a single person."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -79,10 +79,10 @@ class Entry(BaseModel):
 
 
 @dataclass(frozen=True)
-class Written:
+class StoredEntry:
     """An entry as it lies in the ledger."""
 
-    entry: Entry
+    entry: LedgerEntry
     folder: Path
     digest: str
 
@@ -98,8 +98,8 @@ def new_head(ledger: Path, entries: int = 0, digest: str | None = None) -> None:
 
 
 def write_entry(
-    ledger: Path, entry: Entry, release: Release, rows: History, exposed: pl.DataFrame, facts: dict[str, Any]
-) -> Entry:
+    ledger: Path, entry: LedgerEntry, release: Release, rows: History, exposed: pl.DataFrame, facts: dict[str, Any]
+) -> LedgerEntry:
     """Put a release into the ledger, whole or not at all; it is on the disk when this returns."""
     target = ledger / "releases" / folder_name(entry.period)
     with writing_folder(target) as aside:
@@ -129,9 +129,9 @@ def write_entry(
 # --- reading -----------------------------------------------------------------------------------------------
 
 
-def read_written(ledger: Path) -> tuple[list[Written], list[FileError]]:
+def read_written(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
     """Return the entries in order, and what is wrong with them: unreadable ones, lost ones, ones put back."""
-    found: list[Written] = []
+    found: list[StoredEntry] = []
     wrong: list[FileError] = []
     place = ledger / "releases"
     # the head first: a process that is adding just now puts its release in place before it counts it
@@ -147,7 +147,7 @@ def read_written(ledger: Path) -> tuple[list[Written], list[FileError]]:
         path = folder / "entry.json"
         try:
             content = path.read_bytes()
-            entry = Entry.model_validate_json(content)
+            entry = LedgerEntry.model_validate_json(content)
         except FileNotFoundError:
             wrong.append(_damage(_("there is no such file"), path))
             continue
@@ -157,14 +157,14 @@ def read_written(ledger: Path) -> tuple[list[Written], list[FileError]]:
         if folder_name(entry.period) != folder.name or set(entry.files) != _FILES:
             wrong.append(_damage(_("the entry is not that of this folder"), path))
             continue
-        found.append(Written(entry, folder, hashlib.sha256(content).hexdigest()))
+        found.append(StoredEntry(entry, folder, hashlib.sha256(content).hexdigest()))
     found.sort(key=lambda written: (written.entry.number, period_key(written.entry.period)))
     if not wrong:  # the entries around one that cannot be read do not fit together either
         wrong = _misfits(ledger, head, found)
     return found, wrong
 
 
-def verify(written: Written) -> list[FileError]:
+def verify(written: StoredEntry) -> list[FileError]:
     """Return what is wrong with the files of an entry."""
     wrong = _changed(written.folder, written.entry.files)
     if not wrong:
@@ -172,7 +172,7 @@ def verify(written: Written) -> list[FileError]:
     return wrong
 
 
-def load_rows(written: Written, schema: Schema) -> History:
+def load_rows(written: StoredEntry, schema: Schema) -> History:
     """Return the rows that were protected then."""
     hidden = written.folder / "secret"
     frame = pl.concat(read_blocks(hidden / "original.parquet", schema))
@@ -181,12 +181,12 @@ def load_rows(written: Written, schema: Schema) -> History:
     return History(frame, schema, master=master)
 
 
-def load_past(written: Written) -> Past:
+def load_past(written: StoredEntry) -> PastPeriod:
     """Return what later files must agree with."""
-    return Past(written.entry.original_rows, _read_json(written.folder / _SEAL)["original"])
+    return PastPeriod(written.entry.original_rows, _read_json(written.folder / _SEAL)["original"])
 
 
-def load_facts(written: Written) -> dict[str, Any]:
+def load_facts(written: StoredEntry) -> dict[str, Any]:
     """Return what was kept for verdicts, as the seal knows it."""
     for problem in _changed(written.folder, {_SEAL: written.entry.files[_SEAL]}):
         raise problem
@@ -195,7 +195,7 @@ def load_facts(written: Written) -> dict[str, Any]:
     return _read_json(written.folder / "secret" / _FACTS)
 
 
-def _sealed(written: Written) -> dict[str, str]:
+def _sealed(written: StoredEntry) -> dict[str, str]:
     """Return the digests of the secret files; facts that the seal does not name have none, so they never match."""
     return {_FACTS: "", **_read_json(written.folder / _SEAL)["files"]}
 
@@ -209,18 +209,17 @@ class _Head(BaseModel):
     digest: str | None
 
 
-def _misfits(ledger: Path, head: _Head, found: list[Written]) -> list[FileError]:
+def _misfits(ledger: Path, head: _Head, found: list[StoredEntry]) -> list[FileError]:
     """Return where entries do not follow one another, or are not those that the head counts."""
     wrong = []
-    before: Written | None = None
+    before: StoredEntry | None = None
     for place, one in enumerate(found, start=1):
         path = one.folder / "entry.json"
         if one.entry.number != place:
             wrong = [_damage(_("entry {number} is missing").format(number=place), path.parent.parent)]
             break
         if one.entry.previous != (before.digest if before else None):
-            told = before.entry.period if before else _("the first")
-            wrong.append(_damage(_("the entry before, {period}, is not that of then").format(period=told), path))
+            wrong.append(_damage(_("the entry before, {period}, is not that of then"), path))
         if before and period_key(one.entry.period) <= period_key(before.entry.period):
             wrong.append(_damage(_("the entries are not in order of time"), path))
         before = one

@@ -24,7 +24,7 @@ say = Texts(__name__)
 
 
 @dataclass(frozen=True)
-class Past:
+class PastPeriod:
     """A period that was released: how many original rows it had, and what they were."""
 
     rows: int
@@ -32,7 +32,7 @@ class Past:
 
 
 @dataclass(frozen=True)
-class Incoming:
+class PeriodRows:
     """The rows of one period, and what was left out of the file."""
 
     period: str
@@ -54,7 +54,7 @@ def content_digest(rows: History) -> str:
     return content.hexdigest()
 
 
-def periods_to_come(history: History, by: Calendar, past: Mapping[str, Past]) -> list[str]:
+def periods_to_come(history: History, by: Calendar, past: Mapping[str, PastPeriod]) -> list[str]:
     """Return the periods of a file that are later than all that was released, in order."""
     last = max(past, key=period_key, default=None)
     found = in_order(_periods(history, by))
@@ -65,12 +65,12 @@ def incoming(
     history: History,
     schema: Schema,
     by: Calendar,
-    past: Mapping[str, Past],
+    past: Mapping[str, PastPeriod],
     *,
     wanted: str | None = None,
     allow_gap: bool = False,
     source: str | Path | None = None,
-) -> Incoming:
+) -> PeriodRows:
     """Return the rows of the period to add: the one ``wanted``, else the first that was not released.
 
     ``past`` are the periods released. Rows of theirs must be those of then, all of them; a file may also leave the past
@@ -78,7 +78,7 @@ def incoming(
     """
     try:
         if history.schema != schema:
-            raise SchemaError(*say.problem("other_schema", given=history.schema.name, schema=schema.name))
+            raise SchemaError(say("other_schema", given=history.schema.name, schema=schema.name))
         plain = replace(history, frame=history.frame.select(schema.names), spelling=Spelling())
         periods = _periods(plain, by)
         held = in_order(periods)
@@ -86,7 +86,7 @@ def incoming(
         for name in (name for name in held if name in past):
             rows = plain.take((periods == name).arg_true())
             if content_digest(rows) != past[name].digest:
-                raise ParameterError(*say.problem("past_changed", period=name, then=past[name].rows, now=len(rows)))
+                raise ParameterError(say("past_changed", period=name, then=past[name].rows, now=len(rows)))
     except InputError as error:
         said = error.problem
         raise type(error)(said.rule, said.cure, file=source, column=said.column) from None
@@ -106,7 +106,7 @@ def incoming(
             never,
         )
         told.append(words.format(count=never))
-    return Incoming(period, plain.take((periods == period).arg_true()), tuple(told))
+    return PeriodRows(period, plain.take((periods == period).arg_true()), tuple(told))
 
 
 def _periods(history: History, by: Calendar) -> pl.Series:
@@ -115,36 +115,35 @@ def _periods(history: History, by: Calendar) -> pl.Series:
     dates = exact_values(history, column)
     for part, values in ((column, dates), (history.schema.role(Role.CUSTOMER), history[Role.CUSTOMER])):
         if missing := values.null_count():
-            raise ParameterError(*say.problem("no_value", count=missing), column=part.name)
+            raise ParameterError(say("no_value", count=missing), column=part.name)
     return periods_of(dates.cast(pl.Date), by)
 
 
-def _chosen(held: list[str], by: Calendar, past: Mapping[str, Past], wanted: str | None, *, allow_gap: bool) -> str:
+def _chosen(
+    held: list[str], by: Calendar, past: Mapping[str, PastPeriod], wanted: str | None, *, allow_gap: bool
+) -> str:
     """Return the period to add; stop at one that was released, has no rows, or is not the next."""
     last = max(past, key=period_key, default=None)
     expected = None if last is None else next_period(last, by)
     if not held:
-        raise ParameterError(*say.problem("no_rows"))
+        raise ParameterError(say("no_rows"))
     if wanted in past:
-        raise ParameterError(*say.problem("released_already", period=wanted, expected=expected))
+        raise ParameterError(say("released_already", period=wanted, expected=expected))
     if wanted is None:
         later = [name for name in held if last is None or period_key(name) > period_key(last)]
         if not later:
             raise ParameterError(
-                _("the file holds nothing new: {last} was released already, and it ends there").format(last=last)
-                if held[-1] == last
-                else _("the file ends with {period}, and {last} was released already").format(
-                    period=held[-1], last=last
+                _("the file holds nothing new: {last} was released already, and it ends there").format(
+                    period=held[-1], last=last, expected=expected
                 ),
-                _("give the rows of {expected}").format(expected=expected),
             )
         wanted = later[0]
     if last is not None and period_key(wanted) < period_key(last):
-        raise ParameterError(*say.problem("before_the_last", period=wanted, last=last, expected=expected))
+        raise ParameterError(say("before_the_last", period=wanted, last=last, expected=expected))
     if wanted not in held:
-        raise ParameterError(*say.problem("not_in_the_file", period=wanted, first=held[0], last=held[-1]))
+        raise ParameterError(say("not_in_the_file", period=wanted, first=held[0], last=held[-1]))
     if expected is not None and wanted != expected and not allow_gap:
-        raise ParameterError(*say.problem("gap", last=last, expected=expected, period=wanted))
+        raise ParameterError(say("gap", last=last, expected=expected, period=wanted))
     return wanted
 
 
@@ -174,7 +173,7 @@ def named(text: str, by: Calendar) -> str:
             raise ValueError(text)
         return str(periods_of(pl.Series([_first_day(int(match[1]), int(match[2]), by)]), by)[0])
     except ValueError:
-        raise ParameterError(*say.problem("unknown_period", text=text, example=CALENDARS[by])) from None
+        raise ParameterError(say("unknown_period", text=text, example=CALENDARS[by])) from None
 
 
 def next_period(name: str, by: Calendar) -> str:

@@ -113,7 +113,7 @@ def joined_rows(originals: Sequence[History]) -> History:
 
 def _history(release: Release) -> History:
     if not isinstance(release.public, History):
-        raise SchemaError(*say.problem("not_a_history"))
+        raise SchemaError(say("not_a_history"))
     return release.public
 
 
@@ -126,7 +126,7 @@ def _fresh(count: int, taken: Iterable[str], seed: int) -> pl.Series:
     if len(str(first)) < len(str(first + count - 1)):
         first = 10 ** len(str(first))
     if first + count > _LONGEST_PSEUDONYM:
-        raise ParameterError(*say.problem("no_pseudonyms_left"))
+        raise ParameterError(say("no_pseudonyms_left"))
     return pl.Series("pseudonym", drawn - least + first).cast(pl.String)
 
 
@@ -140,9 +140,9 @@ def _joined_categories(statements: Sequence[Statement]) -> dict[str, Any] | None
     for groups in spoken:
         for item, category in category_of_item(groups).items():
             if of_item.setdefault(item, category) != category:
-                raise ParameterError(*say.problem("other_category", item=item, old=of_item[item], new=category))
+                raise ParameterError(say("other_category", item=item, old=of_item[item], new=category))
     if len(spoken) < len(said):
-        raise ParameterError(*say.problem("some_in_categories"))
+        raise ParameterError(say("some_in_categories"))
     return {
         category: sorted(item for item, its in of_item.items() if its == category)
         for category in sorted(set(of_item.values()))

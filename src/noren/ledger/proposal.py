@@ -19,7 +19,7 @@ from noren.data.release import Release
 from noren.data.schema import Kind
 from noren.errors import CheckFailedError
 from noren.i18n import _
-from noren.judgement.evidence import Facts, facts_from, tried_by
+from noren.judgement.evidence import Facts, attack_result, facts_from
 from noren.judgement.judging import judge
 from noren.judgement.outcome import people_in
 from noren.judgement.release_facts import release_facts
@@ -119,7 +119,7 @@ class BudgetError(CheckFailedError):
         )
 
 
-class UnweighedError(CheckFailedError):
+class UnknownRiskError(CheckFailedError):
     """A release whose risk is not known, for an attack broke down; ``proposal`` says what the others found."""
 
     def __init__(self, proposal: Proposal) -> None:
@@ -152,7 +152,7 @@ def facts_together(
     """
     together = joined(releases)
     claiming = releases[0] if len(releases) == 1 else together
-    tried = tuple(tried_by(name, guess, together.secret) for name, guess in sorted(guesses.items()))
+    tried = tuple(attack_result(name, guess, together.secret) for name, guess in sorted(guesses.items()))
     facts = facts_from(
         Kind.HISTORY,
         people_in(original),

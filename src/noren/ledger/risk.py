@@ -113,7 +113,7 @@ def attack_all(
         progress(done, _("attacking everything released: {attack}").format(attack=words))
 
     run = Run.in_memory(joined_rows(originals), joined(releases), RunStore(on_guess=add, on_failure=fail))
-    run.attack(by_name, heard={}, progress=report)
+    run.attack(by_name, other_guesses={}, progress=report)
     if attacks and not guesses:
         first, reason = next(iter((failed or {}).items()))
         raise NorenError(_("every attack failed; {name}: {reason}").format(name=first, reason=reason))

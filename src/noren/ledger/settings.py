@@ -20,7 +20,7 @@ from noren.data.formats.files import writing_file
 from noren.data.periods import Calendar
 from noren.data.schema import Kind, Schema
 from noren.errors import FileError, NorenError, ParameterError, SchemaError
-from noren.judgement.rule import DEFAULT, RULES, Rule, rule_named
+from noren.judgement.rule import DEFAULT, RULES, Rule, get_rule
 from noren.ledger.incoming import CALENDARS
 from noren.ledger.risk import MEASURES
 from noren.methods.chain import Chain, read_chain
@@ -83,29 +83,33 @@ class LedgerSettings:
     ) -> LedgerSettings:
         """Return settings that fit together; say what does not."""
         if not isinstance(attack_released, bool):
-            raise ParameterError(*say.problem("attack_released", given=attack_released))
+            raise ParameterError(say("attack_released", given=attack_released))
         schema = schema if isinstance(schema, Schema) else Schema.load(schema)
         if schema.kind != Kind.HISTORY:
-            raise SchemaError(*say.problem("not_a_history"))
+            raise SchemaError(say("not_a_history"))
         by = next((one for one in CALENDARS if one == period), None)
         if by is None:
-            raise ParameterError(*say.problem("unknown_period", period=period, names=", ".join(CALENDARS)))
+            raise ParameterError(
+                say("unknown_period", setting="period", value=period, hint="", names=", ".join(CALENDARS))
+            )
         if attacks is None:
             names = [n for n in USUAL_ATTACKS if n in known_attacks and known_attacks[n].fits(schema)]
         else:
             names = [attacks] if isinstance(attacks, str) else list(attacks)
             if not names or not all(isinstance(name, str) for name in names):
-                raise ParameterError(*say.problem("no_attacks", names=", ".join(known_attacks)))
+                raise ParameterError(say("no_attacks", names=", ".join(known_attacks)))
         limits, tried = budget or {}, tuple(dict.fromkeys(names))
         if not isinstance(limits, Mapping):
-            raise ParameterError(*say.problem("budget_not_a_table"))
+            raise ParameterError(say("budget_not_a_table"))
         for name, limit in limits.items():
             if name not in MEASURES:
-                raise ParameterError(*say.problem("unknown_budget", name=name, names=", ".join(MEASURES)))
+                raise ParameterError(
+                    say("unknown_budget", setting="budget", value=name, hint="", names=", ".join(MEASURES))
+                )
             if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
-                raise ParameterError(*say.problem("budget_not_a_share", name=name, limit=limit))
+                raise ParameterError(say("budget_not_a_share", name=name, value=limit, range=f"0 <= {name} <= 1"))
         limits = {name: float(limits[name]) for name in MEASURES if name in limits}
-        settings = cls(schema, chain_of(chain, by), by, tried, limits, rule_named(rule), attack_released)
+        settings = cls(schema, chain_of(chain, by), by, tried, limits, get_rule(rule), attack_released)
         settings.ready_attacks()
         return settings
 
@@ -115,7 +119,7 @@ class LedgerSettings:
         for name in self.attacks:
             kind = known_attacks[name]
             if not kind.fits(self.schema):
-                raise ParameterError(*say.problem("attack_does_not_fit", attack=name, schema=self.schema.name))
+                raise ParameterError(say("attack_does_not_fit", attack=name, schema=self.schema.name))
             ready.append(build(kind, {"period": self.period} if "period" in kind.model_fields else {}))
         return ready
 
@@ -148,16 +152,16 @@ class LedgerSettings:
         """Read the settings of the ledger in ``folder``."""
         path = folder / "ledger.toml"
         if not path.is_file():
-            raise FileError(*say.problem("not_a_ledger"), file=folder)
+            raise FileError(say("not_a_ledger"), file=folder)
         try:
             given = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise FileError(*say.problem("unreadable", reason=str(error)[:160]), file=path) from None
+            raise FileError(say("unreadable", reason=str(error)[:160]), file=path) from None
         unknown = [key for key in given if key not in _KEYS]
         if unknown:
-            raise FileError(*say.problem("unknown_setting", key=unknown[0]), file=path)
+            raise FileError(say("unknown_setting", key=unknown[0]), file=path)
         if given.get("version") != VERSION:
-            raise FileError(*say.problem("other_version", version=given.get("version"), known=VERSION), file=path)
+            raise FileError(say("other_version", version=given.get("version"), known=VERSION), file=path)
         schema, rule = Schema.load(folder / "schema.toml"), given.get("rule")
         try:
             return cls.of(
@@ -193,8 +197,6 @@ def chain_of(given: ChainLike, by: Calendar) -> Chain:
             steps.append(step)
         else:
             raise ParameterError(
-                *say.problem(
-                    "step_of_other_period", number=number, method=step.name, own=getattr(step, "period", ""), period=by
-                )
+                say("step_of_other_period", number=number, method=step.name, own=getattr(step, "period", ""), period=by)
             )
     return Chain(steps=steps)

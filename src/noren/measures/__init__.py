@@ -1,7 +1,7 @@
 """What judges: ``safety/`` says what leaks, ``utility/`` what stays useful; one file per measure."""
 
 from noren.data.schema import Kind
-from noren.protocols import Measure, Placing
+from noren.protocols import Measure, UtilityAxis
 from noren.registry import Registry
 
 __all__ = ["measures", "place_of_measure", "placing"]
@@ -48,10 +48,10 @@ def placing(kind: Kind | None = None) -> list[type[Measure]]:
     ['table-loss', 'l1-precision']
     """
     every = [measures[name] for name in measures]
-    told = [(m.places.rank, m.name, m) for m in every if m.places is not None]
+    told = [(m.utility_axis.rank, m.name, m) for m in every if m.utility_axis is not None]
     return [m for _rank, _name, m in sorted(told, key=lambda one: one[:2]) if kind is None or kind in m.accepts]
 
 
-def place_of_measure(name: str | None) -> Placing | None:
+def place_of_measure(name: str | None) -> UtilityAxis | None:
     """Return how the measure of a name places releases; None where there is no such measure, or it places none."""
-    return measures[name].places if name is not None and name in measures else None
+    return measures[name].utility_axis if name is not None and name in measures else None

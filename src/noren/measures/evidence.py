@@ -13,7 +13,7 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 
-def at_hand(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
+def available_evidence(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
     """Return what measures of this release may ask for; a measure fits whose needs are among them."""
     there: set[Need] = {"original", "public"}
     if release.has_secret:
@@ -25,50 +25,52 @@ def at_hand(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
     return there
 
 
-def must_have(measure: Measure, *, guesses: bool, secret: bool, generalised: bool, made_of: int, rows: int) -> None:
+def require_evidence(
+    measure: Measure, *, guesses: bool, secret: bool, generalised: bool, made_of: int, rows: int
+) -> None:
     """Stop where a measure lacks what it looks at, by what is there of a release of ``made_of`` rows."""
     if "guess" in measure.needs and not guesses:
-        raise ParameterError(*say.problem("needs_guess", measure=measure.name))
+        raise ParameterError(say("needs_guess", measure=measure.name))
     if "secret" in measure.needs and not secret:
-        raise ParameterError(*say.problem("needs_secret", measure=measure.name))
+        raise ParameterError(say("needs_secret", measure=measure.name))
     if "exact" in measure.needs and generalised:
-        raise ParameterError(*say.problem("needs_exact", measure=measure.name))
+        raise ParameterError(say("needs_exact", measure=measure.name))
     if "secret" in measure.needs and made_of != rows:
-        raise ParameterError(*say.problem("rows_differ", made=made_of, rows=rows))
+        raise ParameterError(say("rows_differ", made=made_of, rows=rows))
 
 
 def original_history(evidence: Evidence) -> History:
     """Return the original, which must be a history."""
     if not isinstance(evidence.original, History):
-        raise SchemaError(*say.problem("original_is_table"))
+        raise SchemaError(say("original_is_table"))
     return evidence.original
 
 
 def secret_of(evidence: Evidence) -> Secret:
     """Return the secret part of the release, which must be at hand."""
     if not evidence.release.has_secret:
-        raise ParameterError(*say.problem("no_secret"))
+        raise ParameterError(say("no_secret"))
     return evidence.release.secret
 
 
 def guesses_of(evidence: Evidence) -> Mapping[str, Guess]:
     """Return the guesses, at least one: without an attack there is nothing to say about safety."""
     if not evidence.guesses:
-        raise ParameterError(*say.problem("no_guess"))
+        raise ParameterError(say("no_guess"))
     return evidence.guesses
 
 
 def public_history(release: Release) -> History:
     """Return the public part, which must be a history."""
     if not isinstance(release.public, History):
-        raise SchemaError(*say.problem("release_is_table"))
+        raise SchemaError(say("release_is_table"))
     return release.public
 
 
 def public_table(release: Release) -> Table:
     """Return the public part, which must be a table."""
     if not isinstance(release.public, Table):
-        raise SchemaError(*say.problem("release_is_history"))
+        raise SchemaError(say("release_is_history"))
     return release.public
 
 
@@ -76,12 +78,12 @@ def both_tables(evidence: Evidence) -> tuple[Table, Table]:
     """Return the original and the public part, which must be tables."""
     original, public = evidence.original, evidence.release.public
     if not (isinstance(original, Table) and isinstance(public, Table)):
-        raise SchemaError(*say.problem("data_are_history"))
+        raise SchemaError(say("data_are_history"))
     return original, public
 
 
-def stop_at_another_original(evidence: Evidence) -> None:
+def reject_another_original(evidence: Evidence) -> None:
     """Stop where the release was not made of as many rows as the original has."""
     rows, made_of = len(evidence.original), secret_of(evidence).original_rows
     if made_of != rows:
-        raise ParameterError(*say.problem("another_original", released=made_of, original=rows))
+        raise ParameterError(say("another_original", released=made_of, original=rows))

@@ -94,7 +94,6 @@ class MethodByPeriod(HistoryMethod):
             if len(days) and f"{day.year}/{day.month}/{day.day}" not in used:
                 raise ParameterError(
                     _("no row falls in the period that begins on {day}").format(day=day.isoformat()),
-                    _("leave that day out of starts"),
                 )
         return named
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, InstanceOf, WithJsonSchema, field_serializer, field_validator
 
-from noren.data.formats.source import readable
+from noren.data.formats.source import require_readable
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Schema
@@ -84,7 +84,7 @@ class Chain(Method):
             if not isinstance(step, Method):
                 table = {"method": step} if isinstance(step, str) else step
                 if not isinstance(table, Mapping) or not isinstance(table.get("method"), str):
-                    raise ParameterError(*say.problem("step_without_method", number=number, names=", ".join(methods)))
+                    raise ParameterError(say("step_without_method", number=number, names=", ".join(methods)))
                 own = {str(name).replace("-", "_"): value for name, value in table.items() if name != "method"}
                 try:
                     method = build(methods[table["method"]], own)
@@ -92,7 +92,7 @@ class Chain(Method):
                     raise ParameterError(_("step {number}: {said}").format(number=number, said=error)) from None
             ready += method.steps if isinstance(method, Chain) else (method,)
         if not ready:
-            raise ParameterError(*say.problem("no_steps"))
+            raise ParameterError(say("no_steps"))
         return tuple(ready)
 
     @field_serializer("steps")
@@ -117,7 +117,7 @@ class Chain(Method):
     def seeds(self, seed: int) -> list[int]:
         """Return each step's own share of the seed."""
         if seed < 0:
-            raise ParameterError(*say.problem("seed_below_zero", seed=seed))
+            raise ParameterError(say("seed_below_zero", seed=seed))
         return [
             int(s.generate_state(1, np.uint64)[0]) >> 1 for s in np.random.SeedSequence(seed).spawn(len(self.steps))
         ]
@@ -128,9 +128,9 @@ class Chain(Method):
         step = self.steps[at]
         try:
             if schema.kind not in step.accepts:
-                raise ParameterError(*say.problem("wrong_kind", kind=schema.kind))
+                raise ParameterError(say("wrong_kind", kind=schema.kind))
             if lacking := step.lacks(schema):
-                raise ParameterError(*say.problem("lacks_role", roles=", ".join(lacking)))
+                raise ParameterError(say("lacks_role", roles=", ".join(lacking)))
             yield
         except InputError as error:
             raise ParameterError(
@@ -146,12 +146,12 @@ class Chain(Method):
 
 def read_chain(path: str | Path) -> Chain:
     """Read a chain: a TOML file of ``[[step]]`` tables, each a method's name and its parameters."""
-    path = readable(path)
+    path = require_readable(path)
     try:
         with path.open("rb") as file:
             content = tomllib.load(file)
     except (OSError, ValueError, RecursionError) as error:
-        raise FileError(*say.problem("unreadable", reason=str(error)[:160]), file=path) from None
+        raise FileError(say("unreadable", reason=str(error)[:160]), file=path) from None
     steps = content.pop("step", None)
     if content or not isinstance(steps, list) or not steps:
         rule = (

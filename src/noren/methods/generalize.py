@@ -29,7 +29,7 @@ from noren.kernels.sharing.joining import worth_keeping
 from noren.kernels.sharing.pairing import Spread
 from noren.kernels.sharing.partitioning import Mixture, mixtures
 from noren.kernels.sharing.rows import DELETED
-from noren.kernels.sharing.shared_histories import Budget, Effort, Found, Report, least_cost, share_histories
+from noren.kernels.sharing.shared_histories import Budget, Effort, Report, SharedGroups, least_cost, share_histories
 from noren.methods.pseudonymize import pseudonymous
 from noren.methods.shared_values import (
     EFFORT,
@@ -40,10 +40,10 @@ from noren.methods.shared_values import (
     SUPPRESSED,
     CategoryFile,
     Sharing,
-    alike,
     in_words,
     not_below,
-    stop_if_too_few,
+    require_enough_customers,
+    share_values,
 )
 from noren.progress import Enough, Progress, silent
 from noren.protocols import ALIKE, Method, Runtime, Strength, in_form
@@ -69,7 +69,7 @@ _MIXTURES = 3
 
 
 @dataclass(frozen=True)
-class _Laid:
+class _SearchRows:
     """The original as rows for the search: where each laid row stands in the original."""
 
     rows: LaidRows
@@ -84,7 +84,7 @@ class _Laid:
 class _Search:
     """The groups of every block, with the rows that the block's rows are; and how far the search came."""
 
-    found: list[tuple[Found, Whole]]
+    found: list[tuple[SharedGroups, Whole]]
     blocks: list[Whole]
     stopped: bool = False
     reached: float = 0.0
@@ -254,7 +254,7 @@ class Generalize(Method):
         progress(0.0, _("laying histories side by side"))
         codes, customers = people(original[Role.CUSTOMER])
         names = pseudonymous(original[Role.CUSTOMER], seed)
-        stop_if_too_few(self.k or self.min_class, len(customers))
+        require_enough_customers(self.k or self.min_class, len(customers))
         words, notes = in_words(original, self.categories)
         laid = self._laid(original, words, codes)
         search = self._found(laid, seed, progress)
@@ -272,7 +272,9 @@ class Generalize(Method):
                 table = self.kept(laid.rows, of[group.table])
                 row[laid.place[table]] = first + np.arange(table.shape[1])
                 first += table.shape[1]
-        aligned, left_out = alike(original, words, row, names, suppress_cells=self.suppress_cells, medians=self.medians)
+        aligned, left_out = share_values(
+            original, words, row, names, suppress_cells=self.suppress_cells, medians=self.medians
+        )
         found = [groups for groups, _of in search.found]
         sizes = [len(group.members) for one in found for group in one.groups]
         notes |= self.notes_of(found, laid.cells, laid.nobody, least, alone=len(laid.rows.counts) - sum(sizes))
@@ -295,7 +297,7 @@ class Generalize(Method):
 
     # --- the search ------------------------------------------------------------------------------------------------
 
-    def _laid(self, original: History, words: dict[str, pl.Series], codes: Whole) -> _Laid:
+    def _laid(self, original: History, words: dict[str, pl.Series], codes: Whole) -> _SearchRows:
         """Return the rows that have a customer, sorted by customer, in units of the whole columns' deviations."""
         measured = original.measured()
         ordered, nominal = self.searched_columns(measured)
@@ -313,9 +315,9 @@ class Generalize(Method):
             [c.grid for c in ordered],
             item[place],
         )._replace(medians=self.medians)
-        self.stop_if_too_long(rows.counts)
+        self.reject_if_too_long(rows.counts)
         known = sum(len(original) - original.frame[c.name].null_count() for c in measured)
-        return _Laid(rows, place, max(len(original) * len(measured), 1), float(known - rows.worth.sum()))
+        return _SearchRows(rows, place, max(len(original) * len(measured), 1), float(known - rows.worth.sum()))
 
     def searched_columns(self, measured: Iterable[Column]) -> tuple[list[Column], list[Column]]:
         """Return the ordered columns and the one of names, if any; stop where there are more than the search takes."""
@@ -323,15 +325,15 @@ class Generalize(Method):
         ordered = [c for c in measured if c.scale != Scale.NOMINAL]
         nominal = [c for c in measured if c.scale == Scale.NOMINAL]
         if len(nominal) > 1 or len(ordered) > COLUMNS:
-            raise SchemaError(*say.problem("too_many_columns", method=self.name))
+            raise SchemaError(say("too_many_columns", method=self.name))
         return ordered, nominal
 
-    def stop_if_too_long(self, counts: Whole) -> None:
+    def reject_if_too_long(self, counts: Whole) -> None:
         """Stop where two customers have too many rows to lay all of them on one another."""
         longest = np.sort(counts)[-2:]
         whole = (self.k or self.min_class) == 2 or self.medians or self.lower_bound != "none"  # all rows by all rows
         if whole and np.prod(longest.astype(np.float64)) > _MOST_CELLS:
-            raise ParameterError(*say.problem("histories_too_long", one=int(longest[1]), other=int(longest[0])))
+            raise ParameterError(say("histories_too_long", one=int(longest[1]), other=int(longest[0])))
 
     def kept(self, rows: LaidRows, table: Whole) -> Whole:
         """Return the generalised rows of a group that are worth keeping."""
@@ -374,7 +376,7 @@ class Generalize(Method):
         budget: Budget | None = None,
         report: Report | None = None,
         spread: Spread = map_blocks,
-    ) -> Found:
+    ) -> SharedGroups:
         """Return the groups of one block: a function of its rows, its number and the seed, whatever machine it is on.
 
         Parameters
@@ -402,7 +404,7 @@ class Generalize(Method):
             report=report,
         )
 
-    def _found(self, laid: _Laid, seed: int, progress: Progress) -> _Search:
+    def _found(self, laid: _SearchRows, seed: int, progress: Progress) -> _Search:
         """Return the groups of every block; enough said from the first groups on ends the search with the best."""
         rows = laid.rows
         tried = [Mixture((), self.k)] if self.k else self._mixtures(rows, progress)
@@ -453,7 +455,7 @@ class Generalize(Method):
             dearest -= worth - groups.cost
         return search
 
-    def _least(self, laid: _Laid, search: _Search, seed: int, progress: Progress) -> SampledTotal | None:
+    def _least(self, laid: _SearchRows, search: _Search, seed: int, progress: Progress) -> SampledTotal | None:
         """Return the lower bound that was asked for, in cells: of all blocks, or estimated from some.
 
         Blocks are drawn by the seed, and what is estimated is their bounds' share of what their groups cost.
@@ -497,12 +499,12 @@ class Generalize(Method):
         found = list(islice(mixtures(worth, self.min_class, allowed, chance), 2 * _MIXTURES))
         if not found:
             raise ParameterError(
-                *say.problem("no_class_sizes", count=len(rows.counts), attackers=self.attackers, survival=self.survival)
+                say("no_class_sizes", count=len(rows.counts), attackers=self.attackers, survival=self.survival)
             )
         return [mixture for mixture in found if mixture.k == found[0].k][:_MIXTURES]
 
     def notes_of(
-        self, found: Sequence[Found], cells: int, nobody: float, least: SampledTotal | None = None, *, alone: int
+        self, found: Sequence[SharedGroups], cells: int, nobody: float, least: SampledTotal | None = None, *, alone: int
     ) -> dict[str, Any]:
         """Return what the statement says of the blocks: U, a lower bound of U where there is one, and how far it is.
 

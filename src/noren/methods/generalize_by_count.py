@@ -21,9 +21,9 @@ from noren.methods.shared_values import (
     SUPPRESSED,
     CategoryFile,
     Sharing,
-    alike,
     in_words,
-    stop_if_too_few,
+    require_enough_customers,
+    share_values,
 )
 from noren.progress import Progress, silent
 from noren.protocols import ALIKE, Method, Strength, in_form
@@ -90,12 +90,12 @@ class GeneralizeByCount(Method):
         progress(0.0, _("grouping customers by their number of purchases"))
         codes, customers = people(original[Role.CUSTOMER])
         names = pseudonymous(original[Role.CUSTOMER], seed)
-        stop_if_too_few(self.k, len(customers))
+        require_enough_customers(self.k, len(customers))
         words, meaning = in_words(original, self.categories)
         group = groups_by_count(np.bincount(codes[codes >= 0]), self.k)
         row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by(original.schema)])
         progress(0.2, _("generalising rows"))
-        aligned, notes = alike(original, words, row, names, suppress_cells=self.suppress_cells)
+        aligned, notes = share_values(original, words, row, names, suppress_cells=self.suppress_cells)
         progress(0.6, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, aligned, self.statement(meaning | notes), seed=seed)
 

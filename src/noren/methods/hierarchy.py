@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from noren.data.column_levels import Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs
+from noren.data.column_levels import ColumnLevels, Missing, column_levels, complete_rows, entropy_costs, loss_costs
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.hierarchies.levels import MISSING_MARK, texts_of
@@ -26,13 +26,13 @@ from noren.kernels.lattice.keys import distinct
 from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM, ClassRule
 from noren.kernels.lattice.search import Optimum, judged, search, suppressed
 from noren.methods.table_parts import (
-    AlikeRows,
     SensitiveCodes,
     Share,
+    TableClassMethod,
+    reject_if_too_many_fail,
     released,
+    require_enough_rows,
     sensitive_codes,
-    stop_if_too_few_rows,
-    stop_if_too_many_fail,
 )
 from noren.progress import Progress, silent
 from noren.protocols import in_form
@@ -45,7 +45,7 @@ _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLA
 
 
 @dataclass(frozen=True)
-class Levelled:
+class ChosenLevels:
     """What was chosen for the rows of a table.
 
     Attributes
@@ -58,7 +58,7 @@ class Levelled:
         The columns that have no file; how many rows of the original are not there.
     """
 
-    rungs: tuple[Rungs, ...]
+    rungs: tuple[ColumnLevels, ...]
     best: Optimum
     there: pl.Series
     deleted: pl.Series
@@ -84,7 +84,7 @@ class Levelled:
         return found
 
 
-class HierarchyMethod(AlikeRows):
+class HierarchyMethod(TableClassMethod):
     """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
 
     Each quasi column is raised as a whole to one level of its hierarchy; rows that are still alike to too few are
@@ -193,7 +193,7 @@ class HierarchyMethod(AlikeRows):
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
         """Generalise ``original``; the seed decides the pseudonyms alone."""
         quasi, sensitive = self.looked_at(original.schema)
-        stop_if_too_few_rows(self.k, len(original))
+        require_enough_rows(self.k, len(original))
         chosen = self.levelled(original, quasi, sensitive, progress=progress)
         progress = silent if chosen.best.searched < 1 else progress  # who said enough need not be told more
         progress(0.6, _("writing labels"))
@@ -210,7 +210,7 @@ class HierarchyMethod(AlikeRows):
         counts: Whole | None = None,
         *,
         progress: Progress = silent,
-    ) -> Levelled:
+    ) -> ChosenLevels:
         """Choose the levels of a table's columns, and the rows that are deleted.
 
         Parameters
@@ -227,23 +227,23 @@ class HierarchyMethod(AlikeRows):
         }
         nodes = math.prod(hierarchy.depth for hierarchy in hierarchies.values())
         if nodes > _MOST_NODES:
-            raise ParameterError(*say.problem("too_many_levels", nodes=nodes, most=_MOST_NODES))
+            raise ParameterError(say("too_many_levels", nodes=nodes, most=_MOST_NODES))
         rows = np.ones(len(table), dtype=np.int64) if counts is None else counts
         there = pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
         if self.missing == "drop":
             there = complete_rows(table, hierarchies)
-            stop_if_too_few_rows(self.k, int(rows[there.to_numpy()].sum()))
+            require_enough_rows(self.k, int(rows[there.to_numpy()].sum()))
         complete = table if there.all() else table.take(there.arg_true())
         progress(0.1, _("counting combinations"))
         own = rows[there.to_numpy()]
-        rungs = on_rungs(complete, hierarchies, self.missing, own)
+        rungs = column_levels(complete, hierarchies, self.missing, own)
         best, lost = self._best(rungs, sensitive_codes(table, sensitive), rows, there, progress)
         deleted = np.ones(len(table), dtype=np.bool_)
         deleted[there.arg_true().to_numpy()] = lost
         incomplete = int(rows.sum() - own.sum())
-        return Levelled(tuple(rungs), best, there, pl.Series(deleted), without, incomplete)
+        return ChosenLevels(tuple(rungs), best, there, pl.Series(deleted), without, incomplete)
 
-    def statement(self, schema: Schema, chosen: Levelled) -> Statement:
+    def statement(self, schema: Schema, chosen: ChosenLevels) -> Statement:
         """Return what a release says of itself."""
         best, rungs = chosen.best, chosen.rungs
         notes = {
@@ -263,7 +263,7 @@ class HierarchyMethod(AlikeRows):
 
     def _best(
         self,
-        rungs: Sequence[Rungs],
+        rungs: Sequence[ColumnLevels],
         secrets: SensitiveCodes | None,
         rows: Whole,
         there: pl.Series,
@@ -301,18 +301,20 @@ class HierarchyMethod(AlikeRows):
             report=told,
         )
         if best is None:
-            raise ParameterError(*say.problem("no_levels", share=self.suppression / 2 if safe else self.suppression))
+            raise ParameterError(say("no_levels", share=self.suppression / 2 if safe else self.suppression))
         if not safe:
             return best, suppressed(combinations, counts, ladders, best.levels, rule, own, shares)[which]
         which, combinations, counts, own = _combined(rungs, values, own_rows)
         given = combinations, counts, ladders, best, full, _GOALS[self.loss]
         best, lost = judged(*given, costs=cell_costs, sensitive=own, everybody=shares)
         advice = _("ask for a larger k, a smaller l or a larger t, allow more --suppression, or use --search arx")
-        stop_if_too_many_fail(best.suppressed, int(own_rows.sum()), self.suppression, advice)
+        reject_if_too_many_fail(best.suppressed, int(own_rows.sum()), self.suppression, advice)
         return best, lost[which]
 
 
-def _combined(rungs: Sequence[Rungs], values: Whole | None, rows: Whole) -> tuple[Whole, Whole, Whole, Whole | None]:
+def _combined(
+    rungs: Sequence[ColumnLevels], values: Whole | None, rows: Whole
+) -> tuple[Whole, Whole, Whole, Whole | None]:
     """Return each row's combination of codes and values; of each combination its codes, its rows and its value."""
     codes, sizes = [one.codes for one in rungs], [one.ladder.values for one in rungs]
     if values is None:

@@ -19,22 +19,22 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.lattice.mondrian import classes_by_cuts
-from noren.kernels.lattice.search import Ladder, suppressed
+from noren.kernels.lattice.search import LevelTable, suppressed
 from noren.methods.shared_values import generalised
 from noren.methods.table_parts import (
-    AlikeRows,
     Share,
+    TableClassMethod,
     codes_in_order,
+    reject_if_too_many_fail,
     released,
+    require_enough_rows,
     sensitive_codes,
-    stop_if_too_few_rows,
-    stop_if_too_many_fail,
 )
 from noren.progress import Progress, silent
 
 
 @dataclass(frozen=True)
-class Parted:
+class MondrianClasses:
     """The classes that rows were cut into: what each row's quasi cells show, and which rows are deleted.
 
     ``classes`` and ``suppressed`` are how many classes are released, and how many rows of the original are not.
@@ -46,7 +46,7 @@ class Parted:
     suppressed: int
 
 
-class Mondrian(AlikeRows):
+class Mondrian(TableClassMethod):
     """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
 
     Rows are cut in two along the column in which they differ most, and the parts again, as long as both parts have k
@@ -105,7 +105,7 @@ class Mondrian(AlikeRows):
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
         """Make the rows of ``original`` alike, class by class; the seed decides the pseudonyms alone."""
         quasi, sensitive = self.looked_at(original.schema)
-        stop_if_too_few_rows(self.k, len(original))
+        require_enough_rows(self.k, len(original))
         parted = self.parted(original, quasi, sensitive, progress=progress)
         statement = self.statement(original.schema, parted)
         progress(0.7, _("putting the rows in an order that tells nothing"))
@@ -119,7 +119,7 @@ class Mondrian(AlikeRows):
         counts: Whole | None = None,
         *,
         progress: Progress = silent,
-    ) -> Parted:
+    ) -> MondrianClasses:
         """Cut the rows of a table into classes.
 
         Parameters
@@ -144,21 +144,23 @@ class Mondrian(AlikeRows):
         )
         if class_of is None:
             raise ParameterError(
-                _("even all rows together do not keep what is asked of sensitive values"),
-                _("ask for a smaller l or a larger t"),
+                _(
+                    "even all rows together do not keep what is asked of sensitive values"
+                    "ask for a smaller l or a larger t"
+                ),
             )
         rows = np.ones(len(table), np.int64) if counts is None else counts
         classes, failing = int(class_of.max()) + 1, np.zeros(len(table), dtype=np.bool_)
         if values is not None:
-            failing = suppressed(class_of[:, None], rows, [Ladder(classes, ())], [0], rule, values.of_rows)
+            failing = suppressed(class_of[:, None], rows, [LevelTable(classes, ())], [0], rule, values.of_rows)
             advice = _("allow more --suppression (classes stay the same), or ask for a smaller l or a larger t or k")
-            stop_if_too_many_fail(int(rows[failing].sum()), int(rows.sum()), self.suppression, advice)
+            reject_if_too_many_fail(int(rows[failing].sum()), int(rows.sum()), self.suppression, advice)
         progress(0.5, _("generalising rows"))
         cells = {column.name: generalised(exact_values(table, column), column, class_of) for column in quasi}
         left = classes - len(np.unique(class_of[failing]))
-        return Parted(cells, pl.Series(failing), left, int(rows[failing].sum()))
+        return MondrianClasses(cells, pl.Series(failing), left, int(rows[failing].sum()))
 
-    def statement(self, schema: Schema, parted: Parted) -> Statement:
+    def statement(self, schema: Schema, parted: MondrianClasses) -> Statement:
         """Return what a release says of itself."""
         left = self._not_released(schema, parted.cells.keys())
         deleted = {"suppressed_rows": parted.suppressed} if self.looks_at_sensitive else {}

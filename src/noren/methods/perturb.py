@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.compatibility import columns_not_there, of_one_item, rows_without_customer
+from noren.data.compatibility import columns_not_there, rows_without_customer, with_item_column
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
@@ -107,7 +107,7 @@ class Perturb(MethodByPeriod):
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Perturb the rows of ``original``; the same seed gives the same noise."""
-        self.stop_if_nothing_moves(original.schema)
+        self.reject_if_nothing_moves(original.schema)
         progress(0.1, _("moving dates"))
         days = self.days_of(original) if self.moves_dates(original.schema) else None
         basket = None
@@ -117,7 +117,7 @@ class Perturb(MethodByPeriod):
             rows = pl.DataFrame([original[Role.CUSTOMER].alias("customer"), days.alias("day"), *invoice])
             first = pl.col("row").min().over(rows.columns)
             basket = rows.with_row_index("row").select(first).to_series().cast(pl.Int64).to_numpy()
-        (sold,) = of_one_item(original)
+        (sold,) = with_item_column(original)
         packs = {
             column.name: usual_packs(exact_values(sold, sold.schema.role(Role.ITEM)), exact_values(original, column))
             for column in self.moved_by_packs(original.schema)
@@ -129,12 +129,14 @@ class Perturb(MethodByPeriod):
         return Release.of_aligned(original, edited(original, columns), self.statement(notes), seed=seed)
 
     @staticmethod
-    def stop_if_nothing_moves(schema: Schema) -> None:
+    def reject_if_nothing_moves(schema: Schema) -> None:
         """Stop where there is neither date, price nor quantity."""
         if not schema.with_role(*MOVED):
             raise ParameterError(
-                _("perturb moves dates, prices and quantities, and these purchases have none"),
-                _("use swap, thin or a method that makes histories alike"),
+                _(
+                    "perturb moves dates, prices and quantities, and these purchases have none"
+                    "use swap, thin or a method that makes histories alike"
+                ),
             )
 
     def moves_dates(self, schema: Schema) -> bool:

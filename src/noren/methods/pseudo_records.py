@@ -165,7 +165,7 @@ class PseudoRecords(Method):
     def least_size(self, customers: int) -> int:
         """Return the least size of a cluster; stop where there are not customers enough."""
         if self.clusters > customers:
-            raise ParameterError(*say.problem("too_many_clusters", clusters=self.clusters, count=customers))
+            raise ParameterError(say("too_many_clusters", clusters=self.clusters, count=customers))
         default = {"clusters": 1, "repaired": customers // self.clusters, "balanced": 2}[self.variant]
         least = default if self.min_size is None else self.min_size
         if least * self.clusters > customers:
@@ -198,7 +198,7 @@ class PseudoRecords(Method):
     def clusters_of(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, float]:
         """Return the cluster of each customer, and how much of the search was done."""
         if self.clusters * items > _MOST_CELLS:
-            raise ParameterError(*say.problem("too_many_cells", clusters=self.clusters, items=items))
+            raise ParameterError(say("too_many_cells", clusters=self.clusters, items=items))
         if self.variant == "balanced":
 
             def told(done: float, added: int) -> None:

@@ -16,13 +16,13 @@ from pydantic import Field, field_validator, model_validator
 
 from noren.data.formats.files import writing_folder
 from noren.data.formats.parquet import parquet_blocks
-from noren.data.formats.source import Source, readable
+from noren.data.formats.source import Source, require_readable
 from noren.data.frames import Table
 from noren.data.guessing.people import PeopleSeen
 from noren.data.public_part import published_schema, published_statement, scanned
-from noren.data.reading import read_blocks, settled
+from noren.data.reading import fit_schema, read_blocks
 from noren.data.release import RELEASE, Release
-from noren.data.schema import Kind, Role, Schema, stop_at_unclassified
+from noren.data.schema import Kind, Role, Schema, reject_unclassified
 from noren.data.statement import Statement
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
@@ -180,12 +180,12 @@ class Retention(Method):
             The data, looked at only where domains are to be taken from them.
         """
         if rows < 2:
-            raise ParameterError(*say.problem("too_few_rows", rows=rows))
+            raise ParameterError(say("too_few_rows", rows=rows))
         names = self.released_names(schema)
         ends = dict(class_ends(said) for said in self.classes)
         for name in ends:
             if name not in names:
-                raise ParameterError(*say.problem("classes_of_another", name=name))
+                raise ParameterError(say("classes_of_another", name=name))
         attributes = []
         for name in names:
             seen = frame[name] if frame is not None and self.domains == "data" else None
@@ -209,15 +209,15 @@ class Retention(Method):
         columns has decided about all of them: no other is released.
         """
         if not self.attributes:
-            stop_at_unclassified(schema)
+            reject_unclassified(schema)
         names = self.attributes or tuple(c.name for c in schema.with_role(Role.QUASI))
         if not names:
-            raise ParameterError(*say.problem("no_attribute"))
+            raise ParameterError(say("no_attribute"))
         if len(set(names)) < len(names):
-            raise ParameterError(*say.problem("named_twice"))
+            raise ParameterError(say("named_twice"))
         for name in names:
             if schema[name].role == Role.IDENTIFIER:
-                raise ParameterError(*say.problem("identifies", column=name))
+                raise ParameterError(say("identifies", column=name))
         return names
 
     def statement(self, plan: Perturbation, rows: int) -> Statement:
@@ -259,19 +259,19 @@ def protect_file(
     :meth:`Retention.protect` releases under the same seed.
     """
     if schema.kind != Kind.TABLE:
-        raise SchemaError(*say.problem("not_a_table"))
+        raise SchemaError(say("not_a_table"))
     if method.domains == "data":
-        raise ParameterError(*say.problem("domains_of_a_stream"))
+        raise ParameterError(say("domains_of_a_stream"))
     method.released_names(schema)  # a question is asked before the rows are counted
-    file = Source.open(readable(source))
-    schema = settled(file, schema)
+    file = Source.open(require_readable(source))
+    schema = fit_schema(file, schema)
     known = schema.model_copy(update={"guessed": False})  # what holds for every row needs no second look
     people = PeopleSeen(schema)
     rows = _rows(file, known, progress, people)
-    people.stop_at_repeated_people()
+    people.reject_repeated_people()
     plan = method.plan(schema, rows)
     if plan.cells >= 1 << 62:
-        raise ParameterError(*say.problem("too_many_values"))
+        raise ParameterError(say("too_many_values"))
     needed = schema.without([name for name in schema.names if name not in plan.names])
     some = next(iter(read_blocks(file, known)))
     statement = scanned(Table(some.select(needed.names), needed), method.statement(plan, rows))

@@ -52,17 +52,17 @@ CategoryFile = Annotated[
 ]
 
 
-def stop_if_too_few(k: int, customers: int) -> None:
+def require_enough_customers(k: int, customers: int) -> None:
     """Raise where there are fewer than k customers."""
     if customers < 2:
         raise ParameterError(
-            _("a history of fewer than two customers hides nobody"),
-            _("give a history of at least {k} customers").format(k=k),
+            _("a history of fewer than two customers hides nobody").format(k=k),
         )
     if k > customers:
         raise ParameterError(
-            _("k={k} is more than the {count:,} customers there are").format(k=k, count=customers),
-            _("use a smaller k, or a history of at least {k} customers").format(k=k),
+            _("k={k} is more than the {count:,} customers there areat least {k} customers").format(
+                k=k, count=customers
+            ),
         )
 
 
@@ -81,7 +81,7 @@ def in_words(original: History, categories: Path | None) -> tuple[dict[str, pl.S
     return words | {item: in_categories(words[item], known.of_item)}, notes
 
 
-def alike(
+def share_values(
     original: History,
     words: dict[str, pl.Series],
     row: Whole,

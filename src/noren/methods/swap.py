@@ -9,7 +9,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers, people
-from noren.data.compatibility import columns_not_there, of_one_item, rows_without_customer
+from noren.data.compatibility import columns_not_there, rows_without_customer, with_item_column
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Scale, Schema
@@ -121,7 +121,7 @@ class Swap(MethodByPeriod):
 
     def _pairs_of_rows(self, original: History, seed: int) -> tuple[Whole, Whole]:
         """Return rows of one partner and rows of the other that may be exchanged, as many of each."""
-        (original,) = of_one_item(original)
+        (original,) = with_item_column(original)
         item = exact_values(original, original.schema.role(Role.ITEM)).rank("dense").cast(pl.Int64).fill_null(0)
         codes, _customers = people(original[Role.CUSTOMER])
         ordering = [numbers(exact_values(original, column)) for column in ordered_by(original.schema)]

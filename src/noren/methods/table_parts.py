@@ -16,7 +16,7 @@ from noren.data.arrays import exact_values
 from noren.data.formats.render import Spelling
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
-from noren.data.schema import Column, Role, Scale, Schema, ValueType, stop_at_unclassified
+from noren.data.schema import Column, Role, Scale, Schema, ValueType, reject_unclassified
 from noren.errors import ParameterError, listing
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
@@ -125,13 +125,13 @@ def codes_in_order(values: pl.Series, ordered: pl.Series) -> Whole:
     return both["code"].cast(pl.Int64).to_numpy()
 
 
-def stop_if_too_few_rows(k: int, rows: int) -> None:
+def require_enough_rows(k: int, rows: int) -> None:
     """Raise where there are fewer than k rows."""
     if k > rows:
-        raise ParameterError(*say.problem("too_few_rows", k=k, count=rows))
+        raise ParameterError(say("too_few_rows", k=k, count=rows))
 
 
-def stop_if_too_many_fail(lost: int, rows: int, limit: float, advice: str) -> None:
+def reject_if_too_many_fail(lost: int, rows: int, limit: float, advice: str) -> None:
     """Raise where classes of too many rows break what is asked of sensitive values.
 
     Classes are made without a look at how their members' values differ; those that fail ℓ or t are deleted whole. So
@@ -207,7 +207,7 @@ def released_schema(schema: Schema, shown: Mapping[str, pl.DataType], identifier
     return schema.model_copy(update={"columns": tuple(columns)})
 
 
-class AlikeRows(Method):
+class TableClassMethod(Method):
     """A method that makes the rows of a table alike: what it promises of every class, and of which columns."""
 
     strength = Strength("k", "2, 5, 10, 20", beside=("l",))
@@ -280,16 +280,16 @@ class AlikeRows(Method):
         Quasi are those named, else those of the schema; every column must have been given a role. Where several columns
         are sensitive and none is named, a number of distinct values is asked of each of them.
         """
-        stop_at_unclassified(schema)
+        reject_unclassified(schema)
         quasi = [schema[name] for name in self.quasi] if self.quasi else list(schema.with_role(Role.QUASI))
         twice = {name for name in self.quasi if self.quasi.count(name) > 1}
         if twice:
-            raise ParameterError(*say.problem("named_twice", column=min(twice)))
+            raise ParameterError(say("named_twice", column=min(twice)))
         for column in quasi:
             if column.role == Role.IDENTIFIER:
-                raise ParameterError(*say.problem("identifies", column=column.name))
+                raise ParameterError(say("identifies", column=column.name))
         if not quasi:
-            raise ParameterError(*say.problem("no_quasi"))
+            raise ParameterError(say("no_quasi"))
         if not self.looks_at_sensitive:
             return quasi, []
         own = {column.name for column in quasi}
@@ -297,7 +297,7 @@ class AlikeRows(Method):
         if self.sensitive is not None:
             known = [schema[self.sensitive]]
             if self.sensitive in own:
-                raise ParameterError(*say.problem("quasi_and_sensitive", column=self.sensitive))
+                raise ParameterError(say("quasi_and_sensitive", column=self.sensitive))
         # a number of distinct values can be asked of several columns at once
         if not known or (len(known) > 1 and not (self.t is None and self.diversity == "distinct")):
             raise ParameterError(

@@ -61,6 +61,7 @@ class Thin(HistoryMethod):
     strength = Strength("share", "0.1, 0.3, 0.5")
     promises = HARDER
     promise = N_(
+        "names are hidden and some rows are deleted, but the others are exact: an attacker who knows one of "
         "names are hidden, some rows are gone; the others are exact: whoever knows one of them finds the customer"
     )
     prominence = 2

@@ -14,24 +14,24 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from noren.data.formats.source import readable
+from noren.data.formats.source import require_readable
 from noren.data.frames import Records, Table
 from noren.data.public_part import kept_columns, published_statement
 from noren.data.release import Release
 from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.errors import CheckFailedError, FileError, ParameterError
-from noren.i18n import LANGUAGES, _, speaking
+from noren.i18n import LANGUAGES, _, use_language
 from noren.judgement.judging import deciding_measures, judge
 from noren.judgement.numbers import count, number
 from noren.judgement.outcome import Outcome
-from noren.judgement.rule import Rule, rule_named
-from noren.judgement.sentences import public_sentence, rule_sentence, word_text
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.rule import Rule, get_rule
+from noren.judgement.sentences import public_sentence, rule_sentence, verdict_label
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.measures import measures
 from noren.methods import methods
 from noren.papers.case import case_in_ledger, case_of, column_text, released_columns, treatment
-from noren.papers.document import Block, Code, Document, Grid
+from noren.papers.document import Block, Code, Document, DocumentTable
 from noren.papers.parts import steps
 from noren.papers.wording import Wording
 from noren.papers.writers import as_html, as_markdown
@@ -48,7 +48,7 @@ _NAMED: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def card_files(
-    release: Release, kept: Mapping[str, float] | None = None, *, verdict: Verdict | None = None, anyway: str = ""
+    release: Release, kept: Mapping[str, float] | None = None, *, verdict: Verdict | None = None, override: str = ""
 ) -> dict[str, bytes]:
     """Return the files that lie beside a public part: the card in both languages and two forms, and a loader.
 
@@ -57,8 +57,8 @@ def card_files(
     statement = Statement(**published_statement(release.statement))
     made: dict[str, bytes] = {}
     for language in LANGUAGES:
-        with speaking(language):
-            card = data_card(release.public, statement, kept or {}, verdict, anyway)
+        with use_language(language):
+            card = data_card(release.public, statement, kept or {}, verdict, override)
             made[f"card.{language}.html"] = as_html(card, language)
             made[f"card.{language}.md"] = as_markdown(card, language)
     made[LOADER] = (files("noren.papers") / "templates" / "load_public.py.txt").read_bytes()
@@ -66,7 +66,7 @@ def card_files(
 
 
 def data_card(
-    public: Records, statement: Statement, kept: Mapping[str, float], verdict: Verdict | None = None, anyway: str = ""
+    public: Records, statement: Statement, kept: Mapping[str, float], verdict: Verdict | None = None, override: str = ""
 ) -> Document:
     """Return the card of a public part, in the language now spoken; ``kept`` are scores that may be published."""
     wording = Wording()
@@ -83,8 +83,8 @@ def data_card(
         what.append(wording.said("card.untrue"))
     sections = [wording.section("card.what_title", *what)]
     if verdict is not None:
-        texts = (word_text(verdict.word), public_sentence(verdict), rule_sentence(verdict.rule))
-        reason = [wording.said("card.anyway", reason=anyway)] if anyway else []
+        texts = (verdict_label(verdict.status), public_sentence(verdict), rule_sentence(verdict.rule))
+        reason = [wording.said("card.anyway", reason=override)] if override else []
         sections.append(wording.section("card.verdict_title", *((text,) for text in texts), *reason))
     heads = [*wording.words("common.", "column", "role", "done"), wording.word("card.form")]
     cells = [
@@ -97,7 +97,10 @@ def data_card(
         for c in columns
     ]
     people = [column_text(c.name) for c in columns if c.role == Role.CUSTOMER]
-    about: list[Block] = [Grid.of(heads, cells), *(wording.said("card.pseudonym", column=name) for name in people)]
+    about: list[Block] = [
+        DocumentTable.of(heads, cells),
+        *(wording.said("card.pseudonym", column=name) for name in people),
+    ]
     if any(column.suppressed for column in columns):
         about.append(wording.said("card.empty"))
     told, scores = statement.steps[-1].notes.get("U"), []
@@ -108,7 +111,7 @@ def data_card(
         scores.append((name, number(value), goal, _(measures[name].summary)))
     analyses: list[Block] = [wording.said("card.kept_intro" if scores else "card.kept_none")]
     if scores:
-        analyses.append(Grid.of(wording.words("card.", "measure", "value", "direction", "means"), scores))
+        analyses.append(DocumentTable.of(wording.words("card.", "measure", "value", "direction", "means"), scores))
     # how to read the first column of ranges and the first of sets
     first = [(form, c.name) for form in ("range", "set") for c in [c for c in columns if c.form == form][:1]]
     use: list[Block] = [wording.said("card.use_intro" if first else "card.use_plain"), wording.said("card.loader")]
@@ -126,14 +129,12 @@ def data_card(
 
 def read_scores(path: str | Path) -> dict[str, float]:
     "Read what ``noren measure --json`` printed; of it only measures of utility are kept, for a card is public."
-    path = readable(path)
+    path = require_readable(path)
     try:
         said = json.loads(path.read_text(encoding="utf-8"))["results"]
         found = {str(name): float(score["value"]) for name, score in said.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FileError(
-            _("these are no scores"), _("give the file that noren measure --json printed"), file=path
-        ) from None
+        raise FileError(_("give the file that noren measure --json printed"), file=path) from None
     return {name: value for name, value in found.items() if name in measures and measures[name].side == "utility"}
 
 
@@ -148,7 +149,7 @@ def publish(
     original: Records | None = None,
     *,
     rule: Rule | str | None = None,
-    anyway: str = "",
+    override: str = "",
     keep: Sequence[str] = (),
     official: bool = False,
     force: bool = False,
@@ -168,26 +169,26 @@ def publish(
     scores
         Measures of utility to publish in the card.
     """
-    anyway = " ".join(anyway.split())
-    if len(anyway) > _LONGEST or not anyway.isprintable():
-        raise ParameterError(_("this reason is too long"), _("use {most} characters or fewer").format(most=_LONGEST))
+    override = " ".join(override.split())
+    if len(override) > _LONGEST or not override.isprintable():
+        raise ParameterError(_("use {most} characters or fewer").format(most=_LONGEST))
     release = Release.load(folder)
     if kept := {release.public.schema[name].name for name in keep}:
         notes = {**release.statement.notes, "kept": sorted(kept | kept_columns(release.statement))}
         release = replace(release, statement=replace(release.statement, notes=notes))
     in_ledger = case_in_ledger(folder, rule)
-    verdict = _own_verdict(release, original, rule_named(rule), progress) if in_ledger is None else in_ledger.verdict
-    refused = verdict.facts.chosen_seed or not verdict.word.is_safe
-    if refused and not anyway:
-        why = verdict.sentence if not verdict.word.is_safe else _(
+    verdict = _own_verdict(release, original, get_rule(rule), progress) if in_ledger is None else in_ledger.verdict
+    refused = verdict.facts.chosen_seed or not verdict.status.is_safe
+    if refused and not override:
+        why = verdict.sentence if not verdict.status.is_safe else _(
             "The seed of this release was chosen by hand (below 2³²): whoever holds the original can try such seeds and"
             " rebuild the pseudonyms. Protect again without --seed."
         )  # fmt: skip
         words = _("{why} Nothing was published; give a reason with --anyway to publish it all the same.")
-        if original is None and verdict.word == Word.UNTRIED:
+        if original is None and verdict.status == VerdictStatus.UNTRIED:
             words = _("{why} Nothing was published; name the original with --original, so that attacks can decide.")
         raise CheckFailedError(words.format(why=why))
-    card = card_files(release, scores, verdict=verdict, anyway=anyway if refused else "")
+    card = card_files(release, scores, verdict=verdict, override=override if refused else "")
     release.publish(out, official=official, replace_existing=force, card=card)
     return verdict
 
@@ -204,6 +205,6 @@ def _own_verdict(release: Release, original: Records | None, rule: Rule, progres
         evidence = Evidence(known, release)
         classes = {name: measures.create(name).measure(evidence) for name in deciding_measures(release.public.schema)}
     alone = judge(Outcome("", release, scores=classes, original=original), rule)
-    if alone.word in (Word.PROVED, Word.BROKEN) or original is None:
+    if alone.status in (VerdictStatus.PROVED, VerdictStatus.BROKEN) or original is None:
         return alone
     return case_of(release, original, rule=rule, progress=progress).verdict

@@ -38,14 +38,14 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Grid:
+class DocumentTable:
     """A table."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[Text, ...], ...]
 
     @classmethod
-    def of(cls, headings: Iterable[str], rows: Iterable[Iterable[str | Field]]) -> Grid:
+    def of(cls, headings: Iterable[str], rows: Iterable[Iterable[str | Field]]) -> DocumentTable:
         """Return a table whose cells are one text or one field each."""
         return cls(tuple(headings), tuple(tuple((cell,) for cell in row) for row in rows))
 
@@ -58,7 +58,7 @@ class Code:
     lines: str
 
 
-Block = Text | Points | Grid | Code
+Block = Text | Points | DocumentTable | Code
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Document:
         for block in (block for section in self.sections for block in section.blocks):
             if isinstance(block, Points):
                 yield from block.items
-            elif isinstance(block, Grid):
+            elif isinstance(block, DocumentTable):
                 yield from (cell for row in block.rows for cell in row)
             elif not isinstance(block, Code):
                 yield block

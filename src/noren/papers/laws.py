@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from noren.data.schema import Kind, Role
-from noren.inference.unicity import Step, changes_pseudonyms
+from noren.inference.unicity import UnicityStep, changes_pseudonyms
 from noren.judgement.numbers import count
-from noren.judgement.sentences import guessed_sentences, inferred_sentences, left_in_release, told_sentences
+from noren.judgement.sentences import disclosure_sentences, guessed_sentences, inferred_sentences, left_in_release
 from noren.papers.case import Case, column_text, is_pseudonymised_only, treatment
-from noren.papers.document import Block, Document, Grid
+from noren.papers.document import Block, Document, DocumentTable
 from noren.papers.parts import (
     categories,
     columns_grid,
@@ -69,7 +69,7 @@ Told = tuple[str, str, str]
 """The columns that an item is about, what was done, and the evidence."""
 
 
-def _table(items: Sequence[tuple[str, str, Told]], wording: Wording) -> Grid:
+def _table(items: Sequence[tuple[str, str, Told]], wording: Wording) -> DocumentTable:
     """Return the table of a standard: of each item its name, the name of its risk, and what is told of it."""
     rows = [
         (
@@ -82,7 +82,7 @@ def _table(items: Sequence[tuple[str, str, Told]], wording: Wording) -> Grid:
         )
         for key, risk, (columns, done, evidence) in items
     ]
-    return Grid.of(wording.words("appi.", "item", "columns", "risk", "measure", "evidence", "decide"), rows)
+    return DocumentTable.of(wording.words("appi.", "item", "columns", "risk", "measure", "evidence", "decide"), rows)
 
 
 def _items(case: Case, wording: Wording) -> list[Told]:
@@ -185,7 +185,7 @@ def impact_assessment(case: Case, wording: Wording) -> list[Document]:
     if case.unicity is None:
         singling.append(said("gdpr.no_unicity"))
     else:
-        known = [Step(**step) for step in case.unicity["release"] or ()]
+        known = [UnicityStep(**step) for step in case.unicity["release"] or ()]
         shown = [step for step in known if step.known <= 4][-1:]
         singling += [(singled_out_caption(case.unicity),), *((left_in_release(step),) for step in shown)]
 
@@ -198,10 +198,10 @@ def impact_assessment(case: Case, wording: Wording) -> list[Document]:
 
     inferred = inferred_sentences(facts.inferred, case.verdict.rule)
     inference: list[Block] = [(line,) for line in inferred] or [said("gdpr.no_inference")]
-    if table is None or not table.told:
+    if table is None or not table.disclosures:
         inference.append(said("gdpr.no_sensitive"))
     else:
-        told = told_sentences(table) or [wording.word("gdpr.nothing_told")]
+        told = disclosure_sentences(table) or [wording.word("gdpr.nothing_told")]
         inference += [(line,) for line in (*told, *guessed_sentences(table))]
 
     unsaid = wording.points(("gdpr.open_outside", "gdpr.open_means", "gdpr.open_attacks"))

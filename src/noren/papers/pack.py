@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from noren.data.formats.files import FolderKind, json_signed, writing_folder
+from noren.data.formats.files import FolderKind, json_signature, writing_folder
 from noren.i18n import active_language
 from noren.judgement.page_text import printable
 from noren.papers.case import Case, is_pseudonymised_only
-from noren.papers.document import Document, Grid, Pack
+from noren.papers.document import Document, DocumentTable, Pack
 from noren.papers.laws import anonymised, impact_assessment, pseudonymised
 from noren.papers.parts import document
 from noren.papers.wording import Wording, drafts
@@ -48,8 +48,8 @@ def pack_of(case: Case, law: Law, *, known: Mapping[str, str] | None = None, abo
     fields = [(asking.title, one.what, one.key) for asking, one in asked if one.key]
     decisions = [(asking.title, one.what) for asking, one in asked if not one.key]
     heads, filled = wording.words("common.open_", "document", "what", "key"), wording.said("common.open_all_filled")
-    to_fill_in = Grid.of(heads, fields) if fields else filled
-    to_decide = Grid.of(heads[:2], decisions) if decisions else filled
+    to_fill_in = DocumentTable.of(heads, fields) if fields else filled
+    to_decide = DocumentTable.of(heads[:2], decisions) if decisions else filled
     counsel = wording.points(key for key in drafts() if key.startswith(f"{texts_of}.counsel_"))
     sections = [
         wording.section("common.open_fields", wording.said("common.open_intro"), to_fill_in),
@@ -70,10 +70,10 @@ def pack_files(pack: Pack, case: Case) -> Iterator[tuple[str, bytes]]:
     for one in pack.documents:
         for ending, write in _WRITERS.items():
             yield f"{one.name}.{ending}", write(one, pack.language)
-    yield _KEPT, (json.dumps(said_of(pack, case), ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
+    yield _KEPT, (json.dumps(pack_as_data(pack, case), ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 
 
-def said_of(pack: Pack, case: Case) -> dict[str, Any]:
+def pack_as_data(pack: Pack, case: Case) -> dict[str, Any]:
     """Return what a pack says as plain data: its documents, what is left to fill in, and the verdict."""
     return {
         "noren": __version__,
@@ -96,6 +96,6 @@ def write_pack(pack: Pack, case: Case, folder: str | Path, *, replace_existing: 
 
 
 PAPERS = FolderKind(
-    ("[1-9]-*.html", "[1-9]-*.docx", "[1-9]-*.md", _KEPT), json_signed(_KEPT, "noren", "documents", "to_fill_in")
+    ("[1-9]-*.html", "[1-9]-*.docx", "[1-9]-*.md", _KEPT), json_signature(_KEPT, "noren", "documents", "to_fill_in")
 )
 """A folder of papers."""

@@ -8,13 +8,13 @@ from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.i18n import _
 from noren.judgement.numbers import count, percent
-from noren.judgement.outcome import telling
+from noren.judgement.outcome import non_default_parameters
 from noren.judgement.page_text import printable
-from noren.judgement.sentences import cautions, rule_sentence, word_meaning, word_text
-from noren.judgement.verdict import Exhibit
+from noren.judgement.sentences import cautions, rule_sentence, verdict_label, verdict_meaning
+from noren.judgement.verdict import AttackEvidence
 from noren.methods import methods
 from noren.papers.case import Case, column_text, treatment
-from noren.papers.document import Block, Document, Grid, Points, Section, Text
+from noren.papers.document import Block, Document, DocumentTable, Points, Section, Text
 from noren.papers.wording import Wording, drafts
 from noren.reports.scripts import listed
 from noren.version import __version__
@@ -27,8 +27,8 @@ def document(name: str, key: str, audience: str, sections: Sequence[Section], ca
 
     Every page of papers about a release that is not safe by the rule bears a stamp.
     """
-    word, basis = case.verdict.word, f"{key}_basis"
-    stamp = {"word": word_text(word), "meaning": word_meaning(word)}
+    word, basis = case.verdict.status, f"{key}_basis"
+    stamp = {"word": verdict_label(word), "meaning": verdict_meaning(word)}
     return Document(
         name=name,
         title=wording.word(f"{key}_name"),
@@ -55,19 +55,19 @@ def categories(case: Case, wording: Wording) -> Block:
     return Points(tuple(items)) if items else wording.said("appi.no_category")
 
 
-def columns_grid(case: Case, wording: Wording) -> Grid:
+def columns_grid(case: Case, wording: Wording) -> DocumentTable:
     """Return each column, what it is for and what was done to it; deleted ones too, where they are known."""
     done = [(c.name, c.role, treatment(c, wording)) for c in case.columns]
     done += [(c.name, c.role, wording.word("common.done_deleted")) for c in case.deleted or ()]
     rows = [(column_text(name), wording.word(f"common.role_{role}"), what) for name, role, what in done]
-    return Grid.of(wording.words("common.", "column", "role", "done"), rows)
+    return DocumentTable.of(wording.words("common.", "column", "role", "done"), rows)
 
 
 def steps(statement: Statement, wording: Wording) -> Points:
     """Return what a statement says of each step: method, parameters, what the method does."""
     items = []
     for step in statement.steps:
-        parameters = printable(listed(telling(step)), _LONGEST) or wording.word("common.none")
+        parameters = printable(listed(non_default_parameters(step)), _LONGEST) or wording.word("common.none")
         summary = _(methods[step.method].summary) if step.method in methods else ""
         method = printable(step.method)
         items.append(wording.said("common.step", method=method, parameters=parameters, summary=summary))
@@ -92,7 +92,7 @@ def rows_text(case: Case, wording: Wording) -> list[str]:
 def evidence_blocks(case: Case, wording: Wording) -> tuple[Block, ...]:
     """Return the verdict, its rule and what each attack got; what was not measured is said."""
     verdict = case.verdict
-    said: list[Block] = [(word_text(verdict.word),), (verdict.sentence,), (rule_sentence(verdict.rule),)]
+    said: list[Block] = [(verdict_label(verdict.status),), (verdict.sentence,), (rule_sentence(verdict.rule),)]
     said += [(line,) for line in cautions(verdict) if line not in verdict.sentence]
     if case.period:
         said.append(wording.said("common.from_ledger", period=case.period))
@@ -115,7 +115,7 @@ def why_untried(case: Case, wording: Wording) -> str:
     return wording.word("common.nobody_tried" if case.release.has_secret else "common.why_no_secret")
 
 
-def evidence_grid(evidence: Sequence[Exhibit], wording: Wording) -> Grid:
+def evidence_grid(evidence: Sequence[AttackEvidence], wording: Wording) -> DocumentTable:
     """Return what each attack got, as a table."""
     rows = [
         (
@@ -128,7 +128,9 @@ def evidence_grid(evidence: Sequence[Exhibit], wording: Wording) -> Grid:
         )
         for one in evidence
     ]
-    return Grid.of(wording.words("common.", "attack", "named", "right", "rate", "share_of_people", "exceeds"), rows)
+    return DocumentTable.of(
+        wording.words("common.", "attack", "named", "right", "rate", "share_of_people", "exceeds"), rows
+    )
 
 
 # --- the register ----------------------------------------------------------------------------------------------------
@@ -147,8 +149,8 @@ def register(law: str, case: Case, wording: Wording) -> list[Section]:
         (wording.said(f"appi.register_{item}"), wording.said(f"appi.register_{item}_entry"))
         for item in ("1", "2", "3", "until")
     ]
-    what = Grid.of(wording.words("appi.register_", "what", "contents", "is_here"), rows)
-    held = Grid((wording.word(f"{law}.register_measure"), wording.word("appi.register_entry")), tuple(keeping))
+    what = DocumentTable.of(wording.words("appi.register_", "what", "contents", "is_here"), rows)
+    held = DocumentTable((wording.word(f"{law}.register_measure"), wording.word("appi.register_entry")), tuple(keeping))
     return [
         wording.section(f"{law}.register_name", wording.said(f"{law}.register_intro"), what),
         wording.section("appi.register_keeping", held),

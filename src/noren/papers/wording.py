@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from noren.data.formats.source import readable
+from noren.data.formats.source import require_readable
 from noren.errors import FileError, suggestion
 from noren.i18n import _, active_language
 from noren.papers.document import Block, Field, Points, Section, Text, filled, plain
@@ -90,7 +90,7 @@ def fact_names() -> list[str]:
 
 def read_facts(path: str | Path) -> dict[str, str]:
     """Read a TOML file of facts: ``company = "…"``; an unknown name stops with the nearest that exists."""
-    path = readable(path)
+    path = require_readable(path)
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -113,6 +113,6 @@ def read_facts(path: str | Path) -> dict[str, str]:
     return facts
 
 
-def facts_given(given: Mapping[str, str]) -> dict[str, str]:
+def submitted_facts(given: Mapping[str, str]) -> dict[str, str]:
     """Return facts that a form sent: those that were filled in."""
     return {name: " ".join(text.split())[:_LONGEST] for name, text in given.items() if text.strip()}

@@ -16,8 +16,8 @@ from xml.sax import saxutils
 
 from markupsafe import Markup, escape
 
-from noren.drawing.base import house_styles, template
-from noren.papers.document import Block, Code, Document, Field, Grid, Points, Text
+from noren.drawing.base import page_styles, template
+from noren.papers.document import Block, Code, Document, DocumentTable, Field, Points, Text
 from noren.papers.wording import Wording
 
 _LONG_AGO: Final = (1980, 1, 1, 0, 0, 0)
@@ -55,7 +55,7 @@ def as_docx(document: Document, language: str) -> bytes:
             elif isinstance(block, Code):
                 body.append(_paragraph((block.lines,), "Code"))
             else:
-                body.append(_table(block) if isinstance(block, Grid) else _paragraph(block))
+                body.append(_table(block) if isinstance(block, DocumentTable) else _paragraph(block))
     if document.note:
         body.append(_paragraph((document.note,), "Small"))
     names = f'xmlns:w="{_WORD}" xmlns:r="{_OFFICE}"'
@@ -105,7 +105,7 @@ def _run(text: str, about: str = "") -> str:
     return f'<w:r>{about}<w:t xml:space="preserve">{lines}</w:t></w:r>'
 
 
-def _table(grid: Grid) -> str:
+def _table(grid: DocumentTable) -> str:
     width = _PAGE_WIDTH // max(len(grid.headings), 1)
     sides = "".join(
         f'<w:{side} w:val="single" w:sz="4" w:space="0" w:color="999999"/>'
@@ -137,7 +137,7 @@ def as_html(document: Document, language: str) -> bytes:
         audience=wording.word("common.page_of", audience=document.audience),
         basis=wording.word("common.basis"),
         block=_html_block,
-        css=house_styles("noren.papers", "paper.css"),
+        css=page_styles("noren.papers", "paper.css"),
     )
     return page.encode()
 
@@ -149,7 +149,7 @@ def _html_block(block: Block) -> Markup:
         )
     if isinstance(block, Code):
         return Markup('<pre tabindex="0"><code>{}</code></pre>').format(block.lines)
-    if not isinstance(block, Grid):
+    if not isinstance(block, DocumentTable):
         return Markup("<p>{}</p>").format(_html_text(block))
     head = Markup().join(Markup('<th scope="col">{}</th>').format(word) for word in block.headings)
     rows = Markup().join(
@@ -193,7 +193,7 @@ def as_markdown(document: Document, language: str) -> bytes:
                 lines += [f"- {_markdown_text(item)}" for item in block.items]
             elif isinstance(block, Code):
                 lines += [f"```{block.language}", *block.lines.splitlines(), "```"]
-            elif isinstance(block, Grid):
+            elif isinstance(block, DocumentTable):
                 head = [" | ".join(map(_safe, block.headings)), " | ".join(["---"] * len(block.headings))]
                 rows = [" | ".join(map(_markdown_text, row)) for row in block.rows]
                 lines += [f"| {row} |" for row in (*head, *rows)]

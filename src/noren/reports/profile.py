@@ -16,7 +16,7 @@ from noren.data.formats.render import value_text
 from noren.data.frames import History, Records
 from noren.data.samples.shape import shape
 from noren.data.schema import Column, Role, Scale
-from noren.drawing.base import house_styles, template
+from noren.drawing.base import page_styles, template
 from noren.drawing.histograms import MOST_VALUES, Axis, Bars, axis_of, count_bars, spread
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count, percent
@@ -179,6 +179,6 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
         headline=said.format(items=count(total), categories=count(len(groups)), share=largest),
         parts=parts,
         version=__version__,
-        css=house_styles(),
+        css=page_styles(),
         _=_,
     )

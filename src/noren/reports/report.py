@@ -18,20 +18,20 @@ from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.frames import Records
 from noren.drawing.bars import histogram
-from noren.drawing.base import Spec, house_styles, picture, template
+from noren.drawing.base import Spec, page_styles, picture, template
 from noren.drawing.histograms import axis_of, charted_columns, meant_by, net_shift, spread
 from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
 from noren.errors import ParameterError
 from noren.i18n import _, active_language, ngettext
-from noren.judgement.frontier import finding, frontier_sentence, place_of, worth_a_choice
+from noren.judgement.frontier import finding, frontier_sentence, releasable_points, risk_utility_point
 from noren.judgement.glossary import terms
 from noren.judgement.judging import judge
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import printable
-from noren.judgement.rule import Rule, rule_named
-from noren.judgement.sentences import cautions, headline_sentence, rule_sentence, word_text
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.rule import Rule, get_rule
+from noren.judgement.sentences import cautions, headline_sentence, rule_sentence, verdict_label
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.methods import methods
 from noren.reports.run_view import example_columns, example_rows, measure_views, written
 from noren.reports.scripts import ScriptOrder, commands, listed
@@ -42,7 +42,7 @@ _OWN_MEASURES = frozenset({"cell-error", "effective", "reid-rate"})
 _LONGEST_NOTE = 300
 _LONGEST_LABEL = 80
 _TERMS = (
-    *Word, "risk", "named", "right", "rate", "chance", "share", "best", "needed",
+    *VerdictStatus, "risk", "named", "right", "rate", "chance", "share", "best", "needed",
     "error", "use-kept", "shift", "unsaid", "deleted", "frontier",
 )  # fmt: skip
 
@@ -87,8 +87,8 @@ def report_html(
         Whether rows shown side by side tell whose pseudonym is whose.
     """
     if not outcomes:
-        raise ParameterError(_("there is nothing to report"), _("name at least one release"))
-    by, people = rule_named(rule), people_in(original)
+        raise ParameterError(_("there is nothing to report"))
+    by, people = get_rule(rule), people_in(original)
     shown = [replace(o, label=printable(o.label, _LONGEST_LABEL), people=people) for o in outcomes]
     parts = [
         _part(number, outcome, judge(outcome, by), original, pairs, pseudonyms=pseudonyms)
@@ -115,8 +115,8 @@ def report_html(
         map=_map(shown, parts),
         parts=parts,
         columns=[printable(name, 60) for name in example_columns(original)],
-        words=Word,
-        word_text=word_text,
+        words=VerdictStatus,
+        verdict_label=verdict_label,
         count=count,
         decimal=decimal,
         percent=percent,
@@ -124,7 +124,7 @@ def report_html(
         # text may break after each semicolon, as long sets and intervals must
         breakable=lambda text: Markup(";<wbr>").join(escape(piece) for piece in text.split(";")),
         version=__version__,
-        css=house_styles(),
+        css=page_styles(),
         _=_,
         ngettext=ngettext,
     )
@@ -160,7 +160,7 @@ def _part(
         "anchor": f"release-{number}",
         "label": outcome.label,
         "verdict": verdict,
-        "place": place_of(outcome.label, verdict, outcome.scores),
+        "place": risk_utility_point(outcome.label, verdict, outcome.scores),
         "failed": [
             _("{name} failed: {reason}").format(name=printable(name), reason=printable(reason, _LONGEST_NOTE))
             for name, reason in outcome.failed.items()
@@ -241,7 +241,10 @@ def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dic
     known = [place.model_copy(update={"label": label}) for place, label in labelled if place.is_placed]
     if len(known) < 2:
         return None
-    drawn: dict[str, Any] = {"titles": (use_title(known), _("risk")), "lines": lines_of(known, worth_a_choice(known))}
+    drawn: dict[str, Any] = {
+        "titles": (use_title(known), _("risk")),
+        "lines": lines_of(known, releasable_points(known)),
+    }
     return {
         "finding": frontier_sentence(known),
         "wide": _picture(risk_utility_map(known, **drawn)),

@@ -22,7 +22,7 @@ from noren.data.frames import History, Records, Table
 from noren.data.release import Release
 from noren.data.schema import Kind, Role
 from noren.drawing.histograms import (
-    Spread,
+    BarCounts,
     bars_of,
     count_bars,
     net_shift,
@@ -32,7 +32,7 @@ from noren.drawing.histograms import (
     spread,
 )
 from noren.judgement.evidence import Facts, facts_of
-from noren.judgement.frontier import Place, place_of
+from noren.judgement.frontier import RiskUtilityPoint, risk_utility_point
 from noren.judgement.numbers import count, decimal
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import plain, printable, printable_texts
@@ -119,10 +119,10 @@ class RunView(_View):
         """Return what a measure said; None where it said nothing."""
         return next((one for one in self.measures if one.name == name), None)
 
-    def place(self, verdict: Verdict) -> Place:
+    def place(self, verdict: Verdict) -> RiskUtilityPoint:
         """Return where the run stands on the map by a verdict on its facts."""
         known = {one.name: Score(one.value) for one in self.measures if one.value is not None}
-        return place_of(self.label, verdict, known)
+        return risk_utility_point(self.label, verdict, known)
 
 
 def run_view(original: Records, outcome: Outcome) -> RunView:
@@ -214,7 +214,7 @@ def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
                 weights = estimate.table @ of_bars[number]
                 elsewhere = float(weights[-1]) if bars.axis.nominal else 0.0
                 kept = weights[: len(bars.axis.labels)]
-                rebuilt = Spread(kept, elsewhere, max(0.0, rows - float(kept.sum()) - elsewhere))
+                rebuilt = BarCounts(kept, elsewhere, max(0.0, rows - float(kept.sum()) - elsewhere))
         shown = {"original": before, "released": after} | ({} if rebuilt is None else {"reconstructed": rebuilt})
         rest = {side: float(one.weights[bars.shown :].sum()) + one.elsewhere for side, one in shown.items()}
         others = bars.axis.nominal and any(weight > 10**-_DIGITS for weight in rest.values())
@@ -264,7 +264,7 @@ _LENGTHS = 60, 400
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellView:
     """A text, cut to what fits, the whole of it, and what became of it: one of :data:`CHANGES`, empty for the same."""
 
     text: str
@@ -277,8 +277,8 @@ class RowPair:
     """An original row (``number`` counts from 1) and the released one; none where it was deleted."""
 
     number: int
-    original: Sequence[Cell]
-    released: Sequence[Cell] | None
+    original: Sequence[CellView]
+    released: Sequence[CellView] | None
 
 
 def example_columns(original: Records, most: int | None = _MOST_COLUMNS) -> list[str]:
@@ -299,11 +299,11 @@ def example_rows(original: Records, release: Release, *, pseudonyms: bool = True
     names = [n for n in example_columns(original) if n in release.public.frame.columns]
     naming = {column.name for column in original.schema.with_role(Role.CUSTOMER, Role.IDENTIFIER)}
 
-    def cell(row: dict[str, str | None], name: str, side: str) -> Cell:
+    def cell(row: dict[str, str | None], name: str, side: str) -> CellView:
         change = row[f"change:{name}"] or "" if side == "released" else ""
         hidden = name in naming and (side == "original" or not pseudonyms)
         short, whole = (printable("–" if hidden else row[f"{side}:{name}"] or "", most) for most in _LENGTHS)
-        return Cell(short, whole if whole != short else "", "" if change == "same" else change)
+        return CellView(short, whole if whole != short else "", "" if change == "same" else change)
 
     found = row_pairs(original, release, _EXAMPLES, inserted=False)
     return [

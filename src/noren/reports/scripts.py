@@ -88,11 +88,11 @@ def commands(order: ScriptOrder, seed: str = "SEED") -> list[str]:
     lines = [f"noren protect {original} {schema} {method} --seed {seed} --out {out}"]
     if order.attacks:
         names = shlex.quote(",".join(order.attacks))
-        lines.append(f"noren attack {original} {out} {schema} --with {names} --out {_GUESSES}")
+        lines.append(f"noren attack {original} {out} {schema} --attacks {names} --out {_GUESSES}")
     if order.measures:
         names = shlex.quote(",".join(order.measures))
         guess = f" --guess {_GUESSES}" if order.attacks else ""
-        lines.append(f"noren measure {original} {out} {schema}{guess} --with {names}")
+        lines.append(f"noren measure {original} {out} {schema}{guess} --measures {names}")
     if order.report is not None:
         lines.append(f"noren report {original} {out} {schema} --out {shlex.quote(order.report)}")
     return lines

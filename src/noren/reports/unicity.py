@@ -12,7 +12,7 @@ from noren.data.release import Release
 from noren.drawing.base import LONGEST_NAME, Spec, distinct, picture, scaled, short
 from noren.errors import InputError
 from noren.i18n import _
-from noren.inference.unicity import Curve, Step, unicity
+from noren.inference.unicity import Curve, UnicityStep, unicity
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.sentences import left_in_release, singled_out, step_range
 
@@ -42,7 +42,7 @@ def unicity_part(original: Records, release: Release) -> dict[str, Any] | None:
         return None
     before, after = found["curve"], found["release"]
     known = _headline(before).known
-    left = [left_in_release(Step(**step)) for step in after if step["known"] == known]
+    left = [left_in_release(UnicityStep(**step)) for step in after if step["known"] == known]
     chart = picture(unicity_lines(before, {_("release"): after}))
     return {
         "sentences": [singled_out_caption(found), *left],
@@ -92,8 +92,8 @@ def release_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
     return [*alone, _("found with mismatches tolerated"), _("95 %")], rows
 
 
-def _headline(curve: Sequence[Mapping[str, Any]]) -> Step:
-    return Curve(tuple(Step(**step) for step in curve), among=0).headline()
+def _headline(curve: Sequence[Mapping[str, Any]]) -> UnicityStep:
+    return Curve(tuple(UnicityStep(**step) for step in curve), among=0).headline()
 
 
 # --- the chart: a line with its interval for the original, and for a release ------------------------------------------

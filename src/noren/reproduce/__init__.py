@@ -38,7 +38,7 @@ from noren.errors import UnknownNameError, suggestion
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.reproduce.frame import Document
+    from noren.reproduce.frame import PaperDocument
 
 __all__ = ["PLACES", "document", "documents_named"]
 
@@ -52,7 +52,7 @@ PLACES = {
 }
 
 
-def document(name: str) -> Document:
+def document(name: str) -> PaperDocument:
     """Return the document ``name``; upper or lower case."""
     place = {key.casefold(): place for key, place in PLACES.items()}.get(name.strip().casefold())
     if place is None:
@@ -62,11 +62,11 @@ def document(name: str) -> Document:
                 name=name[:200], hint=suggestion(name, names), names=", ".join(names)
             )
         )
-    found: Document = importlib.import_module(place).DOCUMENT
+    found: PaperDocument = importlib.import_module(place).DOCUMENT
     return found
 
 
-def documents_named(names: str) -> list[Document]:
+def get_documents(names: str) -> list[PaperDocument]:
     """Return the documents that ``names`` means: ``S4``, ``S2,S4``, ``beyond`` or ``all``."""
     wanted = PLACES if names.lower() == "all" else names.split(",")
     return list({found.key: found for found in map(document, wanted)}.values())

@@ -16,18 +16,18 @@ from noren.reproduce.frame import (
     Chart,
     Comparison,
     Datum,
-    Document,
     Extent,
     Findings,
     Line,
     Look,
-    Section,
+    PaperDocument,
+    PaperSection,
     lines,
     unit_of,
 )
 from noren.reproduce.s0 import BEST, KINDS, TABLE_3
 from noren.tables import Texts
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 say = Texts(__name__)
 NAMED = (7, 10, 17, 18, 24, 49, 60, 99, 126, 200, 300, 500, 999)
@@ -98,11 +98,11 @@ def classes(found: Findings) -> Comparison:
 _by_count = unit_of(work.by_count, work.HISTORIES)
 
 
-def _grouped(k: int) -> Unit:
-    return BEST if k == 2 else Unit(work.grouped, (k, "normal"), data=(work.HISTORIES,))
+def _grouped(k: int) -> WorkUnit:
+    return BEST if k == 2 else WorkUnit(work.grouped, (k, "normal"), data=(work.HISTORIES,))
 
 
-def frontier_units(asked: Extent) -> list[Unit]:
+def frontier_units(asked: Extent) -> list[WorkUnit]:
     """Return the work for the frontier; quick searches the best pairs alone."""
     counted = [_by_count(k, suppress) for k in KS for suppress in (False, True)]
     return [*counted, *map(_grouped, KS[:1] if asked.quick else KS)] + [_plan(k, "sharp") for k in KS]
@@ -226,7 +226,7 @@ K = 3
 _kept = unit_of(work.kept_books, work.MONTHS)
 
 
-def year_units(asked: Extent) -> list[Unit]:
+def year_units(asked: Extent) -> list[WorkUnit]:
     """Return the work for a year; quick looks at one way to protect it, by S1 to S8 alone."""
     if asked.quick:
         return [_kept(STORY, "s1-s8")]
@@ -290,7 +290,7 @@ def _refusal(case: str, book: dict[str, Any], what: str) -> str:
 _published = unit_of(work.published, work.MONTHS)
 
 
-def monthly_units(asked: Extent) -> list[Unit]:
+def monthly_units(asked: Extent) -> list[WorkUnit]:
     """Return the work for three ways to publish a year; quick leaves the searches over the whole year out."""
     ways = ["months"] if asked.quick else list(WAYS)
     return [_published(way, K, "quick", seed) for way in ways for seed in asked.seeds(full=SEEDS)]
@@ -330,14 +330,14 @@ _histories = unit_of(work.held_out_histories, work.HISTORIES)
 _people = unit_of(work.held_out_people, work.TABLE)
 
 
-def _rows(seeds: Sequence[int]) -> dict[str, list[Unit]]:
+def _rows(seeds: Sequence[int]) -> dict[str, list[WorkUnit]]:
     """Return the units of each row of the table."""
     rows = {_("pseudonyms alone"): [_histories(1, seed) for seed in seeds]}
     rows |= {f"generalize-by-count, k = {k}": [_histories(k, seed) for seed in seeds] for k in INFERRED_KS}
     return rows | {f"retention, ρ = {rho:g}": [_people(rho, seed) for seed in seeds] for rho in RHOS}
 
 
-def inference_units(asked: Extent) -> list[Unit]:
+def inference_units(asked: Extent) -> list[WorkUnit]:
     """Return the work: people held out of histories and of Adult; quick looks at one k and one ρ."""
     seeds = asked.seeds(full=INFERENCE_SEEDS)
     if asked.quick:
@@ -386,17 +386,19 @@ def _means(found: Findings, key: str) -> list[float | None]:
 
 # --- the document -----------------------------------------------------------------------------------------------------
 
-DOCUMENT = Document(
+DOCUMENT = PaperDocument(
     key="beyond",
     title=N_("Past the documents: the sharp bound, the best groups, reconstruction, the ledger"),
     citation="What S0, S1, S3 and S4 leave open.",
     parts=(
-        Section("check", "bound", N_("How many right answers prove a release unsafe"), (), bound),
-        Section("check", "classes", N_("What the best attacker does to classes of k"), OF_CLASSES, classes),
-        Section("check", "frontier", N_("The best groups of k beside the 13 teams"), frontier_units, frontier),
-        Section("check", "reconstruction", N_("What auto gains on S4's tables"), s4.adult_units, gains),
-        Section("check", "ledger", N_("What a year of monthly releases adds up to"), year_units, year),
-        Section("check", "inference", N_("What releases reveal about who is in the data"), inference_units, inferences),
-        Section("check", "monthly", N_("Which way to publish every month"), monthly_units, monthly),
+        PaperSection("check", "bound", N_("How many right answers prove a release unsafe"), (), bound),
+        PaperSection("check", "classes", N_("What the best attacker does to classes of k"), OF_CLASSES, classes),
+        PaperSection("check", "frontier", N_("The best groups of k beside the 13 teams"), frontier_units, frontier),
+        PaperSection("check", "reconstruction", N_("What auto gains on S4's tables"), s4.adult_units, gains),
+        PaperSection("check", "ledger", N_("What a year of monthly releases adds up to"), year_units, year),
+        PaperSection(
+            "check", "inference", N_("What releases reveal about who is in the data"), inference_units, inferences
+        ),
+        PaperSection("check", "monthly", N_("Which way to publish every month"), monthly_units, monthly),
     ),
 )

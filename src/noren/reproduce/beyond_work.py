@@ -17,9 +17,9 @@ from noren.data.frames import History, Table
 from noren.data.periods import in_order, periods_of
 from noren.data.release import Release
 from noren.data.schema import Role
-from noren.inference.findings import Inferred, told_attribute, told_membership
+from noren.inference.findings import Inferred, attribute_result, membership_result
 from noren.inference.inferences import by_likelihood, unseen_item, vote
-from noren.inference.people import Pool, pool_of, split
+from noren.inference.people import PeoplePool, pool_of, split
 from noren.kernels.judging.survival import best_plan
 from noren.kernels.judging.threshold import Bound
 from noren.ledger import Ledger
@@ -178,7 +178,7 @@ def held_out_histories(k: int, seed: int) -> dict[str, float]:
         HISTORIES, seed, **({"method": "pseudonymize"} if k == 1 else {"method": _BY_COUNT, "k": k})
     )
     guesses = unseen_item(pool, the_history(release.public), seed)
-    return _inferred(release, pool, told_attribute("", "item", guesses.right, guesses.asked, pool.member, pool.rare))
+    return _inferred(release, pool, attribute_result("", "item", guesses.right, guesses.asked, pool.member, pool.rare))
 
 
 def held_out_people(rho: float, seed: int) -> dict[str, float]:
@@ -188,16 +188,18 @@ def held_out_people(rho: float, seed: int) -> dict[str, float]:
     if not isinstance(release.public, Table):
         raise TypeError(TABLE)
     guesses = vote(pool, release.public, release.statement, _GUESSED)
-    return _inferred(release, pool, told_attribute("", _GUESSED, guesses.right, guesses.asked, pool.member, pool.rare))
+    return _inferred(
+        release, pool, attribute_result("", _GUESSED, guesses.right, guesses.asked, pool.member, pool.rare)
+    )
 
 
-def _released(data: str, seed: int, **asked: Any) -> tuple[Release, Pool]:
+def _released(data: str, seed: int, **asked: Any) -> tuple[Release, PeoplePool]:
     members, controls = split(dataset(data), HOLD_OUT, seed)
     return protect(members, seed=seed, audit=False, **asked), pool_of(members, controls, _TARGETS, seed)
 
 
-def _inferred(release: Release, pool: Pool, secret: Inferred) -> dict[str, float]:
+def _inferred(release: Release, pool: PeoplePool, secret: Inferred) -> dict[str, float]:
     """Return the numbers of who is in the data, and of the secret guessed."""
     likelihoods = by_likelihood(pool, release.public, release.statement)
-    members = told_membership("", likelihoods, pool.member, pool.rare)
+    members = membership_result("", likelihoods, pool.member, pool.rare)
     return {name: said.value for one in (members, secret) for name, said in one.numbers.items()}

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from noren.drawing.base import picture
 from noren.i18n import _
 from noren.tables import table_of
-from noren.work.store import Scalar, Unit
+from noren.work.store import Scalar, WorkUnit
 
 Value = float | str | None
 
@@ -31,18 +31,18 @@ class Extent:
         return range(1, (self.wanted_seeds or (quick if self.quick else full)) + 1)
 
 
-class Findings(dict[Unit, Any]):
+class Findings(dict[WorkUnit, Any]):
     """The results of the units that were run, for a part to compare with the paper; and what was asked for."""
 
-    def __init__(self, asked: Extent, results: Mapping[Unit, Any]):
+    def __init__(self, asked: Extent, results: Mapping[WorkUnit, Any]):
         super().__init__(results)
         self.asked = asked
 
-    def of(self, units: Sequence[Unit]) -> list[Any]:
+    def of(self, units: Sequence[WorkUnit]) -> list[Any]:
         """Return the results of those of ``units`` that were run."""
         return [self[unit] for unit in units if unit in self]
 
-    def over_seeds(self, unit: Callable[..., Unit], *arguments: Scalar, full: int) -> list[Any]:
+    def over_seeds(self, unit: Callable[..., WorkUnit], *arguments: Scalar, full: int) -> list[Any]:
         """Return the results of those seeds that were run, of units whose last argument is the seed."""
         return self.of([unit(*arguments, seed) for seed in self.asked.seeds(full=full)])
 
@@ -174,13 +174,13 @@ class Comparison:
     charts: Sequence[Chart] = ()
 
 
-def unit_of(work: Callable[..., Any], *data: str) -> Callable[..., Unit]:
+def unit_of(work: Callable[..., Any], *data: str) -> Callable[..., WorkUnit]:
     """Return what makes a unit of arguments, for work that reads these data sets."""
-    return lambda *arguments: Unit(work, arguments, data)
+    return lambda *arguments: WorkUnit(work, arguments, data)
 
 
 @dataclass(frozen=True)
-class Section:
+class PaperSection:
     """A table, a figure or another piece of a document.
 
     Attributes
@@ -198,7 +198,7 @@ class Section:
     kind: Literal["table", "figure", "check"]
     name: str
     title: str
-    work: tuple[Unit, ...] | Callable[[Extent], Sequence[Unit]]
+    work: tuple[WorkUnit, ...] | Callable[[Extent], Sequence[WorkUnit]]
     compare: Callable[[Findings], Comparison]
 
     @property
@@ -206,7 +206,7 @@ class Section:
         """``table-5``, ``figure-2``; the word alone for a check."""
         return self.name if self.kind == "check" else f"{self.kind}-{self.name}"
 
-    def units(self, asked: Extent) -> Sequence[Unit]:
+    def units(self, asked: Extent) -> Sequence[WorkUnit]:
         """Return the work for what is asked."""
         return self.work if isinstance(self.work, tuple) else self.work(asked)
 
@@ -256,13 +256,13 @@ class Erratum:
 
 
 @dataclass(frozen=True)
-class Document:
+class PaperDocument:
     """One of the five documents: what it is called, its parts, its errata."""
 
     key: str
     title: str
     citation: str
-    parts: tuple[Section, ...]
+    parts: tuple[PaperSection, ...]
     errata: Callable[[], Iterable[Erratum]] = tuple
 
 

@@ -12,9 +12,9 @@ from noren.engines.blocks import cores
 from noren.errors import FileError, UnknownNameError, suggestion
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section
+from noren.reproduce.frame import Comparison, Datum, Erratum, Extent, Findings, PaperDocument, PaperSection
 from noren.version import __version__
-from noren.work.store import PieceStore, Unit, data_digest, default_folder, not_kept
+from noren.work.store import PieceStore, WorkUnit, data_digest, default_folder, pending_units
 from noren.work.workers import run_units
 
 _NOWHERE = {
@@ -34,12 +34,12 @@ class DocumentChoice:
     def __bool__(self) -> bool:
         return bool(self.tables or self.figures or self.parts)
 
-    def of(self, document: Document) -> list[Section]:
+    def of(self, document: PaperDocument) -> list[PaperSection]:
         """Return the parts of a document that are chosen."""
         by_number = {"table": self.tables, "figure": self.figures, "check": ()}
         return [p for p in document.parts if not self or p.name in by_number[p.kind] or p.key in self.parts]
 
-    def check(self, documents: Sequence[Document]) -> None:
+    def check(self, documents: Sequence[PaperDocument]) -> None:
         """Say which table, figure or part is nowhere in the documents, and which there are."""
         for kind, wanted in (("table", self.tables), ("figure", self.figures)):
             there = [(d.key, p.name) for d in documents for p in d.parts if p.kind == kind]
@@ -63,7 +63,7 @@ class DocumentChoice:
 class PartResult:
     """What came of a part; ``missing`` says why it could not be run."""
 
-    part: Section
+    part: PaperSection
     comparison: Comparison
     missing: str = ""
 
@@ -90,7 +90,7 @@ class PartResult:
 class DocumentResult:
     """What came of a document."""
 
-    document: Document
+    document: PaperDocument
     parts: Sequence[PartResult]
     errata: Sequence[Erratum] = ()
 
@@ -146,7 +146,7 @@ class Reproduction:
         """The counts of all documents together."""
         parts = [part for document in self.documents for part in document.parts]
         errata = [erratum for document in self.documents for erratum in document.errata]
-        return DocumentResult(Document("", "", "", ()), parts, errata).counts
+        return DocumentResult(PaperDocument("", "", "", ()), parts, errata).counts
 
     @property
     def failed(self) -> list[tuple[str, str, Datum]]:
@@ -167,7 +167,7 @@ class Reproduction:
 
 
 def reproduce(
-    documents: Sequence[Document],
+    documents: Sequence[PaperDocument],
     asked: Extent | None = None,
     choice: DocumentChoice | None = None,
     *,
@@ -200,8 +200,8 @@ def reproduce(
         except FileError as error:  # a data set is not here, or is not what it should be
             missing[part] = str(error)
     runnable = [unit for part, units in needed.items() if not missing[part] for unit in units]
-    done: dict[Unit, Any] = {}
-    left = not_kept(runnable, store, done, fresh=fresh)
+    done: dict[WorkUnit, Any] = {}
+    left = pending_units(runnable, store, done, fresh=fresh)
     kept = len(done)
     for count, unit in enumerate(run_units(left, done, store, workers or cores()), start=1):
         progress(count / len(left), unit.name)

@@ -18,10 +18,21 @@ from noren.kernels.judging.statistics import pearson, rejection_limit
 from noren.kernels.judging.survival import satisfies_h0
 from noren.kernels.judging.threshold import Bound, threshold, thresholds, union_probability
 from noren.reproduce import s0_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Line, Section, lines, unit_of
+from noren.reproduce.frame import (
+    Comparison,
+    Datum,
+    Erratum,
+    Extent,
+    Findings,
+    Line,
+    PaperDocument,
+    PaperSection,
+    lines,
+    unit_of,
+)
 from noren.reproduce.s0_work import DATA, ENTRIES
 from noren.tables import Texts, table_of
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s0_printed")
@@ -136,19 +147,19 @@ def kinds(found: Findings) -> Comparison:
 
 
 QUICK = (*(f"by count, k = {k}{more}" for k in (2, 3, 6) for more in ("", ", cells suppressed")), WINNER)
-TEAM_01 = Unit(work.team_01, data=(work.DATA,))
+TEAM_01 = WorkUnit(work.team_01, data=(work.DATA,))
 FROM_DIGITS = 0.004
 """How far a correlation of printed numbers may be from the printed one: they have three digits."""
 UNEXPLAINED: dict[str, str] = _SAID["unexplained"]
 """Errors of team 01 that nobody has explained, and the erratum that tells of each."""
 
 
-def release_unit(name: str, asked: Extent) -> Unit:
+def release_unit(name: str, asked: Extent) -> WorkUnit:
     """Return the work for one release of ours."""
     return _useful(name, 2 if asked.quick else 20)
 
 
-def units(asked: Extent) -> list[Unit]:
+def units(asked: Extent) -> list[WorkUnit]:
     """Return the work for Tables 6 to 10; quick takes fewer releases, and fewer draws of them."""
     quick = [release_unit(name, Extent(quick=True)) for name in QUICK]
     if asked.quick:
@@ -269,16 +280,16 @@ TEAM_10 = (0.193, 1_912)
 _made = unit_of(work.made, DATA)
 
 
-def _entered(team: str) -> Unit:
-    return Unit(work.entered, (team,), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
+def _entered(team: str) -> WorkUnit:
+    return WorkUnit(work.entered, (team,), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
 
 
-def _played(team: str, bound: Bound, seed: int) -> Unit:
-    return Unit(work.played, (team, bound, seed), data=(DATA,), needs=(_entered(team),))
+def _played(team: str, bound: Bound, seed: int) -> WorkUnit:
+    return WorkUnit(work.played, (team, bound, seed), data=(DATA,), needs=(_entered(team),))
 
 
-def _registered(team: str, attack: str, seed: int) -> Unit:
-    return Unit(work.registered, (team, attack, seed), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
+def _registered(team: str, attack: str, seed: int) -> WorkUnit:
+    return WorkUnit(work.registered, (team, attack, seed), data=(DATA,), needs=(_made(ENTRIES[team].recipe),))
 
 
 def _same(team: str) -> str:
@@ -286,7 +297,7 @@ def _same(team: str) -> str:
     return next(other for other in ENTRIES if ENTRIES[other] == ENTRIES[team])
 
 
-def cup_units(asked: Extent) -> list[Unit]:
+def cup_units(asked: Extent) -> list[WorkUnit]:
     """Return the work; quick takes the teams whose releases are made at once, the quick attacks, and one seed."""
     teams = [team for team in ENTRIES if not asked.quick or team in QUICK_TEAMS]
     tried = QUICK_ATTACKS if asked.quick else REGISTERED
@@ -480,22 +491,22 @@ def errata() -> Iterator[Erratum]:
 
 # --- the document -----------------------------------------------------------------------------------------------------
 
-DOCUMENT = Document(
+DOCUMENT = PaperDocument(
     key="S0",
     title=N_("Report of PWS Cup 2018: safety and usefulness of generalised purchase histories"),
     citation="Hamada et al. Report of PWS Cup 2018, the contest of anonymisation and re-identification (in Japanese).",
     parts=(
-        Section("check", "examples", N_("What the text works out"), SURVIVING, examples),
-        Section("table", "3", N_("U of the 13 releases, and who was re-identified"), (BEST,), results),
-        Section("table", "4", N_("Right answers that prove a release unsafe"), (), table_4),
-        Section("table", "5", N_("Kinds of releases, and how many survived"), OF_KINDS, kinds),
-        Section("table", "6", N_("Errors of use cases"), units, partial(table, 6)),
-        Section("table", "7", N_("Errors of rows and top items"), units, partial(table, 7)),
-        Section("table", "8", N_("Errors of dates, in days"), units, partial(table, 8)),
-        Section("table", "9", N_("Errors of prices, in pence"), units, partial(table, 9)),
-        Section("table", "10", N_("Errors of quantities"), units, partial(table, 10)),
-        Section("check", "correlations", N_("What goes with U beyond chance"), units, correlations),
-        Section("check", "contest", N_("The final played again: who would have won"), cup_units, contest),
+        PaperSection("check", "examples", N_("What the text works out"), SURVIVING, examples),
+        PaperSection("table", "3", N_("U of the 13 releases, and who was re-identified"), (BEST,), results),
+        PaperSection("table", "4", N_("Right answers that prove a release unsafe"), (), table_4),
+        PaperSection("table", "5", N_("Kinds of releases, and how many survived"), OF_KINDS, kinds),
+        PaperSection("table", "6", N_("Errors of use cases"), units, partial(table, 6)),
+        PaperSection("table", "7", N_("Errors of rows and top items"), units, partial(table, 7)),
+        PaperSection("table", "8", N_("Errors of dates, in days"), units, partial(table, 8)),
+        PaperSection("table", "9", N_("Errors of prices, in pence"), units, partial(table, 9)),
+        PaperSection("table", "10", N_("Errors of quantities"), units, partial(table, 10)),
+        PaperSection("check", "correlations", N_("What goes with U beyond chance"), units, correlations),
+        PaperSection("check", "contest", N_("The final played again: who would have won"), cup_units, contest),
     ),
     errata=errata,
 )

@@ -25,7 +25,7 @@ from noren.data.release import Release
 from noren.data.schema import Role, Scale
 from noren.data.statement import Statement
 from noren.kernels.judging.cell_error import population_sd
-from noren.kernels.judging.survival import Plan, best_plan
+from noren.kernels.judging.survival import AttackPlan, best_plan
 from noren.kernels.judging.threshold import Bound
 from noren.measures.utility.cell_error import CellError, cell_errors
 from noren.measures.utility.frequent_itemsets import FrequentItemsets
@@ -37,7 +37,7 @@ from noren.methods import methods
 from noren.protocols import Evidence, Guess
 from noren.reproduce.inputs import customers_of, the_history
 from noren.tables import table_of
-from noren.work.store import kept
+from noren.work.store import cached_folder
 
 DATA = "pwscup2018-final"
 SEED = 1
@@ -139,7 +139,7 @@ ENTRIES: dict[str, CupEntry] = {team: CupEntry(**said) for team, said in _TABLES
 def _release(team: str) -> Release:
     """Return the release that a team hands in."""
     entry = ENTRIES[team]
-    release = Release.load(kept(make_release, entry.recipe, data=(DATA,)))
+    release = Release.load(cached_folder(make_release, entry.recipe, data=(DATA,)))
     return left_alone(customers_of(DATA), release, entry.alone) if entry.alone else release
 
 
@@ -235,7 +235,7 @@ def found_classes(original: History, public: History) -> FoundClasses:
     )
 
 
-def draw_lots(found: FoundClasses, plan: Plan, draws: np.random.Generator) -> pl.DataFrame:
+def draw_lots(found: FoundClasses, plan: AttackPlan, draws: np.random.Generator) -> pl.DataFrame:
     """Return a guess by a plan: so many members of so many classes of each size, who is who drawn by lot.
 
     A sure plan gives every pseudonym of a class one customer of it.
@@ -271,7 +271,7 @@ def rules(bound: Bound) -> Rulebook:
 
 def made(recipe: str) -> dict[str, Any]:
     """Make the release of a recipe, for all units that look at it."""
-    return {"folder": kept(make_release, recipe, data=(DATA,)).name}
+    return {"folder": cached_folder(make_release, recipe, data=(DATA,)).name}
 
 
 def entered(team: str, _made: Any) -> dict[str, Any]:
@@ -308,7 +308,7 @@ def played(team: str, bound: Bound, seed: int, entry: Any) -> list[int]:
     """Return how many attackers were effective against a team, cup by cup, each drawing lots by the best plan."""
     release, found = _release(team), _found(team)
     said = entry["plans"][bound]
-    plan = Plan(**said | {"depths": tuple(map(tuple, said["depths"]))})
+    plan = AttackPlan(**said | {"depths": tuple(map(tuple, said["depths"]))})
     draws = np.random.Generator(np.random.Philox([seed, list(ENTRIES).index(team), BOUNDS.index(bound)]))
     counts = []
     for _cup in range(CUPS):

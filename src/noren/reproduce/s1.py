@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from noren.i18n import N_, _
 from noren.reproduce import s1_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Line, Section, lines, unit_of
+from noren.reproduce.frame import (
+    Comparison,
+    Datum,
+    Erratum,
+    Extent,
+    Findings,
+    Line,
+    PaperDocument,
+    PaperSection,
+    lines,
+    unit_of,
+)
 from noren.tables import Texts, table_of
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s1_printed")
@@ -33,9 +44,9 @@ PRICES = (2.0, 2.09)
 ROWS: dict[str, dict[str, str]] = _SAID["rows"]
 """What becomes of each row of the examples."""
 
-EXAMPLES = Unit(work.examples, (";".join(f"{item}={category}" for item, category in CATEGORIES.items()),))
-ERRORS = tuple(Unit(work.errors, (price,)) for price in PRICES)
-LISTED = Unit(work.categories, data=(work.DATA, work.NAMES))
+EXAMPLES = WorkUnit(work.examples, (";".join(f"{item}={category}" for item, category in CATEGORIES.items()),))
+ERRORS = tuple(WorkUnit(work.errors, (price,)) for price in PRICES)
+LISTED = WorkUnit(work.categories, data=(work.DATA, work.NAMES))
 
 
 # --- three histories made alike --------------------------------------------------------------------------------------
@@ -114,14 +125,14 @@ NEAR = 0.015
 deleted_unit = unit_of(work.deleting_the_rest, work.DATA)
 
 
-def unit(k: int, words: work.Words) -> Unit:
+def unit(k: int, words: work.Words) -> WorkUnit:
     """Return the work for one U of the table."""
     if words == "items":
-        return Unit(work.leaving_the_rest, (k, words), data=(work.DATA,))
-    return Unit(work.leaving_the_rest, (k, words), data=(work.DATA, work.NAMES), needs=(LISTED,))
+        return WorkUnit(work.leaving_the_rest, (k, words), data=(work.DATA,))
+    return WorkUnit(work.leaving_the_rest, (k, words), data=(work.DATA, work.NAMES), needs=(LISTED,))
 
 
-def table_units(asked: Extent) -> list[Unit]:
+def table_units(asked: Extent) -> list[WorkUnit]:
     """Return the work for the table: U of items for all k, quick leaves out most of the categories."""
     of_items = [*(unit(k, "items") for k in KS), *(deleted_unit(k) for k in KS if CUSTOMERS % k)]
     return [*of_items, LISTED, *(unit(k, "categories") for k in (QUICK if asked.quick else KS))]
@@ -180,12 +191,12 @@ def figure(found: Findings) -> Comparison:
 count_unit = unit_of(work.by_count, work.DATA)
 
 
-def best_unit(k: int) -> Unit:
+def best_unit(k: int) -> WorkUnit:
     """Return the work for the best groups of k."""
-    return Unit(work.best_groups, (k, "normal" if k == 2 else "quick"), data=(work.DATA,))
+    return WorkUnit(work.best_groups, (k, "normal" if k == 2 else "quick"), data=(work.DATA,))
 
 
-def beyond_units(asked: Extent) -> list[Unit]:
+def beyond_units(asked: Extent) -> list[WorkUnit]:
     """Return the work past the table; quick searches the best groups of two alone."""
     ks = QUICK if asked.quick else KS
     searched = SEARCHED[:1] if asked.quick else SEARCHED
@@ -240,17 +251,17 @@ def errata() -> list[Erratum]:
 
 # --- the document -----------------------------------------------------------------------------------------------------
 
-DOCUMENT = Document(
+DOCUMENT = PaperDocument(
     key="S1",
     title=N_("k-anonymising purchase histories, with product categories"),
     citation="Nakamura. Slides of the Kikuchi laboratory on the data of PWS Cup 2018 (in Japanese).",
     parts=(
-        Section("check", "alike", N_("Histories made alike, row by row"), (EXAMPLES,), made_alike),
-        Section("check", "error", N_("The error of three rows"), ERRORS, rows_error),
-        Section("check", "categories", N_("Items and categories"), (LISTED,), listed),
-        Section("table", "1", N_("U, 1/k and their sum, for k = 2 to 20"), table_units, table),
-        Section("figure", "1", N_("U and its sum with 1/k"), table_units, figure),
-        Section("check", "beyond", N_("The same k with a lower U"), beyond_units, beyond),
+        PaperSection("check", "alike", N_("Histories made alike, row by row"), (EXAMPLES,), made_alike),
+        PaperSection("check", "error", N_("The error of three rows"), ERRORS, rows_error),
+        PaperSection("check", "categories", N_("Items and categories"), (LISTED,), listed),
+        PaperSection("table", "1", N_("U, 1/k and their sum, for k = 2 to 20"), table_units, table),
+        PaperSection("figure", "1", N_("U and its sum with 1/k"), table_units, figure),
+        PaperSection("check", "beyond", N_("The same k with a lower U"), beyond_units, beyond),
     ),
     errata=errata,
 )

@@ -21,11 +21,11 @@ from noren.measures.utility.cell_error import CellError
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import pseudonymous
-from noren.methods.shared_values import alike, in_words
+from noren.methods.shared_values import in_words, share_values
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of
 from noren.tables import table_of
-from noren.work.store import kept
+from noren.work.store import cached_folder
 
 Words = Literal["items", "categories"]
 
@@ -110,7 +110,7 @@ def _laid(original: History, codes: Whole, group: Whole) -> Whole:
 def _made_alike(original: History, row: Whole, words: Words) -> float:
     said, meaning = in_words(original, _category_file() if words == "categories" else None)
     names = pseudonymous(original[Role.CUSTOMER], SEED)
-    aligned, notes = alike(original, said, row, names, suppress_cells=False)
+    aligned, notes = share_values(original, said, row, names, suppress_cells=False)
     statement = Statement("generalize-by-count", notes=meaning | notes)
     return _error(Release.of_aligned(original, aligned, statement, seed=SEED))
 
@@ -155,7 +155,7 @@ def _error(release: Release) -> float:
 
 
 def _category_file() -> Path:
-    return kept(_derive, data=(DATA, NAMES)) / "categories.csv"
+    return cached_folder(_derive, data=(DATA, NAMES)) / "categories.csv"
 
 
 def _derive(folder: Path) -> None:

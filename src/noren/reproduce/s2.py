@@ -20,9 +20,19 @@ from noren.kernels.items.pseudo_records import (
     printed_overlap,
 )
 from noren.reproduce import s2_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, lines, unit_of
+from noren.reproduce.frame import (
+    Comparison,
+    Datum,
+    Erratum,
+    Extent,
+    Findings,
+    PaperDocument,
+    PaperSection,
+    lines,
+    unit_of,
+)
 from noren.tables import Texts, table_of
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s2_printed")
@@ -48,8 +58,8 @@ BEST_4000: tuple[int, float, int] = _SAID["best_4000"]
 B, MU = FOUND["b"], FOUND["µ"]
 OVERLAP = mean_overlap(B, MU)
 """Items that two customers share, as it follows from S2's b and µ."""
-FACTS = Unit(work.facts, data=(work.DATA,))
-EXAMPLE = Unit(work.example)
+FACTS = WorkUnit(work.facts, data=(work.DATA,))
+EXAMPLE = WorkUnit(work.example)
 
 
 def data(found: Findings) -> Comparison:
@@ -170,7 +180,7 @@ SIMILAR = 0.008
 found_unit = unit_of(work.found, work.DATA)
 
 
-def units_1(asked: Extent) -> list[Unit]:
+def units_1(asked: Extent) -> list[WorkUnit]:
     """Return the work for Table 1; quick takes three releases."""
     names = QUICK_RELEASES if asked.quick else tuple(work.RELEASES)
     return [found_unit(name, seed) for name in names for seed in asked.seeds(full=3)]
@@ -215,16 +225,16 @@ CELLS = list(dict.fromkeys((*TABLE_2, *LARGEST.items())))
 _padded = unit_of(work.padded, work.DATA)
 
 
-def _of_paper(clusters: int, least: int, seed: int) -> Unit:
+def _of_paper(clusters: int, least: int, seed: int) -> WorkUnit:
     return _padded(clusters, least, "repaired" if least else "clusters", "normal", seed)
 
 
-def _balanced(clusters: int, effort: str, seed: int) -> Unit:
+def _balanced(clusters: int, effort: str, seed: int) -> WorkUnit:
     """Return the work for the variant balanced with the least size of Table 2's fewest rows: nobody has an edge."""
     return _padded(clusters, LEAST_SIZES[clusters], "balanced", effort, seed)
 
 
-def units_2(asked: Extent) -> list[Unit]:
+def units_2(asked: Extent) -> list[WorkUnit]:
     """Return the work for Table 2; quick searches for clusters of fewest rows a tenth as long."""
     seeds = asked.seeds(full=SEEDS)
     efforts = ["quick"] if asked.quick else ["quick", "normal"]
@@ -319,17 +329,17 @@ def errata() -> Iterator[Erratum]:
 
 # --- the document -----------------------------------------------------------------------------------------------------
 
-DOCUMENT = Document(
+DOCUMENT = PaperDocument(
     key="S2",
     title=N_("Re-identification by Jaccard similarity, and pseudo records against it"),
     citation="On PWS Cup 2016: re-identification by sets of items, and clusters of a least size (in Japanese).",
     parts=(
-        Section("check", "data", N_("What the data are like"), (FACTS,), data),
-        Section("check", "formulas", N_("What follows from b, µ and n"), (), formulas),
-        Section("figure", "1", N_("Pseudo records for three customers"), (EXAMPLE,), example),
-        Section("figure", "2", N_("The best number of clusters"), (), figure_2),
-        Section("table", "1", N_("Customers found by their items"), units_1, table_1),
-        Section("table", "2", N_("Rows added, similarity and customers found"), units_2, table_2),
+        PaperSection("check", "data", N_("What the data are like"), (FACTS,), data),
+        PaperSection("check", "formulas", N_("What follows from b, µ and n"), (), formulas),
+        PaperSection("figure", "1", N_("Pseudo records for three customers"), (EXAMPLE,), example),
+        PaperSection("figure", "2", N_("The best number of clusters"), (), figure_2),
+        PaperSection("table", "1", N_("Customers found by their items"), units_1, table_1),
+        PaperSection("table", "2", N_("Rows added, similarity and customers found"), units_2, table_2),
     ),
     errata=errata,
 )

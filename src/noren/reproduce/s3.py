@@ -9,9 +9,20 @@ from typing import Any
 
 from noren.i18n import N_, _
 from noren.reproduce import s3_work as work
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Line, Section, lines, unit_of
+from noren.reproduce.frame import (
+    Comparison,
+    Datum,
+    Erratum,
+    Extent,
+    Findings,
+    Line,
+    PaperDocument,
+    PaperSection,
+    lines,
+    unit_of,
+)
 from noren.tables import Texts, table_of
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 say = Texts(__name__)
 TABLE_1: dict[str, tuple[float, float, float, float]] = table_of("noren.reproduce.s3_printed")["table_1"]
@@ -31,7 +42,7 @@ _matched, _linked = unit_of(work.matched, work.DATA), unit_of(work.linked, work.
 """The work of S1 to S8 and of linkage on one release."""
 
 
-def units(asked: Extent) -> list[Unit]:
+def units(asked: Extent) -> list[WorkUnit]:
     """Return the work for everything in S3; quick runs one seed."""
     return [
         unit(name, seed) for unit in (_matched, _linked) for name in work.RELEASES for seed in asked.seeds(full=SEEDS)
@@ -141,17 +152,17 @@ def errata() -> list[Erratum]:
 
 # --- the document -----------------------------------------------------------------------------------------------------
 
-DOCUMENT = Document(
+DOCUMENT = PaperDocument(
     key="S3",
     title=N_("The risk of repeated releases: measures of safety in PWS Cup 2017"),
     citation="Tran, Sakamoto, Matsunaga (2018). An evaluation method for re-identification risks of anonymously "
     "processed information provided multiple times: from a consideration and an analysis of privacy metrics in "
     "PWSCUP 2017 (in Japanese).",
     parts=(
-        Section("table", "1", N_("UM, MM and EMM of the best of S1 to S8"), units, table_1),
-        Section("figure", "2", N_("Found after every month by S1 to S6"), units, partial(figure, 2)),
-        Section("figure", "3", N_("Found after every month by mean price, S7"), units, partial(figure, 3)),
-        Section("figure", "4", N_("Found after every month by number of records, S8"), units, partial(figure, 4)),
+        PaperSection("table", "1", N_("UM, MM and EMM of the best of S1 to S8"), units, table_1),
+        PaperSection("figure", "2", N_("Found after every month by S1 to S6"), units, partial(figure, 2)),
+        PaperSection("figure", "3", N_("Found after every month by mean price, S7"), units, partial(figure, 3)),
+        PaperSection("figure", "4", N_("Found after every month by number of records, S8"), units, partial(figure, 4)),
     ),
     errata=errata,
 )

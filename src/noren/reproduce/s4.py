@@ -21,12 +21,12 @@ from noren.reproduce.frame import (
     Chart,
     Comparison,
     Datum,
-    Document,
     Erratum,
     Extent,
     Findings,
     Line,
-    Section,
+    PaperDocument,
+    PaperSection,
     lines,
     unit_of,
 )
@@ -34,7 +34,7 @@ from noren.reproduce.s4_work import AGES, ATTRIBUTES, BLOOD, MONTH, SIZES
 from noren.retention.attributes import class_ends
 from noren.retention.reconstruction import EPSILON
 from noren.tables import Texts, table_of
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 say = Texts(__name__)
 _SAID = table_of("noren.reproduce.s4_printed")
@@ -179,7 +179,7 @@ SEEDS = 5
 # for five seeds; wider for fewer
 PERTURBED_TOLERANCE = 0.5
 EM_TOLERANCE = 2.0
-DOMAIN_SIZES = Unit(work.adult_domains, data=("adult",))
+DOMAIN_SIZES = WorkUnit(work.adult_domains, data=("adult",))
 adult_unit = unit_of(work.adult, "adult")
 synthetic_unit = unit_of(work.synthetic)
 
@@ -193,7 +193,9 @@ def by_chance(tolerance: float, seeds: int) -> float:
     return tolerance * math.sqrt((1 / TRIALS + 1 / max(seeds, 1)) / (2 / TRIALS))
 
 
-def _runs(found: Findings, unit: Callable[..., Unit], *arguments: Any, model: str) -> tuple[list[float], list[float]]:
+def _runs(
+    found: Findings, unit: Callable[..., WorkUnit], *arguments: Any, model: str
+) -> tuple[list[float], list[float]]:
     """Return the precision of what was perturbed and of what was reconstructed, seed by seed."""
     runs = found.of([unit(*arguments, seed, model) for seed in found.asked.seeds(full=SEEDS)])
     return [run["perturbed"] for run in runs], [run["reconstructed"] for run in runs]
@@ -205,7 +207,7 @@ def table_3(found: Findings) -> Comparison:
     return Comparison([Datum.exactly(name, paper=said, ours=ours[name], digits=0) for name, said in DOMAINS.items()])
 
 
-def adult_units(asked: Extent) -> list[Unit]:
+def adult_units(asked: Extent) -> list[WorkUnit]:
     """Return the work for Table 5; quick leaves out ``auto`` for k = 5 and 10."""
     return [
         adult_unit(table, k, seed, model)
@@ -253,9 +255,9 @@ Table 5 that hold the attributes shown, for k = 2.
 """
 
 
-def figure_units(table: str) -> tuple[Unit, ...]:
+def figure_units(table: str) -> tuple[WorkUnit, ...]:
     """Return the work for a figure: the tables before and after perturbation; what was reconstructed is Table 5's."""
-    before = Unit(work.adult_tables, (table, K, SEED), data=("adult",))
+    before = WorkUnit(work.adult_tables, (table, K, SEED), data=("adult",))
     return (before, *(adult_unit(table, K, SEED, model) for model in ("em", "auto")))
 
 
@@ -293,7 +295,7 @@ SLACK = 0.5
 """How far ``auto`` may be below the better of the paper's two numbers."""
 
 
-def synthetic_units(tables: Iterable[int], asked: Extent) -> list[Unit]:
+def synthetic_units(tables: Iterable[int], asked: Extent) -> list[WorkUnit]:
     """Return the work for the tables of so many rows each; quick runs ``auto`` on three patterns alone."""
     return [
         synthetic_unit(rows, pattern, k, seed, model)
@@ -442,34 +444,36 @@ def errata() -> Iterator[Erratum]:
 
 # --- the document -----------------------------------------------------------------------------------------------------
 
-DOCUMENT = Document(
+DOCUMENT = PaperDocument(
     key="S4",
     title=N_("An anonymisation system on probabilistic k-anonymity"),
     citation="Hirota, Masaki, Saito, Kikuchi, Igarashi, Fuji (2014). IPSJ SIG Technical Report 2014-SPT-9, No. 3.",
     parts=(
-        Section("check", "rho", N_("Retention probability ρ from k, by formula (1)"), (), rho),
-        Section("check", "examples", N_("What the text works out"), (), worked),
-        Section("table", "3", N_("The nine attributes of Adult and their domains"), (DOMAIN_SIZES,), table_3),
-        Section("table", "4", N_("Four sets of three attributes, and their cells"), (), table_4),
-        Section("table", "5", N_("L1 precision on Adult, per cent"), adult_units, table_5),
-        Section("table", "6", N_("Patterns of blood types"), (), table_6),
-        Section("table", "7", N_("Patterns of months of birth"), (), table_7),
+        PaperSection("check", "rho", N_("Retention probability ρ from k, by formula (1)"), (), rho),
+        PaperSection("check", "examples", N_("What the text works out"), (), worked),
+        PaperSection("table", "3", N_("The nine attributes of Adult and their domains"), (DOMAIN_SIZES,), table_3),
+        PaperSection("table", "4", N_("Four sets of three attributes, and their cells"), (), table_4),
+        PaperSection("table", "5", N_("L1 precision on Adult, per cent"), adult_units, table_5),
+        PaperSection("table", "6", N_("Patterns of blood types"), (), table_6),
+        PaperSection("table", "7", N_("Patterns of months of birth"), (), table_7),
         *(
-            Section("table", number, title, partial(synthetic_units, [rows]), partial(synthetic_table, rows))
+            PaperSection("table", number, title, partial(synthetic_units, [rows]), partial(synthetic_table, rows))
             for number, title, rows in (
                 ("8", N_("L1 precision of 1,000 synthetic rows, per cent"), 1_000),
                 ("9", N_("L1 precision of 10,000 synthetic rows, per cent"), 10_000),
             )
         ),
         *(
-            Section("figure", str(number), title, figure_units(FIGURES[number][0]), partial(figure, *FIGURES[number]))
+            PaperSection(
+                "figure", str(number), title, figure_units(FIGURES[number][0]), partial(figure, *FIGURES[number])
+            )
             for number, title in (
                 (2, N_("Ages before and after")),
                 (3, N_("Work class by education, before and after")),
                 (4, N_("Occupations before and after")),
             )
         ),
-        Section(
+        PaperSection(
             "figure",
             "5",
             N_("L1 precision of what was reconstructed, by pattern"),

@@ -11,8 +11,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from noren.data.formats.files import FolderKind, json_signed, writing_folder
-from noren.drawing.base import house_styles, template
+from noren.data.formats.files import FolderKind, json_signature, writing_folder
+from noren.drawing.base import page_styles, template
 from noren.i18n import _, active_language, ngettext
 from noren.reproduce.frame import Datum, Value
 from noren.reproduce.machine import facts
@@ -158,7 +158,7 @@ REPRODUCTION = FolderKind(
         *("index.html", "index.md", "reproduce.json"),
         *(name + end for name in _DOCUMENT for end in (".md", ".json", "-*.svg")),
     ),
-    json_signed("reproduce.json", "documents", "measured"),
+    json_signature("reproduce.json", "documents", "measured"),
 )
 """A folder with a reproduction; another may take its place if it holds nothing else."""
 
@@ -342,7 +342,7 @@ def page(report: Reproduction, measured: str, pictures: Pictures | None = None) 
             "measured": _("Run on {measured}.").format(measured=measured),
         },
         documents=documents,
-        css=house_styles("noren.reproduce", "reproduce.css"),
+        css=page_styles("noren.reproduce", "reproduce.css"),
     )
 
 

@@ -49,7 +49,7 @@ def class_ends(said: str) -> tuple[str, tuple[float, ...]]:
         if not (0 <= count <= _MOST_CLASSES and abs(count - round(count)) < _NEARLY):
             raise ValueError(said)
     except (TypeError, ValueError, ZeroDivisionError):
-        raise ParameterError(*say.problem("classes_not_understood", said=said)) from None
+        raise ParameterError(say("classes_not_understood", said=said)) from None
     return str(found["name"]), tuple(first + step * i for i in range(round(count) + 1))  # type: ignore[index]
 
 
@@ -95,7 +95,7 @@ class Attribute:
     def codes(self, values: pl.Series, first_row: int = 1) -> Whole:
         """Return the place of each original value in the list; a value outside stops, with its row."""
         if is_generalised(values.dtype):
-            raise SchemaError(*say.problem("generalised"), column=self.name)
+            raise SchemaError(say("generalised"), column=self.name)
         if not self.ends:
             return self.places(values, first_row)
         numbers = values.cast(pl.Float64)
@@ -104,7 +104,7 @@ class Attribute:
         filled = numbers.fill_null(self.ends[0]).to_numpy()
         found = np.searchsorted(np.asarray(self.ends), filled, side="left").astype(np.int64)
         strange = pl.Series((found >= len(self.ends)) | (~known & (not has_missing)))
-        self._stop_at_strangers(values, strange, first_row)
+        self._reject_unknown_values(values, strange, first_row)
         return np.where(known, found, len(self.ends)) if has_missing else found
 
     def places(self, values: pl.Series, first_row: int = 1) -> Whole:
@@ -114,7 +114,7 @@ class Attribute:
             numbers = values.to_physical().cast(pl.Float64)
             steps = (numbers - low) / self.column.grid
             off = ((steps - steps.round()).abs() > 1e-3) | (numbers < low) | (numbers > high + _NEARLY)
-            self._stop_at_strangers(values, off | numbers.is_null(), first_row)
+            self._reject_unknown_values(values, off | numbers.is_null(), first_row)
             return steps.round().cast(pl.Int64).to_numpy()
         domain = list(self.column.domain)
         rows, which = different(values)
@@ -124,17 +124,17 @@ class Attribute:
         known = pl.DataFrame({"value": domain, "code": pl.int_range(len(domain), eager=True)})
         code = pl.DataFrame({"value": texts}).join(known, on="value", how="left", maintain_order="left")["code"]
         coded = code.gather(which)
-        self._stop_at_strangers(values, coded.is_null(), first_row)
+        self._reject_unknown_values(values, coded.is_null(), first_row)
         return coded.to_numpy()
 
-    def _stop_at_strangers(self, values: pl.Series, strange: pl.Series, first_row: int) -> None:
+    def _reject_unknown_values(self, values: pl.Series, strange: pl.Series, first_row: int) -> None:
         if not strange.any():
             return
         row = int(strange.arg_true()[0])
         if values[row] is None:
-            raise ValueInCellError(*say.problem("value_missing"), row=first_row + row, column=self.name)
+            raise ValueInCellError(say("value_missing"), row=first_row + row, column=self.name)
         raise ValueInCellError(
-            *say.problem("not_in_domain", count=self.size), row=first_row + row, column=self.name, value=values[row]
+            say("not_in_domain", count=self.size), row=first_row + row, column=self.name, value=values[row]
         )
 
     def values(self, codes: Whole, *, numbered: bool = False) -> pl.Series:
@@ -178,7 +178,7 @@ def attribute_of(
         if domain is None and seen is not None:
             domain = tuple(str(v) for v in seen.drop_nulls().unique().sort().to_list())
         if domain is None:
-            raise SchemaError(*say.problem("no_domain"), column=column.name)
+            raise SchemaError(say("no_domain"), column=column.name)
         made = Attribute(_as_text(column, domain, missing=missing))
     else:
         rule = cure = ""
@@ -198,13 +198,13 @@ def attribute_of(
             raise SchemaError(rule, cure.format(name=column.name), column=column.name)
         made = Attribute(column)
     if made.size < 2:
-        raise SchemaError(*say.problem("one_value"), column=column.name)
+        raise SchemaError(say("one_value"), column=column.name)
     return made
 
 
 def _as_text(column: Column, labels: Sequence[str], *, missing: bool) -> Column:
     if MISSING in labels:
-        raise SchemaError(*say.problem("missing_is_a_value", value=MISSING), column=column.name)
+        raise SchemaError(say("missing_is_a_value", value=MISSING), column=column.name)
     # a value in place of what is missing: the column is not optional any more
     extra = (MISSING,) if missing and column.optional else ()
     return Column(name=column.name, role=Role(column.role), domain=(*labels, *extra))
@@ -217,4 +217,4 @@ def _ends(column: Column) -> tuple[float, float]:
         return float((low - day_0).days), float((high - day_0).days)
     if isinstance(low, float) and isinstance(high, float):
         return low, high
-    raise SchemaError(*say.problem("no_bounds"), column=column.name)
+    raise SchemaError(say("no_bounds"), column=column.name)

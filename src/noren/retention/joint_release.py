@@ -113,17 +113,15 @@ def joint(parts: Sequence[JointPart]) -> Joint:
     (2.0, 1.25)
     """
     if not parts:
-        raise ParameterError(*say.problem("no_release"))
+        raise ParameterError(say("no_release"))
     first = parts[0]
     for part in parts[1:]:
         if part.rows != first.rows:
-            raise ParameterError(
-                *say.problem("other_rows", one=first.name, rows=first.rows, other=part.name, others=part.rows)
-            )
+            raise ParameterError(say("other_rows", one=first.name, rows=first.rows, other=part.name, others=part.rows))
     known = {part.digest: part.name for part in reversed(parts) if part.digest is not None}
     if len(known) > 1:
         one, two = sorted(known.values())[:2]
-        raise ParameterError(*say.problem("other_data", one=one, two=two))
+        raise ParameterError(say("other_data", one=one, two=two))
     odds = prod(part.odds for part in parts)
     made = [part for part in parts if part.made]
     proven = len(made) < 2 or all(part.digest is not None for part in made)
@@ -133,14 +131,14 @@ def joint(parts: Sequence[JointPart]) -> Joint:
 def planned_part(name: str, attributes: Sequence[str], rows: int, k: float, rhos: Sequence[float] = ()) -> JointPart:
     """Return a release that is planned with a k: whatever its domains are, ``Π b²`` is ``(k-1)/(R-1)``."""
     if not 1 < k <= rows:
-        raise ParameterError(*say.problem("k_cannot_hold", k=k, rows=rows))
+        raise ParameterError(say("k_cannot_hold", k=k, rows=rows))
     return JointPart(name, tuple(attributes), rows, (k - 1) / (rows - 1), tuple(rhos), made=False)
 
 
 def part_of_statement(statement: Statement, name: str, digest: str | None = None) -> JointPart:
     """Return a release that was made, from what it says."""
     if statement.method != "retention":
-        raise ParameterError(*say.problem("other_method", name=name, method=statement.method))
+        raise ParameterError(say("other_method", name=name, method=statement.method))
     rows, said = statement.notes.get("rows"), statement.notes.get("attributes")
     names, rhos, ratios = list[str](), list[float](), list[float]()
     for about in said if isinstance(said, list) else ():
@@ -150,7 +148,7 @@ def part_of_statement(statement: Statement, name: str, digest: str | None = None
                 rhos.append(float(rho))
                 ratios.append(least_ratio(float(rho), size))
     if not isinstance(rows, int) or rows < 2 or not isinstance(said, list) or len(names) < len(said):
-        raise FileError(*say.problem("not_said", name=name))
+        raise FileError(say("not_said", name=name))
     odds = (k_of_ratios(ratios, rows) - 1) / (rows - 1)
     return JointPart(name, tuple(names), rows, odds, tuple(rhos), digest)
 
@@ -171,7 +169,7 @@ def part_in(path: str | Path) -> JointPart:
             content = {key: content[key] for key in kinds if key in content}
             fits = "method" in content and all(isinstance(value, kinds[key]) for key, value in content.items())
         if not fits:
-            raise FileError(*say.problem("not_a_statement"), file=one)
+            raise FileError(say("not_a_statement"), file=one)
         read.append(content)
     digest = read[1].get("digest") if len(read) > 1 else None
     return part_of_statement(Statement(**read[0]), str(path), digest if isinstance(digest, str) else None)

@@ -78,7 +78,7 @@ class Perturbation:
                 continue
             if attribute.size > _LONGEST_MATRIX:
                 raise ParameterError(
-                    *say.problem("grid_too_long", size=attribute.size, most=_LONGEST_MATRIX), column=attribute.name
+                    say("grid_too_long", size=attribute.size, most=_LONGEST_MATRIX), column=attribute.name
                 )
             found.append(laplace(attribute.size, self.decay(at)))
         return found
@@ -91,13 +91,13 @@ class Perturbation:
 
     def codes(self, original: pl.DataFrame, first_row: int = 1) -> list[Whole]:
         """Return the attributes of original rows as codes."""
-        self._stop_at_missing(original)
+        self._reject_missing(original)
         return [a.codes(original[a.name], first_row) for a in self.attributes]
 
-    def _stop_at_missing(self, original: pl.DataFrame) -> None:
+    def _reject_missing(self, original: pl.DataFrame) -> None:
         missing = [name for name in self.names if name not in original.columns]
         if missing:
-            raise SchemaError(*say.problem("no_column", name=missing[0]))
+            raise SchemaError(say("no_column", name=missing[0]))
 
     def places(self, released: pl.DataFrame) -> list[Whole]:
         """Return the attributes of released rows as codes."""
@@ -109,7 +109,7 @@ class Perturbation:
 
     def classed(self, original: pl.DataFrame, *, seed: int | None = None) -> pl.DataFrame:
         """Return original rows in the values that are released, texts numbered; with a seed, perturbed."""
-        self._stop_at_missing(original)
+        self._reject_missing(original)
         uniform = None if seed is None else self._uniform(len(original), seed)
         columns = []
         for at, attribute in enumerate(self.attributes):  # a column at a time, to save memory
@@ -143,7 +143,7 @@ class Perturbation:
     def table(self, codes: Sequence[Whole]) -> Real:
         """Return the cross tabulation of coded rows."""
         if self.cells > LARGEST_TABLE:
-            raise ParameterError(*say.problem("too_many_cells", cells=self.cells, most=LARGEST_TABLE))
+            raise ParameterError(say("too_many_cells", cells=self.cells, most=LARGEST_TABLE))
         flat = np.ravel_multi_index(tuple(codes), self.sizes)
         return np.bincount(flat, minlength=self.cells).reshape(self.sizes).astype(np.float64)
 
@@ -171,17 +171,17 @@ def perturbation_of(schema: Schema, statement: Statement) -> Perturbation:
     """Return how a release was perturbed, from what its statement and the schema of its public part say."""
     said = statement.notes.get("attributes")
     if statement.method != "retention" or not isinstance(said, list) or not said:
-        raise ParameterError(*say.problem("not_retention"))
+        raise ParameterError(say("not_retention"))
     attributes, rhos = [], []
     for about in said:
         fits = isinstance(about, dict) and isinstance(about.get("name"), str)
         rho = about.get("rho") if fits else None
         ends = about.get("ends", []) if fits else None
         if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not isinstance(ends, list):
-            raise FileError(*say.problem("not_said"))
+            raise FileError(say("not_said"))
         attribute = Attribute(schema[about["name"]], tuple(float(e) for e in ends))
         if about.get("values") != attribute.size:
-            raise SchemaError(*say.problem("domains_disagree"), column=attribute.name)
+            raise SchemaError(say("domains_disagree"), column=attribute.name)
         attributes.append(attribute)
         rhos.append(float(rho))
     return Perturbation(tuple(attributes), tuple(rhos))

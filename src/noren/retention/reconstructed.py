@@ -21,7 +21,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
-class SeenRecords:
+class ObservedRecords:
     """Perturbed records as codes, an array for each attribute, in the order of the release.
 
     Attributes
@@ -53,9 +53,9 @@ class SeenRecords:
         flat = np.ravel_multi_index(tuple(self.codes[a] for a in some), shape)
         return np.bincount(flat, self.counts, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
 
-    def only(self, some: Sequence[int]) -> SeenRecords:
+    def only(self, some: Sequence[int]) -> ObservedRecords:
         """Return the same records with some of the attributes."""
-        return SeenRecords([self.codes[a] for a in some], [self.sizes[a] for a in some], self.counts)
+        return ObservedRecords([self.codes[a] for a in some], [self.sizes[a] for a in some], self.counts)
 
     def cells(self) -> tuple[Whole, Whole]:
         """Return the cells of the whole table that have records, and how many."""
@@ -71,7 +71,7 @@ class SeenRecords:
         """Deal the records into folds, one after another; return what counts the table of some attributes in each."""
         if self.counts is None:
             fold = generator.integers(0, folds, self.rows)
-            with_fold = SeenRecords([*self.codes, fold], [*self.sizes, folds])
+            with_fold = ObservedRecords([*self.codes, fold], [*self.sizes, folds])
             return lambda some: with_fold.table((-1, *some))
         # how many records of each entry are in each fold: the draws of single records, added up
         shares = np.zeros((folds, len(self.counts)), dtype=np.int64)
@@ -195,8 +195,9 @@ class WideReconstruction(Reconstruction):
     def table(self) -> Real:
         """There is none: it would have too many cells."""
         raise ParameterError(
-            _("the cross tabulation would have {cells:,} cells").format(cells=self.perturbation.cells),
-            _("ask for the table of one or two attributes, or reconstruct fewer of them"),
+            _("the cross tabulation would have {cells:,} cellsattributes, or reconstruct fewer of them").format(
+                cells=self.perturbation.cells
+            ),
         )
 
     def margin(self, names: Sequence[str]) -> Real:
@@ -206,8 +207,10 @@ class WideReconstruction(Reconstruction):
             return self.own[places[0]] * self.rows
         if len(places) != 2:
             raise ParameterError(
-                _("of a table this large there are tables of one and of two attributes"),
-                _("reconstruct these attributes alone (--attributes)"),
+                _(
+                    "of a table this large there are tables of one and of two attributes"
+                    "reconstruct these attributes alone (--attributes)"
+                ),
             )
         one, two = sorted(places)
         table = self.pairs[one, two] * self.rows

@@ -14,7 +14,7 @@ from noren.data.frames import Records
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.engines.accelerated.device import Accelerator, accelerator_for, in_smaller_blocks
-from noren.engines.accelerated.tables import SeenTable, axis_plan, bytes_needed
+from noren.engines.accelerated.tables import ObservedTable, axis_plan, bytes_needed
 from noren.engines.choice import chosen_engine
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -35,8 +35,8 @@ from noren.kernels.reconstruction.retention import Channel
 from noren.progress import Progress, silent
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
 from noren.retention.reconstructed import Model as Model
+from noren.retention.reconstructed import ObservedRecords, WholeReconstruction, WideReconstruction
 from noren.retention.reconstructed import Reconstruction as Reconstruction
-from noren.retention.reconstructed import SeenRecords, WholeReconstruction, WideReconstruction
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -53,15 +53,15 @@ _PAYS = 1 << 15
 
 def reconstruct(public: Records, statement: Statement, model: Model | None = None, **how: Any) -> Reconstruction:
     """Estimate the table before perturbation; the parameters are those of :func:`reconstruct_seen`."""
-    return reconstruct_seen(
-        public.schema, statement, lambda made: SeenRecords(made.places(public.frame), made.sizes), model, **how
+    return reconstruct_observed(
+        public.schema, statement, lambda made: ObservedRecords(made.places(public.frame), made.sizes), model, **how
     )
 
 
-def reconstruct_seen(
+def reconstruct_observed(
     schema: Schema,
     statement: Statement,
-    look: Callable[[Perturbation], SeenRecords],
+    look: Callable[[Perturbation], ObservedRecords],
     model: Model | None = None,
     *,
     attributes: Sequence[str] = (),
@@ -92,13 +92,13 @@ def reconstruct_seen(
         (:mod:`noren.kernels.reconstruction.estimates`).
     """
     if schema.kind != Kind.TABLE:
-        raise ParameterError(*say.problem("not_a_table"))
+        raise ParameterError(say("not_a_table"))
     whole = perturbation_of(schema, statement)
     unknown = [name for name in attributes if name not in whole.names]
     if unknown:
-        raise ParameterError(*say.problem("unknown_attribute", name=unknown[0], names=", ".join(whole.names)))
+        raise ParameterError(say("unknown_attribute", name=unknown[0], names=", ".join(whole.names)))
     if len(set(attributes)) < len(attributes):
-        raise ParameterError(*say.problem("named_twice"))
+        raise ParameterError(say("named_twice"))
     chosen = stated_model(statement, model)
     made = whole.only([whole.names.index(name) for name in attributes or whole.names])
     if made.cells > LARGEST_TABLE:
@@ -186,7 +186,7 @@ def estimated(
             # the table that a tree of pairs stands for: the models of whole tables take hours from here on
             cells = np.flatnonzero(y)
             dealt = generator.multinomial(np.rint(y.ravel()[cells]).astype(np.int64), np.full(FOLDS, 1 / FOLDS))
-            folds = [SeenRecords(np.unravel_index(cells, y.shape), y.shape, counts) for counts in dealt.T]
+            folds = [ObservedRecords(np.unravel_index(cells, y.shape), y.shape, counts) for counts in dealt.T]
             found = margins(lambda some: np.stack([fold.table(some) for fold in folds]), channels, y.shape, report)
             table = tree_table([one[-1] for one in found.own], {pair: found.pairs[pair][-1] for pair in found.links})
             return table * float(y.sum()), {TREE: 1.0}
@@ -213,7 +213,7 @@ _MOST_FIRST = 8_192
 
 def reconstruct_widely(
     made: Perturbation,
-    seen: SeenRecords,
+    seen: ObservedRecords,
     model: Model,
     *,
     bootstrap: int = 0,
@@ -233,7 +233,7 @@ def reconstruct_widely(
         and all(isinstance(channel, float | int) for channel in made.channels)
     )
     if model not in WIDE_MODELS and not holds_whole:
-        raise ParameterError(*say.problem("too_wide_for_model", model=model, cells=made.cells))
+        raise ParameterError(say("too_wide_for_model", model=model, cells=made.cells))
     share = 1 / 2 if bootstrap else 1.0
 
     def report(done: float) -> None:
@@ -258,7 +258,7 @@ def reconstruct_widely(
 
 def _estimate(
     made: Perturbation,
-    seen: SeenRecords,
+    seen: ObservedRecords,
     model: Model,
     generator: np.random.Generator,
     report: Callable[[float], None],
@@ -281,15 +281,15 @@ def _estimate(
 
 
 def _likeliest(
-    accelerator: Accelerator, made: Perturbation, records: SeenRecords, report: Callable[[float], None]
+    accelerator: Accelerator, made: Perturbation, records: ObservedRecords, report: Callable[[float], None]
 ) -> WideReconstruction:
     """Return the tables of one and two attributes of the whole table that makes the records likeliest."""
     needed, free = bytes_needed(made.sizes), accelerator.room()
     if needed > free:
-        raise ParameterError(*say.problem("no_room", cells=made.cells, needed=needed / 1e9, free=free / 1e9))
+        raise ParameterError(say("no_room", cells=made.cells, needed=needed / 1e9, free=free / 1e9))
     cells, counts = records.cells()
     seen = np.unravel_index(cells, made.sizes)
-    table = SeenTable(accelerator, made.sizes, [float(c) for c in made.channels], seen, counts)
+    table = ObservedTable(accelerator, made.sizes, [float(c) for c in made.channels], seen, counts)
     score = table.likelihood()
     for step in range(1, _MOST_STEPS + 1):
         table.step()

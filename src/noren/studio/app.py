@@ -24,16 +24,16 @@ from noren.studio.folders import UnknownIdError
 from noren.studio.pages import router as pages
 from noren.studio.pages.frame import FRAME, page
 from noren.studio.service import Studio
-from noren.studio.users import Entrance, allowed
+from noren.studio.users import StudioAuthentication, allowed
 from noren.version import __version__
 from noren.web.frame import Bundle
 from noren.web.guard import Guard
 from noren.web.responses import PRIVATE_UMASK, answer_errors, common_pages, serve_app
-from noren.web.settings import Settings
-from noren.web.uploads import Bounds
+from noren.web.settings import ServerSettings
+from noren.web.uploads import UploadLimits
 
 _PROJECT = "/api/v1/projects/[a-z0-9]{12}"
-BOUNDS = Bounds(
+BOUNDS = UploadLimits(
     larger={
         rf"{_PROJECT}/schema(?:/check)?": 8 * 2**20,  # a million characters, each an escape of six, and its frame
         rf"{_PROJECT}/hierarchy": 4 * 2**20,  # groups of half a million characters
@@ -44,10 +44,10 @@ BOUNDS = Bounds(
 """What the studio takes; its uploads bound themselves (:mod:`noren.studio.api.data`)."""
 
 
-def make_app(settings: Settings) -> FastAPI:
+def make_app(settings: ServerSettings) -> FastAPI:
     """Return the application of one studio."""
     studio = Studio(settings)
-    login = Entrance(settings, studio.store.users)
+    login = StudioAuthentication(settings, studio.store.users)
     bundle = Bundle(settings.folder)
 
     @asynccontextmanager
@@ -79,7 +79,9 @@ def make_app(settings: Settings) -> FastAPI:
     return app
 
 
-def serve(settings: Settings, listening: socket.socket, open_page: str | None, say: Callable[[str], None]) -> None:
+def serve(
+    settings: ServerSettings, listening: socket.socket, open_page: str | None, say: Callable[[str], None]
+) -> None:
     """Serve on a socket that is taken already, and open the page in the browser when it answers.
 
     ``say`` tells whoever started it what they should know.

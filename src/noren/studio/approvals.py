@@ -27,11 +27,11 @@ from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger
 from noren.studio.audit_trail import RESERVED
 from noren.studio.service import Studio
-from noren.studio.users import UserRole, Who
+from noren.studio.users import StudioIdentity, UserRole, role_missing
 from noren.studio.work.running import curve_of
 from noren.tables import Texts
-from noren.web.errors import NotNowError, NotThereError, NotYoursError
-from noren.work.hash_chain import Entry
+from noren.web.errors import ConflictError, ForbiddenError, NotFoundError
+from noren.work.hash_chain import LogEntry
 
 say = Texts(__name__)
 _LONGEST = 500
@@ -41,7 +41,7 @@ _CHANGES = ("resumed", "removed")
 
 
 @dataclass(frozen=True)
-class Handout:
+class ApprovableRelease:
     """A release that can be handed out: that of a run, or one of the ledger.
 
     Attributes
@@ -76,7 +76,7 @@ class _Judged:
 
 
 @dataclass(frozen=True)
-class Decision(_Judged):
+class ReviewDecision(_Judged):
     """The last word of a reviewer on a release; ``void`` says why an approval counts no more."""
 
     decision: str
@@ -129,12 +129,12 @@ class Publication(_Judged):
 # --- what can be handed out ----------------------------------------------------------------------------------
 
 
-def release_of_run(studio: Studio, job: str) -> Handout:
+def release_of_run(studio: Studio, job: str) -> ApprovableRelease:
     """Return the release of a finished run."""
     run = studio.finished(job)
     folder = studio.job_folder(run) / "release"
     audited = run.summary.get("audited") is not False
-    return Handout(run.project, run.id, run.label, folder, studio.verdict(run.id), audited)
+    return ApprovableRelease(run.project, run.id, run.label, folder, studio.verdict(run.id), audited)
 
 
 def ledger_of(studio: Studio, project: str) -> Ledger:
@@ -142,18 +142,18 @@ def ledger_of(studio: Studio, project: str) -> Ledger:
     studio.ready_project(project)
     folder = studio.folders.ledger(project)
     if not folder.exists():
-        raise NotThereError(_("this project has no ledger yet"))
+        raise NotFoundError(_("this project has no ledger yet"))
     return Ledger.open(folder)
 
 
-def ledger_release(studio: Studio, project: str, number: int) -> Handout:
+def ledger_release(studio: Studio, project: str, number: int) -> ApprovableRelease:
     """Return a release of a project's ledger."""
     book = ledger_of(studio, project)
     entry = next((entry for entry in book.entries if entry.number == number), None)
     if entry is None:
-        raise NotThereError(_("the ledger has no such release"))
+        raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
     verdict = book.verdicts()[entry.period]
-    return Handout(project, f"ledger-{number}", entry.period, book.release_folder(entry.period), verdict)
+    return ApprovableRelease(project, f"ledger-{number}", entry.period, book.release_folder(entry.period), verdict)
 
 
 def ledger_as_dict(studio: Studio, project: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def periods_to_come(studio: Studio, project: str) -> list[str]:
     return [name for name in found if last is None or period_key(name) > period_key(last)]
 
 
-def makers_of(studio: Studio, handout: Handout) -> frozenset[str]:
+def makers_of(studio: Studio, handout: ApprovableRelease) -> frozenset[str]:
     """Return the users who ordered a release or took it up again; none where it was made before there were users."""
     ordered = studio.store.trail.entries(project=handout.project, kinds=("ordered", "resumed"))
     about = {"work": "ledger", "label": handout.label} if handout.what.startswith("ledger-") else {"job": handout.what}
@@ -182,7 +182,7 @@ def makers_of(studio: Studio, handout: Handout) -> frozenset[str]:
     return frozenset(mine) - RESERVED
 
 
-def shown_digest(handout: Handout) -> str:
+def shown_digest(handout: ApprovableRelease) -> str:
     """Return the digest of the public rows for a page; reckoned again when the files change."""
     path = handout.folder / "public.parquet"
     files = sorted(path.iterdir()) if path.is_dir() else [path]
@@ -197,7 +197,7 @@ def _kept_digest(folder: Path, _files: tuple[tuple[str, int, int], ...]) -> str:
 # --- decisions -----------------------------------------------------------------------------------------------
 
 
-def decision_on(studio: Studio, handout: Handout, digest: str | None = None) -> Decision | None:
+def decision_on(studio: Studio, handout: ApprovableRelease, digest: str | None = None) -> ReviewDecision | None:
     """Return the last approval or refusal of a release; ``digest`` is that of its rows, where it is known already."""
     told = studio.store.trail.entries(project=handout.project, kinds=(*_DECISIONS, *_CHANGES))
     about = [entry for entry in told if entry.body.get("what", entry.body.get("job")) == handout.what]
@@ -205,44 +205,47 @@ def decision_on(studio: Studio, handout: Handout, digest: str | None = None) -> 
     if last is None:
         return None
     void = ""
-    if any(entry.position > last.position for entry in about):
-        void = _("the run was changed afterwards")
-    elif last.body["digest"] != (digest or shown_digest(handout)):
-        void = _("the released rows have changed")
+    changed = any(entry.position > last.position for entry in about)
+    if changed or last.body["digest"] != (digest or shown_digest(handout)):
+        void = _("the release has changed since")
     elif any(last.body["judged"][name] != _judged(handout)[name] for name in ("verdict", "rule")):
-        void = _("its verdict is a different one now")
+        void = _("its verdict has changed since")
     return _decision(last, void)
 
 
-def _decision(entry: Entry, void: str = "") -> Decision:
+def _decision(entry: LogEntry, void: str = "") -> ReviewDecision:
     body = entry.body
-    return Decision(entry.kind, entry.actor, entry.time, body.get("reason", ""), body["digest"], body["judged"], void)
+    return ReviewDecision(
+        entry.kind, entry.actor, entry.time, body.get("reason", ""), body["digest"], body["judged"], void
+    )
 
 
-def decide(studio: Studio, handout: Handout, who: Who, refusal: str | None = None) -> Decision:
+def decide(
+    studio: Studio, handout: ApprovableRelease, who: StudioIdentity, refusal: str | None = None
+) -> ReviewDecision:
     """Approve a release as it is, or refuse it for the reason of ``refusal``; nobody approves what she made."""
     if not who.is_user:
-        raise NotNowError(_("this studio has no users who could approve; add them with noren studio user add"))
+        raise ConflictError(_("approval needs users; add them with noren studio user add"))
     if not who.may(UserRole.REVIEWER):
-        raise NotYoursError(_("a reader can neither approve nor refuse; ask a reviewer"))
+        raise ForbiddenError(role_missing(who, UserRole.REVIEWER))
     more: dict[str, Any] = {}
     if refusal is not None:
         more["reason"] = _text(refusal, _("a refusal needs a reason"))
     elif who.login in makers_of(studio, handout):
-        raise NotYoursError(_("you made this release; somebody else must approve it"))
+        raise ForbiddenError(say("unapproved"))
     else:
-        must_be_audited(audited=handout.audited)
+        require_audit(audited=handout.audited)
     return _decision(_noted(studio, handout, "approved" if refusal is None else "refused", **more))
 
 
-def _noted(studio: Studio, handout: Handout, kind: str, **more: Any) -> Entry:
+def _noted(studio: Studio, handout: ApprovableRelease, kind: str, **more: Any) -> LogEntry:
     """Add what is decided of a release, or done with it, to the trail, with its digest and its verdict of this day."""
     digest, rows = public_digest(handout.folder)
     about = {"what": handout.what, "label": handout.label, "digest": digest, "rows": rows, "judged": _judged(handout)}
     return studio.store.trail.add(kind, project=handout.project, **about, **more)
 
 
-def must_be_approved(studio: Studio, handout: Handout, by: Who | None = None) -> str | None:
+def require_approval(studio: Studio, handout: ApprovableRelease, by: StudioIdentity | None = None) -> str | None:
     """Return who approved a release, where four eyes are asked for; raise where nobody did who may.
 
     Where it is not known who made it, whoever hands it out (``by``) is one pair of eyes.
@@ -251,16 +254,16 @@ def must_be_approved(studio: Studio, handout: Handout, by: Who | None = None) ->
         return None
     decision = decision_on(studio, handout, public_digest(handout.folder)[0])
     if decision is None:
-        raise NotNowError(say("unapproved"))
+        raise ConflictError(say("unapproved"))
     if decision.decision == "refused":
-        raise NotNowError(say("refused", who=decision.who, reason=decision.reason))
+        raise ConflictError(say("refused", who=decision.who, reason=decision.reason))
     if decision.void:
-        raise NotNowError(say("void", who=decision.who, why=decision.void))
+        raise ConflictError(say("void", who=decision.who, why=decision.void))
     makers = makers_of(studio, handout)
     if decision.who in makers:  # she took the run up after she approved it, or was let by another rule
-        raise NotYoursError(say("own_making", who=decision.who))
+        raise ForbiddenError(say("unapproved"))
     if not makers and by is not None and by.login == decision.who:
-        raise NotYoursError(say("own_approval"))
+        raise ForbiddenError(say("own_approval"))
     return decision.who
 
 
@@ -268,7 +271,13 @@ def must_be_approved(studio: Studio, handout: Handout, by: Who | None = None) ->
 
 
 def publish(
-    studio: Studio, handout: Handout, who: Who, *, to: str, until: str | None = None, despite: bool = False
+    studio: Studio,
+    handout: ApprovableRelease,
+    who: StudioIdentity,
+    *,
+    to: str,
+    until: str | None = None,
+    despite: bool = False,
 ) -> Publication:
     """Record that a release is handed out.
 
@@ -282,47 +291,47 @@ def publish(
         That whoever hands it out does so although the rule does not call it safe.
     """
     if not who.may(UserRole.STEWARD):
-        raise NotYoursError(_("only a steward hands out releases; ask one"))
-    to, until = _text(to, _("who gets the release?")), (until or "").strip() or None
+        raise ForbiddenError(role_missing(who, UserRole.STEWARD))
+    to, until = _text(to, _("name the recipient")), (until or "").strip() or None
     if until is not None:
         today = dt.datetime.now(dt.UTC).date()
         try:
             day = dt.date.fromisoformat(until)
         except ValueError:
-            raise ParameterError(*say.problem("no_day", text=until[:40])) from None
+            raise ParameterError(say("date"), value=until[:40]) from None
         if day < today - dt.timedelta(days=1) or day.year > today.year + _MOST_YEARS:  # yesterday is today somewhere
-            raise ParameterError(*say.problem("day_over", day=day.isoformat()))
+            raise ParameterError(say("date"), value=until)
         until = day.isoformat()
-    must_be_audited(audited=handout.audited)
-    is_safe = handout.verdict.word.is_safe
+    require_audit(audited=handout.audited)
+    is_safe = handout.verdict.status.is_safe
     if not is_safe and not despite:
-        raise NotNowError(say("unsafe"))
-    approver = must_be_approved(studio, handout, who)
+        raise ConflictError(say("unsafe"))
+    approver = require_approval(studio, handout, who)
     told = {"to": to, "until": until, "approved_by": approver, "despite": despite and not is_safe}
     return _publication(_noted(studio, handout, "published", **told))
 
 
 def publications(studio: Studio, project: str) -> list[Publication]:
     """Return what was handed out of a project, the newest first."""
-    told: Sequence[Entry] = studio.store.trail.entries(project=project, kinds=("published",))
+    told: Sequence[LogEntry] = studio.store.trail.entries(project=project, kinds=("published",))
     return [_publication(entry) for entry in reversed(told)]
 
 
-def _publication(entry: Entry) -> Publication:
+def _publication(entry: LogEntry) -> Publication:
     body = {name: value for name, value in entry.body.items() if name != "project"}
     return Publication(who=entry.actor, when=entry.time, entry=entry.digest, **body)
 
 
-def must_be_audited(*, audited: bool) -> None:
+def require_audit(*, audited: bool) -> None:
     """Stop where the audit of a release failed."""
     if not audited:
-        raise NotNowError(say("unaudited"))
+        raise ConflictError(say("unaudited"))
 
 
 # --- what is kept of a verdict -------------------------------------------------------------------------------
 
 
-def _judged(handout: Handout) -> dict[str, Any]:
+def _judged(handout: ApprovableRelease) -> dict[str, Any]:
     """Return the verdict of this day: its words in every language and the numbers it was made of.
 
     Which of an attack's answers are right is left out: it would help whoever attacks again.
@@ -335,7 +344,7 @@ def _judged(handout: Handout) -> dict[str, Any]:
 def _text(given: str, wanting: str) -> str:
     text = " ".join(given.split())
     if not text or not text.isprintable():
-        raise ParameterError(wanting, _("write it"))
+        raise ParameterError(wanting)
     if len(text) > _LONGEST:
-        raise ParameterError(*say.problem("too_long", most=_LONGEST))
+        raise ParameterError(say("too_long", most=_LONGEST))
     return text

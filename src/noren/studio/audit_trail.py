@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from noren.data.formats.source import readable
+from noren.data.formats.source import require_readable
 from noren.errors import FileError
 from noren.i18n import _
-from noren.work.hash_chain import BrokenChainError, Entry, Said, canonical, entry_of, next_entry, verify
+from noren.work.hash_chain import BrokenChainError, EntryContent, LogEntry, canonical, entry_of, next_entry, verify
 from noren.work.queue import exclusive, now
 
 OWNER, STUDIO, TERMINAL = "owner", "studio", "terminal"
@@ -76,22 +76,22 @@ class Trail:
                 database.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             yield database
 
-    def note(self, database: sa.Connection, kind: str, *, project: str = "", **body: Any) -> Entry:
+    def note(self, database: sa.Connection, kind: str, *, project: str = "", **body: Any) -> LogEntry:
         """Add an entry as a part of a transaction of :meth:`changing`."""
         if project:
             body["project"] = project
         last = database.execute(trail.select().order_by(trail.c.position.desc()).limit(1)).first()
-        entry = next_entry(None if last is None else _entry(last), now(), Said(kind, _actor.get(), body))
+        entry = next_entry(None if last is None else _entry(last), now(), EntryContent(kind, _actor.get(), body))
         written = entry.as_dict() | {"body": canonical(body).decode(), "project": project}
         database.execute(trail.insert().values(**written))
         return entry
 
-    def add(self, kind: str, *, project: str = "", **body: Any) -> Entry:
+    def add(self, kind: str, *, project: str = "", **body: Any) -> LogEntry:
         """Add an entry about an act that is not of the database."""
         with self.changing() as database:
             return self.note(database, kind, project=project, **body)
 
-    def entries(self, *, project: str | None = None, kinds: Collection[str] = ()) -> list[Entry]:
+    def entries(self, *, project: str | None = None, kinds: Collection[str] = ()) -> list[LogEntry]:
         """Return entries, the oldest first: of a project, of some kinds."""
         asked = trail.select().order_by(trail.c.position)
         if project is not None:
@@ -101,7 +101,7 @@ class Trail:
         with self._engine.connect() as database:
             return [_entry(row) for row in database.execute(asked)]
 
-    def newest(self, count: int, before: int | None = None) -> list[Entry]:
+    def newest(self, count: int, before: int | None = None) -> list[LogEntry]:
         """Return the last entries, the newest first; ``before`` a place, to look further back."""
         asked = trail.select().order_by(trail.c.position.desc()).limit(count)
         if before is not None:
@@ -109,7 +109,7 @@ class Trail:
         with self._engine.connect() as database:
             return [_entry(row) for row in database.execute(asked)]
 
-    def head(self) -> Entry | None:
+    def head(self) -> LogEntry | None:
         """Return the last entry."""
         return next(iter(self.newest(1)), None)
 
@@ -132,9 +132,9 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
     """
     count, last, seen = 0, "", expected is None
 
-    def read() -> Iterator[Entry]:
+    def read() -> Iterator[LogEntry]:
         nonlocal count, last, seen
-        with readable(path).open("rb") as file:
+        with require_readable(path).open("rb") as file:
             for number, line in enumerate(file, start=1):
                 try:
                     entry = entry_of(json.loads(line)) if len(line) <= _LONGEST_LINE else None
@@ -143,7 +143,6 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
                 if entry is None:
                     raise FileError(
                         _("line {number:,} is no entry of a trail").format(number=number),
-                        _("give a file that noren studio trail wrote"),
                         file=path,
                     )
                 count, last, seen = count + 1, entry.digest, seen or entry.digest == expected
@@ -158,5 +157,5 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
     return count, last
 
 
-def _entry(row: Any) -> Entry:
-    return Entry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)
+def _entry(row: Any) -> LogEntry:
+    return LogEntry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)

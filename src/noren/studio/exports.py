@@ -30,7 +30,7 @@ from noren.studio import approvals
 from noren.studio.folders import PROJECT_FILES, read_json
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.web.errors import NotNowError, NotThereError
+from noren.web.errors import ConflictError, NotFoundError
 
 Form = Literal["parquet", "csv"]
 """The public part as Parquet alone, or with a text file beside it: the contest's own where the data are a contest's."""
@@ -99,7 +99,7 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
     card judges it may.
     """
     found = studio.finished(job)
-    approvals.must_be_audited(audited=found.summary.get("audited") is not False)
+    approvals.require_audit(audited=found.summary.get("audited") is not False)
     _must_be_approved(studio, job)
     verdict = studio.verdict(job)
     told = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
@@ -122,7 +122,7 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
 
 def _must_be_approved(studio: Studio, job: str) -> None:
     if studio.settings.four_eyes:
-        approvals.must_be_approved(studio, approvals.release_of_run(studio, job))
+        approvals.require_approval(studio, approvals.release_of_run(studio, job))
 
 
 # --- what was done, as a script ------------------------------------------------------------------------------
@@ -215,11 +215,11 @@ def written_file(studio: Studio, job: str, kind: Written, form: TableForm = "csv
     """Return what a job wrote: a report, or the table that it reconstructed from a public part."""
     found = studio.job(job, kind=kind)
     if found.state != State.DONE:
-        raise NotNowError(_("this file is not written yet: the work is {state}").format(state=_(found.state)))
+        raise ConflictError(_("this file is not written yet: the work is {state}").format(state=found.state.words))
     name = "report.html" if kind == "report" else f"reconstructed.{form}"
     path = studio.job_folder(found) / name
     if not path.is_file():
-        raise NotThereError(_("there is no such file; it may have been removed"))
+        raise NotFoundError(_("there is no such file; it may have been removed"))
     runs = found.order["runs"]
     if kind == "reconstruct":
         _must_be_approved(studio, runs[0]["id"])  # it is for handing out, as what it is made of

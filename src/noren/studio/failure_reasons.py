@@ -11,23 +11,22 @@ from pathlib import Path
 from typing import Any, Final
 
 from noren.errors import InputError, NorenError, sentences
-from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, said_again
+from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, retranslate
 from noren.web.errors import DISK_FULL, is_disk_full
 
 Reason = dict[str, str]
 """One sentence in each language: ``{"en": …, "ja": …}``."""
 
-MEMORY_FULL: Final = N_("the memory of this machine does not suffice; try fewer rows or another method")
-GONE: Final = N_("the worker was killed, perhaps because memory ran out; try fewer rows or another method")
+MEMORY_FULL: Final = N_("the process ended, probably because memory ran out; try fewer rows or another method")
+GONE: Final = MEMORY_FULL
 INTERRUPTED: Final = N_("the studio was stopped {times} times while this ran; start it again")
-UNEXPECTED: Final = N_("this should not happen; the job's error log in the data folder tells more")
-_OWN_FAULT: Final = N_("{component} failed by a fault of its own; the job's error log in the data folder tells more")
+UNEXPECTED: Final = N_("unexpected error; see the server log, or the error log of the job in the data folder")
 
 
-def spoken(message: str, **words: Any) -> Reason:
+def in_all_languages(message: str, **words: Any) -> Reason:
     """Return one of our sentences in every language.
 
-    >>> spoken(INTERRUPTED, times=3)["en"]
+    >>> in_all_languages(INTERRUPTED, times=3)["en"]
     'the studio was stopped 3 times while this ran; start it again'
     """
     return in_every_language(lambda: _(message).format(**words) if words else _(message))
@@ -35,32 +34,33 @@ def spoken(message: str, **words: Any) -> Reason:
 
 def reason_of(error: BaseException, component: str) -> Reason:
     """Return why a component (an attack, a measure, an audit) did not come to its end."""
-    own_fault = not isinstance(error, NorenError | MemoryError) and not is_disk_full(error)
-    message: Reason = spoken(_OWN_FAULT, component=component) if own_fault else told_error(error)["message"]
-    return message
+    message: Reason = error_details(error)["message"]
+    if isinstance(error, NorenError | MemoryError) or is_disk_full(error):
+        return message
+    return {language: f"{component}: {text}" for language, text in message.items()}
 
 
-def told_error(error: BaseException, file_name: str | None = None) -> dict[str, Any]:
+def error_details(error: BaseException, file_name: str | None = None) -> dict[str, Any]:
     """Return why a job failed, as the store keeps it: texts in every language, the person's file in place of ours."""
     if is_disk_full(error):
-        return {"message": spoken(DISK_FULL)}
+        return {"message": in_all_languages(DISK_FULL)}
     if isinstance(error, MemoryError):
-        return {"message": spoken(MEMORY_FULL)}
+        return {"message": in_all_languages(MEMORY_FULL)}
     if not isinstance(error, NorenError):
-        return {"message": spoken(UNEXPECTED)}
+        return {"message": in_all_languages(UNEXPECTED)}
     if not isinstance(error, InputError):
         said = error.said
-        return {"message": in_every_language(lambda: said_again(said) if said else str(error))}
+        return {"message": in_every_language(lambda: retranslate(said) if said else str(error))}
     file, problem = None if error.file is None else file_name or Path(error.file).name, error.problem
 
     def sentence() -> str:
-        again = [replace(one, rule=said_again(one.rule), cure=said_again(one.cure)) for one in error.problems]
+        again = [replace(one, rule=retranslate(one.rule), cure=retranslate(one.cure)) for one in error.problems]
         return sentences(again, file)
 
     return problem.as_dict() | {
         "message": in_every_language(sentence),
-        "rule": in_every_language(lambda: said_again(problem.rule)),
-        "cure": in_every_language(lambda: said_again(problem.cure)),
+        "rule": in_every_language(lambda: retranslate(problem.rule)),
+        "cure": in_every_language(lambda: retranslate(problem.cure)),
     }
 
 

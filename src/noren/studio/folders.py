@@ -180,13 +180,11 @@ def path_fields(component: type[Component]) -> list[str]:
 def with_project_files(component: type[Component], given: Mapping[str, Any], project: Path) -> dict[str, Any]:
     """Return parameters with the project's own files in them."""
     if issubclass(component, Chain):  # its steps could name files
-        raise ParameterError(_("a chain is made by its steps"), _("name the methods one after another"))
+        raise ParameterError(_("a chain is made by its steps"))
     parameters = {name.replace("-", "_"): value for name, value in given.items()}
     for name in path_fields(component):
         if parameters.pop(name, None) is not None:
-            raise ParameterError(
-                _("{name} cannot be chosen here").format(name=name), _("upload the file to the project instead")
-            )
+            raise ParameterError(_("{name} cannot be chosen here").format(name=name))
         there = project / PROJECT_FILES.get(name, "")
         if name in PROJECT_FILES and there.exists():
             parameters[name] = there

@@ -33,7 +33,7 @@ from noren.errors import FormatError, InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.studio.folders import DATA_FILE, read_json, write_json
 from noren.tables import Texts
-from noren.web.errors import NotThereError
+from noren.web.errors import NotFoundError
 from noren.work.queue import new_id
 
 say = Texts(__name__)
@@ -43,7 +43,7 @@ _one_at_a_time = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Asked:
+class BuilderRequest:
     """A builder in words: its name, what it needs, the label of values it has no place for."""
 
     by: str
@@ -69,7 +69,7 @@ def make_hierarchies(table: Table, project: Path) -> list[str]:
         making = None
         if about is not None and about["made"] != "default" and about["file"]:
             with contextlib.suppress(NorenError):  # what a person gave, where it still fits
-                asked = Asked(**about["asked"]) if about["asked"] else None
+                asked = BuilderRequest(**about["asked"]) if about["asked"] else None
                 making = _making(asked or read_hierarchy(folder / about["file"], column.name), values)
                 lost.remove(column.name)
         facts.append(_written(making or _making(None, values, check=False), values, table.schema, folder))
@@ -86,7 +86,7 @@ def keep_hierarchy(
     values: ColumnValues,
     schema: Schema,
     project: Path,
-    given: Hierarchy | Asked | None = None,
+    given: Hierarchy | BuilderRequest | None = None,
     *,
     keep: bool = True,
 ) -> dict[str, Any]:
@@ -121,7 +121,7 @@ _Making = tuple[Hierarchy | None, dict[str, Any]]
 """A hierarchy, and what a page shows of it; without one, that tells the reason."""
 
 
-def _making(given: Hierarchy | Asked | None, values: ColumnValues, *, check: bool = True) -> _Making:
+def _making(given: Hierarchy | BuilderRequest | None, values: ColumnValues, *, check: bool = True) -> _Making:
     """Return the hierarchy of a column: what is given, what a builder makes of it, or the first one.
 
     With ``check``, stop at values that it does not list, as the methods would.
@@ -143,16 +143,16 @@ def _making(given: Hierarchy | Asked | None, values: ColumnValues, *, check: boo
         hierarchy = builder.build(values)
     if hierarchy is not None and check:
         from noren.data.column_levels import (
-            on_rungs,  # here: the search's kernels come with it, and histories need none
+            column_levels,  # here: the search's kernels come with it, and histories need none
         )
 
         schema = values.records.schema
         alone = schema.without([other for other in schema.names if other != name])
-        on_rungs(Table(values.records.frame.select(name).unique(), alone), {name: hierarchy}, "category")
+        column_levels(Table(values.records.frame.select(name).unique(), alone), {name: hierarchy}, "category")
     return hierarchy, {
         "name": name,
         "made": made,
-        "asked": asdict(given) if isinstance(given, Asked) else None,
+        "asked": asdict(given) if isinstance(given, BuilderRequest) else None,
         "widths": list(builder.parameters) if isinstance(builder, Widths) else None,
         "file": None,
         "reason": reason,
@@ -188,7 +188,7 @@ def hierarchy_file(project: Path, schema: Schema, column: str) -> Path:
     _linking_column(schema, column)
     file = next(about["file"] for about in hierarchy_facts(project) if about["name"] == column)
     if not file:
-        raise NotThereError(_("this column has no hierarchy"))
+        raise NotFoundError(_("this column has no hierarchy"))
     return project / FOLDER / str(file)
 
 
@@ -200,7 +200,7 @@ def set_hierarchy(project: Path, schema: Schema, column: str, content: bytes, na
         with contextlib.suppress(csv.Error, StopIteration):
             levels = len(next(csv.reader(text, delimiter=";")))
             if levels > _MOST_LEVELS:
-                raise FormatError(*say.problem("many_levels", count=levels, most=_MOST_LEVELS), row=1)
+                raise FormatError(say("many_levels", count=levels, most=_MOST_LEVELS), row=1)
         given = read_hierarchy(file, column)
     return keep_hierarchy(ColumnValues(_table(project, schema, [linking.name]), linking), schema, project, given)
 
@@ -212,7 +212,7 @@ def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, by
     """
     linking = [column.name for column in schema.with_role(Role.QUASI)] if schema.kind == Kind.TABLE else []
     if not linking:
-        raise ParameterError(*say.problem("none_linking"))
+        raise ParameterError(say("none_linking"))
     table = _table(project, schema, linking)
     with tempfile.TemporaryDirectory(dir=project) as place:
         paths = []
@@ -230,21 +230,23 @@ def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, by
     return found
 
 
-def build_hierarchy(project: Path, schema: Schema, column: str, asked: Asked | None, *, keep: bool) -> dict[str, Any]:
+def build_hierarchy(
+    project: Path, schema: Schema, column: str, asked: BuilderRequest | None, *, keep: bool
+) -> dict[str, Any]:
     """Make a column's hierarchy by a builder, or without one the first again; only look at it unless ``keep``."""
     linking = _linking_column(schema, column)
     builder = None if asked is None else builder_of(asked.by, asked.text, asked.other)
     others = builder.parameters if isinstance(builder, FromColumn) else ()  # columns that the builder reads, too
     values = ColumnValues(_table(project, schema, [linking.name, *(schema[other].name for other in others)]), linking)
     if asked is not None and asked.by == Similar.by and len(values.counts) > _MOST_COMPARED:
-        raise ParameterError(*say.problem("many_names", count=len(values.counts)), column=column)
+        raise ParameterError(say("many_names", count=len(values.counts)), column=column)
     return keep_hierarchy(values, schema, project, asked, keep=keep or asked is None)
 
 
 def _linking_column(schema: Schema, column: str) -> Column:
     found = schema[column]
     if schema.kind != Kind.TABLE or found.role != Role.QUASI:
-        raise ParameterError(*say.problem("not_linking"), column=column)
+        raise ParameterError(say("not_linking"), column=column)
     return found
 
 
@@ -265,7 +267,7 @@ def category_facts(project: Path) -> dict[str, Any] | None:
 def set_categories(project: Path, schema: Schema, content: bytes, name: str, *, fill: bool) -> dict[str, Any]:
     """Keep an uploaded mapping of items to categories; ``fill`` puts items it does not list into one of their own."""
     if schema.kind != Kind.HISTORY:
-        raise ParameterError(*say.problem("no_history"))
+        raise ParameterError(say("no_history"))
     items = pl.scan_parquet(project / DATA_FILE).select(schema.role(Role.ITEM).name).collect().to_series()
     with _aside(project, content, name) as file:
         given = read_categories(file)
@@ -321,7 +323,7 @@ def forget_categories(project: Path) -> None:
 def _aside(folder: Path, content: bytes, name: str) -> Iterator[Path]:
     """Yield a file with the content for a reader; what is wrong with it names the person's file."""
     if content.startswith(b"\x1f\x8b"):
-        raise FormatError(*say.problem("compressed"), file=name)
+        raise FormatError(say("compressed"), file=name)
     file = folder / f"upload-{new_id()}.part"
     try:
         file.write_bytes(content)

@@ -28,15 +28,15 @@ from sqlalchemy.exc import OperationalError
 
 from noren.errors import FileError
 from noren.i18n import _
-from noren.studio.failure_reasons import GONE, UNEXPECTED, spoken, told_error
+from noren.studio.failure_reasons import GONE, UNEXPECTED, error_details, in_all_languages
 from noren.studio.folders import Folders, remove_half_written, remove_leftovers
 from noren.studio.store import HEAVY, LIGHT, Job, State, Store, as_columns
 from noren.studio.work.results import set_aside
 from noren.web.errors import is_disk_full
-from noren.web.settings import Settings
+from noren.web.settings import ServerSettings
 from noren.work.child_processes import Child, Line, private_log
 from noren.work.queue import Claim
-from noren.work.runner import Ending, Runner
+from noren.work.runner import JobOutcome, Runner
 
 _AT_ONCE_LIGHT = 2
 _SAVE_EVERY = 0.5
@@ -47,7 +47,7 @@ _MOST_SET_ASIDE = 100
 
 
 @dataclass(frozen=True)
-class Live:
+class JobProgress:
     """How far a job is, right now."""
 
     state: State
@@ -58,13 +58,13 @@ class Live:
     """Whether the search may be ended with the best so far."""
 
 
-class Jobs:
+class JobRunner:
     """The background work of one studio."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
+    def __init__(self, settings: ServerSettings, store: Store) -> None:
         self.store, self.folders, self._settings = store, Folders(settings.folder), settings
         self.runner = Runner(store.queue, self._work, {HEAVY: settings.workers, LIGHT: _AT_ONCE_LIGHT})
-        self._live: dict[str, Live] = {}
+        self._live: dict[str, JobProgress] = {}
         self._workers: dict[str, Child] = {}
         self._lock = threading.Lock()
         # two servers with a database in the folder would each take up what the other does; with PostgreSQL they share.
@@ -73,7 +73,6 @@ class Jobs:
         if not self._is_alone() and not store.queue.is_shared:
             self._presence.close()
             raise FileError(
-                _("another studio works with this folder"),
                 _("open its page in the browser, or name another folder with --data-dir"),
                 file=settings.folder,
             )
@@ -150,20 +149,20 @@ class Jobs:
             worker, live = self._workers.get(job), self._live.get(job)
         return worker is not None and live is not None and live.can_stop and worker.tell({"enough": True})
 
-    def live(self, job: Job) -> Live:
+    def live(self, job: Job) -> JobProgress:
         """Return how far a job is."""
         if job.state != State.RUNNING:  # what was told last stays until it is written down that the job ended
             self._live.pop(job.id, None)
         live = self._live.get(job.id)
-        return live or Live(job.state, job.done, job.words, job.best)
+        return live or JobProgress(job.state, job.done, job.words, job.best)
 
     # --- the work --------------------------------------------------------------------------------------------
 
-    def _work(self, claim: Claim) -> Ending:
+    def _work(self, claim: Claim) -> JobOutcome:
         """Run the worker of a job to its end, and tell how it ended."""
         job = self.store.job(claim.id)
         if job is None:  # removed at the last moment
-            return Ending(State.CANCELLED)
+            return JobOutcome(State.CANCELLED)
         folder = self.folders.job(job.project, job.id)
         self._live.pop(job.id, None)
         try:
@@ -173,31 +172,33 @@ class Jobs:
                 if claim.gone.is_set() or code >= 0:
                     break
                 # the attack or the measure at which the worker was killed is set aside, and the others go on
-                if job.kind != "run" or not self._is_ours(job) or not set_aside(folder, spoken(GONE)):
+                if job.kind != "run" or not self._is_ours(job) or not set_aside(folder, in_all_languages(GONE)):
                     break
             if claim.gone.is_set():
-                return Ending(State.WAITING, {"done": 0.0})
+                return JobOutcome(State.WAITING, {"done": 0.0})
             if code == 0 and "summary" in told:
                 if job.kind == "read" and self._is_ours(job):
                     self.store.change_project(job.project, facts=told["summary"])
                 live = self._live.get(job.id)
                 done = {"done": 1.0, "summary": told["summary"], "best": job.best if live is None else live.best}
-                return Ending(State.DONE, as_columns(done))
+                return JobOutcome(State.DONE, as_columns(done))
             remove_half_written(folder)
-            return self._failed(job, told.get("error") or {"message": spoken(GONE if code < 0 else UNEXPECTED)})
+            return self._failed(
+                job, told.get("error") or {"message": in_all_languages(GONE if code < 0 else UNEXPECTED)}
+            )
         except Exception as error:
             # whatever it was, the job must not look as if it went on; its error log tells what nobody expected
             with contextlib.suppress(OSError), private_log(folder / "error.log") as file:
                 file.writelines(traceback.format_exception(error))
-            return self._failed(job, told_error(error))
+            return self._failed(job, error_details(error))
         finally:
             if claim.gone.is_set():  # another server may do it now
                 self._live.pop(claim.id, None)
 
-    def _failed(self, job: Job, error: Mapping[str, Any]) -> Ending:
+    def _failed(self, job: Job, error: Mapping[str, Any]) -> JobOutcome:
         """Return that a job failed; a run that had a result before it was taken up again keeps it."""
         told = as_columns({"error": error})
-        return Ending(State.DONE, told | {"done": 1.0}) if job.summary else Ending(State.FAILED, told)
+        return JobOutcome(State.DONE, told | {"done": 1.0}) if job.summary else JobOutcome(State.FAILED, told)
 
     def _is_ours(self, job: Job) -> bool:
         """Tell whether a job is still to be done by us: not cancelled, removed or another's."""
@@ -224,7 +225,7 @@ class Jobs:
 
     def _hearing(self, job: Job, told: Line) -> Callable[[Line], None]:
         """Return what takes in a worker's lines: how far it is is shown and kept, the rest is added to ``told``."""
-        saved, live = 0.0, Live(State.RUNNING, 0.0, "", None)
+        saved, live = 0.0, JobProgress(State.RUNNING, 0.0, "", None)
 
         def hear(said: Line) -> None:
             nonlocal saved, live
@@ -232,7 +233,7 @@ class Jobs:
                 told.update(said)
                 return
             best = live.best if said["best"] is None else said["best"]
-            live = Live(State.RUNNING, said["done"], said["words"], best, said["best"] is not None)
+            live = JobProgress(State.RUNNING, said["done"], said["words"], best, said["best"] is not None)
             self._live[job.id] = live
             if time.monotonic() - saved > _SAVE_EVERY:
                 saved = time.monotonic()

@@ -14,7 +14,7 @@ from noren.i18n import _
 from noren.judgement.evidence import TableFacts
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.sentences import allowed
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.measures import measures
 from noren.measures.safety.table_classes import LIKELY
 from noren.reports.run_view import MeasureView, RunView
@@ -63,7 +63,7 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
     """
     place = view.place(verdict)
     risk = _fact("key.risk", place.risk, _written(place.risk, percent), "safer", "risk", allowed=allowed(verdict.rule))
-    beyond = verdict.word == Word.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance)
+    beyond = verdict.status == VerdictStatus.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance)
     meaning = say("key.use.meaning")
     text = _written(place.use, percent)
     use = Fact("key.use", use_title([place]), place.use, text, "useful-high", meaning, place.use_of or "")
@@ -75,10 +75,10 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
     if table is not None and certain:
         worst = max(certain, key=lambda one: one.value or 0.0)
         facts.append(replace(worst, text=_of_all(worst.value or 0, table.rows), beyond=bool(worst.value)))
-    elif best is not None and verdict.word != Word.PROVED and verdict.risk_of == "attacks":
+    elif best is not None and verdict.status != VerdictStatus.PROVED and verdict.risk_of == "attacks":
         named = round(best.customers * people)
         fact = _fact("key.named", named, _of_all(named, people), "safer", best.attack, attack=best.attack)
-        facts.append(replace(fact, beyond=verdict.word == Word.BROKEN))
+        facts.append(replace(fact, beyond=verdict.status == VerdictStatus.BROKEN))
     elif view.rows.deleted is not None:
         left = view.rows.original - view.rows.deleted
         facts.append(_fact("key.rows", left, _of_all(left, view.rows.original), "useful-high"))
@@ -120,7 +120,7 @@ def table_risk_facts(verdict: Verdict) -> list[Fact]:
 def _told(table: TableFacts) -> list[Fact]:
     """Return how many people's sensitive values the classes tell, for certain and nearly so."""
     facts = []
-    for one in table.told:
+    for one in table.disclosures:
         of = f"risk.told.{one.column}"
         for kind, name, people in (("certain", of, one.certain), ("likely", f"{of}.likely", one.likely)):
             if people is not None:
@@ -140,7 +140,7 @@ def useful_facts(view: RunView) -> list[Fact]:
     # noise takes no detail away, and where cells became ranges no record stands in its cell: each is judged its own way
     kept = [one for one in told if one[2].of in ("any", "perturbed" if perturbed else "others")]
     if not perturbed and all(line.of != "others" for _rank, _name, line in kept):
-        kept += [one for one in told if one[2].of == "perturbed" and measures[one[1]].places is not None]
+        kept += [one for one in told if one[2].of == "perturbed" and measures[one[1]].utility_axis is not None]
     facts = []
     for _rank, name, line in sorted(kept, key=lambda one: one[:2]):
         one = found[name]

@@ -23,30 +23,30 @@ from noren.data.formats.render import value_text
 from noren.data.schema import Schema
 from noren.errors import NorenError
 from noren.i18n import _, active_language
-from noren.judgement.frontier import Place
-from noren.judgement.rule import Rule, rule_named
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.frontier import RiskUtilityPoint
+from noren.judgement.rule import Rule, get_rule
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.registry import Kind as Part
 from noren.registry import Registry
 from noren.studio.folders import Folders, keep_private, read_json
-from noren.studio.jobs import Jobs
+from noren.studio.jobs import JobRunner
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.results import Result, judged, place_by, result_in
-from noren.web.errors import NotNowError, NotThereError
-from noren.web.settings import Settings
+from noren.web.errors import ConflictError, NotFoundError
+from noren.web.settings import ServerSettings
 
 
 class Studio:
     """One studio: its settings, its store and its background work."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         settings.make_folder()
         self.tightened = keep_private(settings.folder)
         """How many files and folders could be read by others until now."""
         self.settings = settings
         self.folders = Folders(settings.folder)
         self.store = Store(settings.database_url)
-        self.jobs = Jobs(settings, self.store)
+        self.jobs = JobRunner(settings, self.store)
 
     def close(self) -> None:
         """Stop work; it goes on with the next start."""
@@ -59,19 +59,19 @@ class Studio:
         """Return a project, or say that it is gone."""
         found = self.store.project(project)
         if found is None:
-            raise NotThereError(_("there is no such project; it may have been removed"))
+            raise NotFoundError(_("there is no such project; it may have been removed"))
         return found
 
     def ready_project(self, project: str) -> Project:
         """Return a project whose data were read."""
         found = self.project(project)
         if not found.is_ready:
-            raise NotNowError(_("the data of this project were not read yet"))
+            raise ConflictError(_("the data of this project were not read yet"))
         return found
 
     def rule(self, project: str) -> Rule:
         """Return what the releases of a project are judged by."""
-        return rule_named(self.project(project).rule)
+        return get_rule(self.project(project).rule)
 
     def datasets(self) -> list[str]:
         """Return the public data sets found on this machine."""
@@ -92,7 +92,7 @@ class Studio:
     def stop_when_protected(self, project: str) -> None:
         """Runs are about the data they were made from: other data make another project."""
         if self.is_fixed(project):
-            raise NotNowError(
+            raise ConflictError(
                 _("this project has runs already; copy its data into a new project to read them in another way")
             )
 
@@ -153,14 +153,14 @@ class Studio:
         """Return a job, of a kind and a project where these are named, or say that it is gone."""
         found = self.store.job(job)
         if found is None or kind not in (None, found.kind) or project not in (None, found.project):
-            raise NotThereError(_("there is no such run; it may have been removed"))
+            raise NotFoundError(_("there is no such run; it may have been removed"))
         return found
 
     def finished(self, job: str) -> Job:
         """Return a run that came to its end."""
         found = self.job(job, kind="run")
         if found.state != State.DONE:
-            raise NotNowError(_("this run has no result: it is {state}").format(state=found.state.words))
+            raise ConflictError(_("this run has no result: it is {state}").format(state=found.state.words))
         return found
 
     def job_folder(self, job: Job) -> Path:
@@ -171,7 +171,7 @@ class Studio:
         """Return everything a page shows of a run."""
         found = result_in(self.job_folder(self.finished(job)))
         if found is None:
-            raise NotThereError(_("there is no such run; it may have been removed"))
+            raise NotFoundError(_("there is no such run; it may have been removed"))
         return found
 
     def verdict(self, job: str) -> Verdict:
@@ -179,10 +179,10 @@ class Studio:
         found = self.finished(job)
         verdict = judged(self.job_folder(found), found.ended, self.rule(found.project))
         if verdict is None:
-            raise NotThereError(_("there is no such run; it may have been removed"))
+            raise NotFoundError(_("there is no such run; it may have been removed"))
         return verdict
 
-    def place(self, job: Job, rule: Rule) -> Place:
+    def place(self, job: Job, rule: Rule) -> RiskUtilityPoint:
         """Return where a finished run stands on the map by a rule."""
         return place_by(job, self.job_folder(job), rule)
 
@@ -242,7 +242,7 @@ def pair_of(tables: Mapping[str, Any], a: str, b: str) -> dict[str, Any]:
                 "axis_a": pair["axis_b"], "axis_b": pair["axis_a"],
                 **{name: side and [list(row) for row in zip(*side, strict=True)] for name, side in sides.items()},
             }  # fmt: skip
-    raise NotThereError(_("these two columns have no table; choose two of {names}").format(names=tables["columns"]))
+    raise NotFoundError(_("these two columns have no table; choose two of {names}").format(names=tables["columns"]))
 
 
 Search = Annotated[
@@ -291,7 +291,7 @@ class ProjectInList:
 
     project: Project
     jobs: tuple[Job, ...]
-    places: tuple[Place, ...]
+    places: tuple[RiskUtilityPoint, ...]
 
     @property
     def used(self) -> str:
@@ -304,7 +304,7 @@ class RunInList:
     """A run, and where it stands by the rule of its project once it is done."""
 
     job: Job
-    place: Place | None
+    place: RiskUtilityPoint | None
 
 
 def find_projects(studio: Studio, query: ProjectQuery) -> list[ProjectInList]:
@@ -316,7 +316,7 @@ def find_projects(studio: Studio, query: ProjectQuery) -> list[ProjectInList]:
     for project in studio.store.projects():
         if query.archived != "all" and project.archived != (query.archived == "only"):
             continue
-        rule = rule_named(project.rule)
+        rule = get_rule(project.rule)
         done = [job for job in jobs[project.id] if job.kind == "run" and job.state == State.DONE]
         if (
             _holds(project.name, query.search)
@@ -345,7 +345,7 @@ def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
         if _holds(run.job.label, query.search)
         and query.state in ("", run.job.state)
         and (not query.method or query.method in methods_of([run.job]))
-        and (not query.verdict or (run.place is not None and run.place.word == Word(query.verdict)))
+        and (not query.verdict or (run.place is not None and run.place.status == VerdictStatus(query.verdict)))
     ]
     if query.sort == "name":
         return sorted(found, key=lambda run: _plain(run.job.label))

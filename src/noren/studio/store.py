@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from noren.i18n import _
 from noren.judgement.rule import DEFAULT
 from noren.studio.audit_trail import Trail, tables
-from noren.studio.failure_reasons import INTERRUPTED, in_language_of_reader, spoken
+from noren.studio.failure_reasons import INTERRUPTED, in_all_languages, in_language_of_reader
 from noren.studio.users import Users
 from noren.web.accounts import account_tables
 from noren.work.migrations import migrate
@@ -222,7 +222,7 @@ class Store:
         for name in ("order", "summary", "error"):
             known[name] = json.loads(known[name])
         if known["state"] == State.INTERRUPTED and not known["error"]:
-            known["error"] = {"message": spoken(INTERRUPTED, times=known["attempts"])}
+            known["error"] = {"message": in_all_languages(INTERRUPTED, times=known["attempts"])}
         return Job(**known | {"error": in_language_of_reader(known["error"])})
 
     def remove_job(self, job: str) -> None:

@@ -23,8 +23,8 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.studio.audit_trail import OWNER, RESERVED, Trail, act_as, acting_as
 from noren.web.accounts import Account, Accounts, Tries, checked_login, folded, is_right
-from noren.web.errors import NotNowError, NotThereError, NotYoursError
-from noren.web.settings import Settings
+from noren.web.errors import ConflictError, ForbiddenError, NotFoundError
+from noren.web.settings import ServerSettings
 from noren.work.queue import now
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -53,7 +53,7 @@ class UserRole(StrEnum):
 
 
 _ENDED = {
-    "revoked": N_("your access to this studio was revoked; ask a steward of it"),
+    "revoked": N_("your access was revoked; contact a data steward"),
     "role": N_("a steward changed your role; log in again"),
     "password": N_("your password was changed; log in again with the new one"),
 }
@@ -66,14 +66,13 @@ class User(Account):
     role: UserRole
 
 
-def role_named(word: str) -> UserRole:
+def get_role(word: str) -> UserRole:
     """Return a role, or say which there are."""
     try:
         return UserRole(word)
     except ValueError:
         raise ParameterError(
-            _("there is no role {word!r}").format(word=word),
-            _("choose one of {names}").format(names=", ".join(UserRole)),
+            _("there is no role {word!r}; choose one of {names}").format(word=word, names=", ".join(UserRole)),
         ) from None
 
 
@@ -110,16 +109,16 @@ class Users(Accounts[User]):
         """Return a user, or say that there is none of that login."""
         user = self.by_login(login)
         if user is None:
-            raise NotThereError(_("there is no user {login}").format(login=folded(login)))
+            raise NotFoundError(_("there is no user {login}").format(login=folded(login)))
         return user
 
     def add(self, login: str, name: str, password: str, role: UserRole) -> User:
         """Add a user; the first must be a steward, for nobody else could add others."""
         known = checked_login(login)
         if known in RESERVED:
-            raise ParameterError(_("{login!r} is no login").format(login=login), _("choose another"))
+            raise ParameterError(_("{login!r} is no login; choose another").format(login=login))
         if role != UserRole.STEWARD and not self.exist():
-            raise ParameterError(_("the first user must be a steward"), _("add a steward first"))
+            raise ParameterError(_("the first user must be a steward; add a steward first"))
         return self.add_account(known, name or known, password, role)
 
     def set_role(self, login: str, role: UserRole) -> User:
@@ -150,21 +149,21 @@ class Users(Accounts[User]):
     def _active(self, login: str) -> User:
         user = self.one(login)
         if user.revoked is not None:
-            raise NotNowError(_("{login} was revoked").format(login=user.login))
+            raise ConflictError(_("{login} was revoked").format(login=user.login))
         return user
 
     def _keep_a_steward(self, database: sa.Connection, user: User, role: UserRole | None) -> None:
         at = self.accounts.c
         others = sa.select(at.id).where(at.role == str(UserRole.STEWARD), at.revoked.is_(None), at.id != user.id)
         if role != UserRole.STEWARD and database.execute(others.limit(1)).first() is None:
-            raise NotNowError(_("{login} is the last steward; make somebody else one first").format(login=user.login))
+            raise ConflictError(_("{login} is the last steward; appoint another first").format(login=user.login))
 
 
 # --- the door --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Who:
+class StudioIdentity:
     """Who asks; without users it is the one person whose studio it is, a steward."""
 
     login: str = OWNER
@@ -181,13 +180,13 @@ class Who:
         return self.role.rank >= role.rank
 
 
-class Entrance:
+class StudioAuthentication:
     """The door of a studio: its users where it has some, else its one password, else whoever is at this machine.
 
     The one password opens nothing any more once there are users; a session that it opened ends with it.
     """
 
-    def __init__(self, settings: Settings, users: Users) -> None:
+    def __init__(self, settings: ServerSettings, users: Users) -> None:
         self._settings, self._users, self.tries = settings, users, Tries()
 
     @property
@@ -200,14 +199,14 @@ class Entrance:
         """Whether people must log in."""
         return self._settings.password_hash is not None or self.has_users
 
-    def who(self, session: str) -> Who | None:
+    def who(self, session: str) -> StudioIdentity | None:
         """Return who a browser's session belongs to; nobody where it must log in first."""
         user = self._users.of_session(session)
         if user is not None:
-            return Who(user.login, user.name, user.role)
+            return StudioIdentity(user.login, user.name, user.role)
         kept = self._settings.password_hash
         is_owner = not self.has_users and (kept is None or self._users.has_session(session, kept))
-        return Who() if is_owner else None
+        return StudioIdentity() if is_owner else None
 
     def is_in(self, session: str) -> bool:
         """Tell whether a session may see more than what is open to all."""
@@ -253,7 +252,7 @@ def least(role: UserRole) -> Callable[[_Route], _Route]:
 
 async def allowed(request: Request) -> None:
     """Find out who asks, and stop who may not; the others act under their own name from here on."""
-    entrance: Entrance = request.app.state.login
+    entrance: StudioAuthentication = request.app.state.login
     who = await run_in_threadpool(entrance.who, request.state.session)
     request.state.who = who
     if who is None:  # the guard let through what is open to all
@@ -261,6 +260,10 @@ async def allowed(request: Request) -> None:
     usual = UserRole.READER if request.method in _SAFE else UserRole.STEWARD
     needed: UserRole = getattr(request.scope["endpoint"], "role", usual)
     if not who.may(needed):
-        said = _("you are a {role} here, and this is for a {needed}; ask one")
-        raise NotYoursError(said.format(role=who.role.words, needed=needed.words))
+        raise ForbiddenError(role_missing(who, needed))
     act_as(who.login)
+
+
+def role_missing(who: StudioIdentity, needed: UserRole) -> str:
+    """Return the message that somebody's role is not enough."""
+    return _("your role is {role}; this needs a {needed}").format(role=who.role.words, needed=needed.words)

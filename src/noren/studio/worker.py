@@ -22,7 +22,7 @@ _EVERY = 0.1
 _WRONG_INPUT = 2
 
 
-class Teller(Stoppable):
+class ProgressReporter(Stoppable):
     """Progress as lines for ``say``; raises :class:`~noren.progress.Enough` when asked to, at the next best."""
 
     def __init__(self, say: Callable[[Line], None]) -> None:
@@ -54,10 +54,10 @@ class Teller(Stoppable):
 
 def main(folder: Path, server: Parent) -> int:
     """Do the job of ``folder`` and return the exit code: 0 done, 2 it could not be done and the reason was told."""
-    from noren.i18n import activate, remember_messages
+    from noren.i18n import activate, track_messages
 
-    remember_messages()
-    teller, orders = Teller(server.say), queue.SimpleQueue[Line]()
+    track_messages()
+    teller, orders = ProgressReporter(server.say), queue.SimpleQueue[Line]()
     server.listen(lambda line: teller.enough() if line.get("enough") else orders.put(line))
     order = orders.get()
     activate(order["language"])
@@ -69,7 +69,7 @@ def main(folder: Path, server: Parent) -> int:
 def perform(order: dict[str, Any], folder: Path, progress: Progress) -> Line:
     """Do what the order says; return the last line: the summary, or the error where it could not be done."""
     from noren.errors import NorenError
-    from noren.studio.failure_reasons import told_error
+    from noren.studio.failure_reasons import error_details
     from noren.studio.work import do
     from noren.web.errors import is_disk_full
 
@@ -78,7 +78,7 @@ def perform(order: dict[str, Any], folder: Path, progress: Progress) -> Line:
     except Exception as error:
         if not isinstance(error, NorenError | MemoryError) and not is_disk_full(error):
             raise
-        return {"error": told_error(error, order.get("file_name"))}
+        return {"error": error_details(error, order.get("file_name"))}
 
 
 if __name__ == "__main__":

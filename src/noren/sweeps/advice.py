@@ -13,11 +13,11 @@ from typing import Final, Protocol
 
 from noren.data.schema import Kind
 from noren.i18n import _
-from noren.judgement.frontier import Choice, Place
+from noren.judgement.frontier import Choice, RiskUtilityPoint
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import bare_word, rule_sentence
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.sentences import rule_sentence, verdict_name
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.measures import measures, place_of_measure
 from noren.tables import Texts
@@ -45,7 +45,7 @@ class Candidate(Protocol):
         """How strong the protection is, as labels write it: ``k = 5``; empty where nothing tells."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> RiskUtilityPoint:
         """Where it stands."""
 
     @property
@@ -89,7 +89,7 @@ class Advice:
 def answer(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[str]:
     """Return the recommendation in sentences: what to take, why, what lies beside it, and how sure that is."""
     told = [line for one in advice(candidates, choices) for line in one.sentences]
-    return [say("full_stop", sentence=headline(candidates, choices)), *told]
+    return [headline(candidates, choices), *told]
 
 
 def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[Advice]:
@@ -118,7 +118,7 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
             safer = say(
                 "safer",
                 label=place.label,
-                word=bare_word(place.word),
+                word=verdict_name(place.status),
                 after=percent(place.risk or 0.0),
                 before=percent(one.place.risk or 0.0),
                 less=decimal(use - (place.use or 0.0)),
@@ -129,8 +129,8 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
 
 def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
     """Return what to take, and why, as one sentence without its full stop."""
-    judged = [one for one in candidates if one.place.use is not None or one.place.word != Word.UNTRIED]
-    safe = [one for one in judged if one.place.word.is_safe]
+    judged = [one for one in candidates if one.place.use is not None or one.place.status != VerdictStatus.UNTRIED]
+    safe = [one for one in judged if one.place.status.is_safe]
     taken = [candidates[choice.chosen] for choice in choices if choice.chosen is not None]
     least = [candidates[choice.safest] for choice in choices if choice.safest is not None]
     words = {"count": count(len(judged)), "safe": count(len(safe))}
@@ -138,12 +138,12 @@ def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
         return say("headline.several", labels=", ".join(one.label for one in taken), **words)
     if taken:
         place = taken[0].place
-        words |= {"label": place.label, "word": bare_word(place.word), "use": percent(place.use or 0.0)}
+        words |= {"label": place.label, "word": percent(place.use or 0.0)}
         return say("headline.only", **words) if len(judged) == 1 else say("headline.best", len(safe), **words)
     if not least:
         return say("headline.none")
     return say(
-        "headline.only_unsafe" if len(judged) == 1 else "headline.unsafe",
+        "headline.unsafe",
         label=", ".join(one.label for one in least),
         risk=", ".join(percent(one.place.risk or 0.0) for one in least),
         **words,
@@ -194,11 +194,11 @@ def sureness(candidate: Candidate) -> str:
     )
 
 
-def failure_words(name: str, why: Mapping[str, str]) -> str:
+def failure_text(name: str, why: Mapping[str, str]) -> str:
     """Return that something could not be computed, with what may be shown of the reason, as a part of a sentence."""
     return say("failed", name=name, kind=why["kind"])
 
 
-def rule_words(rule: Rule, choices: Sequence[Choice]) -> list[str]:
+def rule_text(rule: Rule, choices: Sequence[Choice]) -> list[str]:
     """Return the rule by which the answer was found, in sentences."""
     return [rule_sentence(rule), say("rule.recommended"), *([say("rule.several")] if len(choices) > 1 else [])]

@@ -21,14 +21,14 @@ from noren.errors import NorenError
 from noren.measures import measures as every_measure
 from noren.protocols import Guess, Method, Score
 from noren.sweeps.pieces import keep_guess, load_guess, piece_folder, release_result, score_of, score_result
-from noren.sweeps.plan import Asked, Piece, Setting, chosen_components, data_key, plan, settled
+from noren.sweeps.plan import Piece, Setting, SweepRequest, chosen_components, data_key, plan, settled
 from noren.sweeps.sweep import sweep_folder
-from noren.work.store import PieceStore, Unit, save
+from noren.work.store import PieceStore, WorkUnit, save
 
 _TELLING = ("public.parquet", "secret/pseudonyms.parquet")
 
 
-class KeptPoint:
+class CachedPoint:
     """The pieces of a setting with one seed.
 
     Parameters
@@ -50,7 +50,7 @@ class KeptPoint:
     ) -> None:
         self._folder = sweep_folder(cache)
         self._store = PieceStore(self._folder)
-        asked = Asked(
+        asked = SweepRequest(
             (Setting(settled(method)),),
             tuple(chosen_components(every_attack, "all" if attacks is None else attacks, original)),
             tuple(chosen_components(every_measure, "all" if measures is None else measures, original)),
@@ -63,7 +63,7 @@ class KeptPoint:
     @property
     def folders(self) -> list[Path]:
         """Where the release and the guesses lie, or would: who deletes a run for good deletes them too."""
-        guesses = [*self._point.guesses.values(), *self._point.heard]
+        guesses = [*self._point.guesses.values(), *self._point.other_guesses]
         return [self._release, *(piece_folder(self._folder, "guess", piece.key) for piece in guesses)]
 
     def is_of(self, folder: Path) -> bool:
@@ -119,7 +119,7 @@ class KeptPoint:
         if (piece := self._point.scores.get(measure)) is not None:
             self._keep(piece, lambda: score_result(score), seconds)
 
-    def _found(self, unit: Unit) -> dict[str, Any]:
+    def _found(self, unit: WorkUnit) -> dict[str, Any]:
         try:
             found: dict[str, Any] = self._store.load(unit)
         except KeyError:

@@ -77,10 +77,10 @@ def sensible_values(rule: Rule, people: int) -> list[int]:
     """Return the k to try on data about so many people, so that the answer has a safer and a more useful neighbour."""
     if people < rule.least_k:
         raise ParameterError(
-            _("the data are about {people:,} people, and this rule asks that {k} are alike").format(
-                people=people, k=rule.least_k
-            ),
-            _("bring data about more people, or choose a rule that allows more"),
+            _(
+                "the data are about {people:,} people, and this rule asks that {k} are alike"
+                "about more people, or choose a rule that allows more"
+            ).format(people=people, k=rule.least_k),
         )
     return sorted({k for k in k_around(rule) if k <= people})
 
@@ -89,7 +89,7 @@ def _is_k(kind: type[Method]) -> bool:
     return kind.strength is not None and kind.strength.parameter == "k"
 
 
-def strength_words(method: str, parameters: Mapping[str, Any]) -> str:
+def strength_text(method: str, parameters: Mapping[str, Any]) -> str:
     """Return how strong a method protects by its parameters, as labels write it; empty where nothing tells.
 
     >>> strength_words("thin", {"share": 0.1}), strength_words("pseudonymize", {})

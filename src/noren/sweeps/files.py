@@ -20,11 +20,11 @@ import tomli_w
 from pydantic import ValidationError
 
 from noren.attacks import attacks as every_attack
-from noren.data.formats.files import FolderKind, json_signed
+from noren.data.formats.files import FolderKind, json_signature
 from noren.data.frames import Records
 from noren.data.schema import PRESETS, Schema
 from noren.errors import FileError
-from noren.judgement.rule import RULES, Rule, rule_named
+from noren.judgement.rule import RULES, Rule, get_rule
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.chain import Chain
@@ -35,13 +35,13 @@ from noren.sweeps.study import rows_of
 from noren.tables import Texts
 
 if TYPE_CHECKING:
-    from noren.sweeps.study import Study
+    from noren.sweeps.study import SweepStudy
 
 say = Texts(__name__)
 NAMES = ("report.html", "frontier.svg", "table.csv", "table.json", "sweep.toml")
 
 
-STUDY = FolderKind(NAMES, json_signed("table.json", "noren", "settings", "points"))
+STUDY = FolderKind(NAMES, json_signature("table.json", "noren", "settings", "points"))
 """A folder with a study; another may take its place if it holds nothing else."""
 
 
@@ -50,7 +50,7 @@ def holds_study(folder: Path) -> bool:
     return folder.is_dir() and any(folder.iterdir()) and STUDY.foreign(folder) is None
 
 
-def as_plain(study: Study) -> dict[str, Any]:
+def as_plain(study: SweepStudy) -> dict[str, Any]:
     """Return a study as plain data that may be shown: everything but the seeds, in English."""
     asked, settings = study.asked, study.settings
     labels = {at: one.label for at, one in enumerate(settings)}
@@ -72,7 +72,7 @@ def as_plain(study: Study) -> dict[str, Any]:
             | {
                 "method": one.setting.method.name,
                 "parameters": one.setting.parameters,
-                "verdict": str(one.place.word),
+                "verdict": str(one.place.status),
                 "refused": not one.done,
                 "failed": {name: said["kind"] for name, said in one.failed.items()},
                 "on_frontier": one.on_frontier,
@@ -98,14 +98,14 @@ class SweepFile:
         try:
             self._said = tomllib.loads(self.path.read_bytes().decode("utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise FileError(*say.problem("unreadable_sweep", reason=str(error)[:160]), file=self.path) from None
+            raise FileError(say("unreadable_sweep", reason=str(error)[:160]), file=self.path) from None
 
     def settings(self) -> list[Setting]:
         """Return the settings of the ``[[run]]`` tables."""
         runs = self._said.get("run", [])
         is_list = isinstance(runs, list) and all(isinstance(run, dict) for run in runs)
         if not runs or not is_list or not all(isinstance(run.get("method"), str) for run in runs):
-            raise FileError(*say.problem("no_runs", key="method"), file=self.path)
+            raise FileError(say("no_runs", key="method"), file=self.path)
         made = [one for run in map(dict, runs) for one in expand(every_method[run.pop("method")], run)]
         return [Setting(settled(method, self.path.parent)) for method in made]
 
@@ -160,7 +160,7 @@ class SweepFile:
         if isinstance(said, bool) or not isinstance(said, str | int | float):
             raise self._wrong("rule")
         word = str(said)
-        return rule_named(str(self.path.parent / word) if word.endswith(".toml") else word)
+        return get_rule(str(self.path.parent / word) if word.endswith(".toml") else word)
 
     def differs(self, original: Records) -> bool:
         """Tell whether the data are not those that the file was written about."""
@@ -173,10 +173,10 @@ class SweepFile:
         return value
 
     def _wrong(self, key: str) -> FileError:
-        return FileError(*say.problem("wrong_key", key=key), file=self.path, value=str(self._said.get(key)))
+        return FileError(say("wrong_key", key=key), file=self.path, value=str(self._said.get(key)))
 
 
-def sweep_toml(study: Study, folder: Path) -> str:
+def sweep_toml(study: SweepStudy, folder: Path) -> str:
     """Return the file that repeats a study from ``folder``; it holds the seeds."""
     asked, source = study.asked, study.source
     said: dict[str, Any] = {}

@@ -18,28 +18,35 @@ from markupsafe import Markup, escape
 from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.schema import Kind
-from noren.drawing.base import Spec, house_styles, picture, template
+from noren.drawing.base import Spec, page_styles, picture, template
 from noren.drawing.risk_map import lines_of, method_shapes, risk_utility_map, use_title
 from noren.i18n import _, active_language, ngettext
-from noren.judgement.frontier import Choice, Place, far_beyond, far_sentence, frontier_sentence, worth_a_choice
+from noren.judgement.frontier import (
+    Choice,
+    RiskUtilityPoint,
+    far_beyond,
+    far_sentence,
+    frontier_sentence,
+    releasable_points,
+)
 from noren.judgement.glossary import GlossaryEntry, terms
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.page_text import printable
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import cautions, rule_sentence, word_text
-from noren.judgement.verdict import Word
+from noren.judgement.sentences import cautions, rule_sentence, verdict_label
+from noren.judgement.verdict import VerdictStatus
 from noren.measures import measures
 from noren.protocols import Score
 from noren.reports.run_view import measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
-from noren.sweeps.advice import Candidate, failure_words, headline, rule_words
+from noren.sweeps.advice import Candidate, failure_text, headline, rule_text
 from noren.sweeps.plan import shared_words
 from noren.sweeps.study import SettingResult, in_language
 from noren.tables import Texts
 from noren.work.store import code_digest
 
 if TYPE_CHECKING:
-    from noren.sweeps.study import Study
+    from noren.sweeps.study import SweepStudy
 
 say = Texts(__name__)
 _LONGEST_LABEL = 120
@@ -47,7 +54,7 @@ _WIDE, _NARROW = (640, 380), (270, 280)
 _PAPER = "#fbfaf7"
 
 
-def page_html(study: Study) -> str:
+def page_html(study: SweepStudy) -> str:
     """Return the page as text, in the language now spoken; the same study gives the same bytes."""
     _headline, *rest = study.answer
     safest = [study.settings[choice.safest] for choice in study.choices if choice.safest is not None]
@@ -84,9 +91,9 @@ def page_html(study: Study) -> str:
             people=count(study.source.people),
             runs=runs.format(count=count(len(study.asked.seeds))),
         ),
-        glossary=glossary | terms("risk", *attacked, *Word, "frontier"),
+        glossary=glossary | terms("risk", *attacked, *VerdictStatus, "frontier"),
         asked=_asked(study),
-        rule=rule_words(study.asked.rule, study.choices),
+        rule=rule_text(study.asked.rule, study.choices),
         answer=rest,
         map=settings_map(study.settings, study.choices, study.asked.rule),
         frontier=frontier_sentence([one.place for one in study.settings if one.place.is_placed]),
@@ -103,12 +110,12 @@ def page_html(study: Study) -> str:
         percent=percent,
         written=written,
         version=study.version,
-        css=house_styles("noren.sweeps", "sweep.css"),
+        css=page_styles("noren.sweeps", "sweep.css"),
         _=_,
     )
 
 
-def short_html(study: Study) -> str:
+def short_html(study: SweepStudy) -> str:
     """Return the answer and a table of the settings, for a notebook."""
     rows = "".join(
         f"<tr><td>{escape(one.label)}</td><td>{escape(one.verdict_words)}</td>"
@@ -127,13 +134,13 @@ def _cell(value: float | None, written: Any) -> str:
 # --- the map ---------------------------------------------------------------------------------------------------------
 
 
-def frontier_svg(study: Study) -> str:
+def frontier_svg(study: SweepStudy) -> str:
     """Return the map as a picture that stands alone, on paper of its own."""
     head, _end, rest = _drawn(study, _WIDE).partition(">")
     return f'{head}><rect width="100%" height="100%" fill="{_PAPER}"/>{rest}'
 
 
-def _drawn(study: Study, size: tuple[int, int], *, narrow: bool = False) -> str:
+def _drawn(study: SweepStudy, size: tuple[int, int], *, narrow: bool = False) -> str:
     """Return the map as SVG; a drawing is kept as other pieces are, for it takes longer than all other reading."""
     found = settings_map(study.settings, study.choices, study.asked.rule)
     if found is None:
@@ -152,7 +159,7 @@ def _drawn(study: Study, size: tuple[int, int], *, narrow: bool = False) -> str:
 # --- parts of the page -----------------------------------------------------------------------------------------------
 
 
-def _asked(study: Study) -> list[tuple[str, str]]:
+def _asked(study: SweepStudy) -> list[tuple[str, str]]:
     """Return what was asked, as pairs of words and an answer."""
     asked, history = study.asked, study.source.schema.kind == Kind.HISTORY
     settings = Counter(one.method.name for one in asked.settings)
@@ -176,16 +183,16 @@ def _line(one: SettingResult) -> dict[str, Any]:
     if one.verdict is not None:
         why = one.verdict.sentence
     else:
-        failed = "; ".join(failure_words(name, reason) for name, reason in one.failed.items())
+        failed = "; ".join(failure_text(name, reason) for name, reason in one.failed.items())
         why = failed or one.runs[0].reason()
     return {
         "label": printable(one.label, _LONGEST_LABEL),
-        "verdict": str(place.word) if one.done else "refused",
+        "verdict": str(place.status) if one.done else "refused",
         "verdict_words": one.verdict_words,
         "use": place.use,
         "risk": place.risk,
         "survival": one.scores.get("survival"),
-        "on_frontier": one.on_frontier and place.word.is_safe,
+        "on_frontier": one.on_frontier and place.status.is_safe,
         "recommended": one.recommended,
         "why": printable(why, 400),
     }
@@ -209,13 +216,13 @@ def _part(one: SettingResult) -> dict[str, Any]:
     scores = []
     for view in measure_views({name: Score(value) for name, value in one.scores.items() if value is not None}):
         known = measures[view.name] if view.name in measures else None  # noqa: SIM401 - a register has no get
-        places = None if known is None or known.of_perturbed else known.places
+        places = None if known is None or known.of_perturbed else known.utility_axis
         if view.group == "safety" or (places is not None and places.always and one.setting.method.perturbs):
             continue  # what was measured to place the point says nothing of perturbed values
         better = {"lower": _("lower is better"), "higher": _("higher is better")}.get(view.goal or "", "")
         scores.append({"name": view.name, "summary": _(view.summary), "better": better, "value": view.value})
     return {
-        "verdict": str(one.place.word),
+        "verdict": str(one.place.status),
         "title": (
             _("{label}: what leaks, and what stays useful")
             if one.recommended
@@ -229,7 +236,7 @@ def _part(one: SettingResult) -> dict[str, Any]:
         "cautions": [] if verdict is None else cautions(verdict),
         "scores": scores,
         "left_out": [] if worst is None else [f"{name}: {in_language(said)}" for name, said in worst.left_out.items()],
-        "failed": [failure_words(name, said) for name, said in one.failed.items()],
+        "failed": [failure_text(name, said) for name, said in one.failed.items()],
     }
 
 
@@ -264,7 +271,7 @@ class SettingsMap:
         Which settings are not drawn, in a sentence; empty where all are.
     """
 
-    places: Sequence[Place]
+    places: Sequence[RiskUtilityPoint]
     drawn: Sequence[int]
     labels: Sequence[str]
     brief: Sequence[str]
@@ -283,7 +290,7 @@ class SettingsMap:
             size=size,
             near=True,
             taken=self.taken,
-            lines=lines_of(self.places, worth_a_choice(self.places)),
+            lines=lines_of(self.places, releasable_points(self.places)),
             addresses=addresses,
             methods=self.methods,
             allowed=self.allowed,
@@ -299,7 +306,7 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
     far = [i for i in known if far_beyond(settings[i].place, rule) and i not in least]
     named = [(one.chosen, one.safest, one.more_useful, one.safer) for one in choices]
     wanted = {i: rank for some in named for rank, i in enumerate(i for i in some if i is not None)}
-    best = set(worth_a_choice([one.place for one in settings]))
+    best = set(releasable_points([one.place for one in settings]))
     labels = _labels(settings)
     more: dict[int, int] = {}  # those to draw, and for how many more of its method on the same spot each stands
     for i in sorted((i for i in known if i not in far), key=lambda i: (wanted.get(i, 9), i not in best)):
@@ -307,7 +314,7 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
         same = (
             j
             for j in more
-            if (settings[j].method, settings[j].place.word) == (own.method, own.place.word)
+            if (settings[j].method, settings[j].place.status) == (own.method, own.place.status)
             and abs((settings[j].place.use or 0.0) - (own.place.use or 0.0)) < _SPOT
             and abs((settings[j].place.risk or 0.0) - (own.place.risk or 0.0)) < _SPOT
         )
@@ -316,7 +323,7 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
     drawn, texts = list(more), []
     for i in drawn:
         brief = labels[i].removeprefix(settings[i].method).strip(", ") or labels[i]
-        mark = word_text(settings[i].place.word)[:1]
+        mark = verdict_label(settings[i].place.status)[:1]
         both = [f"{mark} {printable(text, _LONGEST)}" for text in (labels[i], brief)]
         if more[i]:
             both = [_("{label} and {more} more").format(label=text, more=more[i]) for text in both]
@@ -332,7 +339,7 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
         taken=[at for at, i in enumerate(drawn) if i in chosen],
         allowed=float(rule.tolerance),
         shapes=method_shapes(methods),
-        words=[word_text(word) for word in Word if any(place.word == word for place in places)],
+        words=[verdict_label(word) for word in VerdictStatus if any(place.status == word for place in places)],
         far=far_sentence([settings[i].place.model_copy(update={"label": labels[i]}) for i in far], rule),
     )
 

@@ -23,13 +23,13 @@ from noren.data.formats.files import writing_folder
 from noren.data.frames import Records
 from noren.data.release import Release
 from noren.errors import AuditUnfinishedError, CheckFailedError, InputError, NorenError, reason_of
-from noren.i18n import LANGUAGES, _, active_language, speaking
-from noren.judgement.evidence import tried_by
+from noren.i18n import LANGUAGES, _, active_language, use_language
+from noren.judgement.evidence import attack_result
 from noren.judgement.page_text import plain
 from noren.judgement.release_facts import release_facts
 from noren.protocols import Attack, Component, Guess, Score
 from noren.registry import build
-from noren.work.run import Run, RunStore, stop_at_failure
+from noren.work.run import Run, RunStore, raise_on_failure
 
 Answer = TypeVar("Answer")
 PieceKind = Literal["release", "guess", "score"]
@@ -84,7 +84,7 @@ class PieceOrder(BaseModel):
     key: str
     seed: int = 0
     release: str = ""
-    heard: tuple[tuple[str, str], ...] = ()
+    other_guesses: tuple[tuple[str, str], ...] = ()
 
     @property
     def component(self) -> Any:
@@ -109,7 +109,7 @@ def make_release(text: str) -> dict[str, Any]:
     return result | {"seconds": round(time.perf_counter() - begin, 3)}
 
 
-def examine(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
+def examine(text: str, made: Mapping[str, Any], *other_guesses: Mapping[str, Any]) -> dict[str, Any]:
     """Attack a release and keep the guess, or measure it; return what came of it.
 
     Nothing does where there is no release, or where a measure does not judge such a one.
@@ -122,15 +122,15 @@ def examine(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> di
     release, component = _release(str(piece_folder(folder, "release", order.release))), order.component
     guesses = {
         name: load_guess(name, str(piece_folder(folder, "guess", key)))
-        for (name, key), result in zip(order.heard, heard, strict=True)
+        for (name, key), result in zip(order.other_guesses, other_guesses, strict=True)
         if "tried" in result
     }
-    store = RunStore(guesses, on_failure=stop_at_failure)
+    store = RunStore(guesses, on_failure=raise_on_failure)
     run = Run.in_memory(original, release, store)
     if isinstance(component, Attack):
         _done, result = _tried(lambda: run.attack([component]))
         result = result or keep_guess(folder, order.key, store.guesses[component.name], release)
-    elif component.needs <= run.release.at_hand(store.guesses):
+    elif component.needs <= run.release.available_evidence(store.guesses):
         _done, result = _tried(lambda: run.measure([component]))
         result = result or score_result(store.scores[component.name])
     else:
@@ -157,7 +157,7 @@ def keep_guess(folder: Path, key: str, guess: Guess, release: Release) -> dict[s
     with writing_folder(piece_folder(folder, "guess", key), replace=True) as aside:
         guess.pairs.write_parquet(aside / "pairs.parquet")
         (aside / "notes.json").write_text(json.dumps(guess.notes, default=str), encoding="utf-8")
-    return {"tried": tried_by(guess.attack, guess, release.secret).model_dump(mode="json")}
+    return {"tried": attack_result(guess.attack, guess, release.secret).model_dump(mode="json")}
 
 
 def score_result(score: Score) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, Any]]:
         if language in said:
             continue
         try:
-            with speaking(language):
+            with use_language(language):
                 work()
         except (InputError, CheckFailedError) as error:
             said[language] = str(error)

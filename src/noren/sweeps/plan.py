@@ -25,7 +25,7 @@ from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError, suggestion
 from noren.i18n import _
-from noren.judgement.outcome import label_of, people_in, telling
+from noren.judgement.outcome import label_of, non_default_parameters, people_in
 from noren.judgement.rule import DEFAULT, Rule
 from noren.measures import measures as every_measure
 from noren.measures import placing
@@ -36,7 +36,7 @@ from noren.registry import Registry, expand, flags
 from noren.sweeps.defaults import usual_parameters, usual_values
 from noren.sweeps.pieces import PieceKind, PieceOrder, examine, make_release, place_of
 from noren.work.run import fitting
-from noren.work.store import Unit, code_digest
+from noren.work.store import WorkUnit, code_digest
 
 _GLUE = (
     "noren.api",
@@ -70,7 +70,7 @@ class Setting:
     @cached_property
     def statement(self) -> Statement:
         """What is done, with the parameters that differ from their defaults; of a file its name alone."""
-        steps = [Statement(step.method, telling(step)) for step in _statement(self.method).steps]
+        steps = [Statement(step.method, non_default_parameters(step)) for step in _statement(self.method).steps]
         return Statement.of_chain(steps) if isinstance(self.method, Chain) else steps[0]
 
     @property
@@ -82,7 +82,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SweepRequest:
     """What to run, and the rule that verdicts are given by.
 
     Attributes
@@ -104,17 +104,16 @@ class Asked:
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", tuple(_named(self.settings)))
         if not self.settings:
-            raise ParameterError(_("there is no method to run"), _("name one or more, or all"))
+            raise ParameterError(_("there is no method to run"))
         if not self.seeds:
-            raise ParameterError(_("there is no seed"), _("give one or more, such as 1..3"))
+            raise ParameterError(_("give one or more, such as 1..3"))
         if min(self.seeds) < 0:
-            raise ParameterError(_("seed = {seed} is below 0").format(seed=min(self.seeds)), _("choose another seed"))
+            raise ParameterError(_("seed = {seed} is below 0").format(seed=min(self.seeds)))
         if len(set(self.seeds)) < len(self.seeds):
-            raise ParameterError(_("a seed is given twice"), _("give each once"))
+            raise ParameterError(_("give each once"))
         if len(self.settings) * len(self.seeds) > _MOST_POINTS:
             raise ParameterError(
-                _("these are {count:,} points").format(count=len(self.settings) * len(self.seeds)),
-                _("a sweep has {most:,} at most").format(most=_MOST_POINTS),
+                _("these are {count:,} points").format(count=len(self.settings) * len(self.seeds), most=_MOST_POINTS),
             )
 
 
@@ -156,7 +155,7 @@ def _named(settings: Sequence[Setting]) -> list[Setting]:
 class Piece:
     """A unit of work and what it runs."""
 
-    unit: Unit
+    unit: WorkUnit
     component: Component
     kind: PieceKind
     key: str
@@ -173,13 +172,13 @@ class Point:
     release: Piece
     guesses: Mapping[str, Piece]
     scores: Mapping[str, Piece]
-    heard: Sequence[Piece] = ()
+    other_guesses: Sequence[Piece] = ()
     """Guesses that nobody asked for, but an attack that listens to others makes use of."""
 
     @property
     def pieces(self) -> list[Piece]:
         """All pieces, in an order in which they can be done."""
-        return [self.release, *self.heard, *self.guesses.values(), *self.scores.values()]
+        return [self.release, *self.other_guesses, *self.guesses.values(), *self.scores.values()]
 
 
 # --- choosing --------------------------------------------------------------------------------------------------------
@@ -250,9 +249,7 @@ def expanded(
         several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
         own[flag.field] = list(value) if several else value
         if own[flag.field] == [] and not flag.is_list:
-            raise ParameterError(
-                _("no value is given for {name}").format(name=flag.field), _("write values such as 2..6 or 2, 3, 5")
-            )
+            raise ParameterError(_("no value is given for {name}").format(name=flag.field))
     strength = kind.strength
     if strength is not None and not own.keys() & {strength.parameter, *strength.instead}:
         own = usual_parameters(kind, schema, usual_values(kind, people, rule).split(", ")) | own
@@ -302,11 +299,11 @@ def data_key(original: Records) -> str:
 
 def placing_measures(schema: Schema) -> list[str]:
     """Return the measures that place a point on the map; they run whether they are asked for or not."""
-    told = [one for one in placing(schema.kind) if one.places is not None and one.places.always]
+    told = [one for one in placing(schema.kind) if one.utility_axis is not None and one.utility_axis.always]
     return [*(["classes"] if schema.kind == Kind.TABLE else []), *(one.name for one in told if one.fits(schema))]
 
 
-def plan(asked: Asked, original: Records, data: str) -> list[Point]:
+def plan(asked: SweepRequest, original: Records, data: str) -> list[Point]:
     """Return the points of a sweep over an original whose :func:`data_key` is ``data``, setting by setting."""
     judges: dict[str, Measure] = {one.name: one for one in asked.measures if one.fits(original.schema)}
     for name in placing_measures(original.schema):
@@ -319,7 +316,7 @@ def plan(asked: Asked, original: Records, data: str) -> list[Point]:
     for setting, (run, seed) in itertools.product(asked.settings, enumerate(asked.seeds, start=1)):
         release = _piece("release", setting.method, data, seed=seed)
         guesses: dict[str, Piece] = {}
-        heard: dict[str, Piece] = {}
+        other_guesses: dict[str, Piece] = {}
         for attack in attackers:
             listened: dict[str, Piece] = {}
             if isinstance(attack, Ensemble):
@@ -327,16 +324,16 @@ def plan(asked: Asked, original: Records, data: str) -> list[Point]:
                 for name in attack.members or [name for name in others if name != attack.name]:
                     member = every_attack.create(name)
                     if name not in guesses or guesses[name].component != member:
-                        heard.setdefault(name, _piece("guess", member, data, release=release))
-                    listened[name] = heard.get(name) or guesses[name]
+                        other_guesses.setdefault(name, _piece("guess", member, data, release=release))
+                    listened[name] = other_guesses.get(name) or guesses[name]
             elif attack.listens:
                 listened = dict(guesses)
-            guesses[attack.name] = _piece("guess", attack, data, release=release, heard=listened)
+            guesses[attack.name] = _piece("guess", attack, data, release=release, other_guesses=listened)
         scores = {}
         for name, measure in judges.items():
             judged = guesses if "guess" in measure.needs else {}
-            scores[name] = _piece("score", measure, data, release=release, heard=judged)
-        points.append(Point(setting, seed, run, release, guesses, scores, list(heard.values())))
+            scores[name] = _piece("score", measure, data, release=release, other_guesses=judged)
+        points.append(Point(setting, seed, run, release, guesses, scores, list(other_guesses.values())))
     return points
 
 
@@ -347,7 +344,7 @@ def _piece(
     *,
     seed: int = 0,
     release: Piece | None = None,
-    heard: Mapping[str, Piece] | None = None,
+    other_guesses: Mapping[str, Piece] | None = None,
 ) -> Piece:
     """Return a piece of work: what it runs, what it needs, and the address made of both."""
     order = PieceOrder(
@@ -357,13 +354,12 @@ def _piece(
         key="",
         seed=seed,
         release="" if release is None else release.key,
-        heard=tuple((name, piece.key) for name, piece in (heard or {}).items()),
+        other_guesses=tuple((name, piece.key) for name, piece in (other_guesses or {}).items()),
     )
     module = type(component).__module__
     if module == "__main__":
         raise ParameterError(
             _("{name} is defined in a script or notebook").format(name=type(component).__name__),
-            _("put it into a module, so that every process can find it"),
         )
     modules = [module]
     steps: Sequence[Component] = component.steps if isinstance(component, Chain) else (component,)
@@ -378,10 +374,10 @@ def _piece(
         contents.append(digest.hexdigest())
     code = _digest(_digest(*(code_digest(one, *_GLUE) for one in modules)), contents)
     key = _digest(kind, order.model_dump(), code)
-    needs = () if release is None else (release, *(heard or {}).values())
+    needs = () if release is None else (release, *(other_guesses or {}).values())
     told = order.model_copy(update={"key": key}).model_dump_json()
     work: Callable[..., Any] = make_release if kind == "release" else examine
-    unit = Unit(work, (told,), needs=tuple(piece.unit for piece in needs), code=code)
+    unit = WorkUnit(work, (told,), needs=tuple(piece.unit for piece in needs), code=code)
     return Piece(unit, component, kind, key)
 
 

@@ -15,25 +15,25 @@ import polars as pl
 from noren.data.formats.files import writing_folder
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
-from noren.i18n import _, active_language, speaking
-from noren.judgement.evidence import Tried, facts_from
-from noren.judgement.frontier import Choice, Place, frontier, over_runs, place_of, recommend
+from noren.i18n import _, active_language, use_language
+from noren.judgement.evidence import AttackResult, facts_from
+from noren.judgement.frontier import Choice, RiskUtilityPoint, combined_point, frontier, recommend, risk_utility_point
 from noren.judgement.judging import judge
 from noren.judgement.release_facts import ReleaseFacts
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import word_text
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.sentences import verdict_label
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.protocols import Score
-from noren.sweeps.defaults import strength_words
+from noren.sweeps.defaults import strength_text
 from noren.sweeps.pieces import score_of
-from noren.sweeps.plan import Asked, Point, Setting
+from noren.sweeps.plan import Point, Setting, SweepRequest
 from noren.tables import table_of
 from noren.version import __version__
-from noren.work.store import Unit
+from noren.work.store import WorkUnit
 
 
 @dataclass(frozen=True)
-class Source:
+class StudyData:
     """What a study is about: its kind of data, how many rows and people, and the schema; not the data themselves.
 
     ``file`` and ``master`` are where the data were read from, where that is known.
@@ -48,7 +48,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Study:
+class SweepStudy:
     """What came of a sweep.
 
     Attributes
@@ -75,8 +75,8 @@ class Study:
     ([2.0, 5.0], ['broken', 'proved'])
     """
 
-    source: Source
-    asked: Asked
+    source: StudyData
+    asked: SweepRequest
     points: Sequence[PointResult]
     computed: int = 0
     kept: int = 0
@@ -102,10 +102,10 @@ class Study:
     @property
     def answer(self) -> list[str]:
         """What to take, why, and what lies beside it, in sentences; and what failed."""
-        from noren.sweeps.advice import answer, failure_words
+        from noren.sweeps.advice import answer, failure_text
 
         failed = [
-            _("{sentence}.").format(sentence=f"{one.label}: {failure_words(name, why)}")
+            _("{sentence}.").format(sentence=f"{one.label}: {failure_text(name, why)}")
             for one in self.settings
             for name, why in one.failed.items()
         ]
@@ -190,16 +190,16 @@ class PointResult:
     refused: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
     verdict: Verdict | None = None
-    place: Place | None = None
+    place: RiskUtilityPoint | None = None
     scores: Mapping[str, Score] = field(default_factory=dict)
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     failed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     seconds: float = 0.0
 
     @property
-    def word(self) -> Word:
+    def status(self) -> VerdictStatus:
         """How it was judged; untried where there is no release."""
-        return Word.UNTRIED if self.verdict is None else self.verdict.word
+        return VerdictStatus.UNTRIED if self.verdict is None else self.verdict.status
 
     @property
     def state(self) -> Literal["done", "refused", "failed"]:
@@ -216,7 +216,9 @@ def in_language(said: Mapping[str, str], language: str | None = None) -> str:
     return said.get(language or active_language()) or next(iter(said.values()), "")
 
 
-def point_result(point: Point, results: Mapping[Unit, Mapping[str, Any]], source: Source, rule: Rule) -> PointResult:
+def point_result(
+    point: Point, results: Mapping[WorkUnit, Mapping[str, Any]], source: StudyData, rule: Rule
+) -> PointResult:
     """Return what came of a point whose pieces are all done, by a rule."""
     made = results[point.release.unit]
     seconds = sum(float(results[piece.unit]["seconds"]) for piece in point.pieces)
@@ -235,7 +237,9 @@ def point_result(point: Point, results: Mapping[Unit, Mapping[str, Any]], source
         source.people,
         Statement(**made["statement"]),
         scores,
-        tuple(Tried.model_validate(found["tried"]) for _name, found in sorted(guessed.items()) if "tried" in found),
+        tuple(
+            AttackResult.model_validate(found["tried"]) for _name, found in sorted(guessed.items()) if "tried" in found
+        ),
         ReleaseFacts.model_validate(made["facts"]),
         failed=tuple(sorted(failed)),
     )
@@ -244,7 +248,7 @@ def point_result(point: Point, results: Mapping[Unit, Mapping[str, Any]], source
         bare,
         rows={name: int(made[name]) for name in ("public", "deleted", "added")},
         verdict=verdict,
-        place=place_of(point.setting.label, verdict, scores),
+        place=risk_utility_point(point.setting.label, verdict, scores),
         scores=scores,
         left_out={name: found["refused"] for name, found in parts.items() if "refused" in found},
         failed=failed,
@@ -273,7 +277,7 @@ class SettingResult:
     @property
     def strength(self) -> str:
         """How strong the protection is: ``k = 5``; empty where nothing tells."""
-        return strength_words(self.method, self.setting.method.parameters())
+        return strength_text(self.method, self.setting.method.parameters())
 
     @property
     def done(self) -> list[PointResult]:
@@ -285,7 +289,7 @@ class SettingResult:
         """The run that is judged worst and of these gives the most away; none where all were refused."""
 
         def danger(run: PointResult) -> tuple[int, float]:
-            return -run.word.order, -1.0 if run.place is None or run.place.risk is None else run.place.risk
+            return -run.status.order, -1.0 if run.place is None or run.place.risk is None else run.place.risk
 
         return max(self.done, key=danger, default=None)
 
@@ -295,9 +299,9 @@ class SettingResult:
         return None if self.worst is None else self.worst.verdict
 
     @property
-    def place(self) -> Place:
+    def place(self) -> RiskUtilityPoint:
         """Where the setting stands."""
-        return over_runs([run.place or Place(label=run.setting.label) for run in self.runs])
+        return combined_point([run.place or RiskUtilityPoint(label=run.setting.label) for run in self.runs])
 
     @property
     def failed(self) -> dict[str, Mapping[str, str]]:
@@ -322,7 +326,7 @@ class SettingResult:
         """How it was judged, in a word with a mark, so that colour is not its only carrier."""
         if not self.done:
             return _("– failed") if any(run.failed for run in self.runs) else _("– refused")
-        return word_text(self.place.word)
+        return verdict_label(self.place.status)
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
@@ -332,7 +336,7 @@ _COLUMNS: dict[str, Any] = {name: getattr(pl, dtype) for name, dtype in table_of
 
 def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
     """Return what a row of the table says, in English; what is missing is left out."""
-    place, verdict, names = point.place or Place(label=point.setting.label), point.verdict, set(_COLUMNS)
+    place, verdict, names = point.place or RiskUtilityPoint(label=point.setting.label), point.verdict, set(_COLUMNS)
     row = place.model_dump(include=names) | {
         "method": point.setting.method.name,
         "parameters": json.dumps(point.setting.parameters, ensure_ascii=False),
@@ -346,10 +350,10 @@ def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
         "rows_added": point.rows.get("added"),
     }
     if verdict is not None:
-        with speaking("en"):
+        with use_language("en"):
             row["sentence"] = verdict.sentence
         row |= {
-            "verdict": str(verdict.word),
+            "verdict": str(verdict.status),
             "reason": str(verdict.reason),
             "rule": verdict.rule.name or str(verdict.rule.tolerance),
             **(verdict.evidence[0].model_dump(include=names) if verdict.evidence else {}),

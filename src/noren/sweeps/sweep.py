@@ -16,29 +16,29 @@ from typing import TYPE_CHECKING, Any, Literal
 from noren.api import as_records, draw_seed
 from noren.attacks import attacks as every_attack
 from noren.data.catalog import cache_folder
-from noren.data.formats.files import saying_why, writing_file
+from noren.data.formats.files import explain_write_errors, writing_file
 from noren.data.frames import Records
-from noren.data.guessing.people import stop_at_repeated_people
+from noren.data.guessing.people import reject_repeated_people
 from noren.data.reading import checked_seed
 from noren.data.schema import Schema
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.outcome import people_in
-from noren.judgement.rule import Rule, rule_named
+from noren.judgement.rule import Rule, get_rule
 from noren.measures import measures as every_measure
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Measure, Method, Runtime
 from noren.sweeps.pieces import hold, piece_folder
-from noren.sweeps.plan import Asked, chosen_components, data_key, plan, settings_for
-from noren.sweeps.study import PointResult, Source, Study, point_result
-from noren.work.store import PieceStore, Unit, not_kept
+from noren.sweeps.plan import SweepRequest, chosen_components, data_key, plan, settings_for
+from noren.sweeps.study import PointResult, StudyData, SweepStudy, point_result
+from noren.work.store import PieceStore, WorkUnit, pending_units
 from noren.work.workers import run_units
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Study", "ask", "explore", "own_seed", "run", "sweep", "sweep_folder"]
+__all__ = ["SweepStudy", "build_request", "explore", "own_seed", "run", "sweep", "sweep_folder"]
 
 _SMALL = 500_000
 """Rows times pieces of work, up to which starting processes takes longer than the work."""
@@ -125,7 +125,7 @@ def explore(
     return study.frame
 
 
-def ask(
+def build_request(
     original: Records,
     methods: str | Method | Iterable[str | Method] = "all",
     parameters: Mapping[str, Any] | None = None,
@@ -135,17 +135,17 @@ def ask(
     seeds: Iterable[int] | None = None,
     cache: str | Path | None = None,
     rule: Rule | str | None = None,
-) -> tuple[Asked, list[str]]:
+) -> tuple[SweepRequest, list[str]]:
     """Return what words and values ask for on these data, and the methods that ``all`` leaves out, with the reason."""
-    settings, left_out = settings_for(methods, parameters or {}, original, rule_named(rule))
+    settings, left_out = settings_for(methods, parameters or {}, original, get_rule(rule))
     if seeds is None:
         seeds = [own_seed(sweep_folder(cache), data_key(original))]
-    asked = Asked(
+    asked = SweepRequest(
         tuple(settings),
         tuple(chosen_components(every_attack, attacks, original)),
         tuple(chosen_components(every_measure, measures, original)),
         tuple(map(checked_seed, seeds)),
-        rule_named(rule),
+        get_rule(rule),
     )
     return asked, left_out
 
@@ -160,12 +160,12 @@ def sweep(
     workers: int | None = None,
     progress: Progress = silent,
     **order: Any,
-) -> Study:
+) -> SweepStudy:
     """Run a sweep and return all that came of it; the parameters are those of :func:`explore`."""
     data = as_records(original, schema)
     chosen = {name: order.pop(name) for name in ("attacks", "measures", "seeds", "rule") if name in order}
-    asked, _left_out = ask(data, methods, order, cache=cache, **chosen)
-    return run(data, asked, cache=cache, fresh=fresh, workers=workers, watch=Watch(progress))
+    asked, _left_out = build_request(data, methods, order, cache=cache, **chosen)
+    return run(data, asked, cache=cache, fresh=fresh, workers=workers, watch=SweepProgress(progress))
 
 
 def own_seed(folder: Path, data: str) -> int:
@@ -184,7 +184,7 @@ def own_seed(folder: Path, data: str) -> int:
 
 
 @dataclass(frozen=True)
-class Line:
+class PointProgress:
     """How far a point has come: ``done`` of ``pieces``; its result once it has one."""
 
     label: str
@@ -195,19 +195,19 @@ class Line:
     kept: bool = False
     result: PointResult | None = None
 
-    def ended(self, result: PointResult) -> Line:
+    def ended(self, result: PointResult) -> PointProgress:
         """Return the line of a point whose pieces are all done."""
         return replace(self, state=result.state, done=self.pieces, result=result)
 
 
 @dataclass(frozen=True)
-class Prospect:
+class SweepForecast:
     """What is ahead: the points, the pieces that are kept already and those that are not.
 
     ``slow`` names the components among them that take longer than seconds on tens of thousands of rows.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[PointProgress]
     runs: int
     kept: int
     left: int
@@ -215,17 +215,17 @@ class Prospect:
     slow: Sequence[str] = ()
 
 
-class Watch:
+class SweepProgress:
     """Is told how a sweep gets on, and tells a progress function how much of it is done."""
 
     def __init__(self, progress: Progress = silent) -> None:
-        self._progress, self._lines = progress, list[Line]()
+        self._progress, self._lines = progress, list[PointProgress]()
 
-    def begin(self, prospect: Prospect) -> None:
+    def begin(self, prospect: SweepForecast) -> None:
         """Take in what is ahead."""
         self._lines = list(prospect.lines)
 
-    def changed(self, at: int, line: Line) -> None:
+    def changed(self, at: int, line: PointProgress) -> None:
         """Take in that the point ``at`` got on."""
         self._lines[at] = line
         if self._progress is not silent:
@@ -235,7 +235,7 @@ class Watch:
 def sweep_folder(cache: str | Path | None = None) -> Path:
     """Return the folder where pieces of sweeps are kept, readable by its owner alone: it holds secret parts."""
     folder = (cache_folder() if cache is None else Path(cache)) / "explore"
-    with saying_why(folder):
+    with explain_write_errors(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
     return folder
@@ -243,50 +243,52 @@ def sweep_folder(cache: str | Path | None = None) -> Path:
 
 def run(
     original: Records,
-    asked: Asked,
+    asked: SweepRequest,
     *,
     file: Path | None = None,
     master: Path | None = None,
     cache: str | Path | None = None,
     fresh: bool = False,
     workers: int | None = None,
-    watch: Watch | None = None,
-) -> Study:
+    watch: SweepProgress | None = None,
+) -> SweepStudy:
     """Run what is asked and not kept yet, on all cores, and return the study."""
-    stop_at_repeated_people(original)
-    watch = watch or Watch()
+    reject_repeated_people(original)
+    watch = watch or SweepProgress()
     folder, data = sweep_folder(cache), data_key(original)
     points = plan(asked, original, data)
     places = {piece.unit: piece for point in points for piece in point.pieces}
-    store, done = PieceStore(folder), dict[Unit, Any]()
+    store, done = PieceStore(folder), dict[WorkUnit, Any]()
 
-    def whole(unit: Unit, found: Any) -> bool:
+    def whole(unit: WorkUnit, found: Any) -> bool:
         piece = places[unit]
         has_folder = "statement" in found or "tried" in found
         return not has_folder or piece_folder(folder, piece.kind, piece.key).is_dir()
 
-    left = not_kept(list(places), store, done, fresh=fresh, whole=whole)
+    left = pending_units(list(places), store, done, fresh=fresh, whole=whole)
     kept, ahead = len(done), set(left)
-    source = Source(original.schema, len(original), people_in(original), original.digest(), file, master)
-    lines: list[Line] = []
-    at_point: dict[Unit, int] = {}
+    source = StudyData(original.schema, len(original), people_in(original), original.digest(), file, master)
+    lines: list[PointProgress] = []
+    at_point: dict[WorkUnit, int] = {}
     for at, point in enumerate(points):
         units = [piece.unit for piece in point.pieces]
         waiting = [unit for unit in units if unit in ahead]
         at_point |= dict.fromkeys(waiting, at)
-        line = Line(point.setting.label, point.run, "waiting", len(units) - len(waiting), len(units), kept=not waiting)
+        line = PointProgress(
+            point.setting.label, point.run, "waiting", len(units) - len(waiting), len(units), kept=not waiting
+        )
         lines.append(line if waiting else line.ended(point_result(point, done, source, asked.rule)))
     if workers is None:
         workers = cores() if len(original) * len(left) > _SMALL else 1
     used = min(workers, max(len(left), 1))
     parts = (places[unit].component for unit in left)
     slow = dict.fromkeys(part.name for part in parts if part.runtime > Runtime.SECONDS)
-    watch.begin(Prospect(lines, len(asked.seeds), kept, len(left), used, tuple(slow)))
+    watch.begin(SweepForecast(lines, len(asked.seeds), kept, len(left), used, tuple(slow)))
     for at, line in enumerate(lines):
         if line.result is not None:
             watch.changed(at, line)
 
-    def started(unit: Unit) -> None:
+    def started(unit: WorkUnit) -> None:
         at = at_point[unit]
         if lines[at].state == "waiting":
             lines[at] = replace(lines[at], state="running")
@@ -306,4 +308,4 @@ def run(
                 count=len(results), label=first.setting.label, reason=first.reason()
             )
         )
-    return Study(source, asked, results, len(left), kept, folder)
+    return SweepStudy(source, asked, results, len(left), kept, folder)

@@ -28,7 +28,7 @@ _models: dict[tuple[str, str], Any] = {}
 
 
 @dataclass(frozen=True)
-class Asked:
+class ActionParameter:
     """What is asked for in a parameter: ``Annotated[str, Asked(…)]``.
 
     Parameters
@@ -105,7 +105,7 @@ class Action(Generic[_Given, _Made]):
         return {one.name: one for one in found if one.kind is one.KEYWORD_ONLY}
 
     @cached_property
-    def asked(self) -> Mapping[str, tuple[Any, Asked, Any]]:
+    def asked(self) -> Mapping[str, tuple[Any, ActionParameter, Any]]:
         """What a person says: the type, what is known of it, and the default (``...`` where it must be said)."""
         # of keyword parameters alone: what the others are annotated with may be imported for type checkers only
         texts = SimpleNamespace(__annotations__={name: one.annotation for name, one in self.parameters.items()})
@@ -113,7 +113,7 @@ class Action(Generic[_Given, _Made]):
         made = {}
         for name, one in self.parameters.items():
             if get_origin(kind := kinds[name]) is Annotated:
-                known = next(other for other in kind.__metadata__ if isinstance(other, Asked))
+                known = next(other for other in kind.__metadata__ if isinstance(other, ActionParameter))
                 made[name] = (kind.__origin__, known, ... if one.default is one.empty else one.default)
         return made
 

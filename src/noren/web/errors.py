@@ -13,19 +13,19 @@ from noren.errors import FileError, NorenError, OutputError
 from noren.i18n import N_, _
 
 
-class NotThereError(NorenError):
+class NotFoundError(NorenError):
     """What was asked for is not there (any more)."""
 
     status = 404
 
 
-class NotNowError(NorenError):
+class ConflictError(NorenError):
     """What was asked for cannot be done in the state things are in."""
 
     status = 409
 
 
-class NotYoursError(NorenError):
+class ForbiddenError(NorenError):
     """What was asked for is another's to do."""
 
     status = 403

@@ -31,8 +31,8 @@ from noren.data.formats.files import writing_file
 from noren.drawing.base import surroundings
 from noren.i18n import LANGUAGES, _, active_language, ngettext
 from noren.judgement.numbers import count, decimal, percent, size, tenth
-from noren.judgement.sentences import word_text
-from noren.judgement.verdict import Word
+from noren.judgement.sentences import verdict_label
+from noren.judgement.verdict import VerdictStatus
 from noren.version import __version__
 
 _HOUSE = "noren.web"
@@ -40,7 +40,7 @@ _LANGUAGE_NAMES = {"en": "English", "ja": "日本語"}
 
 
 @dataclass(frozen=True)
-class PagePlace:
+class RailEntry:
     """An entry of the rail; ``address`` may hold names in braces that a page fills."""
 
     key: str
@@ -48,9 +48,9 @@ class PagePlace:
     address: str
     icon: str
 
-    def filled(self, **names: str) -> PagePlace:
+    def filled(self, **names: str) -> RailEntry:
         """Return the entry in the reader's language, on a page that knows these names."""
-        return PagePlace(self.key, _(self.name), self.address.format(**names), self.icon)
+        return RailEntry(self.key, _(self.name), self.address.format(**names), self.icon)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Frame:
         *,
         title: str,
         place: str,
-        rail: Sequence[PagePlace],
+        rail: Sequence[RailEntry],
         status: int = 200,
         **context: Any,
     ) -> HTMLResponse:
@@ -153,7 +153,7 @@ class Frame:
             "decimal": decimal,
             "percent": percent,
             "tenth": tenth,
-            "word_text": lambda word: word_text(Word(word)),
+            "verdict_label": lambda word: verdict_label(VerdictStatus(word)),
         }
         return found
 
@@ -167,15 +167,15 @@ def as_json(content: Any) -> Markup:
 def common_words() -> dict[str, str]:
     """Return what scripts say on any page."""
     return {
-        "no_answer": _("The server does not answer; is it still running?"),
-        "gone": _("It was removed meanwhile."),
+        "no_answer": _("The server does not answer."),
+        "gone": _("there is no such project, run or file; it may have been removed"),
         "yes": _("Yes"),
         "no": _("No, go back"),
-        "stopping": _("It stops and keeps the best so far."),
-        "done": _("It is done."),
-        "failed": _("It failed."),
-        "cancelled": _("It was cancelled."),
-        "interrupted": _("It was interrupted."),
+        "stopping": _("Stopping; the best result so far is kept."),
+        "done": _("done"),
+        "failed": _("failed"),
+        "cancelled": _("cancelled"),
+        "interrupted": _("interrupted"),
         "no_chart": _("The chart cannot be drawn here; the numbers are in the table."),
     }
 
@@ -261,12 +261,12 @@ def stage_rows(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     for one in steps:
         said = one["step"].get(active_language()) or one["step"]["en"] or _("preparing")
         stages = ngettext("{count} stage", "{count} stages", one["stages"]).format(count=count(one["stages"]))
-        shuffled = ngettext("{count} row, {size}", "{count} rows, {size}", one["rows"])
+        shuffled = ngettext("{count} row", "{count} rows", one["rows"]).format(count=count(one["rows"]))
         lines.append(
             [
                 f"{'●' if one['over'] else '◐'}\N{NO-BREAK SPACE}{said} ({stages})",  # whether it is over, and how far
-                _("{done} of {tasks}").format(done=count(one["done"]), tasks=count(one["tasks"])),
-                shuffled.format(count=count(one["rows"]), size=size(one["bytes"])) if one["rows"] else "–",
+                _("{part} of {whole}").format(part=count(one["done"]), whole=count(one["tasks"])),
+                f"{shuffled}, {size(one['bytes'])}" if one["rows"] else "–",
                 f"{one['seconds']:,.1f}",
             ]
         )

@@ -31,11 +31,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from noren.i18n import LANGUAGES, _, speaking
+from noren.i18n import LANGUAGES, _, use_language
 from noren.web.accounts import DAYS
 from noren.web.errors import DATABASE_AWAY, is_database_away
-from noren.web.settings import Settings
-from noren.web.uploads import BodyError, Bounds, Patience, bounded
+from noren.web.settings import ServerSettings
+from noren.web.uploads import BodyError, UploadLimits, UploadTimeouts, bounded
 
 SESSION: Final = "noren_session"
 LANGUAGE: Final = "noren_language"
@@ -61,12 +61,12 @@ _HEADERS = {
 }
 
 
-def token_of(settings: Settings, session: str) -> str:
+def token_of(settings: ServerSettings, session: str) -> str:
     """Return the token that requests of a session carry."""
     return hmac.new(settings.key, b"csrf:" + session.encode(), hashlib.sha256).hexdigest()
 
 
-class Doorkeeper(Protocol):
+class Authenticator(Protocol):
     """Who may come in: the studio's users (:class:`noren.studio.users.Entrance`), the arena's accounts."""
 
     def is_in(self, session: str) -> bool:
@@ -98,16 +98,16 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        settings: Settings,
-        door: Doorkeeper,
-        patience: Patience | None = None,
-        bounds: Bounds | None = None,
+        settings: ServerSettings,
+        door: Authenticator,
+        patience: UploadTimeouts | None = None,
+        bounds: UploadLimits | None = None,
         bearer: Bearer | None = None,
         open_to_all: tuple[str, ...] = OPEN_TO_ALL,
         why_out: Callable[[str], str] = lambda session: "",
     ) -> None:
         self._app, self._settings, self._door = app, settings, door
-        self._patience, self._bounds = patience or Patience(), bounds or Bounds()
+        self._patience, self._bounds = patience or UploadTimeouts(), bounds or UploadLimits()
         self._bearer, self._open, self._why_out = bearer, open_to_all, why_out
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -160,7 +160,7 @@ class Guard:
                     given.append("Set-Cookie", f"{SESSION}={session}; Path=/; HttpOnly; SameSite=Strict{only_https}")
             await send(message)
 
-        with speaking(language):
+        with use_language(language):
             try:
                 receive = bounded(scope, receive, self._patience, self._bounds)
                 refusal, receive = await self._refusal(scope, headers, session, receive, token, fresh)
@@ -213,7 +213,7 @@ class Guard:
         return None, receive
 
 
-def _client(scope: Scope, headers: Headers, settings: Settings) -> tuple[str, bool]:
+def _client(scope: Scope, headers: Headers, settings: ServerSettings) -> tuple[str, bool]:
     """Return the address a request comes from and whether it came over HTTPS, as far as it can be believed."""
     client = scope["client"][0] if scope.get("client") else ""
     secure = settings.https or scope.get("scheme") == "https"

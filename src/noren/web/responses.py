@@ -77,7 +77,11 @@ def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ..
 
     async def unexpected(request: Request, _error: Exception) -> Response:
         """Answer without a word of what happened, which may tell what nobody should know."""
-        return told(request, 500, {"message": _("this should not happen; the terminal tells more")})
+        return told(
+            request,
+            500,
+            {"message": _("this should not happen; the terminal tells more")},
+        )
 
     known = (OSError, DBAPIError, NoConnectionError, NorenError, RequestValidationError, HTTPException)
     for kind in (*not_there, *known):

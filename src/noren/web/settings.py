@@ -29,7 +29,7 @@ def default_folder(server: str = "studio") -> Path:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """How one server is set up.
 
     Attributes
@@ -79,15 +79,18 @@ class Settings:
         for name in self.names:
             if not _HOST.fullmatch(name):
                 raise ParameterError(
-                    _("{name!r} is no name of a machine").format(name=name),
-                    _("write it as in the address, such as studio.example or studio.example:8321"),
+                    _("{name!r} is no name of a machine").format(
+                        name=name, example="write it as in the address, such as studio.example or studio.example:8321"
+                    )
                 )
         self.is_proxy("")  # a wrong address is said now
         parse_engine(self.engine)
         if not self.is_local and not self.accounts and self.password_hash is None:
             raise ParameterError(
-                _("{host} can be reached from other machines, and the studio has no password").format(host=self.host),
-                _("set one with noren studio --set-password, or listen on 127.0.0.1"),
+                _(
+                    "{host} can be reached from other machines, and the studio has no password"
+                    "noren studio --set-password, or listen on 127.0.0.1"
+                ).format(host=self.host),
             )
 
     @property
@@ -171,10 +174,7 @@ class Settings:
         try:
             return tuple(ipaddress.ip_network(one, strict=False) for one in self.proxies)
         except ValueError as error:
-            raise ParameterError(
-                _("the address of a proxy is wrong ({reason})").format(reason=error),
-                _("write it like 127.0.0.1 or 10.0.0.0/8"),
-            ) from None
+            raise ParameterError(_("the address of a proxy is wrong ({reason})").format(reason=error)) from None
 
     @cached_property
     def key(self) -> bytes:
@@ -185,9 +185,7 @@ class Settings:
                 aside.write_bytes(secrets.token_bytes(32))
         key = path.read_bytes()
         if len(key) < 32:
-            raise FileError(
-                _("the server's key is damaged"), _("delete it; open pages must be loaded again"), file=path
-            )
+            raise FileError(_("delete it; open pages must be loaded again"), file=path)
         return key
 
     @property
@@ -210,7 +208,6 @@ class Settings:
         except OSError as error:
             raise FileError(
                 _("the server cannot keep its data here ({reason})").format(reason=error.strerror),
-                _("name another folder with --data-dir"),
                 file=self.folder,
             ) from None
 

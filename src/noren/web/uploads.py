@@ -21,7 +21,7 @@ from fastapi import HTTPException, Request
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
-from noren.data.formats.source import DecodedSizeError, stop_at_large
+from noren.data.formats.source import DecodedSizeError, limit_decoded_size
 from noren.errors import FileError, InputError, NorenError
 from noren.i18n import _
 from noren.web.errors import TooLargeError
@@ -30,7 +30,7 @@ _USUAL: Final = 2**20
 
 
 @dataclass(frozen=True)
-class Bounds:
+class UploadLimits:
     """What a server takes at which paths; a megabyte everywhere else.
 
     Attributes
@@ -56,7 +56,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Patience:
+class UploadTimeouts:
     """How long we wait for a body.
 
     Attributes
@@ -81,7 +81,7 @@ class BodyError(HTTPException):
         super().__init__(status, message, headers={"Connection": "close"})
 
 
-def bounded(scope: Scope, receive: Receive, patience: Patience, bounds: Bounds) -> Receive:
+def bounded(scope: Scope, receive: Receive, patience: UploadTimeouts, bounds: UploadLimits) -> Receive:
     """Return a stream that gives a request's body and stops at one that is too large or too slow; one that says so of
     itself is refused at once.
     """
@@ -114,7 +114,7 @@ def bounded(scope: Scope, receive: Receive, patience: Patience, bounds: Bounds) 
 
 
 def _too_large(most: int) -> BodyError:
-    return BodyError(413, _("what was sent is larger than {most:,} bytes; send less at a time").format(most=most))
+    return BodyError(413, _("what was sent is larger than {most:,} bytes; send less at a time"))
 
 
 def _too_slow() -> BodyError:
@@ -126,7 +126,7 @@ _WAITING_CHUNKS = 16
 _Kept = TypeVar("_Kept")
 
 
-def shown_name(name: str) -> str:
+def display_name(name: str) -> str:
     """Return the name of a person's file, fit to be shown; no path is ever made of it.
 
     >>> shown_name("../../etc/pass\\x00wd.csv")
@@ -136,26 +136,26 @@ def shown_name(name: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in last)[:_LONGEST_NAME] or "?"
 
 
-def told_length(request: Request) -> int:
+def declared_length(request: Request) -> int:
     """Return how many bytes a request says it brings; none where it does not say."""
     told = request.headers.get("content-length", "")
     return int(told) if told.isdigit() else 0
 
 
-def stop_if_told_too_large(request: Request, largest: int, name: str) -> None:
+def reject_declared_too_large(request: Request, largest: int, name: str) -> None:
     """Refuse at once what says of itself that it is too large."""
-    if told_length(request) > largest:
-        raise TooLargeError.of(largest, shown_name(name))
+    if declared_length(request) > largest:
+        raise TooLargeError.of(largest, display_name(name))
 
 
 async def small_body(request: Request, name: str, largest: int) -> bytes:
     """Return a small file as a whole."""
-    stop_if_told_too_large(request, largest, name)
+    reject_declared_too_large(request, largest, name)
     content = bytearray()
     async for chunk in request.stream():
         content += chunk
         if len(content) > largest:
-            raise TooLargeError.of(largest, shown_name(name))
+            raise TooLargeError.of(largest, display_name(name))
     return bytes(content)
 
 
@@ -171,7 +171,7 @@ async def received(request: Request, name: str, keep: Callable[[Iterator[bytes]]
         while (chunk := chunks.get()) is not None:
             yield chunk
         if not whole:
-            raise InputError(_("the upload was cut off"), _("send the file again"), file=shown_name(name))
+            raise InputError(_("the upload was cut off"), file=display_name(name))
 
     keeping = asyncio.create_task(asyncio.to_thread(keep, arriving()))
 
@@ -213,7 +213,7 @@ def write_upload(path: Path, chunks: Iterator[bytes], most: int, name: str) -> i
         file.flush()
         os.fsync(file.fileno())
     try:
-        stop_at_large(path, most)
+        limit_decoded_size(path, most)
     except DecodedSizeError as error:
         raise TooLargeError(error.problem.rule, error.problem.cure, file=name) from None
     except FileError:

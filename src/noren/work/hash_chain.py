@@ -52,7 +52,7 @@ class BrokenChainError(InputError):
 
 
 @dataclass(frozen=True)
-class Said:
+class EntryContent:
     """What an entry is to say, before it has its place in the log."""
 
     kind: str
@@ -61,7 +61,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogEntry:
     """One line of a log.
 
     Attributes
@@ -97,14 +97,14 @@ class Entry:
         return canonical(self.as_dict()) + b"\n"
 
 
-def entry_of(said: Any) -> Entry | None:
+def entry_of(said: Any) -> LogEntry | None:
     """Return the entry that plain data are, or nothing where they are none; whether it fits, :func:`verify` says.
 
     >>> entry_of({"position": 0}) is None
     True
     """
     try:
-        entry = Entry(**said)
+        entry = LogEntry(**said)
     except TypeError:
         return None
     texts = (entry.time, entry.kind, entry.actor, entry.previous, entry.digest)
@@ -112,37 +112,36 @@ def entry_of(said: Any) -> Entry | None:
     return entry if is_numbered and isinstance(entry.body, dict) and all(isinstance(t, str) for t in texts) else None
 
 
-def next_entry(last: Entry | None, time: str, said: Said) -> Entry:
+def next_entry(last: LogEntry | None, time: str, said: EntryContent) -> LogEntry:
     """Return the entry that follows another; a clock that went back stands still instead.
 
-    >>> first = next_entry(None, "2026-04-01T00:00:00.000000+00:00", Said("created", "clock", {"contest": "cup"}))
-    >>> second = next_entry(first, "2026-03-31T00:00:00.000000+00:00", Said("resumed", "clock", {}))
+    >>> created = EntryContent("created", "clock", {"contest": "cup"})
+    >>> first = next_entry(None, "2026-04-01T00:00:00.000000+00:00", created)
+    >>> second = next_entry(first, "2026-03-31T00:00:00.000000+00:00", EntryContent("resumed", "clock", {}))
     >>> second.position, second.time == first.time, second.previous == first.digest
     (1, True, True)
     """
     position, previous = (0, START) if last is None else (last.position + 1, last.digest)
     time = time if last is None else max(time, last.time)
-    entry = Entry(position, time, said.kind, said.actor, dict(said.body), previous, "")
+    entry = LogEntry(position, time, said.kind, said.actor, dict(said.body), previous, "")
     return replace(entry, digest=digest_of(canonical(entry.content())))
 
 
-def chained(last: Entry | None, time: str, said: Iterable[Said]) -> list[Entry]:
+def chained(last: LogEntry | None, time: str, said: Iterable[EntryContent]) -> list[LogEntry]:
     """Return entries that follow one another."""
-    made: list[Entry] = []
+    made: list[LogEntry] = []
     for one in said:
         last = next_entry(last, time, one)
         made.append(last)
     return made
 
 
-def verify(entries: Iterable[Entry], cure: str | None = None) -> None:
+def verify(entries: Iterable[LogEntry], cure: str | None = None) -> None:
     """Stop at the first entry that does not follow from those before it; ``cure`` tells whom to ask."""
-    last: Entry | None = None
+    last: LogEntry | None = None
     for place, entry in enumerate(entries):
         previous, why = START if last is None else last.digest, ""
-        if entry.position != place:
-            why = _("its place in the log is {position}").format(position=entry.position)
-        elif entry.previous != previous:
+        if entry.position != place or entry.previous != previous:
             why = _("it does not follow from the entry before it")
         elif entry.digest != digest_of(canonical(entry.content())):
             why = _("its content was changed")

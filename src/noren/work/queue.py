@@ -29,7 +29,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
-from noren.errors import ParameterError, shown
+from noren.errors import ParameterError, quoted
 from noren.i18n import _
 
 LEASE: Final = 15.0
@@ -362,8 +362,7 @@ def open_database(url: str) -> sa.Engine:
     """Return the engine of a database where what was acknowledged is on the disk and nobody waits for ever."""
     if not re.match(r"(sqlite|postgres(ql)?(\+psycopg)?)://", url):
         raise ParameterError(
-            _("{url} is no address of a database").format(url=shown(re.sub(r":[^:@/]+@", ":***@", url))),
-            _("write it like postgresql://user@host/name, or sqlite:///file"),
+            _("{url} is no address of a database").format(url=quoted(re.sub(r":[^:@/]+@", ":***@", url)))
         )
     if url.startswith("sqlite"):
         file = sa.make_url(url).database

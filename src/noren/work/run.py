@@ -17,14 +17,14 @@ from typing import Any, Literal
 
 from noren import api
 from noren.attacks import attacks as every_attack
-from noren.data.formats.files import making_folder
+from noren.data.formats.files import create_folder
 from noren.data.frames import Records
 from noren.data.reading import checked_seed
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.engines.choice import chosen_engine
 from noren.errors import AuditUnfinishedError, InputError, reason_of
-from noren.execution.engine import Dataset, Engine, Protected, Released, engine_named
+from noren.execution.engine import Engine, OriginalInput, ProtectResult, ReleaseInput, get_engine
 from noren.execution.files import is_local, local_path
 from noren.measures import measures as every_measure
 from noren.progress import Enough, Progress, part_of, silent
@@ -61,7 +61,7 @@ class RunStore:
         """Tell whether the release is in the folder ``out``; one that is found elsewhere is put there."""
         return False
 
-    def add_release(self, made: Protected, seconds: float) -> None:
+    def add_release(self, made: ProtectResult, seconds: float) -> None:
         """Keep what is known of a release that was made, and how long it took."""
 
     def find_guess(self, name: str) -> Guess | None:
@@ -96,7 +96,7 @@ class RunStore:
             self.failures[name] = reason_of(error)
 
 
-def stop_at_failure(name: str, error: Exception) -> None:
+def raise_on_failure(name: str, error: Exception) -> None:
     """End a run at the first failure: for :attr:`RunStore.on_failure`."""
     raise error
 
@@ -106,15 +106,15 @@ class Run:
     """A release of an original, an engine that looks at it, and a store that keeps what is found."""
 
     engine: Engine
-    original: Dataset
-    release: Released
+    original: OriginalInput
+    release: ReleaseInput
     store: RunStore = field(default_factory=RunStore)
 
     @classmethod
     def protect(
         cls,
         engine: Engine,
-        original: Dataset,
+        original: OriginalInput,
         method: Method,
         out: Path,
         store: RunStore,
@@ -132,13 +132,13 @@ class Run:
             auditing = partial(store.doing, "audit", method.name)
             made = engine.protect(replace(original), method, out, auditing=auditing, **how)
             store.add_release(made, time.perf_counter() - begin)
-        return cls(engine, original, Released.of(Release.load(out), out), store)
+        return cls(engine, original, ReleaseInput.of(Release.load(out), out), store)
 
     @classmethod
     def in_memory(cls, original: Records, release: Release, store: RunStore) -> Run:
         """Return a run on this machine of what is in memory."""
-        data = Dataset(original.schema, None, original)
-        return cls(Engine(chosen_engine()), data, Released.of(release), store)
+        data = OriginalInput(original.schema, None, original)
+        return cls(Engine(chosen_engine()), data, ReleaseInput.of(release), store)
 
     def attack(
         self, attacks: Sequence[Attack] | Mapping[str, Attack], *, progress: Progress = silent, **knowledge: Any
@@ -174,7 +174,7 @@ class Run:
         names = fitting(every_attack, schema) if attacks is None else attacks
         self.attack(_ready(every_attack, names), progress=part_of(progress, 0.0, attacked), **knowledge)
         if measures is None:
-            there = self.release.at_hand(self.store.guesses)
+            there = self.release.available_evidence(self.store.guesses)
             measures = [name for name in fitting(every_measure, schema) if every_measure[name].needs <= there]
         self.measure(_ready(every_measure, measures), progress=part_of(progress, attacked, 1.0))
 
@@ -238,13 +238,13 @@ def protect_folder(
     force: bool = False,
     progress: Progress = silent,
     **parameters: Any,
-) -> Protected:
+) -> ProtectResult:
     """Protect a file or a folder of Parquet files by ``method`` and write the release to the folder ``out``.
 
     ``engine`` is ``local``, ``gpu``, ``auto``, ``local[n]`` or ``spark://host:port``. The answer tells the statement
     and how many rows there were, are, are gone and are new.
     """
-    where = engine_named(engine)
+    where = get_engine(engine)
     seed = api.draw_seed() if seed is None else checked_seed(seed)
     chosen = api.method_of(method, parameters)
     data = where.read(original, schema)
@@ -267,19 +267,19 @@ def attack_folder(
     **parameters: Any,
 ) -> dict[str, int]:
     """Attack a release folder, write each guess to ``out`` as Parquet, and return how many each attack names."""
-    where = engine_named(engine)
+    where = get_engine(engine)
     ready = [every_attack.create(name, **parameters) for name in ([attack] if isinstance(attack, str) else attack)]
     data = where.read(original, schema)
     target = where.load(release, data)
     if is_local(out):
-        making_folder(local_path(out))
+        create_folder(local_path(out))
     named: dict[str, int] = {}
 
     def write(name: str, guess: Guess) -> None:
         where.write_guess(guess, out, data, target, parquet=True)
         named[name] = len(guess)
 
-    Run(where, data, target, RunStore(on_guess=write, on_failure=stop_at_failure)).attack(
+    Run(where, data, target, RunStore(on_guess=write, on_failure=raise_on_failure)).attack(
         ready, seed=seed, progress=progress
     )
     return named
@@ -297,11 +297,11 @@ def measure_folder(
     **parameters: Any,
 ) -> dict[str, Score]:
     """Measure a release folder; measures of attacks look at the guesses that :func:`attack_folder` wrote."""
-    where = engine_named(engine)
+    where = get_engine(engine)
     ready = [every_measure.create(name, **parameters) for name in ([measure] if isinstance(measure, str) else measure)]
     data = where.read(original, schema)
     target = where.load(release, data)
-    heard = {} if guesses is None else where.guesses(guesses, data, parquet=True)
-    store = RunStore(dict(heard), on_failure=stop_at_failure)
+    cached = {} if guesses is None else where.guesses(guesses, data, parquet=True)
+    store = RunStore(dict(cached), on_failure=raise_on_failure)
     Run(where, data, target, store).measure(ready, progress=progress)
     return store.scores

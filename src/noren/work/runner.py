@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Ending:
+class JobOutcome:
     """How a job ended, and what to write beside it; ``WAITING`` hands it back, and the attempt is not counted.
 
     With ``again_after`` seconds it is: whatever the state, the job is tried again, unless this was the last attempt.
@@ -54,7 +54,7 @@ class Runner:
     """
 
     def __init__(
-        self, queue: Queue, work: Callable[[Claim], Ending], places: Mapping[str, int], *, poll: float = _POLL
+        self, queue: Queue, work: Callable[[Claim], JobOutcome], places: Mapping[str, int], *, poll: float = _POLL
     ) -> None:
         self.queue, self.holder = queue, f"{socket.gethostname()[:50]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._work, self._places, self._poll = work, dict(places), poll
@@ -93,7 +93,7 @@ class Runner:
             ending = self._work(claim)
         except Exception:
             _log.exception("the work on %s failed", claim.id)
-            ending = Ending(State.FAILED)
+            ending = JobOutcome(State.FAILED)
         job = claim.id
         how: dict[str, Any] = {"holder": self.holder, **ending.values}
         try:

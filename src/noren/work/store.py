@@ -36,7 +36,7 @@ Scalar = str | int | float | bool
 
 
 @dataclass(frozen=True)
-class Unit:
+class WorkUnit:
     """One piece of work, the same in any process: a function at the top of a module, and its arguments.
 
     Attributes
@@ -55,7 +55,7 @@ class Unit:
     work: Callable[..., Any]
     arguments: tuple[Scalar, ...] = ()
     data: tuple[str, ...] = ()
-    needs: tuple[Unit, ...] = ()
+    needs: tuple[WorkUnit, ...] = ()
     wide: bool = False
     code: str = ""
 
@@ -79,14 +79,14 @@ class PieceStore:
     """The results under one folder; made for one run, in which neither code nor data change."""
 
     folder: Path
-    _addresses: dict[Unit, str] = field(default_factory=dict, repr=False, compare=False)
+    _addresses: dict[WorkUnit, str] = field(default_factory=dict, repr=False, compare=False)
 
-    def path(self, unit: Unit) -> Path:
+    def path(self, unit: WorkUnit) -> Path:
         """Return the file of a unit's result, whether it is there or not."""
         key = address(unit, self._addresses)
         return self.folder / key[:2] / f"{key}.json"
 
-    def load(self, unit: Unit) -> Any:
+    def load(self, unit: WorkUnit) -> Any:
         """Return a unit's result; raises ``KeyError`` where it is not kept, or its file is damaged."""
         try:
             content = json.loads(self.path(unit).read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def passing(result: Any) -> bool:
     return isinstance(result, dict) and bool(result.get("failed") or result.get("passing"))
 
 
-def save(path: Path, unit: Unit, result: Any) -> Any:
+def save(path: Path, unit: WorkUnit, result: Any) -> Any:
     """Keep a unit's result, with a few words for whoever opens the file, and return it as it will be read again."""
     content = {"unit": unit.name, "data": list(unit.all_data()), "result": result}
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -113,7 +113,7 @@ def save(path: Path, unit: Unit, result: Any) -> Any:
     return json.loads(text)["result"]
 
 
-def address(unit: Unit, known: dict[Unit, str] | None = None) -> str:
+def address(unit: WorkUnit, known: dict[WorkUnit, str] | None = None) -> str:
     """Return what a unit's result is kept under; ``known`` holds addresses that were asked for before."""
     known = {} if known is None else known
     if unit not in known:
@@ -129,14 +129,14 @@ def address(unit: Unit, known: dict[Unit, str] | None = None) -> str:
     return known[unit]
 
 
-def not_kept(
-    units: Sequence[Unit],
+def pending_units(
+    units: Sequence[WorkUnit],
     store: PieceStore,
-    done: dict[Unit, Any],
+    done: dict[WorkUnit, Any],
     *,
     fresh: bool = False,
-    whole: Callable[[Unit, Any], bool] = lambda unit, found: True,
-) -> list[Unit]:
+    whole: Callable[[WorkUnit, Any], bool] = lambda unit, found: True,
+) -> list[WorkUnit]:
     """Put what is kept into ``done`` and return the rest, with what it needs, each unit once.
 
     Parameters
@@ -146,9 +146,9 @@ def not_kept(
     whole
         Of a unit and its kept result, whether what it left beside the result is there as well.
     """
-    left: dict[Unit, None] = {}
+    left: dict[WorkUnit, None] = {}
 
-    def look(unit: Unit) -> None:
+    def look(unit: WorkUnit) -> None:
         if unit in done or unit in left:
             return
         if not fresh:
@@ -199,13 +199,13 @@ def use(folder: Path) -> None:
     _folder = folder
 
 
-def kept(make: Callable[..., None], *arguments: Scalar, data: tuple[str, ...] = ()) -> Path:
+def cached_folder(make: Callable[..., None], *arguments: Scalar, data: tuple[str, ...] = ()) -> Path:
     """Return a folder that ``make(folder, *arguments)`` filled, now or before: a release that several units look at.
 
     It is kept as results are, by the function, its arguments, its code and its data. Two processes that ask at the same
     time may both fill one; the first to be ready stays. To have it filled once, let a unit do it that the others need.
     """
-    key = address(Unit(make, arguments, data))
+    key = address(WorkUnit(make, arguments, data))
     target = (_folder or default_folder()) / "folders" / key[:2] / key
     if not target.is_dir():
         try:

@@ -25,7 +25,7 @@ from noren.errors import NorenError
 from noren.i18n import _, activate, active_language
 
 if TYPE_CHECKING:
-    from noren.work.store import PieceStore, Unit
+    from noren.work.store import PieceStore, WorkUnit
 
 Prepared = tuple[Callable[..., None], tuple[Any, ...]]
 """A function at the top of a module and its arguments, called in each process before its first unit."""
@@ -36,14 +36,14 @@ _AHEAD = 2
 
 
 def run_units(
-    units: Sequence[Unit],
-    done: dict[Unit, Any],
+    units: Sequence[WorkUnit],
+    done: dict[WorkUnit, Any],
     store: PieceStore,
     workers: int,
     *,
     prepared: Prepared | None = None,
-    started: Callable[[Unit], None] = lambda unit: None,
-) -> Iterator[Unit]:
+    started: Callable[[WorkUnit], None] = lambda unit: None,
+) -> Iterator[WorkUnit]:
     """Run units, put their results into ``done`` and into the store, and yield each once it is done.
 
     A unit starts when those it needs are done, the first in order before later ones. The results do not depend on the
@@ -103,16 +103,16 @@ def child_processes(count: int, *prepared: Prepared) -> Iterator[ProcessPoolExec
 
 
 def _pooled(
-    units: Sequence[Unit],
-    done: dict[Unit, Any],
+    units: Sequence[WorkUnit],
+    done: dict[WorkUnit, Any],
     store: PieceStore,
     pool: ProcessPoolExecutor,
     most: int,
-    started: Callable[[Unit], None],
-) -> Iterator[Unit]:
+    started: Callable[[WorkUnit], None],
+) -> Iterator[WorkUnit]:
     """Run in child processes whatever does not wait for a wide unit; a wide one runs here when no other is left."""
     waiting = [unit for unit in units if not unit.wide]
-    running: dict[Future[Any], Unit] = {}
+    running: dict[Future[Any], WorkUnit] = {}
     while True:
         for unit in list(islice(_ready(waiting, done), most - len(running))):
             waiting.remove(unit)
@@ -133,15 +133,15 @@ def _pooled(
             yield unit
 
 
-def _ready(units: Iterable[Unit], done: dict[Unit, Any]) -> Iterator[Unit]:
+def _ready(units: Iterable[WorkUnit], done: dict[WorkUnit, Any]) -> Iterator[WorkUnit]:
     return (unit for unit in units if all(other in done for other in unit.needs))
 
 
-def _arguments(unit: Unit, done: dict[Unit, Any]) -> tuple[Any, ...]:
+def _arguments(unit: WorkUnit, done: dict[WorkUnit, Any]) -> tuple[Any, ...]:
     return (*unit.arguments, *(done[other] for other in unit.needs))
 
 
-def run_and_keep(unit: Unit, arguments: tuple[Any, ...], path: Path) -> Any:
+def run_and_keep(unit: WorkUnit, arguments: tuple[Any, ...], path: Path) -> Any:
     """Run one unit, keep what it returns, and return it as it will be read again.
 
     What says ``failed`` is not kept, nor what rests on such a result: it would be taken for an answer ever after.

@@ -12,7 +12,7 @@ import pytest
 import noren
 from noren.data.frames import Table
 from noren.data.guessing import people
-from noren.data.guessing.people import stop_at_repeated_people
+from noren.data.guessing.people import reject_repeated_people
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.errors import SchemaError
@@ -61,17 +61,17 @@ AGES = ("quasi", [30 + i for i in range(6)])
 def test_people_are_counted_by_what_identifies_them(columns: dict[str, tuple[str, list[Any]]], people: int) -> None:
     data = table({**columns, "age": AGES})
     if people < 6:
-        with pytest.raises(SchemaError, match=f"its {people} values stand in 6 rows .*k would count rows, not people"):
-            stop_at_repeated_people(data)
+        with pytest.raises(SchemaError, match=f"its {people} values occur in 6 rows .*k would count rows, not people"):
+            reject_repeated_people(data)
     else:
-        stop_at_repeated_people(data)
+        reject_repeated_people(data)
 
 
 def test_what_is_only_guessed_to_identify_people_does_not_count_them() -> None:
     data = table({"case_no": ("identifier", [1, 1, 2, 3, 4, 5]), "age": AGES})
     with pytest.raises(SchemaError, match="its 5 values stand in 6 rows"):
-        stop_at_repeated_people(data)
-    stop_at_repeated_people(dataclasses.replace(data, schema=data.schema.model_copy(update={"guessed": True})))
+        reject_repeated_people(data)
+    reject_repeated_people(dataclasses.replace(data, schema=data.schema.model_copy(update={"guessed": True})))
 
 
 def test_a_table_whose_people_repeat_is_not_protected() -> None:
@@ -93,7 +93,7 @@ def test_a_table_of_people_is_protected_as_before() -> None:
 
 
 def test_purchases_are_about_their_customers() -> None:
-    stop_at_repeated_people(noren.sample(customers=12, rows=240, items=40, seed=1))
+    reject_repeated_people(noren.sample(customers=12, rows=240, items=40, seed=1))
 
 
 SCHEMA = Schema.of(
@@ -128,12 +128,12 @@ def test_a_stream_remembers_people_over_blocks_and_no_more_than_it_may(monkeypat
     seen = people.PeopleSeen(SCHEMA)
     for block in blocks[:2]:
         seen.add(block)
-    seen.stop_at_repeated_people()
+    seen.reject_repeated_people()
     seen.add(blocks[2])
     with pytest.raises(SchemaError, match="its 25 values stand in 30 rows"):
-        seen.stop_at_repeated_people()
+        seen.reject_repeated_people()
     monkeypatch.setattr(people, "_MOST_SEEN", 20)
     full = people.PeopleSeen(SCHEMA)
     for block in blocks:
         full.add(block)
-    full.stop_at_repeated_people()
+    full.reject_repeated_people()

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from noren.data.formats import parquet, text_files
 from noren.data.guessing import schema_guess as guess
 from noren.data.guessing.schema_guess import guess_columns, guess_schema
-from noren.data.reading import Read, convert, read, read_blocks, settled
+from noren.data.reading import ReadResult, convert, fit_schema, read, read_blocks
 from noren.data.schema import Schema
 from noren.errors import ValueInCellError
 
@@ -31,7 +31,7 @@ def saved(tmp_path: Path, usual: list[str], odd: str, rows: int = 40) -> Path:
     return path
 
 
-def column(found: Read) -> tuple[str, str | None, str | None, float | None, bool]:
+def column(found: ReadResult) -> tuple[str, str | None, str | None, float | None, bool]:
     about = found.data.schema["x"]
     return str(about.type), about.format, about.number, about.width, about.optional
 
@@ -65,7 +65,7 @@ def test_types_grids_and_empty_cells_widen(
         assert found.data.frame["x"][40] == value
     assert found.data.schema.guessed
     # block by block it is the same, and so is a file that is written
-    whole = settled(path, guess_schema(path).schema)
+    whole = fit_schema(path, guess_schema(path).schema)
     assert whole == found.data.schema
     assert_frame_equal(pl.concat(read_blocks(path, whole)), found.data.frame)
     assert convert(path, tmp_path / "out.parquet") == 42

@@ -8,15 +8,15 @@ from tests.kernels.sharing.laid_examples import histories
 from noren.engines.accelerated import alignments
 from noren.engines.accelerated.alignments import pair_costs_by, pair_costs_on
 from noren.engines.accelerated.device import Accelerator, processor
-from noren.engines.choice import LOCAL, Engine
-from noren.kernels.sharing.alignment import LaidRows, Tariff, pair_costs
+from noren.engines.choice import LOCAL, EngineChoice
+from noren.kernels.sharing.alignment import AlignmentCosts, LaidRows, pair_costs
 from noren.kernels.sharing.pairing import PairTable, costs_elsewhere, pair_tariff
 
 COUNTS = [0, 0, 1, 1, 2, 3, 4, 6, 7, 9, 12]
 PAIRS = np.array([(u, v) for u in range(len(COUNTS)) for v in range(len(COUNTS)) if u != v])
 
 
-def by_kernel(rows: LaidRows, tariff: Tariff, limits: np.ndarray) -> np.ndarray:
+def by_kernel(rows: LaidRows, tariff: AlignmentCosts, limits: np.ndarray) -> np.ndarray:
     return pair_costs(rows, tariff, PAIRS, limits)
 
 
@@ -38,15 +38,15 @@ def test_blocks_of_little_memory(device: Accelerator) -> None:
 
 
 def test_blocks_shrink_when_memory_is_short(device: Accelerator, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, tried = alignments._Laid.costs, []
+    real, tried = alignments._DeviceRows.costs, []
 
-    def costs(laid: alignments._Laid, few: np.ndarray, *more: np.ndarray) -> np.ndarray:
+    def costs(laid: alignments._DeviceRows, few: np.ndarray, *more: np.ndarray) -> np.ndarray:
         tried.append(len(few))
         if len(few) > 5:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return real(laid, few, *more)
 
-    monkeypatch.setattr(alignments._Laid, "costs", costs)
+    monkeypatch.setattr(alignments._DeviceRows, "costs", costs)
     rows, tariff, limits = histories(COUNTS, seed=8), pair_tariff(3, suppress=True), np.full(len(PAIRS), 1e290)
     values, _long = pair_costs_on(device, rows, tariff, PAIRS, limits)
     assert values.tolist() == by_kernel(rows, tariff, limits).tolist()
@@ -74,7 +74,7 @@ def test_a_table_of_pairs_asks_the_engine(as_gpu: Accelerator, monkeypatch: pyte
         return found
 
     monkeypatch.setattr(alignments, "pair_costs_on", counting)
-    with pair_costs_by(Engine("gpu")):
+    with pair_costs_by(EngineChoice("gpu")):
         table = PairTable(rows, tariff)
         table.ask(PAIRS, limits)
         table.ask(PAIRS[:3], limits[:3])  # too few to be worth it

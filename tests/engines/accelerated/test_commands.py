@@ -7,12 +7,12 @@ from tests.retention.test_wide_reconstruction import people
 
 from noren.api import attack, protect, reconstruct, sample
 from noren.engines.accelerated.device import Accelerator
-from noren.engines.choice import Engine, using
+from noren.engines.choice import EngineChoice, using
 from noren.errors import ParameterError
 from noren.retention.reconstructed import WideReconstruction
 from noren.retention.reconstruction import estimated
 
-GPU = Engine("gpu")
+GPU = EngineChoice("gpu")
 
 
 @pytest.mark.parametrize("name", ["jaccard", "profile"])

@@ -12,10 +12,10 @@ import torch
 from noren.engines.accelerated.device import (
     Accelerator,
     accelerator_for,
-    found_accelerator,
+    find_accelerator,
     in_smaller_blocks,
 )
-from noren.engines.choice import LOCAL, Engine
+from noren.engines.choice import LOCAL, EngineChoice
 from noren.errors import ParameterError
 
 
@@ -54,25 +54,25 @@ def test_without_torch_gpu_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
     with pytest.raises(ParameterError, match=r"pip install 'noren\[gpu\]'"):
-        accelerator_for(Engine("gpu"), pays=False)
-    assert accelerator_for(Engine("auto"), pays=True) is None
+        accelerator_for(EngineChoice("gpu"), pays=False)
+    assert accelerator_for(EngineChoice("auto"), pays=True) is None
 
 
 def test_without_a_device_gpu_stops_and_auto_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ParameterError, match=r"found no graphics processor.*--engine local"):
-        accelerator_for(Engine("gpu"), pays=False)
-    assert found_accelerator() is None
-    assert accelerator_for(Engine("auto"), pays=True) is None
-    assert accelerator_for(Engine("auto"), pays=False) is None
+        accelerator_for(EngineChoice("gpu"), pays=False)
+    assert find_accelerator() is None
+    assert accelerator_for(EngineChoice("auto"), pays=True) is None
+    assert accelerator_for(EngineChoice("auto"), pays=False) is None
 
 
 def test_auto_takes_a_device_where_it_pays(as_gpu: Accelerator) -> None:
-    assert accelerator_for(Engine("auto"), pays=True) is as_gpu
-    assert accelerator_for(Engine("auto"), pays=False) is None
-    assert accelerator_for(Engine("gpu"), pays=False) is as_gpu
+    assert accelerator_for(EngineChoice("auto"), pays=True) is as_gpu
+    assert accelerator_for(EngineChoice("auto"), pays=False) is None
+    assert accelerator_for(EngineChoice("gpu"), pays=False) is as_gpu
     assert accelerator_for(LOCAL, pays=True) is None
-    assert accelerator_for(Engine("spark", "local[2]"), pays=True) is None
+    assert accelerator_for(EngineChoice("spark", "local[2]"), pays=True) is None
 
 
 def test_room_is_what_is_free_less_a_tenth() -> None:

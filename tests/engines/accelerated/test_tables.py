@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noren.engines.accelerated.device import Accelerator, processor
-from noren.engines.accelerated.tables import AxisPlan, SeenTable, axis_plan, bytes_needed
+from noren.engines.accelerated.tables import AxisPlan, ObservedTable, axis_plan, bytes_needed
 from noren.kernels.reconstruction.estimates import em_step, log_likelihood
 
 
@@ -29,7 +29,7 @@ def drawn(sizes: list[int], records: int, seed: int) -> tuple[list[float], tuple
 )
 def test_a_step_is_the_plain_step(sizes: list[int], tile: int, seed: int) -> None:
     rhos, at, counts, y = drawn(sizes, 20, seed)
-    found = SeenTable(processor(), sizes, rhos, at, counts, double=True, plan=axis_plan(sizes, tile))
+    found = ObservedTable(processor(), sizes, rhos, at, counts, double=True, plan=axis_plan(sizes, tile))
     x = np.full(sizes, 20 / np.prod(sizes))
     for _step in range(3):
         found.step()
@@ -42,7 +42,7 @@ def test_a_step_is_the_plain_step(sizes: list[int], tile: int, seed: int) -> Non
 def test_single_precision_stays_near_double(device: Accelerator) -> None:
     sizes = [5, 9, 4, 7, 3, 2]
     rhos, at, counts, _y = drawn(sizes, 400, 1)
-    short, long = (SeenTable(device, sizes, rhos, at, counts, double=d) for d in (False, True))
+    short, long = (ObservedTable(device, sizes, rhos, at, counts, double=d) for d in (False, True))
     for _step in range(10):
         short.step()
         long.step()
@@ -52,7 +52,7 @@ def test_single_precision_stays_near_double(device: Accelerator) -> None:
 
 def test_margins_add_up_in_the_order_asked_for(device: Accelerator) -> None:
     rhos, at, counts, _y = drawn([3, 4, 5], 30, 2)
-    found = SeenTable(device, [3, 4, 5], rhos, at, counts, double=True)
+    found = ObservedTable(device, [3, 4, 5], rhos, at, counts, double=True)
     found.step()
     whole = found.margin((0, 1, 2))
     np.testing.assert_allclose(found.margin((2, 0)), whole.sum(axis=1).T, rtol=1e-12)

@@ -14,8 +14,8 @@ from tests.conftest import examples
 from noren.errors import ParameterError
 from noren.kernels.judging.survival import (
     DEEPEST,
+    AttackPlan,
     ChanceBound,
-    Plan,
     _search,
     best_plan,
     fixed_points,
@@ -25,7 +25,7 @@ from noren.kernels.judging.survival import (
 from noren.kernels.judging.threshold import ALPHA, Bound, P, threshold, thresholds
 
 
-def plans(sizes: list[int], bound: Bound = "paper", p: Fraction = P, alpha: Fraction = ALPHA) -> list[Plan]:
+def plans(sizes: list[int], bound: Bound = "paper", p: Fraction = P, alpha: Fraction = ALPHA) -> list[AttackPlan]:
     """The best plan for each number of people named."""
     found = _search(sorted(sizes), sum(sizes), bound, p, alpha, "any", None)
     return [found[named] for named in sorted(found) if named]

@@ -23,12 +23,12 @@ from noren.kernels.lattice.scores import (
     CellCosts,
     ClassRule,
 )
-from noren.kernels.lattice.search import Ladder, search, suppressed
+from noren.kernels.lattice.search import LevelTable, search, suppressed
 
 Rows = list[tuple[int, ...]]
 
 
-def random_ladder(random: np.random.Generator, values: int) -> Ladder:
+def random_ladder(random: np.random.Generator, values: int) -> LevelTable:
     """A ladder of a few levels that ends in one value."""
     steps, here = [], values
     while here > 1:
@@ -36,10 +36,10 @@ def random_ladder(random: np.random.Generator, values: int) -> Ladder:
         step = np.concatenate((np.arange(above), random.integers(0, above, here - above)))
         steps.append(random.permutation(step).astype(np.int64))
         here = above
-    return Ladder(values, tuple(steps))
+    return LevelTable(values, tuple(steps))
 
 
-def random_costs(random: np.random.Generator, rows: Rows, ladders: list[Ladder]) -> CellCosts:
+def random_costs(random: np.random.Generator, rows: Rows, ladders: list[LevelTable]) -> CellCosts:
     """Costs that grow from level to level, each suppressed cell costing more than any shown one."""
     shown = np.zeros((len(ladders), max(ladder.levels for ladder in ladders)))
     place = np.zeros(shown.shape, dtype=np.int64)
@@ -79,7 +79,7 @@ def passes(rule: ClassRule, values: list[int], everybody: Counter[int]) -> bool:
 
 
 def at_node(
-    rows: Rows, sensitive: list[int], ladders: list[Ladder], levels: tuple[int, ...], rule: ClassRule
+    rows: Rows, sensitive: list[int], ladders: list[LevelTable], levels: tuple[int, ...], rule: ClassRule
 ) -> list[bool]:
     """Tell for each row whether it is suppressed at a node."""
     maps = [ladder.maps()[level] for ladder, level in zip(ladders, levels, strict=True)]
@@ -93,7 +93,7 @@ def at_node(
 
 
 def score_of(
-    rows: Rows, ladders: list[Ladder], levels: tuple[int, ...], lost: list[bool], goal: int, costs: CellCosts
+    rows: Rows, ladders: list[LevelTable], levels: tuple[int, ...], lost: list[bool], goal: int, costs: CellCosts
 ) -> float:
     maps = [ladder.maps()[level] for ladder, level in zip(ladders, levels, strict=True)]
     kept = Counter(
@@ -169,7 +169,7 @@ def test_no_node_is_better(name: str, goal: int, seed: int, k: int, share: float
 def test_of_equal_nodes_the_one_that_suppresses_less_is_chosen() -> None:
     # two rows of one value: at level 0 and 1 they are the same class
     found = search(
-        np.zeros((1, 1), np.int64), np.array([2]), [Ladder(1, (np.array([0]),))], ClassRule(2, 2), DISCERNIBILITY
+        np.zeros((1, 1), np.int64), np.array([2]), [LevelTable(1, (np.array([0]),))], ClassRule(2, 2), DISCERNIBILITY
     )
     assert found is not None
     assert (found.levels, found.score) == ((0,), 4.0)
@@ -200,7 +200,7 @@ def test_many_columns_need_several_words() -> None:
     assert len(first) == 50
     assert np.bincount(which).tolist() == [2] * 50
     assert (rows[first][which] == rows).all()
-    half = Ladder(200, (np.arange(200) // 100, np.zeros(2, dtype=np.int64)))
+    half = LevelTable(200, (np.arange(200) // 100, np.zeros(2, dtype=np.int64)))
     found = search(rows[first], np.bincount(which), [half] * 12, ClassRule(2, 0), DISCERNIBILITY)
     assert found is not None
     assert (found.levels, found.score, found.classes) == ((0,) * 12, 200.0, 50)

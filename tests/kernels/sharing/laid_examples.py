@@ -8,7 +8,7 @@ import numpy as np
 
 from noren.kernels.judging.cell_error import interval_error, set_error
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
-from noren.kernels.sharing.shared_histories import Found, least_cost
+from noren.kernels.sharing.shared_histories import SharedGroups, least_cost
 
 WIDTHS = [1.0, 0.01, 1.0]
 SDS = [2.0, 1.5, 0.7]
@@ -93,6 +93,6 @@ def group_costs(rows: LaidRows, sizes: range, *, suppress: bool = True) -> dict[
     return costs
 
 
-def bounded(found: Found, rows: LaidRows, k: int, *, suppress: bool = True) -> Found:
+def bounded(found: SharedGroups, rows: LaidRows, k: int, *, suppress: bool = True) -> SharedGroups:
     """The groups found, with their lower bound: pairs come with theirs."""
     return found if found.bound is not None else replace(found, bound=least_cost(rows, k, suppress=suppress))

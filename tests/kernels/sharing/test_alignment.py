@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from tests.kernels.sharing.laid_examples import cheapest_group, histories
 
-from noren.kernels.sharing.alignment import Tariff, aligned_pair, laid_rows, pair_costs
+from noren.kernels.sharing.alignment import AlignmentCosts, aligned_pair, laid_rows, pair_costs
 from noren.kernels.sharing.pairing import pair_tariff
 
 EXACT = 1e200
 
 
-def costs(rows, tariff: Tariff, pairs: list[tuple[int, int]], limit: float = EXACT) -> np.ndarray:
+def costs(rows, tariff: AlignmentCosts, pairs: list[tuple[int, int]], limit: float = EXACT) -> np.ndarray:
     return pair_costs(rows, tariff, np.array(pairs), np.full(len(pairs), limit))
 
 

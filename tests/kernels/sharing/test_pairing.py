@@ -23,7 +23,7 @@ from noren.kernels.sharing.pairing import (
     violated_odd_sets,
     work_blocks,
 )
-from noren.kernels.sharing.shared_histories import Budget, Effort, Found, share_histories
+from noren.kernels.sharing.shared_histories import Budget, Effort, SharedGroups, share_histories
 
 
 def all_costs(table: PairTable) -> np.ndarray:
@@ -184,7 +184,7 @@ def cheapest_of_all(rows: LaidRows) -> float:
     return float(sum(cost[u, v] for u, v in best))
 
 
-def shared(rows: LaidRows, *, suppress: bool = True) -> Found:
+def shared(rows: LaidRows, *, suppress: bool = True) -> SharedGroups:
     effort = Effort(rounds=0, starts=1, tries=1, heat=0.0)
     return share_histories(
         rows, 2, effort, suppress=suppress, generator=np.random.default_rng(1), budget=Budget(), spread=map

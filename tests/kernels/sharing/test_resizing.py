@@ -8,12 +8,12 @@ from noren.kernels.sharing.alignment import LaidRows, laid_rows
 from noren.kernels.sharing.grouping import GroupSearch
 from noren.kernels.sharing.pairing import PairTable, cheapest_factor, pair_tariff
 from noren.kernels.sharing.partitioning import resized
-from noren.kernels.sharing.shared_histories import Budget, Effort, Found, share_histories
+from noren.kernels.sharing.shared_histories import Budget, Effort, SharedGroups, share_histories
 
 SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.06)
 
 
-def found(rows: LaidRows, k: int, *, suppress: bool = True) -> Found:
+def found(rows: LaidRows, k: int, *, suppress: bool = True) -> SharedGroups:
     answer = share_histories(
         rows, k, SHORT, suppress=suppress, generator=np.random.default_rng(1), budget=Budget(), spread=map
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import App, Json, Note, Output, Table, refusal, say, situation
+from noren.cli.parts.commands import App, Json, Note, Output, TextTable, example_line, refusal, say, situation
 from noren.i18n import _
 from noren.tables import Texts
 from noren.web.actions import Action, command
@@ -81,7 +81,7 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
         output.show()
 
     made = command(act, run, contest=Contest, server=(Server, None), token=(Token, None), as_json=(Json, False))
-    app.command(act.name, help=_(act.help), epilog=_(act.example))(made)
+    app.command(act.name, help=_(act.help), epilog=example_line(act.example))(made)
 
 
 def round_of(contest: dict[str, Any], given: str | None, kind: str | None = None) -> str:
@@ -107,11 +107,11 @@ def shown_time(moment: str | None, zone: str = "UTC") -> str:
     """
     import datetime as dt
 
-    from noren.contest.phases import zone_named
+    from noren.contest.phases import get_time_zone
 
     if moment is None:
         return ""
-    return dt.datetime.fromisoformat(moment).astimezone(zone_named(zone)).strftime("%Y-%m-%d %H:%M")
+    return dt.datetime.fromisoformat(moment).astimezone(get_time_zone(zone)).strftime("%Y-%m-%d %H:%M")
 
 
 app = App()
@@ -181,7 +181,7 @@ def token(
             asked.send("DELETE", "account", "tokens", revoke, again=True)
         listed = asked.get("account", "tokens")
     rows = [(one["id"], one["name"], ", ".join(one["scopes"]), str(one.get("last_used") or "")) for one in listed]
-    return Output({"tokens": listed}, [Table((_("token"), _("name"), _("may"), _("last used")), rows)])
+    return Output({"tokens": listed}, [TextTable((_("token"), _("name"), _("may"), _("last used")), rows)])
 
 
 def _password(*, confirm: bool) -> str:

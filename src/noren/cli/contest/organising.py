@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option
 
 from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, add_action, shown_time
-from noren.cli.parts.commands import App, Note, Output, Part, Table, progress_bar, refusal, say, situation
+from noren.cli.parts.commands import App, Note, Output, Part, TextTable, progress_bar, refusal, say, situation
 from noren.cli.parts.inputs import ServerOptions
 from noren.contest import actions
 from noren.contest.kinds import ENGINE_FROM, cluster_of
@@ -100,7 +100,7 @@ def work(
     judging: JudgingEngine,
 ) -> None:
     """Judge what is handed in until Ctrl-C."""
-    from noren.contest.app import judge_until_told
+    from noren.contest.app import run_judge
     from noren.contest.arena import Arena
     from noren.web.settings import default_folder
 
@@ -108,7 +108,7 @@ def work(
     folder = data_dir or default_folder("arena")
     with closing(Arena(folder, **vars(storage), rehearsal=rehearsal, lease=lease)) as arena:
         say(_("judging for the arena in {folder} (Ctrl-C ends it)").format(folder=folder))
-        judge_until_told(arena, workers, **vars(judging))
+        run_judge(arena, workers, **vars(judging))
 
 
 # --- contests --------------------------------------------------------------------------------------------------------
@@ -135,11 +135,11 @@ def create(
     connection: Connection,
 ) -> Output:
     """Create a contest."""
-    from noren.contest.phases import zone_named
+    from noren.contest.phases import get_time_zone
     from noren.contest.rulebook import PRESETS, read_rulebook
     from noren.data.formats.source import read_all_bytes
 
-    zone_named(zone)  # what is wrong is said before anything is sent
+    get_time_zone(zone)  # what is wrong is said before anything is sent
     files: dict[str, Path] = {}
     for word in data:
         name, sign, path = word.partition("=")
@@ -178,9 +178,9 @@ def create(
     return Output(made, [_plan_table(made, zone), _("the contest is at {address}").format(address=address)])
 
 
-def _plan_table(about: dict[str, Any], zone: str) -> Table:
+def _plan_table(about: dict[str, Any], zone: str) -> TextTable:
     rows = [(one["id"], shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)) for one in about["phases"]]
-    return Table((_("phase"), _("opens"), _("closes")), rows, f"{about['title']} ({zone})")
+    return TextTable((_("phase"), _("opens"), _("closes")), rows, f"{about['title']} ({zone})")
 
 
 def _text(content: bytes, path: Path) -> str:
@@ -308,7 +308,9 @@ def jobs(
         (one["id"], one["kind"], one["submission"] or "", one["state"], str(one["attempts"]), one["error"] or "")
         for one in listed
     ]
-    return Output({"jobs": listed}, [Table((_("job"), _("kind"), _("file"), _("state"), _("tries"), _("why")), rows)])
+    return Output(
+        {"jobs": listed}, [TextTable((_("job"), _("kind"), _("file"), _("state"), _("tries"), _("why")), rows)]
+    )
 
 
 @acting.command("flags")
@@ -317,7 +319,7 @@ def flags(contest: Contest, connection: Connection) -> Output:
     with connection.client() as asked:
         listed = asked.get("contests", contest, "flags")
     rows = [(*(str(name) for name in one["teams"]), *one["submissions"], f"{one['share']:.1%}") for one in listed]
-    return Output({"flags": listed}, [Table((_("team"), _("team"), _("file"), _("file"), _("alike")), rows)])
+    return Output({"flags": listed}, [TextTable((_("team"), _("team"), _("file"), _("file"), _("alike")), rows)])
 
 
 add_action(acting, actions.invite, lambda _client, said, answer: {"contest": said["contest"], "code": answer["code"]})
@@ -334,13 +336,13 @@ def simulate(
 ) -> Output:
     """Play a contest and show its final boards."""
     from noren.cli.contest.results import board_parts, rules
-    from noren.contest.simulation import Plan
+    from noren.contest.simulation import SimulationPlan
     from noren.contest.simulation import simulate as play
-    from noren.data.formats.files import must_be_writable
+    from noren.data.formats.files import require_writable
 
     if out is not None:
-        must_be_writable(out)  # before a whole contest is played
-    plan = Plan(rules(rulebook, None, Connection()), teams=teams, customers=customers, rows=rows, seed=seed)
+        require_writable(out)  # before a whole contest is played
+    plan = SimulationPlan(rules(rulebook, None, Connection()), teams=teams, customers=customers, rows=rows, seed=seed)
     with progress_bar(_("Playing")) as progress:
         boards = play(plan, out, progress=progress)
     return Output({"boards": boards}, [part for board in boards for part in board_parts(board, "UTC")])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from noren.cli.contest.connecting import Connection, Contest, Round, add_action, round_of, shown_time
-from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, refusal, say, situation
+from noren.cli.parts.commands import App, Note, Output, Part, TextTable, number, progress_bar, refusal, say, situation
 from noren.contest import actions
 from noren.errors import Problem
 from noren.i18n import _
@@ -103,14 +103,14 @@ def targets(
     connection: Connection,
 ) -> Output:
     """List what may be attacked, and fetch it."""
-    from noren.data.formats.files import making_folder
+    from noren.data.formats.files import create_folder
 
     files: dict[str, str] = {}
     with connection.client() as asked:
         chosen = round_of(asked.contest(contest), round_, "attack")
         listed = asked.targets(contest, chosen)
         if out is not None:
-            making_folder(out)
+            create_folder(out)
             with progress_bar(_("Fetching")) as progress:
                 for done, one in enumerate(listed):
                     progress(done / len(listed), one.target)
@@ -119,7 +119,7 @@ def targets(
                     files[one.target] = str(out / f"{one.target}.csv")
     told = [one.model_dump() | {"file": files.get(one.target)} for one in listed]
     rows = [(one.target, str(one.tries), str(one.left), files.get(one.target, "")) for one in listed]
-    table = Table((_("target"), _("tries"), _("left"), _("file")), rows)
+    table = TextTable((_("target"), _("tries"), _("left"), _("file")), rows)
     return Output({"round": chosen, "targets": told}, [table])
 
 
@@ -204,7 +204,7 @@ def status(
                 {"session": session.model_dump(mode="json"), "contests": found},
                 [
                     Note(words.format(server=asked.address, login=login)),
-                    Table((_("contest"), _("title"), _("open now"), _("teams"), _("you are")), rows),
+                    TextTable((_("contest"), _("title"), _("open now"), _("teams"), _("you are")), rows),
                 ],
             )
         if submission is not None:
@@ -221,10 +221,10 @@ def status(
     for one in about["phases"]:
         times = shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)
         plan.append((one["id"], *times, _("open") if one.get("open") else ""))
-    parts.append(Table((_("phase"), _("opens"), _("closes"), ""), plan, f"{about['title']} ({zone})"))
+    parts.append(TextTable((_("phase"), _("opens"), _("closes"), ""), plan, f"{about['title']} ({zone})"))
     if handed:
         files = [(file.id, _kind(file), file.round, shown_time(file.time), _word(file)) for file in handed]
-        parts.append(Table((_("file"), _("kind"), _("round"), _("received"), _("found")), files))
+        parts.append(TextTable((_("file"), _("kind"), _("round"), _("received"), _("found")), files))
     return Output({"contest": about, "submissions": [file.model_dump(mode="json") for file in handed]}, parts)
 
 
@@ -253,15 +253,15 @@ def _handed(found: SubmissionOut) -> Output:
     total = int(report.get("total", 0))
     if total > len(report.get("problems", ())):
         parts.append("  " + _("{count:,} problems in all").format(count=total))
-    parts += score_table(found.shown.values, found.shown.house)
+    parts += score_table(found.shown.values, found.shown.baseline)
     if found.trouble and found.state != "refunded":
         parts.append(found.trouble)
     return Output(found.model_dump(mode="json"), parts)
 
 
-def score_table(values: Mapping[str, float] | None, house: Mapping[str, Any] | None) -> list[Table]:
+def score_table(values: Mapping[str, float] | None, baseline: Mapping[str, Any] | None) -> list[TextTable]:
     """Return the table of a file's measures and of what the house's attacks got, where there are any."""
     rows = [(name, number(value)) for name, value in (values or {}).items()]
-    for name, one in (house or {}).items():
+    for name, one in (baseline or {}).items():
         rows += [(f"{name}: {key}", number(value)) for key, value in (one.get("values") or {}).items()]
-    return [Table((_("measure"), _("value")), rows)] if rows else []
+    return [TextTable((_("measure"), _("value")), rows)] if rows else []

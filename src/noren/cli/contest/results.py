@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, Round, round_of, shown_time
 from noren.cli.contest.playing import handed_in, score_table
-from noren.cli.parts.commands import App, Note, Output, Part, Table, number, progress_bar, refusal, situation
+from noren.cli.parts.commands import App, Note, Output, Part, TextTable, number, progress_bar, refusal, situation
 from noren.cli.parts.inputs import Master
 from noren.i18n import _
 
@@ -38,15 +38,17 @@ def check(
     """Check a file; leave with 1 where it is not valid."""
     from noren.cli.releases import report_parts
     from noren.contest.judging.checking import check_guess, check_release
-    from noren.data.formats.source import readable
+    from noren.data.formats.source import require_readable
 
     book = rules(rulebook, contest, connection)
-    original = readable(original)
+    original = require_readable(original)
     with handed_in(release) as file:
         if against is None:
-            report = check_release(book, original, readable(file), limit=limit, master=master)
+            report = check_release(book, original, require_readable(file), limit=limit, master=master)
         else:
-            report = check_guess(book, original, readable(against), readable(file), limit=limit, master=master)
+            report = check_guess(
+                book, original, require_readable(against), require_readable(file), limit=limit, master=master
+            )
         told: dict[str, Any] = report.as_dict()
         if score and against is None and report.valid:
             from noren.contest.judging.scoring import score_release
@@ -81,8 +83,8 @@ def leaderboard(contest: Contest, round_: Round = None, *, connection: Connectio
 def board_parts(board: dict[str, Any], zone: str) -> Iterator[Part]:
     """Yield a board; who has no rank stands last, with the reason."""
     from noren.contest.standings import Status
-    from noren.judgement.sentences import word_text
-    from noren.judgement.verdict import Word
+    from noren.judgement.sentences import verdict_label
+    from noren.judgement.verdict import VerdictStatus
 
     if board["kind"] == "frozen":
         at = shown_time(board["at"], zone)
@@ -95,12 +97,12 @@ def board_parts(board: dict[str, Any], zone: str) -> Iterator[Part]:
         rank = "–" if one["rank"] is None else str(one["rank"])
         score = "" if one["score"] is None else number(one["score"])
         values = [number(one["values"][name]) if name in one["values"] else "" for name in measures]
-        verdict = word_text(Word(one["verdict"])) if one["verdict"] else ""
+        verdict = verdict_label(VerdictStatus(one["verdict"])) if one["verdict"] else ""
         if why := Status(one["status"]).words:
             verdict = f"{why}: {one['reason']}" if one["reason"] else why
         rows.append((rank, one["name"], score, *values, f"{one['effective']}/{one['attackers']}", verdict))
     headings = (_("rank"), _("team"), _("score"), *measures, _("broken by / attacked by"), _("verdict"))
-    yield Table(headings, rows, str(board["round"]))
+    yield TextTable(headings, rows, str(board["round"]))
 
 
 @app.command("results")

@@ -2,8 +2,8 @@
 
 A command is a function that returns an :class:`Output`: plain data for ``--json``, and lines, tables and notes for
 people. :class:`App` registers it in a wrapper, which declares ``--json``, prints one of the two and sets the exit code.
-What its help page says stands in the TOML file beside its module, under the name of the function: ``help`` and
-``epilog`` of the command, and the help of each option under its parameter's name.
+The texts of its help page stand in the TOML file beside its module, under the name of the function: ``help`` and
+``example`` (which is not translated) of the command, and the help of each option under its parameter's name.
 While the command runs, nothing that it reads is written over (:func:`guarded`), and what fails while the rest goes on
 is noted (:class:`Failures`).
 """
@@ -29,7 +29,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
 from noren.cli import interrupts_to
-from noren.cli.parts.help_pages import Spoken
+from noren.cli.parts.help_pages import LocalizedCommand
 from noren.errors import ComponentError, InputError, NorenError, OutputError, ParameterError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, Stoppable, silent
@@ -52,7 +52,7 @@ situation = _Situation()
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """A table on standard output; columns of numbers are set to the right."""
 
     headings: Sequence[str]
@@ -67,7 +67,7 @@ class Note:
     text: str
 
 
-Part = str | Table | Note
+Part = str | TextTable | Note
 """A line on standard output, a table there, or a note."""
 
 
@@ -105,7 +105,7 @@ def show(parts: Iterable[Part]) -> None:
     """Print lines, tables and notes in order."""
     for part in parts:
         match part:
-            case Table():
+            case TextTable():
                 _show_table(part)
             case Note(text):
                 say(text)
@@ -113,7 +113,7 @@ def show(parts: Iterable[Part]) -> None:
                 sys.stdout.write(f"{part}\n")  # in one piece: a reader may leave after it
 
 
-def _show_table(shown: Table) -> None:
+def _show_table(shown: TextTable) -> None:
     """Print a table; columns of numbers are set to the right."""
     from rich import table as rich_table
     from rich.console import Console
@@ -147,7 +147,7 @@ def refusal(
     name: str, kind: type[InputError] = ParameterError, /, *, file: Path | None = None, **values: object
 ) -> InputError:
     """Return the error that ``messages.toml`` words under this name."""
-    return kind(*_messages.problem(name, **values), file=file)
+    return kind(_messages(name, **values), file=file)
 
 
 def say(*words: str) -> None:
@@ -288,13 +288,13 @@ def _printing(function: Callable[..., Any]) -> Callable[..., Any]:
 # --- registering -----------------------------------------------------------------------------------------------------
 
 
-class _Command(Spoken, TyperCommand):
+class _Command(LocalizedCommand, TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         with guarded(ctx.command_path.partition(" ")[2], ctx.params, ctx.args):
             return super().invoke(ctx)
 
 
-class _Group(Spoken, TyperGroup):
+class _Group(LocalizedCommand, TyperGroup):
     pass
 
 
@@ -326,11 +326,19 @@ class App(typer.Typer):
         return commands
 
 
+def example_line(command: str) -> str:
+    """Return the line at the end of a help page that shows how the command is called."""
+    return _("Example: {command}").format(command=command)
+
+
 def _adding(
     register: Callable[..., Any], settings: dict[str, Any]
 ) -> Callable[[CommandFunctionType], CommandFunctionType]:
     def add(function: CommandFunctionType) -> CommandFunctionType:
-        page = {name: _(text) for name, text in _help_texts(function).items() if name in ("help", "epilog")}
+        texts = _help_texts(function)
+        summary, example = texts.get("help"), texts.get("example")
+        page = {"help": _(summary)} if summary else {}
+        page |= {"epilog": example_line(example)} if example else {}
         register(**page | settings)(_printing(function))
         return function
 
@@ -383,7 +391,7 @@ def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -
     words
         Further words, parameters of methods, which may name files.
     """
-    from noren.data.formats.files import keeping, must_be_writable
+    from noren.data.formats.files import protect_inputs, require_writable
 
     read: list[Path] = []
     written: dict[Path, str] = {}
@@ -404,10 +412,10 @@ def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -
     for part in parts:
         with contextlib.suppress(OSError, ValueError):
             read += [Path(part)] if Path(part).is_file() else []
-    with keeping(read):
+    with protect_inputs(read):
         for path in written:
             if path.is_symlink() or not path.is_dir():
-                must_be_writable(path)
+                require_writable(path)
         yield
 
 

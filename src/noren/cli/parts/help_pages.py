@@ -40,7 +40,7 @@ _MARK_UP: Final = re.compile(r"(?<!\\)(\[[a-z#/@][^[]*?\])")
 """What a page would take for mark-up: local[2], a table's name in TOML."""
 
 
-class Spoken:
+class LocalizedCommand:
     """A command whose page is in the reader's language."""
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -95,7 +95,7 @@ _ENDING = rf"[{_CLOSING}]*(?:[:;,.!?)\]}}%]+(?=\s|$|[{_JAPANESE}]))?"
 _WORD = re.compile(rf"\s*(?:[{_OPENING}]*(?:{_MAIN}){_ENDING}|[{_JAPANESE}])\s*")
 
 
-class _Whole(str):
+class _UnbrokenWord(str):
     """A word whose trailing spaces take room: Rich drops those at a line's end by characters, not by their width."""
 
     __slots__ = ()
@@ -110,6 +110,6 @@ def line_words(text: str) -> Iterator[tuple[int, int, str]]:
     >>> [word for _start, _end, word in line_words("列（CSV）です。 k=2 で")]
     ['列', '（CSV）', 'で', 'す。 ', 'k=2 ', 'で']
     """
-    keep = str if text.isascii() else _Whole
+    keep = str if text.isascii() else _UnbrokenWord
     for found in _WORD.finditer(text):
         yield found.start(), found.end(), keep(found.group())

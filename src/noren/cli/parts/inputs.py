@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from noren.data.guessing import Question
     from noren.data.guessing.schema_guess import SchemaGuess
     from noren.data.schema import Schema
-    from noren.execution.engine import Dataset, Engine
+    from noren.execution.engine import Engine, OriginalInput
     from noren.registry import Kind, Registry
 
 text = Texts(__name__)
@@ -60,7 +60,7 @@ class Reading:
         schema: str | Schema | None = None,
         release: Path | None = None,
         quiet: bool = False,
-    ) -> Dataset:
+    ) -> OriginalInput:
         """Open the original and say what was chosen on the way; stop where a wrong choice would count the wrong people.
 
         Where no schema is named, it is read by ``schema``, or by the preset that its ``release`` was read by.

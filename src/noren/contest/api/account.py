@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
 from noren.contest.actions import RefusedError
-from noren.contest.dependencies import Asking, Ident, TheDesk, TheEntrance
-from noren.contest.schemas import Described, Strict
+from noren.contest.dependencies import ArenaService, Asking, Ident, TheEntrance
+from noren.contest.schemas import Described, StrictModel
 from noren.contest.service import FARTHEST
 from noren.i18n import _
 from noren.web.guard import drop_session, keep_session, token_of
@@ -29,7 +29,7 @@ class AccountOut(Described):
     is_organiser: bool
 
 
-class SessionOut(BaseModel):
+class ArenaSessionOut(BaseModel):
     """Who asks, and what a browser needs to change something: the token for ``X-CSRF-Token``.
 
     ``setup``: there is no organiser yet; whoever has the code in the server's terminal signs up as the first.
@@ -44,14 +44,14 @@ class SessionOut(BaseModel):
     setup: bool
 
 
-class LoginIn(Strict):
+class LoginIn(StrictModel):
     """Login and password."""
 
     login: Login
     password: Password
 
 
-class AccountIn(Strict):
+class AccountIn(StrictModel):
     """A new account; ``code`` is that of the first organiser, which the server's terminal shows."""
 
     login: Login
@@ -60,14 +60,14 @@ class AccountIn(Strict):
     code: str = Field(default="", max_length=100)
 
 
-class PasswordIn(Strict):
+class PasswordIn(StrictModel):
     """The password so far, and another."""
 
     old: Password
     new: Password
 
 
-class TokenIn(Strict):
+class TokenIn(StrictModel):
     """What a program may do in one's name."""
 
     name: str = Field(min_length=1, max_length=80)
@@ -91,7 +91,7 @@ class NewTokenOut(BaseModel):
     text: str
 
 
-class ClockIn(Strict):
+class ClockIn(StrictModel):
     """Where to move the clock of a rehearsal: to a moment, or forward by seconds."""
 
     to: str | None = Field(default=None, max_length=60)
@@ -108,29 +108,31 @@ class ClockOut(BaseModel):
 
 
 @router.get("/session")
-def show_session(request: Request, who: Asking, desk: TheDesk, entrance: TheEntrance) -> SessionOut:
+def show_session(request: Request, who: Asking, service: ArenaService, entrance: TheEntrance) -> ArenaSessionOut:
     """Tell who asks, and the token that changes must carry."""
-    return SessionOut(
+    return ArenaSessionOut(
         csrf=request.state.csrf,
         language=request.state.language,
         account=None if who.account is None else AccountOut.model_validate(who.account),
         scopes=sorted(who.scopes) if who.account is not None else [],
-        now=desk.arena.now(),
-        rehearsal=desk.arena.rehearsal,
+        now=service.arena.now(),
+        rehearsal=service.arena.rehearsal,
         setup=entrance.is_new,
     )
 
 
 @router.post("/session")
-def log_in(asked: LoginIn, request: Request, answer: Response, desk: TheDesk, entrance: TheEntrance) -> SessionOut:
+def log_in(
+    asked: LoginIn, request: Request, answer: Response, service: ArenaService, entrance: TheEntrance
+) -> ArenaSessionOut:
     """Log in; the answer has the cookie of a new session, and its token."""
     session = entrance.enter(asked.login, asked.password, request.state.client)
     if session is None:
-        raise RefusedError(_("login or password is wrong"), _("try again"), status=401)
+        raise RefusedError(_("try again"), status=401)
     keep_session(answer, request, session)
     request.state.session = session
     request.state.csrf = token_of(request.app.state.settings, session)
-    return show_session(request, entrance.who(session), desk, entrance)
+    return show_session(request, entrance.who(session), service, entrance)
 
 
 @router.delete("/session", status_code=204)
@@ -194,6 +196,6 @@ def revoke_token(token: Ident, who: Asking, entrance: TheEntrance) -> Response:
 
 
 @router.post("/clock")
-def move_clock(asked: ClockIn, who: Asking, desk: TheDesk) -> ClockOut:
+def move_clock(asked: ClockIn, who: Asking, service: ArenaService) -> ClockOut:
     """Move the clock of a rehearsal forward, for all contests of the server."""
-    return ClockOut(now=desk.move_clock(who, asked.to, asked.forward))
+    return ClockOut(now=service.move_clock(who, asked.to, asked.forward))

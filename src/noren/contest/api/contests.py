@@ -19,20 +19,20 @@ from starlette.datastructures import UploadFile
 from noren.contest import actions
 from noren.contest.actions import RefusedError
 from noren.contest.dependencies import (
+    ArenaService,
     Asking,
     ContestName,
     Ident,
     RoundName,
-    TheDesk,
     add_action,
     described_file,
+    name_broken_rule,
     not_too_often,
-    saying_which_rule,
 )
-from noren.contest.kinds import Role
+from noren.contest.kinds import ContestRole
 from noren.contest.results import RESULTS_FILES, RoundResults, results_html, results_json
-from noren.contest.schemas import ContestOut, Described, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
-from noren.contest.service import Desk, NewContest, Visit, Who
+from noren.contest.schemas import ContestOut, Described, HeadOut, MemberOut, PhaseOut, RoundOut, StrictModel, TeamOut
+from noren.contest.service import ArenaIdentity, ContestAccess, ContestService, NewContest
 from noren.contest.standings import BoardKind
 from noren.contest.state import Team
 from noren.errors import ParameterError
@@ -56,12 +56,12 @@ class ContestSummary(BaseModel):
     phases: list[PhaseOut]
     paused: str | None
     teams: int
-    role: Role
+    role: ContestRole
     has_results: bool
 
 
 @contests.get("/contests")
-def list_contests(who: Asking, desk: TheDesk) -> list[ContestSummary]:
+def list_contests(who: Asking, service: ArenaService) -> list[ContestSummary]:
     """Return the contests that one may see."""
     return [
         ContestSummary(
@@ -70,45 +70,47 @@ def list_contests(who: Asking, desk: TheDesk) -> list[ContestSummary]:
             role=visit.role,
             has_results=visit.contest.has_results(visit.now),
         )
-        for visit in desk.visits(who)
+        for visit in service.visits(who)
     ]
 
 
 @contests.post("/contests", status_code=201, openapi_extra=_BODIES["contest"])
-async def create_contest(request: Request, who: Asking, desk: TheDesk) -> ContestOut:
+async def create_contest(request: Request, who: Asking, service: ArenaService) -> ContestOut:
     """Create a contest: a form with ``contest`` (JSON) and a file for each round, under the round's name."""
-    desk.may_create(who)  # before anything is read
+    service.may_create(who)  # before anything is read
     if not request.headers.get("content-type", "").startswith(_FORM):
-        raise ParameterError(_("a contest comes as a form with files"), _("send multipart/form-data"))
+        raise ParameterError(_("send multipart/form-data"))
     async with request.form(max_files=_MOST_ROUNDS, max_fields=_MOST_ROUNDS, max_part_size=2**20) as form:
         given = form.get("contest")
         text = await given.read(2**20) if isinstance(given, UploadFile) else given
-        with saying_which_rule("contest"):
+        with name_broken_rule("contest"):
             asked = NewContest.model_validate_json(text or "")
         files = {name: one for name, one in form.multi_items() if name != "contest" and isinstance(one, UploadFile)}
         if len(files) + 1 < len(form.multi_items()):
-            raise ParameterError(_("every part beside contest is a file, one for each round"), _("send each once"))
+            raise ParameterError(_("every part beside contest is a file, one for each round"))
         data = {name: (one.filename or name, one.file) for name, one in files.items()}
-        return contest_out(Visit(desk, who, await run_in_threadpool(desk.create, who, asked, data)))
+        return contest_out(ContestAccess(service, who, await run_in_threadpool(service.create, who, asked, data)))
 
 
 @contests.get("/contests/{contest}")
-def show_contest(contest: ContestName, who: Asking, desk: TheDesk) -> ContestOut:
+def show_contest(contest: ContestName, who: Asking, service: ArenaService) -> ContestOut:
     """Return a contest: rules, schedule, and the head of its log."""
-    return contest_out(desk.visit(who, contest))
+    return contest_out(service.visit(who, contest))
 
 
 @contests.get("/contests/{contest}/rulebook.toml", response_class=Response, responses=_TOML)
-def download_rulebook(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
+def download_rulebook(contest: ContestName, who: Asking, service: ArenaService) -> Response:
     """Return the rulebook as its file."""
-    return Response(desk.visit(who, contest).contest.rulebook.to_toml(), media_type="application/toml; charset=utf-8")
+    return Response(
+        service.visit(who, contest).contest.rulebook.to_toml(), media_type="application/toml; charset=utf-8"
+    )
 
 
 @contests.get("/contests/{contest}/teams")
-def list_teams(contest: ContestName, who: Asking, desk: TheDesk) -> list[TeamOut]:
+def list_teams(contest: ContestName, who: Asking, service: ArenaService) -> list[TeamOut]:
     """Return the teams in the order of their registration."""
-    visit = desk.visit(who, contest)
-    everybody, own = visit.role == Role.ORGANISER, visit.own
+    visit = service.visit(who, contest)
+    everybody, own = visit.role == ContestRole.ORGANISER, visit.own
     return [team_out(one, people=everybody or one == own) for one in visit.contest.teams.values()]
 
 
@@ -131,10 +133,10 @@ class TeamCodeOut(BaseModel):
     code: str
 
 
-def _few_codes(desk: Desk, who: Who, asked: Mapping[str, Any]) -> None:
+def _few_codes(service: ContestService, who: ArenaIdentity, asked: Mapping[str, Any]) -> None:
     """Refuse whoever tries many codes: of teams, or of invitations."""
     if "code" in asked or asked["invitation"]:
-        not_too_often(desk, f"code/{who.somebody().id}", _CODES, _HOUR)
+        not_too_often(service, f"code/{who.somebody().id}", _CODES, _HOUR)
 
 
 add_action(
@@ -147,9 +149,9 @@ add_action(teams, actions.new_code, TeamCodeOut, lambda _visit, given: {"code": 
 
 
 @teams.get("/contests/{contest}/team")
-def show_team(contest: ContestName, who: Asking, desk: TheDesk) -> TeamOut:
+def show_team(contest: ContestName, who: Asking, service: ArenaService) -> TeamOut:
     """Return one's team."""
-    return team_out(desk.visit(who, contest).own_team(), people=True)
+    return team_out(service.visit(who, contest).own_team(), people=True)
 
 
 organising = APIRouter(tags=["organising"])
@@ -161,7 +163,7 @@ class CodeOut(BaseModel):
     code: str
 
 
-class JobOut(Described):
+class ScoringJobOut(Described):
     """A piece of work; ``error`` says why it failed, or why it is tried again."""
 
     id: str
@@ -186,7 +188,7 @@ class FlagOut(BaseModel):
     share: float
 
 
-class HookIn(Strict):
+class HookIn(StrictModel):
     """An address that is told of news."""
 
     url: str = Field(max_length=2_000, examples=["https://cup.example/news"])
@@ -211,7 +213,7 @@ class NewHookOut(BaseModel):
 # --- actions ---------------------------------------------------------------------------------------------------------
 
 
-def _changed(visit: Visit, _given: Mapping[str, str]) -> ContestOut:
+def _changed(visit: ContestAccess, _given: Mapping[str, str]) -> ContestOut:
     return contest_out(visit)
 
 
@@ -226,9 +228,9 @@ add_action(organising, actions.reinstate, ContestOut, _changed)
 
 
 @organising.get("/contests/{contest}/flags")
-def list_flags(contest: ContestName, who: Asking, desk: TheDesk) -> list[FlagOut]:
+def list_flags(contest: ContestName, who: Asking, service: ArenaService) -> list[FlagOut]:
     """Return files of different teams that are nearly the same."""
-    found = desk.visit(who, contest).organised().contest
+    found = service.visit(who, contest).organised().contest
     return [
         FlagOut(
             submissions=one["submissions"],
@@ -243,16 +245,16 @@ def list_flags(contest: ContestName, who: Asking, desk: TheDesk) -> list[FlagOut
 
 
 @organising.get("/contests/{contest}/jobs")
-def list_jobs(contest: ContestName, who: Asking, desk: TheDesk) -> list[JobOut]:
+def list_jobs(contest: ContestName, who: Asking, service: ArenaService) -> list[ScoringJobOut]:
     """Return what was and is to be judged or sent, the oldest first."""
-    visit = desk.visit(who, contest).organised()
-    return [JobOut.model_validate(job) for job in desk.arena.store.jobs.of(visit.contest.id)]
+    visit = service.visit(who, contest).organised()
+    return [ScoringJobOut.model_validate(job) for job in service.arena.store.jobs.of(visit.contest.id)]
 
 
 @organising.post("/contests/{contest}/jobs/{job}/retry", status_code=204)
-def retry(contest: ContestName, job: Ident, who: Asking, desk: TheDesk) -> Response:
+def retry(contest: ContestName, job: Ident, who: Asking, service: ArenaService) -> Response:
     """Let a job that was given up be tried again."""
-    desk.visit(who, contest).retry(job)
+    service.visit(who, contest).retry(job)
     return Response(status_code=204)
 
 
@@ -260,23 +262,23 @@ def retry(contest: ContestName, job: Ident, who: Asking, desk: TheDesk) -> Respo
 
 
 @organising.get("/contests/{contest}/hooks")
-def list_hooks(contest: ContestName, who: Asking, desk: TheDesk) -> list[HookOut]:
+def list_hooks(contest: ContestName, who: Asking, service: ArenaService) -> list[HookOut]:
     """Return the addresses that are told of news."""
-    visit = desk.visit(who, contest).organised()
-    return [HookOut.model_validate(hook) for hook in desk.arena.store.hooks.of(visit.contest.id)]
+    visit = service.visit(who, contest).organised()
+    return [HookOut.model_validate(hook) for hook in service.arena.store.hooks.of(visit.contest.id)]
 
 
 @organising.post("/contests/{contest}/hooks", status_code=201)
-def add_hook(contest: ContestName, asked: HookIn, who: Asking, desk: TheDesk) -> NewHookOut:
+def add_hook(contest: ContestName, asked: HookIn, who: Asking, service: ArenaService) -> NewHookOut:
     """Add an address; messages to it are signed with a secret that is told once."""
-    hook, secret = desk.visit(who, contest).add_hook(asked.url)
+    hook, secret = service.visit(who, contest).add_hook(asked.url)
     return NewHookOut(hook=HookOut.model_validate(hook), secret=secret)
 
 
 @organising.delete("/contests/{contest}/hooks/{hook}", status_code=204)
-def remove_hook(contest: ContestName, hook: Ident, who: Asking, desk: TheDesk) -> Response:
+def remove_hook(contest: ContestName, hook: Ident, who: Asking, service: ArenaService) -> Response:
     """Tell an address no more."""
-    desk.visit(who, contest).remove_hook(hook)
+    service.visit(who, contest).remove_hook(hook)
     return Response(status_code=204)
 
 
@@ -289,7 +291,7 @@ def team_out(team: Team, *, people: bool) -> TeamOut:
     return TeamOut(**vars(team) | {"members": len(team.members), "people": members})
 
 
-def contest_out(visit: Visit) -> ContestOut:
+def contest_out(visit: ContestAccess) -> ContestOut:
     """Describe a contest to somebody."""
     contest, now, own = visit.contest, visit.now, visit.own
     rounds = [
@@ -311,7 +313,7 @@ def contest_out(visit: Visit) -> ContestOut:
     return ContestOut(**vars(contest) | told)
 
 
-def phases_out(visit: Visit) -> list[PhaseOut]:
+def phases_out(visit: ContestAccess) -> list[PhaseOut]:
     """Describe the phases of a contest."""
     contest = visit.contest
     return [
@@ -367,16 +369,16 @@ class BoardOut(BaseModel):
 
 
 @outcomes.get("/contests/{contest}/rounds/{round}/leaderboard")
-def leaderboard(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> BoardOut:  # noqa: A002
+def leaderboard(contest: ContestName, round: RoundName, who: Asking, service: ArenaService) -> BoardOut:  # noqa: A002
     """Return the leaderboard of a round as one may see it now."""
-    made, _since = desk.visit(who, contest).board(round)
+    made, _since = service.visit(who, contest).board(round)
     return BoardOut(**made.as_dict(), note=made.note)
 
 
 @outcomes.get("/contests/{contest}/rounds/{round}/matrix")
-def matrix(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> dict[str, Any]:  # noqa: A002
+def matrix(contest: ContestName, round: RoundName, who: Asking, service: ArenaService) -> dict[str, Any]:  # noqa: A002
     """Return who broke whom: named, right, needed, chance and interval of every pair of teams."""
-    return _round(desk.visit(who, contest), round).matrix.as_dict()
+    return _round(service.visit(who, contest), round).matrix.as_dict()
 
 
 @outcomes.get("/contests/{contest}/rounds/{round}/stability")
@@ -384,10 +386,10 @@ def stability(
     contest: ContestName,
     round: RoundName,  # noqa: A002
     who: Asking,
-    desk: TheDesk,
+    service: ArenaService,
 ) -> dict[str, Any] | None:
     """Return how firm ranks are under resampling of customers; nothing where nothing can be resampled."""
-    found = _round(desk.visit(who, contest), round).stability
+    found = _round(service.visit(who, contest), round).stability
     return None if found is None else asdict(found)
 
 
@@ -395,15 +397,15 @@ def stability(
 
 
 @outcomes.get("/contests/{contest}/results.json", response_class=Response, responses=described_file("application/json"))
-def results_as_json(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
+def results_as_json(contest: ContestName, who: Asking, service: ArenaService) -> Response:
     """Return all results as plain data."""
-    return _sent(results_json(desk.visit(who, contest).results()), "application/json", f"{contest}-results.json")
+    return _sent(results_json(service.visit(who, contest).results()), "application/json", f"{contest}-results.json")
 
 
 @outcomes.get("/contests/{contest}/results.html", response_class=Response, responses=described_file("text/html"))
-def results_as_page(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
+def results_as_page(contest: ContestName, who: Asking, service: ArenaService) -> Response:
     """Return all results as a page to keep, in the language one speaks."""
-    text = results_html(desk.visit(who, contest).results())
+    text = results_html(service.visit(who, contest).results())
     return _sent(text, "text/html; charset=utf-8", f"{contest}-results.html")
 
 
@@ -411,11 +413,11 @@ def results_as_page(contest: ContestName, who: Asking, desk: TheDesk) -> Respons
 def results_as_table(
     contest: ContestName,
     who: Asking,
-    desk: TheDesk,
+    service: ArenaService,
     table: Annotated[Literal["standings", "matrix", "stability"], Query()] = "standings",
 ) -> Response:
     """Return a table of the results; no cell of it is a formula."""
-    text = RESULTS_FILES[f"{table}.csv"](desk.visit(who, contest).results())
+    text = RESULTS_FILES[f"{table}.csv"](service.visit(who, contest).results())
     return _sent(text, "text/csv; charset=utf-8", f"{contest}-{table}.csv")
 
 
@@ -424,22 +426,22 @@ def results_as_table(
 
 @outcomes.get("/contests/{contest}/log", response_class=StreamingResponse, responses=described_file(_LINES))
 def download_log(
-    contest: ContestName, who: Asking, desk: TheDesk, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
+    contest: ContestName, who: Asking, service: ArenaService, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
 ) -> Response:
     """Return the log, one entry a line: to the organiser at any time, to everybody when results are open."""
-    entries = desk.visit(who, contest).log(start)
+    entries = service.visit(who, contest).log(start)
     lines = (json.dumps(one.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n" for one in entries)
     return StreamingResponse(lines, media_type=_LINES)
 
 
 @outcomes.get("/contests/{contest}/archive", response_class=FileResponse, responses=described_file("application/zip"))
-def download_archive(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
+def download_archive(contest: ContestName, who: Asking, service: ArenaService) -> Response:
     """Return the whole contest as one file that anybody can replay; there is none before the results."""
-    path = desk.visit(who, contest).archive()
+    path = service.visit(who, contest).archive()
     return FileResponse(path, media_type="application/zip", filename=f"{contest}.zip")
 
 
-def _round(visit: Visit, round_: str) -> RoundResults:
+def _round(visit: ContestAccess, round_: str) -> RoundResults:
     found = next((one for one in visit.results().rounds if one.round == round_), None)
     if found is None:
         raise RefusedError(_("there is no such round"), status=404)

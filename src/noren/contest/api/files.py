@@ -15,12 +15,12 @@ from starlette.concurrency import run_in_threadpool
 from noren.contest import actions
 from noren.contest.actions import RefusedError
 from noren.contest.dependencies import (
+    ArenaService,
     Asking,
     ContestName,
     Ident,
     RoundName,
     TargetName,
-    TheDesk,
     add_action,
     described_file,
     files_of_ours,
@@ -28,10 +28,10 @@ from noren.contest.dependencies import (
 )
 from noren.contest.kinds import PhaseKind
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
-from noren.contest.service import Desk, Who
+from noren.contest.service import ArenaIdentity, ContestService
 from noren.i18n import _
 from noren.tables import table_of
-from noren.web.uploads import received, told_length
+from noren.web.uploads import declared_length, received
 
 router = APIRouter(tags=["files"])
 
@@ -47,35 +47,45 @@ _BODIES = table_of("noren.contest.api.bodies")
 
 @router.put("/contests/{contest}/releases", status_code=201, openapi_extra=_BODIES["file"])
 async def submit_release(
-    contest: ContestName, request: Request, who: Asking, desk: TheDesk, phase: PhaseName = None
+    contest: ContestName, request: Request, who: Asking, service: ArenaService, phase: PhaseName = None
 ) -> ReceivedOut:
     """Hand in a release as the body; the answer has its signed receipt."""
-    return await _taken_in(request, who, desk, contest, phase)
+    return await _taken_in(request, who, service, contest, phase)
 
 
 @router.put("/contests/{contest}/guesses/{target}", status_code=201, openapi_extra=_BODIES["file"])
 async def submit_guess(
-    contest: ContestName, target: TargetName, request: Request, who: Asking, desk: TheDesk, phase: PhaseName = None
+    contest: ContestName,
+    target: TargetName,
+    request: Request,
+    who: Asking,
+    service: ArenaService,
+    phase: PhaseName = None,
 ) -> ReceivedOut:
     """Hand in a guess against a target as the body; the answer has its signed receipt."""
-    return await _taken_in(request, who, desk, contest, phase, target)
+    return await _taken_in(request, who, service, contest, phase, target)
 
 
 async def _taken_in(
-    request: Request, who: Who, desk: Desk, contest: str, phase: str | None, target: str | None = None
+    request: Request,
+    who: ArenaIdentity,
+    service: ContestService,
+    contest: str,
+    phase: str | None,
+    target: str | None = None,
 ) -> ReceivedOut:
     """Keep a file as it comes in: it goes to the disk sealed, and never stands in memory whole."""
-    visit = await run_in_threadpool(desk.visit, who, contest)
+    visit = await run_in_threadpool(service.visit, who, contest)
     by_team = f"files/{visit.contest.id}/{visit.team().id}"
-    await run_in_threadpool(not_too_often, desk, by_team, _UPLOADS, _MINUTE)
+    await run_in_threadpool(not_too_often, service, by_team, _UPLOADS, _MINUTE)
     most = visit.contest.settings.largest_file
-    if told_length(request) > most:
-        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), _("send less"), status=413)
+    if declared_length(request) > most:
+        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), status=413)
     with files_of_ours():
         submission, receipt = await received(
             request,
             _("your file"),
-            lambda blocks: desk.visit(who, contest).submit(blocks, target=target, phase=phase),
+            lambda blocks: service.visit(who, contest).submit(blocks, target=target, phase=phase),
         )
     return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
 
@@ -87,12 +97,12 @@ async def _taken_in(
 def list_submissions(
     contest: ContestName,
     who: Asking,
-    desk: TheDesk,
+    service: ArenaService,
     kind: Annotated[Literal["release", "guess"] | None, Query()] = None,
     round: Annotated[str | None, Query(max_length=40)] = None,  # noqa: A002 - its name in the address
 ) -> list[SubmissionOut]:
     """Return what one's team handed in, the newest first; to an organiser what all did."""
-    visit = desk.visit(who, contest)
+    visit = service.visit(who, contest)
     return [
         visit.described(one, whole=False)
         for one in visit.submissions()
@@ -101,17 +111,17 @@ def list_submissions(
 
 
 @router.get("/contests/{contest}/submissions/{submission}")
-def show_submission(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> SubmissionOut:
+def show_submission(contest: ContestName, submission: Ident, who: Asking, service: ArenaService) -> SubmissionOut:
     """Return a file of one's team: how far its judging is, and what the judge found."""
-    visit = desk.visit(who, contest)
+    visit = service.visit(who, contest)
     return visit.described(visit.submission(submission))
 
 
 @router.get("/contests/{contest}/submissions/{submission}/receipt")
-def download_receipt(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> dict[str, Any]:
+def download_receipt(contest: ContestName, submission: Ident, who: Asking, service: ArenaService) -> dict[str, Any]:
     """Return the signed receipt of a file; it is the same whenever it is asked for."""
-    visit = desk.visit(who, contest)
-    return desk.arena.receipt(visit.contest, visit.submission(submission)).as_dict()
+    visit = service.visit(who, contest)
+    return service.arena.receipt(visit.contest, visit.submission(submission)).as_dict()
 
 
 @router.get(
@@ -119,10 +129,10 @@ def download_receipt(contest: ContestName, submission: Ident, who: Asking, desk:
     response_class=StreamingResponse,
     responses=described_file("application/octet-stream"),
 )
-def download_submission(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> Response:
+def download_submission(contest: ContestName, submission: Ident, who: Asking, service: ArenaService) -> Response:
     """Return a file of one's team as it was handed in."""
-    known = desk.visit(who, contest).submission(submission)
-    return _sent(desk.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
+    known = service.visit(who, contest).submission(submission)
+    return _sent(service.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
 
 
 add_action(router, actions.choose)
@@ -136,16 +146,16 @@ add_action(router, actions.choose)
     response_class=StreamingResponse,
     responses=described_file("application/octet-stream"),
 )
-def download_data(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> Response:  # noqa: A002
+def download_data(contest: ContestName, round: RoundName, who: Asking, service: ArenaService) -> Response:  # noqa: A002
     """Return the data of a round: to teams from its first phase on."""
-    name, file = desk.visit(who, contest).data(round)
+    name, file = service.visit(who, contest).data(round)
     return _sent(file, name, "application/octet-stream")
 
 
 @router.get("/contests/{contest}/rounds/{round}/targets")
-def list_targets(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> list[TargetOut]:  # noqa: A002
+def list_targets(contest: ContestName, round: RoundName, who: Asking, service: ArenaService) -> list[TargetOut]:  # noqa: A002
     """Return what may be attacked, from the attack phase on; one's own release is left out."""
-    visit = desk.visit(who, contest)
+    visit = service.visit(who, contest)
     found, targets, team = visit.contest, visit.targets(round), visit.contest.team_of.get(who.id, "")
     phases = [one.id for one in found.open(visit.now, PhaseKind.ATTACK) if one.round == round] if team else []
     most = found.rulebook.quota.guesses
@@ -166,10 +176,10 @@ def download_target(
     round: RoundName,  # noqa: A002
     target: TargetName,
     who: Asking,
-    desk: TheDesk,
+    service: ArenaService,
 ) -> Response:
     """Return the public part of a target, its rows and pseudonyms by lot."""
-    file = desk.visit(who, contest).target_file(round, target)
+    file = service.visit(who, contest).target_file(round, target)
     return _sent(file, f"{round}-{target}.csv", "text/csv; charset=utf-8")
 
 

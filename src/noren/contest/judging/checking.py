@@ -29,11 +29,11 @@ from noren.data import checks
 from noren.data.checks.pwscup2018 import one_to_one
 from noren.data.checks.report import Finding, Report, broken_rows, gather, read_lines
 from noren.data.formats.parse import column_rules, read_text, unreadable
-from noren.data.formats.source import Source, stop_at_large
+from noren.data.formats.source import Source, limit_decoded_size
 from noren.data.frames import History, Records
 from noren.data.schema import Column, Role, Scale
 from noren.errors import FormatError, InputError, Problem
-from noren.i18n import LANGUAGES, _, said_again, speaking
+from noren.i18n import LANGUAGES, _, retranslate, use_language
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -56,7 +56,7 @@ def checked_release(
     """Check a release and return it, ready to be judged, where it is valid."""
     data = original_of(rulebook, original, master)  # a fault of the original is not the team's
     try:
-        _stop_at_other_files(submitted)
+        _reject_other_files(submitted)
         if data.schema.official in checks.CHECKERS:
             report = checks.check_release(str(data.schema.official), original, submitted, limit=limit)
         else:
@@ -91,7 +91,7 @@ def check_guess(
 def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, *, limit: int = SHOWN) -> Report:
     """Check a guess about ``names``: the pseudonyms of a target, or the numbers of its rows."""
     try:
-        _stop_at_other_files(guess)
+        _reject_other_files(guess)
         if data.schema.official not in checks.CHECKERS:
             people = data.customers.cast(pl.String) if isinstance(data, History) else numbered(len(data))
             return gather(pair_findings(guess, data, names, people), limit=limit)
@@ -104,10 +104,10 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
         return refused(error)
 
 
-def _stop_at_other_files(file: Path) -> None:
+def _reject_other_files(file: Path) -> None:
     if Source.open(file).kind != "text":  # what a checker of lines says of a workbook helps nobody
-        raise FormatError(*say.problem("no_text"))
-    stop_at_large(file, LARGEST)
+        raise FormatError(say("no_text"))
+    limit_decoded_size(file, LARGEST)
 
 
 def refused(error: InputError) -> Report:
@@ -118,12 +118,12 @@ def refused(error: InputError) -> Report:
 def in_every_language(report: Report) -> dict[str, Any]:
     """Return a report as the log keeps it: in each language, long values cut.
 
-    Its texts must remember their messages (:func:`noren.i18n.remember_messages`), so that the log does not depend on
+    Its texts must remember their messages (:func:`noren.i18n.track_messages`), so that the log does not depend on
     the language that a judge's machine speaks.
     """
     told = {}
     for language in LANGUAGES:
-        with speaking(language):
+        with use_language(language):
             kept = replace(report, problems=_again(report.problems), warnings=_again(report.warnings))
             told[language] = kept.as_dict()
     return told
@@ -137,7 +137,7 @@ def _again(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
         if value is not None:
             cut = "".join(c if c.isprintable() else repr(c)[1:-1] for c in value[:_LONGEST])
             value = cut if len(value) <= _LONGEST else f"{cut}…"
-        made.append(replace(one, value=value, rule=str(said_again(one.rule)), cure=str(said_again(one.cure))))
+        made.append(replace(one, value=value, rule=str(retranslate(one.rule)), cure=str(retranslate(one.cure))))
     return tuple(made)
 
 
@@ -184,7 +184,9 @@ class _Check:
     def _customer(self) -> str:
         return self.original.schema.role(Role.CUSTOMER).name
 
-    def _told(self, column: str | None, rule: str, cure: str, cells: pl.Series | None = None) -> Callable[..., Problem]:
+    def _told(
+        self, column: str | None, rule: str, cure: str = "", cells: pl.Series | None = None
+    ) -> Callable[..., Problem]:
         """Return how one broken rule of a column is told of any row."""
 
         def tell(row: int) -> Problem:
@@ -208,11 +210,11 @@ class _Check:
             yield Finding.once(Problem(expected + first, None, None, count, cure))
         rows = self.rows
         beyond = pl.col("\0deleted") & (pl.col("\0place") >= expected)
-        yield Finding(broken_rows(rows, beyond), 0, self._told(None, *say.problem("deleted_beyond")))
+        yield Finding(broken_rows(rows, beyond), 0, self._told(None, say("deleted_beyond")))
         if isinstance(self.original, History):
             others = [name for name in self.cells.columns if name != self._customer]
             speaks = pl.any_horizontal(~pl.col(others).is_in([SUPPRESSED, ""]))
-            told = self._told(self._customer, *say.problem("deleted_speaks", row=self._deleted_row()))
+            told = self._told(self._customer, say("deleted_speaks", row=self._deleted_row()))
             yield Finding(broken_rows(rows, pl.col("\0deleted") & speaks), 0, told)
 
     def _deleted_row(self) -> str:
@@ -230,16 +232,16 @@ class _Check:
         rows = self._live.select("row", "\0place", pseudonym=column)
         pseudonym = pl.col("pseudonym")
         empty, named = pseudonym == "", pseudonym.is_in(customers.drop_nulls().unique().implode())
-        told = self._told(column, *say.problem("no_pseudonym", row=self._deleted_row()))
+        told = self._told(column, say("no_pseudonym", row=self._deleted_row()))
         yield Finding(broken_rows(rows, empty), rank, told)
-        yield Finding(broken_rows(rows, named), rank, self._told(column, *say.problem("customers_name")))
+        yield Finding(broken_rows(rows, named), rank, self._told(column, say("customers_name")))
         known = rows.filter(~empty & ~named)
         kept = known.filter(pl.col("\0place") < len(self.original))
         whose = kept.with_columns(customers.gather(kept["\0place"]).alias("customer"))
         yield from one_to_one(whose.drop_nulls("customer").select("row", "customer", "pseudonym"), column, rank)
         inserted = known.filter(pl.col("\0place") >= len(self.original))
         strange = ~pseudonym.is_in(kept["pseudonym"].unique().implode())
-        yield Finding(broken_rows(inserted, strange), rank, self._told(column, *say.problem("inserted_stranger")))
+        yield Finding(broken_rows(inserted, strange), rank, self._told(column, say("inserted_stranger")))
 
     # --- cells -------------------------------------------------------------------------------------------------
 
@@ -249,7 +251,7 @@ class _Check:
         live = self._live.select("row", cell=column.name)
         rank = self.cells.columns.index(column.name) + 1
         if self.rulebook.exact_values and not column.optional:
-            told = self._told(column.name, *say.problem("missing"))
+            told = self._told(column.name, say("missing"))
             yield Finding(broken_rows(live, cell.is_in([SUPPRESSED, ""])), rank, told)
         said = live.filter(~cell.is_in([SUPPRESSED, ""]))
         if said.is_empty():
@@ -279,7 +281,7 @@ class _Check:
         values = typed[column.name]
         if len(ends) > count:
             turned = (values[:count] > values[count:]).fill_null(value=False)
-            yield turned, *say.problem("turned_range")
+            yield turned, say("turned_range"), ""
         rules = column_rules(column.model_copy(update={"optional": True}), guessed=self.original.schema.guessed)
         judged = typed.select(bad.fill_null(value=False).alias(str(n)) for n, (bad, _rule, _cure) in enumerate(rules))
         for number, (_bad, rule, _cure) in enumerate(rules):
@@ -292,12 +294,12 @@ class _Check:
         members = said.select(pl.when(braced).then(split).otherwise(pl.concat_list(cell)).alias("members"))
         lists = members["members"]
         bad_set = (lists.list.contains("") | (lists.list.n_unique() != lists.list.len())).fill_null(value=False)
-        yield bad_set, *say.problem("bad_set")
+        yield bad_set, say("bad_set"), ""
         if column.role in (Role.ITEM, Role.QUASI, Role.SENSITIVE):
-            words = say.problem("foreign_item" if column.role == Role.ITEM else "foreign_value")
+            words = say("foreign_item" if column.role == Role.ITEM else "foreign_value")
             known = self.original.frame[column.name].cast(pl.String).drop_nulls().unique()
             if column.domain is not None:
                 known = pl.concat([known, pl.Series(column.domain)]).unique()
             flat = pl.DataFrame({"at": np.arange(len(lists)), "value": lists}).explode("value")
             strange = flat.filter(~pl.col("value").is_in(known.implode()))["at"].unique()
-            yield pl.Series(np.arange(len(lists))).is_in(strange.implode()) & ~bad_set, *words
+            yield pl.Series(np.arange(len(lists))).is_in(strange.implode()) & ~bad_set, words, ""

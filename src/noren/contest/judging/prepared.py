@@ -46,7 +46,7 @@ from noren.contest.rulebook import Rulebook
 from noren.data.checks.report import read_sheet
 from noren.data.contest_files import write_guess, write_lines
 from noren.data.formats.render import Spelling
-from noren.data.formats.source import stop_at_large
+from noren.data.formats.source import limit_decoded_size
 from noren.data.frames import History, Records, Table
 from noren.data.guessing import Question
 from noren.data.periods import periods_of
@@ -94,7 +94,7 @@ class Prepared:
     release: Release
 
 
-class _Shelf(Generic[Kept]):
+class _BoundedCache(Generic[Kept]):
     """What was made last, up to a bound of bytes; what one thread makes, another waits for."""
 
     def __init__(self, most: int) -> None:
@@ -110,8 +110,8 @@ class _Shelf(Generic[Kept]):
             return found[0]
 
 
-_originals: _Shelf[Records] = _Shelf(_MOST_KEPT)
-_releases: _Shelf[Prepared] = _Shelf(_MOST_KEPT)
+_originals: _BoundedCache[Records] = _BoundedCache(_MOST_KEPT)
+_releases: _BoundedCache[Prepared] = _BoundedCache(_MOST_KEPT)
 
 
 def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> Records:
@@ -121,9 +121,9 @@ def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> R
         said = rulebook.data_schema  # where it is empty, the format is guessed from the data
         schema = None if not said else Schema.preset(said) if said in PRESETS else Schema.from_toml(said)
         kind = None if said else rulebook.kind
-        data = read(path, schema, master=master, kind=kind, stop_at=_stop_at_questions).data
+        data = read(path, schema, master=master, kind=kind, stop_at=_reject_open_questions).data
         if data.schema.kind != rulebook.kind:
-            raise SchemaError(*say.problem("kind_of_data", wanted=rulebook.kind, given=data.schema.kind))
+            raise SchemaError(say("kind_of_data", wanted=rulebook.kind, given=data.schema.kind))
         return data, int(data.frame.estimated_size())
 
     keys = (rulebook.digest, _digest(path), "" if master is None else _digest(master))
@@ -132,7 +132,7 @@ def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> R
 
 def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | None = None) -> Prepared:
     """Return a release ready to be judged. What the reader cannot take is the team's fault, and raised."""
-    stop_at_large(submitted, LARGEST)
+    limit_decoded_size(submitted, LARGEST)
     data = original_of(rulebook, original, master)
 
     def make() -> tuple[Prepared, int]:
@@ -142,7 +142,7 @@ def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | 
         else:
             given = read(submitted, schema).data if schema.official else records_of(submitted, schema)
         if len(given) < len(data):
-            raise FileError(*say.problem("too_few_rows", found=len(given), expected=len(data)))
+            raise FileError(say("too_few_rows", found=len(given), expected=len(data)))
         rows, names = given, pl.DataFrame(schema={"own": pl.String, "pseudonym": pl.String})
         if isinstance(given, History):  # under pseudonyms that do not depend on what they were called
             column = schema.role(Role.CUSTOMER).name
@@ -168,7 +168,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _stop_at_questions(questions: Sequence[Question]) -> None:
+def _reject_open_questions(questions: Sequence[Question]) -> None:
     if questions:
         raise SchemaError(str(questions[0]), _("write the schema of the data into the rulebook"))
 

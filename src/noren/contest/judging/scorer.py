@@ -38,7 +38,7 @@ from noren.work.child_processes import Child, Line, Parent, become_child
 
 if TYPE_CHECKING:
     from noren.contest.rulebook import Rulebook
-    from noren.execution.session import Step
+    from noren.execution.session import ClusterStep
 
 TOO_LONG: Final = N_("judging this file took longer than it may")
 TOO_LARGE: Final = N_("judging this file took more memory than it may")
@@ -218,14 +218,14 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
     book = _rulebook(order["rulebook"])
     original, submitted = Path(order["original"]), Path(order["submitted"])
     if order["kind"] == "release":
-        teller = _Teller(say)
+        teller = _ScorerProgress(say)
         score = partial(score_release, book, original, submitted, progress=teller)
         if not order.get("engine"):
             return score()
         from noren.contest.judging.scoring import on_cluster
-        from noren.execution.session import hearing_stages
+        from noren.execution.session import report_stages
 
-        with on_cluster(order["engine"], Path(order["folder"])) as engine, hearing_stages(teller.hear):
+        with on_cluster(order["engine"], Path(order["folder"])) as engine, report_stages(teller.hear):
             return score(engine=engine)
     lots = bytes.fromhex(order["salt"]), str(order["label"])
     if order["kind"] == "guess":
@@ -244,7 +244,7 @@ def _rulebook(text: str) -> Rulebook:
     return read_rulebook(text)
 
 
-class _Teller:
+class _ScorerProgress:
     """Progress as lines, a few a second; the stages of a cluster whenever they changed."""
 
     def __init__(self, say: Say) -> None:
@@ -259,7 +259,7 @@ class _Teller:
                 self._last = time.monotonic()
                 self._say({"done": self._done, "words": words})
 
-    def hear(self, steps: Sequence[Step]) -> None:
+    def hear(self, steps: Sequence[ClusterStep]) -> None:
         """Say the steps of a cluster."""
         with self._lock:
             told = [asdict(step) for step in steps]

@@ -42,9 +42,9 @@ from noren.data.compatibility import class_sizes
 from noren.data.frames import History
 from noren.data.schema import Kind, Role
 from noren.errors import ClusterError, InputError, NorenError, OutputError
-from noren.execution.engine import Dataset, Engine, Released, engine_named
-from noren.i18n import LANGUAGES, N_, _, remember_messages, said_again, speaking
-from noren.judgement.evidence import Tried, facts_from, tried_by
+from noren.execution.engine import Engine, OriginalInput, ReleaseInput, get_engine
+from noren.i18n import LANGUAGES, N_, _, retranslate, track_messages, use_language
+from noren.judgement.evidence import AttackResult, attack_result, facts_from
 from noren.judgement.judging import deciding_measures
 from noren.judgement.release_facts import release_facts
 from noren.progress import Progress, part_of, silent
@@ -69,7 +69,7 @@ class ScoringEngine(Engine):
         self._cluster, self._folder = cluster, folder
 
     def attack(
-        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
+        self, original: OriginalInput, release: ReleaseInput, attack: Attack, *, progress: Progress = silent, **how: Any
     ) -> Guess:
         """Attack a release with what the house is said to know: on the cluster where that is all."""
         whole = how["knowledge"] == 1 and how["item_prefix"] is None and not attack.listens
@@ -91,8 +91,8 @@ class ScoringEngine(Engine):
 
     def measure(
         self,
-        original: Dataset,
-        release: Released,
+        original: OriginalInput,
+        release: ReleaseInput,
         measure: Measure,
         *,
         guesses: Mapping[str, Any] | None = None,
@@ -111,7 +111,10 @@ class ScoringEngine(Engine):
         return value == int(value) or rounded(value * (1 - _UNSURE)) == rounded(value * (1 + _UNSURE))
 
     def _on_cluster(
-        self, original: Dataset, release: Released, work: Callable[[Engine, Dataset, Released], Answer]
+        self,
+        original: OriginalInput,
+        release: ReleaseInput,
+        work: Callable[[Engine, OriginalInput, ReleaseInput], Answer],
     ) -> Answer | None:
         """Do work on the cluster; None where it is refused: a fault of the release is told in one machine's words."""
         if self._cluster is None or self._folder is None:
@@ -121,7 +124,7 @@ class ScoringEngine(Engine):
             original.rows.frame.select(original.schema.names).write_parquet(data)
             release.whole.save(made)
         try:
-            return work(self._cluster, Dataset(original.schema, data), Released.of(release.whole, made))
+            return work(self._cluster, OriginalInput(original.schema, data), ReleaseInput.of(release.whole, made))
         except (ClusterError, OutputError) as error:
             raise ClusterLostError(str(error)) from error
         except NorenError:
@@ -142,12 +145,12 @@ def on_cluster(engine: str, folder: Path) -> Iterator[ScoringEngine]:
         raise ClusterLostError(str(error)) from error
     folder.mkdir(mode=0o700, exist_ok=True)
     with TemporaryDirectory(dir=folder, prefix="judged-") as place:
-        yield ScoringEngine(engine_named(engine), Path(place))
+        yield ScoringEngine(get_engine(engine), Path(place))
 
 
-def in_memory(release: Prepared) -> tuple[Dataset, Released]:
+def in_memory(release: Prepared) -> tuple[OriginalInput, ReleaseInput]:
     """Return the original and the release as engines take them."""
-    return Dataset(release.original.schema, None, release.original), Released.of(release.release)
+    return OriginalInput(release.original.schema, None, release.original), ReleaseInput.of(release.release)
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
@@ -173,33 +176,33 @@ def score_release(
     found, how many pseudonyms are in ``classes`` of equal histories of each size, and the ``sketch`` by which near
     duplicates are seen. An invalid release has a report alone.
     """
-    remember_messages()  # what is kept is in every language
-    with speaking("en"):
+    track_messages()  # what is kept is in every language
+    with use_language("en"):
         report, release = checked_release(rulebook, original, submitted, master=master)
         if release is None:
-            return _invalid(report, facts=None, house={}, classes=None, sketch=None)
+            return _invalid(report, facts=None, baseline={}, classes=None, sketch=None)
         progress(0.1)
         try:
             values = _values(release, rulebook.of_release(), {}, engine)
         except InputError as error:  # a measure that cannot judge such a release says why
-            return _invalid(refused(error), facts=None, house={}, classes=None, sketch=None)
-        house = _house(rulebook, release, progress, engine)
+            return _invalid(refused(error), facts=None, baseline={}, classes=None, sketch=None)
+        baseline = _baseline(rulebook, release, progress, engine)
         data, whole = release.original, release.release
         facts = facts_from(
             data.schema.kind,
             len(data.customers) if isinstance(data, History) else len(data),
             whole.statement,
             {name: api.measure(data, whole, name) for name in deciding_measures(data.schema)},
-            tuple(Tried.model_validate(one["tried"]) for one in house.values() if "tried" in one),
+            tuple(AttackResult.model_validate(one["tried"]) for one in baseline.values() if "tried" in one),
             release_facts(whole, data),
-            failed=tuple(key for key, one in house.items() if "failed" in one),
+            failed=tuple(key for key, one in baseline.items() if "failed" in one),
         )
         return {
             "valid": True,
             "report": in_every_language(report),
             "values": values,
             "facts": facts.model_dump(mode="json"),
-            "house": house,
+            "house": baseline,
             "classes": _classes(release),
             "sketch": sketch_of_release(release),
         }
@@ -218,8 +221,8 @@ def score_guess(
     Returns ``valid``, ``report``, ``tried`` for the judgement, ``values`` by measure, whom it names
     (:mod:`~noren.contest.stability`) and the ``sketch``.
     """
-    remember_messages()  # what is kept is in every language
-    with speaking("en"):
+    track_messages()  # what is kept is in every language
+    with use_language("en"):
         data = original_of(rulebook, original)
         release = prepare(rulebook, original, submitted)
         # what a guess may name: the pseudonyms of the target, or the numbers of its rows
@@ -266,7 +269,7 @@ def _part(score: Score, part: str | None) -> float:
     return score.value if part is None else score.parts.get(part, math.nan)
 
 
-def _house(
+def _baseline(
     rulebook: Rulebook, release: Prepared, progress: Progress, engine: ScoringEngine
 ) -> dict[str, dict[str, Any]]:
     """Run the house's attacks; one that fails is named with its reason."""
@@ -280,18 +283,18 @@ def _house(
             raise error
         told = {}
         for language in LANGUAGES:
-            with speaking(language):
+            with use_language(language):
                 if isinstance(error, InputError):
                     parts = error.problem.rule, error.problem.cure
-                    told[language] = "; ".join(str(said_again(part)) for part in parts)
+                    told[language] = "; ".join(str(retranslate(part)) for part in parts)
                 elif isinstance(error, NorenError):
-                    told[language] = str(said_again(error.said))
+                    told[language] = str(retranslate(error.said))
                 else:
                     told[language] = _(_OWN_FAULT).format(component=key)
         found[key] = {"failed": told}
 
     run = Run(engine, *in_memory(release), RunStore(on_guess=add, on_failure=fail))
-    chosen = rulebook.house_attacks()
+    chosen = rulebook.baseline_attacks()
     for done, (key, (attack, how)) in enumerate(chosen.items()):
         part = part_of(progress, 0.2 + 0.8 * done / len(chosen), 0.2 + 0.8 * (done + 1) / len(chosen))
         limits = {"knowledge": how.knowledge, "item_prefix": how.item_prefix, "seed": how.seed}
@@ -305,7 +308,7 @@ def _judged(rulebook: Rulebook, release: Prepared, name: str, guess: Guess) -> d
     cells = any(one.name in _BY_PERIOD for one, _part in chosen.values())
     return {
         "values": _values(release, chosen, {name: guess}),
-        "tried": tried_by(name, guess, whole.secret).model_dump(mode="json"),
+        "tried": attack_result(name, guess, whole.secret).model_dump(mode="json"),
         "by_customer": by_customer(release.original, whole, guess, cells=cells),
     }
 

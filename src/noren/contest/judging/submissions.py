@@ -53,13 +53,13 @@ def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
         needed = [c.name for c in schema.columns if schema.kind == Kind.HISTORY or c.role != Role.IDENTIFIER]
         for name in needed:
             if name not in names:
-                raise SchemaError(*say.problem("no_column", name=name, names=listing(needed)))
+                raise SchemaError(say("no_column", name=name, names=listing(needed)))
         for name in names:
             if name not in schema.names:
-                raise SchemaError(_("the original has no such column"), _("take it out"), column=name)
+                raise SchemaError(_("the original has no such column"), column=name)
     blocks = [block for _row, block in text_blocks(source, form)]
     if not blocks:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
+        raise FileError(_("give a file with at least one row"), file=path)
     cells = pl.concat(blocks).rename({str(place): name for place, name in enumerate(names)})
     wanted = [name for name in schema.names if name in names]
     return cells.select(wanted), 1 + form.skipped_lines + form.header
@@ -127,10 +127,10 @@ def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Se
     kind = "row" if original.schema.kind == Kind.TABLE else "name"
     yield from sheet.findings(
         rows,
-        SheetRule(None, ~whole, *say.problem("two_cells", columns=", ".join(sheet.columns))),
-        SheetRule(name, whole & ~pl.col(name).is_in(known.implode()), *say.problem(f"{kind}_of_target")),
-        SheetRule(who, whole & ~pl.col(who).is_in(people.implode()), *say.problem(f"{kind}_of_original")),
-        SheetRule(name, whole & pl.col("again"), *say.problem("twice")),
+        SheetRule(None, ~whole, say("two_cells", columns=", ".join(sheet.columns))),
+        SheetRule(name, whole & ~pl.col(name).is_in(known.implode()), say(f"{kind}_of_target")),
+        SheetRule(who, whole & ~pl.col(who).is_in(people.implode()), say(f"{kind}_of_original")),
+        SheetRule(name, whole & pl.col("again"), say("twice")),
     )
 
 

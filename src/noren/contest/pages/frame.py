@@ -12,18 +12,18 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from noren.contest.dependencies import TheDesk, desk_of, entrance_of
-from noren.contest.kinds import PhaseKind, Role
-from noren.contest.phases import Phase, open_phases, zone_named
+from noren.contest.dependencies import ArenaService, contest_service, entrance_of
+from noren.contest.kinds import ContestRole, PhaseKind
+from noren.contest.phases import Phase, get_time_zone, open_phases
 from noren.contest.rulebook import Rulebook
-from noren.contest.service import NOBODY, Visit, Who
-from noren.contest.state import Contest, Settings
+from noren.contest.service import NOBODY, ArenaIdentity, ContestAccess
+from noren.contest.state import Contest, ContestSettings
 from noren.errors import NorenError
 from noren.i18n import N_, _
 from noren.judgement.numbers import count, number, percent, size
 from noren.judgement.sentences import rule_sentence
 from noren.tables import Texts
-from noren.web.frame import Frame, PagePlace
+from noren.web.frame import Frame, RailEntry
 
 say = Texts(__name__)
 _FIRST = (
@@ -45,7 +45,7 @@ def shown_time(moment: str, zone: str) -> str:
     >>> shown_time("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
     '2026/04/01 09:00 (Asia/Tokyo)'
     """
-    there = dt.datetime.fromisoformat(moment).astimezone(zone_named(zone))
+    there = dt.datetime.fromisoformat(moment).astimezone(get_time_zone(zone))
     seconds = f":{there:%S}" if there.second else ""
     return f"{there:%Y/%m/%d %H:%M}{seconds} ({zone})"  # a line never breaks within a date with slashes
 
@@ -121,7 +121,7 @@ def phase_words(phase: Phase) -> str:
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def rules(book: Rulebook, settings: Settings) -> dict[str, Any]:
+def rules(book: Rulebook, settings: ContestSettings) -> dict[str, Any]:
     """Return a rulebook in words: terms, conditions, and sentences under headings."""
     terms, conditions = [], []
     for term in book.terms:
@@ -132,7 +132,7 @@ def rules(book: Rulebook, settings: Settings) -> dict[str, Any]:
         limit_words = say(f"limit.{bound}", limit=number(limit))
         more = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
         conditions.append(_line(book, one.key, f"{limit_words} ({more})" if more else limit_words))
-    attacks = ", ".join(one.key for one in book.house.attacks)
+    attacks = ", ".join(one.key for one in book.baseline.attacks)
     return {
         "terms": terms,
         "conditions": conditions,
@@ -141,13 +141,13 @@ def rules(book: Rulebook, settings: Settings) -> dict[str, Any]:
             say("playing.members", settings.team_size, count=count(settings.team_size)),
             say(f"counting.{settings.counting}"),
             say("playing.quota", releases=count(book.quota.releases), guesses=count(book.quota.guesses)),
-            say("playing.files", files=count(book.quota.files_a_day)),
+            say("playing.files", files=count(book.quota.files_per_day)),
             say(f"outcome.{book.outcome}"),
             say("playing.names_hidden" if settings.names_hidden else "playing.names_shown"),
             *([say("playing.inserted_rows")] if book.inserted_rows else []),
             *([say("playing.exact_values")] if book.exact_values else []),
         ],
-        "house": say("house.counts" if book.house.counts else "house.told", names=attacks)
+        "house": say("house.counts" if book.baseline.counts else "house.told", names=attacks)
         if attacks
         else say("house.none"),
         "verdict": rule_sentence(book.judged_by),
@@ -212,56 +212,56 @@ FRAME.surroundings.globals |= {
     "round_title": lambda name: round_words(name)[:1].upper() + round_words(name)[1:],
 }
 
-_HOME = PagePlace("contests", N_("Contests"), "/", "curtain")
-_OVERVIEW = PagePlace("overview", N_("Rules"), "/contests/{contest}", "book")
-_BOARD = PagePlace("board", N_("Board"), "/contests/{contest}/board", "map")
-_RESULTS = PagePlace("results", N_("Results"), "/contests/{contest}/results", "cup")
-_TEAM = PagePlace("team", N_("Team"), "/contests/{contest}/team", "person")
-_PROTECT = PagePlace("protect", N_("Protect"), "/contests/{contest}/protect", "shield")
-_ATTACK = PagePlace("attack", N_("Attack"), "/contests/{contest}/attack", "eye")
-_ORGANISE = PagePlace("organise", N_("Organise"), "/contests/{contest}/organise", "table")
+_HOME = RailEntry("contests", N_("Contests"), "/", "curtain")
+_OVERVIEW = RailEntry("overview", N_("Rules"), "/contests/{contest}", "book")
+_BOARD = RailEntry("board", N_("Board"), "/contests/{contest}/board", "map")
+_RESULTS = RailEntry("results", N_("Results"), "/contests/{contest}/results", "cup")
+_TEAM = RailEntry("team", N_("Team"), "/contests/{contest}/team", "person")
+_PROTECT = RailEntry("protect", N_("Protect"), "/contests/{contest}/protect", "shield")
+_ATTACK = RailEntry("attack", N_("Attack"), "/contests/{contest}/attack", "eye")
+_ORGANISE = RailEntry("organise", N_("Organise"), "/contests/{contest}/organise", "table")
 _RAILS = {
-    Role.VISITOR: (_HOME, _OVERVIEW, _BOARD, _TEAM),
-    Role.MEMBER: (_HOME, _OVERVIEW, _PROTECT, _ATTACK, _BOARD, _TEAM),
-    Role.ORGANISER: (_HOME, _OVERVIEW, _BOARD, _ORGANISE),
+    ContestRole.VISITOR: (_HOME, _OVERVIEW, _BOARD, _TEAM),
+    ContestRole.MEMBER: (_HOME, _OVERVIEW, _PROTECT, _ATTACK, _BOARD, _TEAM),
+    ContestRole.ORGANISER: (_HOME, _OVERVIEW, _BOARD, _ORGANISE),
 }
 
 
-def asker(request: Request) -> Who:
+def asker(request: Request) -> ArenaIdentity:
     """Return who asks for a page: whoever is logged in by its browser."""
     if not hasattr(request.state, "who"):
         request.state.who = entrance_of(request).who(request.state.session)
-    who: Who = request.state.who
+    who: ArenaIdentity = request.state.who
     return who
 
 
-Asker = Annotated[Who, Depends(asker)]
+Asker = Annotated[ArenaIdentity, Depends(asker)]
 
 
 class LoginNeededError(Exception):
     """A page for people with an account, asked for by nobody in particular: they are sent to where people log in."""
 
 
-def _person(who: Asker) -> Who:
+def _person(who: Asker) -> ArenaIdentity:
     if who.account is None:
         raise LoginNeededError
     return who
 
 
-Person = Annotated[Who, Depends(_person)]
+Person = Annotated[ArenaIdentity, Depends(_person)]
 """The account that is logged in."""
 
 
-def _visited(contest: str, who: Asker, desk: TheDesk) -> Visit:
-    return desk.visit(who, contest)
+def _visited(contest: str, who: Asker, service: ArenaService) -> ContestAccess:
+    return service.visit(who, contest)
 
 
-def _visited_by_person(contest: str, who: Person, desk: TheDesk) -> Visit:
-    return desk.visit(who, contest)
+def _visited_by_person(contest: str, who: Person, service: ArenaService) -> ContestAccess:
+    return service.visit(who, contest)
 
 
-Visited = Annotated[Visit, Depends(_visited)]
-VisitedByPerson = Annotated[Visit, Depends(_visited_by_person)]
+Visited = Annotated[ContestAccess, Depends(_visited)]
+VisitedByPerson = Annotated[ContestAccess, Depends(_visited_by_person)]
 
 
 def page(
@@ -270,16 +270,16 @@ def page(
     *,
     title: str,
     place: str,
-    visit: Visit | None = None,
+    visit: ContestAccess | None = None,
     status: int = 200,
     **context: Any,
 ) -> HTMLResponse:
     """Render a page of the arena (:meth:`noren.web.frame.Frame.page`)."""
-    arena = desk_of(request).arena
+    arena = contest_service(request).arena
     is_well = status < 500  # else the database may be away
     who, now = (asker(request), arena.now()) if is_well else (NOBODY, "")
     contest = None if visit is None else visit.contest
-    role = Role.VISITOR if visit is None else visit.role
+    role = ContestRole.VISITOR if visit is None else visit.role
     places = (_HOME,) if contest is None else _RAILS[role]
     if contest is not None and contest.has_results(now):
         places = (*places, _RESULTS)

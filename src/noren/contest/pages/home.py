@@ -8,17 +8,17 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.contest import actions
-from noren.contest.dependencies import Entrance, TheDesk, TheEntrance
-from noren.contest.kinds import PhaseKind, Role
+from noren.contest.dependencies import ArenaAuthentication, ArenaService, TheEntrance
+from noren.contest.kinds import ContestRole, PhaseKind
 from noren.contest.pages.frame import Asker, Person, Visited, finding_now, page, rules, status_of, to_page
 from noren.contest.phases import open_phases
-from noren.contest.service import Desk, Visit, Who
+from noren.contest.service import ArenaIdentity, ContestAccess, ContestService
 from noren.contest.store.database import SCOPES
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.web.actions import Action
 from noren.web.guard import drop_session, redirect_in
-from noren.work.hash_chain import Said
+from noren.work.hash_chain import EntryContent
 
 router = APIRouter()
 
@@ -28,9 +28,9 @@ _PLAYED = (PhaseKind.REGISTRATION, PhaseKind.PROTECT, PhaseKind.ATTACK)
 
 
 @router.get("/")
-def show_home(request: Request, who: Asker, desk: TheDesk, entrance: TheEntrance) -> Response:
+def show_home(request: Request, who: Asker, service: ArenaService, entrance: TheEntrance) -> Response:
     """Show all contests; a server without an organiser asks for one first."""
-    found, now = desk.visits(who), desk.arena.now()
+    found, now = service.visits(who), service.arena.now()
     if who.account is None and not found and entrance.is_new:
         return RedirectResponse("/sign-up", 303)
     lines: list[dict[str, Any]] = []
@@ -66,7 +66,7 @@ def show_home(request: Request, who: Asker, desk: TheDesk, entrance: TheEntrance
         place="contests",
         lines=lines,
         may_create=who.account is not None and who.account.is_organiser,
-        organiser=str(Role.ORGANISER),
+        organiser=str(ContestRole.ORGANISER),
     )
 
 
@@ -95,47 +95,53 @@ def show_team(request: Request, visit: Visited) -> Response:
 
 @router.post("/contests/{contest}/team")
 def found_team(
-    request: Request, contest: str, who: Person, desk: TheDesk, name: Text = "", invitation: Text = ""
+    request: Request, contest: str, who: Person, service: ArenaService, name: Text = "", invitation: Text = ""
 ) -> Response:
     """Found a team, and show its code once."""
-    return _act(request, contest, who, desk, actions.register, "wrong_found", name=name, invitation=invitation)
+    return _act(request, contest, who, service, actions.register, "wrong_found", name=name, invitation=invitation)
 
 
 @router.post("/contests/{contest}/team/join")
-def join_team(request: Request, contest: str, who: Person, desk: TheDesk, code: Text = "") -> Response:
+def join_team(request: Request, contest: str, who: Person, service: ArenaService, code: Text = "") -> Response:
     """Join a team by its code."""
-    return _act(request, contest, who, desk, actions.join, "wrong_join", code=code)
+    return _act(request, contest, who, service, actions.join, "wrong_join", code=code)
 
 
 @router.post("/contests/{contest}/team/code")
-def change_code(request: Request, contest: str, who: Person, desk: TheDesk) -> Response:
+def change_code(request: Request, contest: str, who: Person, service: ArenaService) -> Response:
     """Give the team another code, and show it once."""
-    return _act(request, contest, who, desk, actions.new_code, "")
+    return _act(request, contest, who, service, actions.new_code, "")
 
 
 @router.post("/contests/{contest}/team/leave")
-def leave_team(request: Request, contest: str, who: Person, desk: TheDesk) -> Response:
+def leave_team(request: Request, contest: str, who: Person, service: ArenaService) -> Response:
     """Leave the team."""
-    return _act(request, contest, who, desk, actions.leave, "wrong_leave")
+    return _act(request, contest, who, service, actions.leave, "wrong_leave")
 
 
 def _act(
-    request: Request, contest: str, who: Who, desk: Desk, act: Action[..., list[Said]], wrong: str, **typed: str
+    request: Request,
+    contest: str,
+    who: ArenaIdentity,
+    service: ContestService,
+    act: Action[..., list[EntryContent]],
+    wrong: str,
+    **typed: str,
 ) -> Response:
     """Do what a form of the page asks; what cannot be is said at the form, which keeps what was typed."""
     try:
-        visit, given = desk.do(who, contest, act, **typed)
+        visit, given = service.do(who, contest, act, **typed)
     except NorenError as error:
         if not wrong:
             raise
         told = {wrong: str(error), "typed": typed}
-        return _team_page(request, desk.visit(who, contest), status_of(error), **told)
+        return _team_page(request, service.visit(who, contest), status_of(error), **told)
     if "code" in given:
         return _team_page(request, visit, code=given["code"])
     return to_page(visit.contest, "team")
 
 
-def _team_page(request: Request, visit: Visit, status: int = 200, **told: Any) -> Response:
+def _team_page(request: Request, visit: ContestAccess, status: int = 200, **told: Any) -> Response:
     told = {"wrong_found": "", "wrong_join": "", "wrong_leave": "", "code": "", "typed": {}} | told
     own = visit.own
     if own is None:
@@ -212,7 +218,9 @@ def sign_up(
     return redirect_in(request, session)
 
 
-def _sign_up_page(request: Request, entrance: Entrance, error: NorenError | None = None, **typed: str) -> Response:
+def _sign_up_page(
+    request: Request, entrance: ArenaAuthentication, error: NorenError | None = None, **typed: str
+) -> Response:
     is_new = entrance.is_new
     return page(
         request,
@@ -271,7 +279,9 @@ def revoke(request: Request, token: str, who: Person, entrance: TheEntrance) -> 
     return RedirectResponse("/account#tokens", 303)
 
 
-def _account_page(request: Request, who: Who, entrance: Entrance, status: int = 200, **told: Any) -> Response:
+def _account_page(
+    request: Request, who: ArenaIdentity, entrance: ArenaAuthentication, status: int = 200, **told: Any
+) -> Response:
     offered = [name for name in SCOPES if name != "organiser" or (who.account and who.account.is_organiser)]
     tokens = entrance.tokens(who)
     title = _("{name}: no program acts in your name")

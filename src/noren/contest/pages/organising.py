@@ -20,14 +20,14 @@ from starlette.datastructures import UploadFile
 from noren.api import sample
 from noren.contest import actions
 from noren.contest.actions import RefusedError
-from noren.contest.dependencies import TheDesk, saying_which_rule
+from noren.contest.dependencies import ArenaService, name_broken_rule
 from noren.contest.judging import SCORER
 from noren.contest.kinds import PhaseKind
 from noren.contest.pages.frame import Asker, Person, VisitedByPerson, page, round_words, status_of, to_page
-from noren.contest.phases import Phase, moment, opened_now, planned_phases, zone_named
+from noren.contest.phases import Phase, get_time_zone, moment, opened_now, planned_phases
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
-from noren.contest.service import Desk, NewContest, Visit, Who
-from noren.contest.state import Contest, Settings
+from noren.contest.service import ArenaIdentity, ContestAccess, ContestService, NewContest
+from noren.contest.state import Contest, ContestSettings
 from noren.data.reading import write
 from noren.data.samples.people import sample_people
 from noren.data.schema import Kind
@@ -36,15 +36,15 @@ from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
 from noren.tables import table_of
 from noren.web.actions import Action
-from noren.web.uploads import shown_name, told_length
-from noren.work.hash_chain import Said
+from noren.web.uploads import declared_length, display_name
+from noren.work.hash_chain import EntryContent
 from noren.work.queue import State
 
 router = APIRouter()
 
 _MOST_JOBS = 50
 _LONGEST_URL = 500
-_PLAIN: dict[str, Action[..., list[Said]]] = {
+_PLAIN: dict[str, Action[..., list[EntryContent]]] = {
     one.name: one
     for one in (actions.pause, actions.resume, actions.rescore, actions.invite, actions.disqualify, actions.reinstate)
 }
@@ -74,14 +74,14 @@ def organise(request: Request, act: str, visit: VisitedByPerson, form: Fields) -
     except NorenError as error:
         return _organise_page(request, visit, status_of(error), wrong={act: str(error)}, typed=form)
     if shown:
-        return _organise_page(request, visit.desk.visit(visit.who, visit.contest.id), **shown)
+        return _organise_page(request, visit.service.visit(visit.who, visit.contest.id), **shown)
     return to_page(visit.contest, "organise")
 
 
-def _done(visit: Visit, act: str, form: Mapping[str, str]) -> dict[str, Any]:
+def _done(visit: ContestAccess, act: str, form: Mapping[str, str]) -> dict[str, Any]:
     """Do an act; return what is to be shown once, if anything."""
     contest, reason = visit.contest, form.get("reason", "")
-    do = partial(visit.desk.do, visit.who, contest.id)
+    do = partial(visit.service.do, visit.who, contest.id)
     if act in _PLAIN:
         _after, given = do(_PLAIN[act], **_PLAIN[act].of_form(form))
         return {"invitation": given["code"]} if "code" in given else {}
@@ -100,13 +100,13 @@ def _done(visit: Visit, act: str, form: Mapping[str, str]) -> dict[str, Any]:
         }
         if (largest := form.get("largest")) is not None:
             said["largest_file"] = int(float(largest) * 2**20) if largest.replace(".", "", 1).isdigit() else 0
-        with saying_which_rule():
-            settings = Settings.model_validate(contest.settings.model_dump() | said)
+        with name_broken_rule():
+            settings = ContestSettings.model_validate(contest.settings.model_dump() | said)
         do(actions.change_settings, settings=settings, reason=reason)
     elif act == "retry":
         visit.retry(form.get("job", ""))
     elif act == "clock":
-        visit.desk.move_clock(visit.who, moment(form.get("to", ""), contest.settings.zone))
+        visit.service.move_clock(visit.who, moment(form.get("to", ""), contest.settings.zone))
     else:
         raise RefusedError(_("there is no such page"), status=404)
     return {}
@@ -119,7 +119,7 @@ def _phases(contest: Contest, form: Mapping[str, str]) -> list[Phase]:
     for phase in contest.phases:
         given = {name: form.get(f"{name}-{phase.id}", "").strip() for name in _TIMES}
         if not given["opens"]:
-            raise ParameterError(_("the phase {phase} has no beginning").format(phase=phase.id), _("write one"))
+            raise ParameterError(_("the phase {phase} has no beginning").format(phase=phase.id))
         before = _local_times(phase, zone)
         times = {  # a moment that nobody changed keeps its seconds
             name: None if not text else getattr(phase, name) if before[name] == text else moment(text, zone)
@@ -137,14 +137,14 @@ def local_time(moment_: str | None, zone: str) -> str:
     """
     if moment_ is None:
         return ""
-    return f"{dt.datetime.fromisoformat(moment_).astimezone(zone_named(zone)):%Y-%m-%dT%H:%M}"
+    return f"{dt.datetime.fromisoformat(moment_).astimezone(get_time_zone(zone)):%Y-%m-%dT%H:%M}"
 
 
 def _local_times(phase: Phase, zone: str) -> dict[str, str]:
     return {name: local_time(getattr(phase, name), zone) for name in _TIMES}
 
 
-def _organise_page(request: Request, visit: Visit, status: int = 200, **told: Any) -> Response:
+def _organise_page(request: Request, visit: ContestAccess, status: int = 200, **told: Any) -> Response:
     found, store = visit.organised().contest, visit.arena.store
     jobs = store.jobs.of(found.id)
     active = [one for one in jobs if not one.state.is_over]
@@ -213,7 +213,7 @@ _LASTING = (
 
 
 @dataclass(frozen=True)
-class Typed:
+class FormInput:
     """What a person typed, with what is usual where nothing was."""
 
     said: Mapping[str, str]
@@ -233,7 +233,7 @@ class Typed:
             return float(self[name])
         except ValueError:
             raise ParameterError(
-                _("{label}: {text!r} is no number").format(label=label, text=self[name][:20]), _("write one like 7")
+                _("{label}: {text!r} is no number").format(label=label, text=self[name][:20])
             ) from None
 
     def book(self) -> tuple[str, dict[str, Any]]:
@@ -254,7 +254,7 @@ class Typed:
 
     def planned(self) -> list[Phase]:
         """Return the phases that a beginning and lengths make."""
-        zone = zone_named(self["zone"])
+        zone = get_time_zone(self["zone"])
         start = self["start"] or f"{dt.datetime.now(zone) + dt.timedelta(hours=1):%Y-%m-%dT%H:00}"
         days = [max(0.0, min(self.number(f"days_{kind}", kind.words), 3650.0)) for kind in _LASTING]
         return planned_phases(moment(start, self["zone"]), days, self.rounds)
@@ -262,8 +262,8 @@ class Typed:
     def contest(self) -> NewContest:
         """Return the contest that is asked for, with the phases of the form, or as planned where it has none."""
         rulebook, changes = self.book()
-        with saying_which_rule():
-            settings = Settings(
+        with name_broken_rule():
+            settings = ContestSettings(
                 zone=self["zone"],
                 team_size=int(self.number("team_size", _("Team size"))),
                 registration=self["registration"],
@@ -284,23 +284,23 @@ class Typed:
 @router.get("/new")
 def show_new(request: Request, who: Person) -> Response:
     """Ask for all that a contest needs; everything has a sensible beginning."""
-    return _new_page(request, who, Typed({}))
+    return _new_page(request, who, FormInput({}))
 
 
 @router.post("/new")
 def plan(request: Request, who: Asker, form: Fields) -> Response:
     """Plan the phases anew from a beginning and lengths; what else was typed is kept."""
     times = tuple(f"{name}-" for name in _TIMES)
-    return _new_page(request, who, Typed({name: text for name, text in form.items() if not name.startswith(times)}))
+    return _new_page(request, who, FormInput({name: text for name, text in form.items() if not name.startswith(times)}))
 
 
 @router.post("/contests")
-async def create(request: Request, who: Person, desk: TheDesk) -> Response:
+async def create(request: Request, who: Person, service: ArenaService) -> Response:
     """Create a contest; what cannot be is said above the form, which keeps what was typed."""
-    await run_in_threadpool(desk.may_create, who)  # before anything is read
+    await run_in_threadpool(service.may_create, who)  # before anything is read
     is_files = request.headers.get("content-type", "").startswith("multipart/")
-    if is_files and not 0 < told_length(request) <= _WHOLE:
-        raise RefusedError(_("the files are larger than this server takes"), _("send less"), status=413)
+    if is_files and not 0 < declared_length(request) <= _WHOLE:
+        raise RefusedError(_("send less"), status=413)
     async with request.form(max_fields=300, max_part_size=2**20) as form:
         said = {name: value for name, value in form.items() if isinstance(value, str)}
         files = {
@@ -308,14 +308,14 @@ async def create(request: Request, who: Person, desk: TheDesk) -> Response:
             for name, value in form.items()
             if isinstance(value, UploadFile) and value.filename
         }
-        return await run_in_threadpool(_created, request, who, desk, Typed(said, files))
+        return await run_in_threadpool(_created, request, who, service, FormInput(said, files))
 
 
-def _created(request: Request, who: Who, desk: Desk, typed: Typed) -> Response:
+def _created(request: Request, who: ArenaIdentity, service: ContestService, typed: FormInput) -> Response:
     try:
         asked = typed.contest()
         with _data(typed, read_rulebook(asked.rulebook, **asked.changes)) as data:
-            made = desk.create(who, asked, data)
+            made = service.create(who, asked, data)
     except NorenError as error:
         return _new_page(request, who, typed, str(error), status_of(error))
     return to_page(made, "organise")
@@ -325,7 +325,7 @@ def _created(request: Request, who: Who, desk: Desk, typed: Typed) -> Response:
 
 
 @contextlib.contextmanager
-def _data(typed: Typed, book: Rulebook) -> Iterator[dict[str, tuple[str, BinaryIO]]]:
+def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, BinaryIO]]]:
     """Yield a name and a file for each round: what was sent, or made-up data."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -336,16 +336,13 @@ def _data(typed: Typed, book: Rulebook) -> Iterator[dict[str, tuple[str, BinaryI
                 if sent is None:
                     raise ParameterError(
                         _("the {round} has no data").format(round=round_words(name)),
-                        _("choose a file, or made-up data"),
                     )
-                data[name] = shown_name(sent.filename or name), sent.file
+                data[name] = display_name(sent.filename or name), sent.file
                 continue
             seed = int(typed.number("seed", _("Seed"))) + place  # each round has other made-up data
             rows, customers = int(typed.number("rows", _("Rows"))), int(typed.number("customers", _("Customers")))
             if not (1 <= rows <= 1_000_000 and 2 <= customers <= 100_000 and 0 <= seed < 2**31):
-                raise ParameterError(
-                    _("made-up data have up to 1,000,000 rows of 2 to 100,000 customers"), _("choose other numbers")
-                )
+                raise ParameterError(_("choose other numbers"))
             path = folder / f"{name}.csv"
             if book.kind == Kind.TABLE:
                 write(sample_people(rows=rows, seed=seed), path)
@@ -360,9 +357,9 @@ def _data(typed: Typed, book: Rulebook) -> Iterator[dict[str, tuple[str, BinaryI
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-def _new_page(request: Request, who: Who, typed: Typed, wrong: str = "", status: int = 200) -> Response:
+def _new_page(request: Request, who: ArenaIdentity, typed: FormInput, wrong: str = "", status: int = 200) -> Response:
     if who.account is None or not who.account.is_organiser:
-        raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
+        raise RefusedError(_("ask who runs this server"), status=403)
     try:
         times = [(phase, typed.times(phase) or _local_times(phase, typed["zone"])) for phase in typed.planned()]
     except NorenError as error:

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 
 from noren.contest import actions
 from noren.contest.actions import RefusedError
-from noren.contest.kinds import PhaseKind, Role
+from noren.contest.kinds import ContestRole, PhaseKind
 from noren.contest.pages.frame import (
     Visited,
     VisitedByPerson,
@@ -29,14 +29,14 @@ from noren.contest.pages.frame import (
 from noren.contest.phases import Phase
 from noren.contest.rulebook import Rulebook
 from noren.contest.schemas import SubmissionOut
-from noren.contest.service import Visit
+from noren.contest.service import ContestAccess
 from noren.contest.standings import Board, below_chance, verdict_on
 from noren.contest.state import Contest, Submission
 from noren.errors import NorenError
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count, decimal, number, percent
 from noren.judgement.verdict import Verdict
-from noren.web.errors import NotThereError
+from noren.web.errors import NotFoundError
 from noren.web.frame import stage_rows
 
 router = APIRouter()
@@ -57,13 +57,13 @@ def show_protect(request: Request, visit: VisitedByPerson) -> Response:
 def choose(request: Request, visit: VisitedByPerson, submission: Text = "") -> Response:
     """Let another release count."""
     try:
-        visit.desk.do(visit.who, visit.contest.id, actions.choose, submission=submission)
+        visit.service.do(visit.who, visit.contest.id, actions.choose, submission=submission)
     except NorenError as error:
         return _protect_page(request, visit, str(error), status_of(error))
     return to_page(visit.contest, "protect")
 
 
-def _protect_page(request: Request, visit: Visit, wrong: str = "", status: int = 200) -> Response:
+def _protect_page(request: Request, visit: ContestAccess, wrong: str = "", status: int = 200) -> Response:
     contest, team, now = visit.contest, visit.own, visit.now
     if team is None:
         return to_page(contest, "team")
@@ -100,7 +100,7 @@ def _protect_page(request: Request, visit: Visit, wrong: str = "", status: int =
     )
 
 
-def _rounds(visit: Visit, kind: PhaseKind) -> list[dict[str, Any]]:
+def _rounds(visit: ContestAccess, kind: PhaseKind) -> list[dict[str, Any]]:
     """Return the rounds that have phases of a kind, the one that is played last first, and which phase is open."""
     found: dict[str, list[Phase]] = {}
     for one in visit.contest.phases:
@@ -117,7 +117,7 @@ def _rounds(visit: Visit, kind: PhaseKind) -> list[dict[str, Any]]:
     ]
 
 
-def _until(visit: Visit, round_: Mapping[str, Any]) -> dict[str, str]:
+def _until(visit: ContestAccess, round_: Mapping[str, Any]) -> dict[str, str]:
     """Return until when an open round is open, in words."""
     closes = round_["open"].closes or visit.now
     return {"moment": shown_time(closes, visit.contest.settings.zone), "left": left(closes, visit.now)}
@@ -171,8 +171,8 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
     """Show all that may be known of one file: the checker's complete answer, values, what the house found."""
     contest, known, jobs = visit.contest.id, visit.submission(submission), visit.arena.store.jobs
     entry = handed_in(visit, known)
-    organises, playing = visit.role == Role.ORGANISER, "protect" if known.kind == "release" else "attack"
-    house, score = entry.submission.shown.house or {}, "" if entry.score is None else decimal(entry.score)
+    organises, playing = visit.role == ContestRole.ORGANISER, "protect" if known.kind == "release" else "attack"
+    baseline, score = entry.submission.shown.baseline or {}, "" if entry.score is None else decimal(entry.score)
     title = {
         "invalid": _("{what} is invalid, and cost no try: {first}"),
         "valid": _("{what} is valid and scores {score} (lower is better)") if score else _("{what} is valid"),
@@ -183,14 +183,14 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
         request,
         "file.html.jinja",
         title=title.format(what=what, first=entry.words, score=score),
-        place=playing if visit.role == Role.MEMBER else "organise",
+        place=playing if visit.role == ContestRole.MEMBER else "organise",
         visit=visit,
         entry=entry,
         team=visit.contest.teams[known.team],
         report=entry.submission.report,
         receipt=visit.arena.receipt(visit.contest, known).to_text(),
         judged=entry.verdict,
-        failed={key: one["failed"][active_language()] for key, one in house.items() if one.get("failed")},
+        failed={key: one["failed"][active_language()] for key, one in baseline.items() if one.get("failed")},
         organises=organises,
         cluster=stage_rows(jobs.stages(contest, submission)) if organises else [],
         notice=next((one.notice for one in jobs.of(contest, submission)[::-1] if one.notice), "") if organises else "",
@@ -198,7 +198,7 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmissionView:
     """One file of a team, as a page shows it.
 
     Attributes
@@ -224,12 +224,15 @@ class HandedIn:
         return self.state not in ("waiting", "running")
 
 
-def handed_in(visit: Visit, known: Submission) -> HandedIn:
+def handed_in(visit: ContestAccess, known: Submission) -> SubmissionView:
     """Return what somebody may see of a file."""
     contest, described = visit.contest, visit.described(known)
     shown, report = described.shown, described.report
     if known.refunded is not None:
-        state, words = "refunded", _("A fault of ours; it cost no try: {reason}").format(reason=_(known.refunded))
+        state, words = (
+            "refunded",
+            _("A fault of ours; it cost no try: {reason}").format(reason=_(known.refunded)),
+        )
     elif known.valid:
         state, words = "valid", _("The checker accepts it.")
     elif known.valid is not None:
@@ -246,15 +249,15 @@ def handed_in(visit: Visit, known: Submission) -> HandedIn:
         if described.trouble:
             words = _("{said} It was tried again: {trouble}").format(said=words, trouble=described.trouble)
     # what the judgement says given what the house found; nothing where the rules keep it back
-    is_judged = known.kind == "release" and shown.house and (known.judged or {}).get("facts")
+    is_judged = known.kind == "release" and shown.baseline and (known.judged or {}).get("facts")
     measured = shown.values or {}
-    return HandedIn(
+    return SubmissionView(
         described,
         state,
         words,
         values_of(contest.rulebook, measured),
         contest.rulebook.score(measured) if known.kind == "release" and measured else None,
-        verdict_on(contest, known, (), called=(), house=True) if is_judged else None,
+        verdict_on(contest, known, (), called=(), baseline=True) if is_judged else None,
     )
 
 
@@ -297,12 +300,12 @@ def show_board(request: Request, visit: Visited, round_: RoundName = "") -> Resp
     )
 
 
-def _round_asked(visit: Visit, asked: str) -> str:
+def _round_asked(visit: ContestAccess, asked: str) -> str:
     """Return the round that is asked for, else the latest that has begun."""
     contest = visit.contest
     if asked:
         if asked not in contest.rounds:
-            raise NotThereError(_("there is no such round"))
+            raise NotFoundError(_("there is no such round"))
         return asked
     begun = [one.round for one in contest.phases if one.round and one.opens <= visit.now]
     return begun[-1] if begun else played_rounds(contest)[0]
@@ -334,7 +337,7 @@ def _table(contest: Contest, board: Board) -> dict[str, Any]:
             "standing": one,
             "score": "–" if one.score is None else decimal(one.score),
             "values": {value["name"]: value for value in values_of(contest.rulebook, one.values or {})},
-            "word": None if one.verdict is None else str(one.verdict.word),
+            "word": None if one.verdict is None else str(one.verdict.status),
             "sentence": "" if one.verdict is None else one.verdict.sentence,
         }
         for one in board.standings
@@ -416,7 +419,7 @@ def show_log(request: Request, visit: Visited, start: Annotated[int | None, Quer
         title=_("{count} entries; the last digest is {digest}").format(
             count=count(found.position + 1), digest=found.digest[:16]
         ),
-        place="organise" if visit.role == Role.ORGANISER else "results",
+        place="organise" if visit.role == ContestRole.ORGANISER else "results",
         visit=visit,
         start=first,
         a_page=_A_PAGE,

@@ -21,8 +21,8 @@ from noren.contest.stability import Stability, TeamStability, stability_of
 from noren.contest.standings import (
     ERROR,
     Board,
-    Cell,
     Matrix,
+    MatrixCell,
     Standing,
     below_chance,
     board,
@@ -31,11 +31,11 @@ from noren.contest.standings import (
     matrix_of,
 )
 from noren.contest.state import Contest
-from noren.drawing.base import house_styles, template
-from noren.i18n import _, active_language, speaking
-from noren.judgement.evidence import Facts, Tried
+from noren.drawing.base import page_styles, template
+from noren.i18n import _, active_language, use_language
+from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.numbers import count, decimal, percent
-from noren.judgement.sentences import rule_sentence, word_text
+from noren.judgement.sentences import rule_sentence, verdict_label
 from noren.kernels.judging.statistics import correlation_interval, spearman
 from noren.tables import Texts
 from noren.version import __version__
@@ -74,7 +74,7 @@ class ReleaseKind:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class AttackPrediction:
     """How well the house's attacks predicted the teams': over releases, the rank correlation of shares named rightly.
 
     Attributes
@@ -110,7 +110,7 @@ class RoundResults:
     kinds: tuple[ReleaseKind, ...]
     matrix: Matrix
     stability: Stability | None
-    prediction: Prediction
+    prediction: AttackPrediction
     flags: tuple[Mapping[str, Any], ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Results:
     def as_dict(self) -> dict[str, Any]:
         """Return them as plain data, sentences in English whatever language is spoken, numbers to ten decimals."""
         book = self.rulebook
-        with speaking("en"):
+        with use_language("en"):
             said = {one.name: getattr(self, one.name) for one in fields(self)} | {
                 "rulebook": {"name": book.name, "version": book.version, "digest": book.digest},
                 "rule": book.judged_by.as_dict(),
@@ -246,26 +246,26 @@ def _kind(classes: Mapping[int, int]) -> tuple[str, int | None]:
     return ("some" if alone else "none"), min(others)
 
 
-def _prediction(contest: Contest, round_: str) -> Prediction:
-    by_house, by_teams = [], []
+def _prediction(contest: Contest, round_: str) -> AttackPrediction:
+    by_baseline, by_teams = [], []
     for team in contest.teams:
         entry = counting_entry(contest, team, round_)
         if entry is None or not entry.counts or entry.judged is None:
             continue
-        house = Facts.model_validate(entry.judged["facts"]).tried
+        baseline = Facts.model_validate(entry.judged["facts"]).tried
         tried = [
-            Tried.model_validate(one.judged["tried"])
+            AttackResult.model_validate(one.judged["tried"])
             for one in guesses_against(contest, round_, entry.id)
             if one.judged
         ]
-        if house and tried:
-            by_house.append(max(one.customers for one in house))
+        if baseline and tried:
+            by_baseline.append(max(one.customers for one in baseline))
             by_teams.append(max(one.customers for one in tried))
-    many = len(by_house)
-    r = spearman(np.array(by_house, float), np.array(by_teams, float)) if many >= _FEWEST else None
+    many = len(by_baseline)
+    r = spearman(np.array(by_baseline, float), np.array(by_teams, float)) if many >= _FEWEST else None
     if r is None:
-        return Prediction(many, None, None, None)
-    return Prediction(many, r, *correlation_interval(r, many))
+        return AttackPrediction(many, None, None, None)
+    return AttackPrediction(many, r, *correlation_interval(r, many))
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -284,7 +284,7 @@ def standings_csv(results: Results) -> str:
     keys = list(dict.fromkeys([*(one.key for one in book.terms), *(one.key for one in book.conditions)]))
     header = ["round", "rank", "team", "score", *keys, "broken", "attackers", "effective_attackers", "verdict"]
     header += ["why", "submission"]
-    with speaking("en"):
+    with use_language("en"):
         rows = [
             [
                 each.round,
@@ -295,7 +295,7 @@ def standings_csv(results: Results) -> str:
                 " ".join(one.broken),
                 one.attackers,
                 one.effective,
-                None if one.verdict is None else str(one.verdict.word),
+                None if one.verdict is None else str(one.verdict.status),
                 one.why,
                 one.submission,
             ]
@@ -370,13 +370,13 @@ def results_html(results: Results) -> str:
             headline = say("page.wins", len(first), title=results.title, names=", ".join(first))
     return template("noren.contest.results", "results.html.jinja").render(
         language=active_language(),
-        css=house_styles("noren.contest.results", "results.css"),
+        css=page_styles("noren.contest.results", "results.css"),
         results=results,
         _=_,
         count=count,
         decimal=decimal,
         percent=percent,
-        word_text=word_text,
+        verdict_label=verdict_label,
         shown_cell=_shown_cell,
         below_chance=below_chance,
         error=percent(ERROR),
@@ -393,7 +393,7 @@ def results_html(results: Results) -> str:
     )
 
 
-def _shown_cell(cell: Cell) -> dict[str, Any]:
+def _shown_cell(cell: MatrixCell) -> dict[str, Any]:
     """Return what a cell of the matrix shows."""
     one = cell.found
     shares = {name: percent(getattr(one, name)) for name in ("low", "high", "chance")}

@@ -24,10 +24,8 @@ from noren.contest.store.encryption import Hooks, Seal, derived
 from noren.contest.store.tables import about, contests, entries, jobs, organisers, sealed, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import N_, _
-from noren.web.accounts import Account as AnyAccount
-from noren.web.accounts import Accounts as AnyAccounts
-from noren.web.accounts import Rates, Tokens
-from noren.work.hash_chain import START, Entry, canonical
+from noren.web.accounts import Account, Accounts, Rates, Tokens
+from noren.work.hash_chain import START, LogEntry, canonical
 from noren.work.migrations import migrate
 from noren.work.queue import LEASE, Queue, State, clock_of, exclusive, new_id, now, open_database
 
@@ -40,7 +38,7 @@ SCOPES: Final = ("read", "team", "organiser")
 _PERSON, _ORGANISER = "person", "organiser"
 
 
-class Account(AnyAccount):
+class ArenaAccount(Account):
     """A person of the arena."""
 
     @property
@@ -49,12 +47,12 @@ class Account(AnyAccount):
         return self.role == _ORGANISER
 
 
-class Accounts(AnyAccounts[Account]):
+class ArenaAccounts(Accounts[ArenaAccount]):
     """The people that the arena knows."""
 
-    kind = Account
+    kind = ArenaAccount
 
-    def add(self, login: str, name: str, password: str, *, is_organiser: bool = False) -> Account:
+    def add(self, login: str, name: str, password: str, *, is_organiser: bool = False) -> ArenaAccount:
         """Add a person."""
         return self.add_account(login, name, password, _ORGANISER if is_organiser else _PERSON)
 
@@ -86,9 +84,9 @@ class ContestStore:
     def __init__(self, url: str, key: bytes, *, is_rehearsal: bool = False, lease: float | None = None) -> None:
         self.engine = open_database(url)
         migrate(self.engine, tables, Path(__file__).with_name("migrations"), version_table="contest_version")
-        self.accounts = Accounts(self.engine, tables)
+        self.accounts = ArenaAccounts(self.engine, tables)
         self.tokens, self.rates = Tokens(self.accounts, tables, SCOPES), Rates(self.engine, tables)
-        self.jobs = Jobs(self.engine, lease=lease)
+        self.jobs = ScoringQueue(self.engine, lease=lease)
         self.seal, self.hooks = Seal(key, "secrets"), Hooks(self.engine, key)
         self.clock = Clock(self.engine, is_rehearsal=is_rehearsal)
         self.key_check = hashlib.sha256(derived(key, "check")).hexdigest()
@@ -98,8 +96,10 @@ class ContestStore:
         if kept != self.key_check:
             self.close()
             raise FileError(
-                _("these contests are sealed with another key"),
-                _("bring back secret.key, or set NOREN_CONTEST_KEY to the key of the other servers"),
+                _(
+                    "these contests are sealed with another key"
+                    "bring back secret.key, or set NOREN_CONTEST_KEY to the key of the other servers"
+                ),
                 file=str(self.engine.url),
             )
 
@@ -128,7 +128,7 @@ class ContestStore:
             asked = sa.select(contests.c.id).order_by(contests.c.created, contests.c.id)
             return list(database.execute(asked).scalars())
 
-    def entries(self, contest: str, start: int = 0) -> list[Entry]:
+    def entries(self, contest: str, start: int = 0) -> list[LogEntry]:
         """Return a log, from an entry on; none for a contest that is not there."""
         with self.engine.connect() as database:
             return _entries(database, contest, start)
@@ -136,7 +136,7 @@ class ContestStore:
     def create(
         self,
         contest: str,
-        log: Sequence[Entry],
+        log: Sequence[LogEntry],
         *,
         organised_by: Iterable[str] = (),
         secrets: Mapping[str, bytes] = {},
@@ -183,14 +183,14 @@ class Change:
         The last entry; none at the very beginning.
     """
 
-    def __init__(self, store: ContestStore, connection: sa.Connection, contest: str, head: Entry | None) -> None:
+    def __init__(self, store: ContestStore, connection: sa.Connection, contest: str, head: LogEntry | None) -> None:
         self._store, self.connection, self.contest, self.head = store, connection, contest, head
 
-    def entries(self, start: int = 0) -> list[Entry]:
+    def entries(self, start: int = 0) -> list[LogEntry]:
         """Return the log, from an entry on."""
         return _entries(self.connection, self.contest, start)
 
-    def append(self, log: Sequence[Entry]) -> None:
+    def append(self, log: Sequence[LogEntry]) -> None:
         """Add entries that follow from the head."""
         if not log:
             return
@@ -224,11 +224,11 @@ class Change:
         return job
 
 
-def _entries(database: sa.Connection, contest: str, start: int) -> list[Entry]:
+def _entries(database: sa.Connection, contest: str, start: int) -> list[LogEntry]:
     at = entries.c
     asked = entries.select().where(at.contest == contest, at.position >= start).order_by(at.position)
     return [
-        Entry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)
+        LogEntry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)
         for row in database.execute(asked)
     ]
 
@@ -274,7 +274,7 @@ _RECENT: Final = 50
 
 
 @dataclass(frozen=True)
-class Job:
+class ScoringJob:
     """A piece of work for the judge.
 
     ``error`` says why it failed, or why it is tried again; ``notice`` what the organiser should know although it did
@@ -298,19 +298,19 @@ class Job:
     ended: str | None
 
 
-class Jobs:
+class ScoringQueue:
     """The queue, and what people are told of it."""
 
     def __init__(self, engine: sa.Engine, *, lease: float | None = None) -> None:
         self._engine = engine
         self.queue = Queue(engine, jobs, lease=LEASE if lease is None else lease, lost={"error": LOST})
 
-    def job(self, job: str) -> Job | None:
+    def job(self, job: str) -> ScoringJob | None:
         """Return a job."""
         found = self._some(jobs.c.id == job)
         return found[0] if found else None
 
-    def of(self, contest: str, submission: str | None = None) -> list[Job]:
+    def of(self, contest: str, submission: str | None = None) -> list[ScoringJob]:
         """Return the jobs of a contest, or of one submission, the oldest first."""
         at = jobs.c
         return self._some(at.contest == contest, *([] if submission is None else [at.submission == submission]))
@@ -384,13 +384,15 @@ class Jobs:
         found: list[dict[str, Any]] = json.loads(kept) if kept else []
         return found
 
-    def _some(self, *conditions: sa.ColumnElement[bool]) -> list[Job]:
+    def _some(self, *conditions: sa.ColumnElement[bool]) -> list[ScoringJob]:
         asked = sa.select(*_LISTED).where(*conditions).order_by(jobs.c.enqueued, jobs.c.id)
         found = []
         with self._engine.connect() as database:
             for row in database.execute(asked):
                 given = {**row._mapping, **self.queue.unwritten.get(row.id, {})}
-                known = {name: given[name] for name in Job.__dataclass_fields__}
+                known = {name: given[name] for name in ScoringJob.__dataclass_fields__}
                 known |= {name: _(known[name]) if known[name] else "" for name in ("error", "notice")}
-                found.append(Job(**known | {"order": json.loads(known["order"]), "state": State(known["state"])}))
+                found.append(
+                    ScoringJob(**known | {"order": json.loads(known["order"]), "state": State(known["state"])})
+                )
         return found

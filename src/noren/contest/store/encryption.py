@@ -23,8 +23,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from noren.contest.store.tables import hooks
-from noren.data.formats.files import saying_why
-from noren.data.formats.source import readable
+from noren.data.formats.files import explain_write_errors
+from noren.data.formats.source import require_readable
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 from noren.work.queue import new_id, now
@@ -44,13 +44,12 @@ def kept_key(folder: Path) -> bytes:
         if not re.fullmatch(r"[0-9a-fA-F]{64}", given.strip()):
             raise ParameterError(
                 _("{name} is no key").format(name=ENVIRONMENT),
-                _("set it to 64 hexadecimal digits (openssl rand -hex 32)"),
             )
         return bytes.fromhex(given.strip())
     path = folder / KEY_FILE
     if not path.exists():
         aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-        with saying_why(path):
+        with explain_write_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
                 with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -61,9 +60,9 @@ def kept_key(folder: Path) -> bytes:
                     path.hardlink_to(aside)
             finally:
                 aside.unlink(missing_ok=True)
-    key = readable(path).read_bytes()
+    key = require_readable(path).read_bytes()
     if len(key) < _BYTES:
-        raise FileError(_("the key of the contests is damaged"), _("bring it back from a backup"), file=path)
+        raise FileError(_("bring it back from a backup"), file=path)
     return key
 
 
@@ -97,8 +96,7 @@ class Seal:
             return self._cipher.decrypt(kept[:_NONCE], kept[_NONCE:], place.encode())
         except InvalidTag:
             raise FileError(
-                _("what is kept of {place} does not open").format(place=place),
-                _("use the key that it was written with, or bring it back from a backup"),
+                _("what is kept of {place} does not openit back from a backup").format(place=place),
             ) from None
 
 

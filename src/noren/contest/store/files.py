@@ -28,7 +28,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from noren.contest.store.encryption import derived
-from noren.data.formats.files import saying_why
+from noren.data.formats.files import explain_write_errors
 from noren.errors import FileError, ParameterError, reason_of
 from noren.i18n import _
 from noren.tables import Texts
@@ -48,7 +48,7 @@ _PLAIN: Final = "noren-contest-"
 _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 
 
-class Kept(NamedTuple):
+class StoredFile(NamedTuple):
     """The digest of a file's plain bytes, and how many there are."""
 
     digest: str
@@ -81,11 +81,11 @@ class Files:
             try:
                 self._disk = _Disk(*fsspec.core.url_to_fs(place))
             except (ImportError, ValueError) as error:
-                raise ParameterError(*say.problem("no_place", place=place, reason=reason_of(error))) from None
+                raise ParameterError(say("no_place", place=place, reason=reason_of(error))) from None
         self._key = derived(key, "files")
         _sweep()
 
-    def put(self, content: bytes | Iterable[bytes], *, sealed: bool, largest: int | None = None) -> Kept:
+    def put(self, content: bytes | Iterable[bytes], *, sealed: bool, largest: int | None = None) -> StoredFile:
         """Keep bytes, or blocks as they come in; what is there already is written anew, which mends damage."""
         with self.writing(sealed=sealed, largest=largest) as incoming:
             for block in [content] if isinstance(content, bytes) else content:
@@ -93,11 +93,11 @@ class Files:
         return incoming.kept
 
     @contextlib.contextmanager
-    def writing(self, *, sealed: bool, largest: int | None = None) -> Iterator[Incoming]:
+    def writing(self, *, sealed: bool, largest: int | None = None) -> Iterator[IncomingFile]:
         """Yield something to write blocks to as they come in; they are kept when the block of code ends well."""
         with self._aside() as (aside, out):
             with out:
-                incoming = Incoming(out, largest, self._key if sealed else None)
+                incoming = IncomingFile(out, largest, self._key if sealed else None)
                 yield incoming
                 incoming.finish()
             self._disk.keep(aside, _name(incoming.kept.digest, sealed=sealed))
@@ -106,7 +106,7 @@ class Files:
     def _aside(self) -> Iterator[tuple[str, BinaryIO]]:
         """Yield the name of a new file and the file itself; it is gone again where the block of code ends badly."""
         aside = f"aside/{secrets.token_hex(16)}"
-        with saying_why(Path(self._disk.shown(""))):
+        with explain_write_errors(Path(self._disk.shown(""))):
             out = self._disk.create(aside)
             try:
                 yield aside, out
@@ -133,7 +133,7 @@ class Files:
             room = _IN_MEMORY if free > 4 * int(self._disk.system.size(self._disk.path(name))) else None
         with tempfile.TemporaryDirectory(prefix=f"{_PLAIN}{os.getpid()}-", dir=room) as folder:
             plain = Path(folder) / f"{digest[:12]}{suffix}"
-            with saying_why(plain):
+            with explain_write_errors(plain):
                 if is_here:
                     plain.symlink_to(Path(self._disk.path(name)).resolve())
                 with (Path(os.devnull) if is_here else plain).open("wb") as out:
@@ -166,7 +166,7 @@ class Files:
             for name in (_name(digest, sealed=False), _name(digest, sealed=True)):
                 if self._disk.system.isfile(self._disk.path(name)):
                     return name
-        raise FileError(*say.problem("not_there"), file=self._disk.shown(digest))
+        raise FileError(say("not_there"), file=self._disk.shown(digest))
 
     def _blocks(self, digest: str, name: str | None = None, *, sealed: bool | None = None) -> Iterator[bytes]:
         """Yield a file's plain bytes; the last comes only if they are what was put in."""
@@ -184,11 +184,11 @@ class Files:
         except (InvalidTag, EOFError):
             is_whole = False
         if not is_whole:
-            raise FileError(*say.problem("damaged"), file=self._disk.shown(name))
+            raise FileError(say("damaged"), file=self._disk.shown(name))
         yield held
 
 
-class Incoming:
+class IncomingFile:
     """A file that comes in, block by block; with a key, each frame is encrypted once it is known not to be the last."""
 
     def __init__(self, out: BinaryIO, largest: int | None, key: bytes | None = None) -> None:
@@ -205,9 +205,7 @@ class Incoming:
         """Take the next bytes."""
         self._size += len(block)
         if self._largest is not None and self._size > self._largest:
-            raise TooLargeError(
-                _("the file holds more than {largest:,} bytes").format(largest=self._largest), _("send a smaller one")
-            )
+            raise TooLargeError(_("the file holds more than {largest:,} bytes").format(largest=self._largest))
         self._sha.update(block)
         if self._cipher is None:
             self._out.write(block)
@@ -227,9 +225,9 @@ class Incoming:
         self._number += 1
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> StoredFile:
         """What came in so far."""
-        return Kept(self._sha.hexdigest(), self._size)
+        return StoredFile(self._sha.hexdigest(), self._size)
 
 
 def _nonce(number: int, *, last: bool) -> bytes:
@@ -311,7 +309,7 @@ class _Folder(_Disk):
     def __init__(self, root: Path) -> None:
         super().__init__(fsspec.filesystem("file"), str(root), root)
         self._folder = root
-        with saying_why(root):
+        with explain_write_errors(root):
             (root / "aside").mkdir(parents=True, exist_ok=True, mode=0o700)
             for left in (root / "aside").iterdir():  # of a process that was killed
                 with contextlib.suppress(FileNotFoundError):

@@ -25,7 +25,7 @@ from noren.data.checks.report import (
     inline,
     read_columns,
     read_sheet,
-    stop_at_null,
+    reject_null,
 )
 from noren.errors import Problem
 from noren.i18n import _
@@ -60,7 +60,7 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
     table = read_columns(original, COLUMNS, utf8=True)
     table = table.with_columns(month=calendar_day(pl.col("date"), DATE_PARTS) // 100)  # as yyyymm
     rule = _("a date of the original is a day of the calendar, written like 2010/12/1")
-    stop_at_null(original, table, "date", table["month"], rule)
+    reject_null(original, table, "date", table["month"], rule)
     sheet = read_sheet(release, COLUMNS)
     problems, warnings = sheet.oddities()
     if not sheet.rows.is_empty():
@@ -72,25 +72,25 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
         # what the official checker accepts only because it does not look
         rows, expected = sheet.rows, table.height
         if sheet.width > len(COLUMNS):
-            words = say.problem("cells_passed_over", expected=len(COLUMNS))
-            warnings.append(Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), *words)))
+            words = say("cells_passed_over", expected=len(COLUMNS))
+            warnings.append(Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), words)))
         if sheet.width >= len(COLUMNS):  # else every row is one cell short, which is a problem told already
             other = _IS_DELETED & (pl.col("line") != DELETED_ROW)
-            warnings += sheet.findings(rows, SheetRule(None, other, *say.problem("deleted_row_form", row=DELETED_ROW)))
+            warnings += sheet.findings(rows, SheetRule(None, other, say("deleted_row_form", row=DELETED_ROW)))
         if rows.height < expected:
-            words = say.problem("too_few_rows", found=rows.height, expected=expected, row=DELETED_ROW)
-            warnings.append(Finding.once(Problem(None, None, None, *words)))
+            words = say("too_few_rows", found=rows.height, expected=expected, row=DELETED_ROW)
+            warnings.append(Finding.once(Problem(None, None, None, words)))
         beyond = rows.filter(_IS_DELETED & (pl.col("place") >= expected))
         if not beyond.is_empty():
-            words = say.problem("deleted_rows_beyond")
-            warnings.append(Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), *words)))
+            words = say("deleted_rows_beyond")
+            warnings.append(Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), words)))
         price, quantity = pl.col("price"), pl.col("quantity")
         warnings += sheet.findings(
             live,
-            SheetRule("customer", pl.col("customer") == "", *say.problem("empty_pseudonym")),
-            SheetRule("invoice", pl.col("invoice") == "", *say.problem("empty_invoice")),
-            SheetRule("price", price.str.contains(ZERO), *say.problem("price_accepted_though_original")),
-            SheetRule("quantity", quantity.str.contains(ZERO), *say.problem("quantity_accepted_though_original")),
+            SheetRule("customer", pl.col("customer") == "", say("empty_pseudonym")),
+            SheetRule("invoice", pl.col("invoice") == "", say("empty_invoice")),
+            SheetRule("price", price.str.contains(ZERO), say("price_accepted_though_original")),
+            SheetRule("quantity", quantity.str.contains(ZERO), say("quantity_accepted_though_original")),
         )
     return gather(problems, warnings, limit=limit)
 
@@ -102,7 +102,7 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     """
     table = read_columns(original, COLUMNS, utf8=True)
     number = table["customer"].str.extract(r"^([0-9]{1,18})$")
-    stop_at_null(original, table, "customer", number, _("a customer of the original is a whole number"))
+    reject_null(original, table, "customer", number, _("a customer of the original is a whole number"))
     customers, sheet = table["customer"].unique(), read_sheet(guess, GUESS_COLUMNS)
     problems, warnings = sheet.oddities()
     if sheet.rows.is_empty():
@@ -114,8 +114,9 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     shape = SheetRule(
         None,
         misshapen & (cells <= max(sheet.width, wanted)),  # wider ones are told by the sheet
-        _("a row has {wanted} cells: a customer and twelve months").format(wanted=wanted),
-        _("remove the count line") if count_line else _("write a pseudonym or DEL for each of the twelve months"),
+        say(
+            "a row has {wanted} cells: a customer and twelve months" if count_line else "misshapen_guess", wanted=wanted
+        ),
     )
     problems += sheet.findings(rows, shape)
 
@@ -131,19 +132,19 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     known, again = pl.col("known"), pl.col("again")
     problems += sheet.findings(
         order,
-        SheetRule("customer", ~known, *say.problem("customer_must_occur_original")),
-        SheetRule("customer", known & again, *say.problem("each_customer_one_row")),
-        SheetRule("customer", known & ~again & pl.col("behind"), *say.problem("customers_stand_ascending_order")),
+        SheetRule("customer", ~known, say("customer_must_occur_original")),
+        SheetRule("customer", known & again, say("each_customer_one_row")),
+        SheetRule("customer", known & ~again & pl.col("behind"), say("customers_stand_ascending_order")),
     )
     missing = customers.filter(~customers.is_in(named["customer"].implode())).cast(pl.Int64).sort()
     if len(missing):
-        words = say.problem("each_customer_original_row", count=len(missing), customer=missing[0])
-        problems.append(Finding.once(Problem(None, "customer", str(missing[0]), *words)))
+        words = say("each_customer_original_row", count=len(missing), customer=missing[0])
+        problems.append(Finding.once(Problem(None, "customer", str(missing[0]), words)))
     if sheet.width == wanted:  # cells that the official checker does not look at and that can match nothing
-        rules = [SheetRule(None, cells < wanted, *say.problem("short_guess", wanted=wanted))]
+        rules = [SheetRule(None, cells < wanted, say("short_guess", wanted=wanted))]
         for month in GUESS_COLUMNS[1:]:
             nobody = (cells == wanted) & ~pl.col(month).str.contains(NAME)
-            rules.append(SheetRule(month, nobody, *say.problem("guess_of_nobody")))
+            rules.append(SheetRule(month, nobody, say("guess_of_nobody")))
         warnings += sheet.findings(rows, *rules)
     return gather(problems, warnings, limit=limit)
 
@@ -155,17 +156,17 @@ _IS_DELETED = pl.col("customer") == DELETED
 
 def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Iterator[Finding]:
     rows, expected = sheet.rows, table.height
-    words = say.problem("row_cells_one_fewer", expected=len(COLUMNS), columns=", ".join(COLUMNS), row=DELETED_ROW)
+    words = say("row_cells_one_fewer", expected=len(COLUMNS), columns=", ".join(COLUMNS), row=DELETED_ROW)
     short = (pl.col("cells") < len(COLUMNS)) & (~_IS_DELETED | (pl.col("place") == 0))
-    yield from sheet.findings(rows, SheetRule(None, short, *words))
+    yield from sheet.findings(rows, SheetRule(None, short, words))
     beyond = rows.filter(~_IS_DELETED & (pl.col("place") >= expected))
     if not beyond.is_empty():
-        words = say.problem("too_many_rows", found=rows.height, expected=expected)
-        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), *words))
+        words = say("too_many_rows", found=rows.height, expected=expected)
+        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), words))
     kept, least = rows.filter(~_IS_DELETED).height, rows.height // 2
     if kept < least:
-        words = say.problem("least_half_rows_must", least=least, rows=rows.height, kept=kept)
-        yield Finding.once(Problem(None, None, None, *words))
+        words = say("least_half_rows_must", least=least, rows=rows.height, kept=kept)
+        yield Finding.once(Problem(None, None, None, words))
     name, date, time = pl.col("customer"), pl.col("date"), pl.col("time")
     hour, minute = (time.str.extract(TIME_FORM, group).cast(pl.Int32, strict=False) for group in (1, 2))
     # The empty text is a missing value to the official reader, which it then takes for a name: a warning, see below.
@@ -185,22 +186,18 @@ def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> 
     moved = pl.col("formed_date") & real_day & (pl.col("day") // 100 != pl.col("month"))
     yield from sheet.findings(
         judged,
-        SheetRule("customer", clash, lambda row: say.problem("customer_one_pseudonym_month", **_about(row))),
-        SheetRule("date", moved, lambda row: say.problem("date_stays_month_original", **_about(row))),
-        SheetRule("customer", pl.col("no_name"), *say.problem("pseudonym_form", row=DELETED_ROW)),
-        SheetRule("customer", pl.col("a_customer"), *say.problem("pseudonym_is_customer")),
-        SheetRule(
-            "invoice", ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""), *say.problem("invoice_form")
-        ),
-        SheetRule("date", ~pl.col("formed_date"), *say.problem("date_form")),
-        SheetRule("date", pl.col("formed_date") & ~real_day, *say.problem("calendar_no_such_day")),
-        SheetRule("time", ~pl.col("formed_time"), *say.problem("time_form")),
-        SheetRule("time", pl.col("formed_time") & ~pl.col("real_time"), *say.problem("clock_no_such_time")),
-        SheetRule(
-            "item", ~pl.col("item").is_in(table["item"].unique().implode()), *say.problem("item_must_occur_original")
-        ),
-        SheetRule("price", ~pl.col("price").str.contains(PRICE), *say.problem("price_form")),
-        SheetRule("quantity", ~pl.col("quantity").str.contains(QUANTITY), *say.problem("quantity_form")),
+        SheetRule("customer", clash, lambda row: say("customer_one_pseudonym_month", **_about(row))),
+        SheetRule("date", moved, lambda row: say("date_stays_month_original", **_about(row))),
+        SheetRule("customer", pl.col("no_name"), say("pseudonym_form", row=DELETED_ROW)),
+        SheetRule("customer", pl.col("a_customer"), say("pseudonym_is_customer")),
+        SheetRule("invoice", ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""), say("invoice_form")),
+        SheetRule("date", ~pl.col("formed_date"), say("date_form")),
+        SheetRule("date", pl.col("formed_date") & ~real_day, say("calendar_no_such_day")),
+        SheetRule("time", ~pl.col("formed_time"), say("time_form")),
+        SheetRule("time", pl.col("formed_time") & ~pl.col("real_time"), say("clock_no_such_time")),
+        SheetRule("item", ~pl.col("item").is_in(table["item"].unique().implode()), say("item_must_occur_original")),
+        SheetRule("price", ~pl.col("price").str.contains(PRICE), say("price_form")),
+        SheetRule("quantity", ~pl.col("quantity").str.contains(QUANTITY), say("quantity_form")),
     )
 
 

@@ -28,8 +28,8 @@ from noren.data.checks.report import (
     inline,
     read_columns,
     read_lines,
+    reject_null,
     split_cells,
-    stop_at_null,
 )
 from noren.errors import Problem
 from noren.i18n import _
@@ -80,10 +80,15 @@ def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> 
         customer, given = str(named["customer"][at]), str(named["pseudonym"][at])
         if customer in name_of:
             about = {"customer": inline(customer), "pseudonym": inline(name_of[customer])}
-            return Problem(row, column, given, *say.problem("customer_one_pseudonym_all", **about))
+            return Problem(row, column, given, say("customer_one_pseudonym_all", **about))
         rule = say("pseudonym_stands_one_customer", pseudonym=inline(given), customer=inline(bearer_of[given]))
-        cure = _("give customer {customer} a pseudonym of its own").format(customer=inline(customer))
-        return Problem(row, column, given, rule, cure)
+        return Problem(
+            row,
+            column,
+            given,
+            rule,
+            _("give customer {customer} a pseudonym of its own").format(customer=inline(customer)),
+        )
 
     yield Finding(broken_rows(refused_rows, pl.lit(value=True)), rank, inconsistent)
 
@@ -126,19 +131,19 @@ def _range_fault(column: str) -> pl.Expr:
     )
 
 
-def _cell_words(column: str, fault: str, items: pl.Series, row: Mapping[str, Any]) -> tuple[str, str]:
+def _cell_words(column: str, fault: str, items: pl.Series, row: Mapping[str, Any]) -> str:
     members = row["item"][1:-1].split(";")
     if fault != "malformed_set":
         original = inline(row[f"original_{column}"])
-        return say.problem(fault, column=column, original=original, most=LARGEST_SET, found=len(members))
+        return say(fault, column=column, original=original, most=LARGEST_SET, found=len(members))
     # which of the set's elements breaks which rule, the most telling first
     if "" in members:
-        return say.problem("empty_item_in_set")
+        return say("empty_item_in_set")
     known = set(items.filter(items.is_in(members)))
     for item in members:
         if item not in known:
-            return say.problem("every_item_set_must", item=inline(item))
-    return say.problem("item_twice_in_set", item=inline(next(item for item in members if members.count(item) > 1)))
+            return say("every_item_set_must", item=inline(item))
+    return say("item_twice_in_set", item=inline(next(item for item in members if members.count(item) > 1)))
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -159,7 +164,7 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
         "quantity": _("a quantity of the original is a whole number from 1"),
     }
     for column, rule in rules.items():
-        stop_at_null(original, table, column, table[f"{column}_value"], rule)
+        reject_null(original, table, column, table[f"{column}_value"], rule)
     lines = read_lines(release).text
     line = pl.col("line")
     cells = pl.when(line == "").then(0).otherwise(line.str.count_matches(",", literal=True) + 1)
@@ -192,23 +197,23 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
 
 
 def _row_findings(rows: pl.DataFrame, lines: pl.Series, expected: int) -> Iterator[Finding]:
-    def words(fault: str, row: Mapping[str, Any]) -> tuple[str, str]:
+    def words(fault: str, row: Mapping[str, Any]) -> str:
         line = row["line"]
         found = len(line) if fault == "length" else line.count(",") + 1 if line else 0
         values = {"expected": len(COLUMNS), "columns": ", ".join(COLUMNS), "row": DELETED_ROW}
-        return say.problem(fault, most=LONGEST_LINE, found=found, **values)
+        return say(fault, most=LONGEST_LINE, found=found, **values)
 
     faults = list(rows["fault"].drop_nulls().unique())
     yield from findings(rows, COLUMNS, *(SheetRule(None, pl.col("fault") == f, partial(words, f)) for f in faults))
     found = len(lines)
     if found > expected:
-        many = say.problem("too_many_rows", found=found, expected=expected)
-        yield Finding.once(Problem(expected + 1, None, lines[expected], *many))
+        many = say("too_many_rows", found=found, expected=expected)
+        yield Finding.once(Problem(expected + 1, None, lines[expected], many))
     # Rows that end with CR alone run together into one; saying that some are missing would mislead.
     elif found < expected and "carriage_return" not in faults:
-        few = say.problem("too_few_rows", found=found, expected=expected, row=DELETED_ROW)
+        few = say("too_few_rows", found=found, expected=expected, row=DELETED_ROW)
         at = np.array([found], dtype=np.int64)
-        yield Finding(at, len(COLUMNS), lambda row: Problem(row or None, None, None, *few))
+        yield Finding(at, len(COLUMNS), lambda row: Problem(row or None, None, None, few))
 
 
 def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
@@ -235,7 +240,7 @@ def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
         .then(pl.lit("set_without_original"))
     )
     formed = pl.col("customer").str.contains(PSEUDONYM)
-    rules = [SheetRule("customer", ~formed, *say.problem("pseudonym_whole_number_from", row=DELETED_ROW))]
+    rules = [SheetRule("customer", ~formed, say("pseudonym_whole_number_from", row=DELETED_ROW))]
     for column in COLUMNS[1:]:
         faults = kept[f"{column}_fault"]
         for fault in faults.drop_nulls().unique():
@@ -272,13 +277,13 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
     found = findings(
         rows,
         ("pseudonym", "customer"),
-        SheetRule(None, ~formed, *say.problem("not_two_numbers")),
-        SheetRule("pseudonym", formed & ~pl.col("known"), *say.problem("unknown_pseudonym")),
-        SheetRule("customer", formed & ~pl.col("somebody"), *say.problem("unknown_customer")),
+        SheetRule(None, ~formed, say("not_two_numbers")),
+        SheetRule("pseudonym", formed & ~pl.col("known"), say("unknown_pseudonym")),
+        SheetRule("customer", formed & ~pl.col("somebody"), say("unknown_customer")),
         SheetRule(
             "pseudonym",
             formed & (pl.col("first") != pl.col("row")),
-            lambda row: say.problem("named_before", first=row["first"]),
+            lambda row: say("named_before", first=row["first"]),
         ),
     )
     return gather(found, limit=limit)

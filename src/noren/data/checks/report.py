@@ -26,7 +26,7 @@ import numpy.typing as npt
 import polars as pl
 
 from noren.data.formats.source import read_all_bytes
-from noren.errors import LONGEST_VALUE, FileError, FormatError, ParameterError, Problem, ValueInCellError, shown
+from noren.errors import LONGEST_VALUE, FileError, FormatError, ParameterError, Problem, ValueInCellError, quoted
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -101,7 +101,7 @@ def inline(value: str) -> str:
     ('85123A', "' 85123A'", "'\\\\x1b[2J'")
     """
     plain = value.isprintable() and value.strip() == value != "" and len(value) <= LONGEST_VALUE
-    return value if plain else shown(value)
+    return value if plain else quoted(value)
 
 
 def gather(problems: Iterable[Finding], warnings: Iterable[Finding] = (), *, limit: int = 20) -> Report:
@@ -113,7 +113,7 @@ def gather(problems: Iterable[Finding], warnings: Iterable[Finding] = (), *, lim
     (False, 3, [2, 4])
     """
     if limit < 0:
-        raise ParameterError(*say.problem("limit_below_zero"), column="limit", value=limit)
+        raise ParameterError(say("limit_below_zero"), column="limit", value=limit)
     problems = list(problems)
     total = sum(len(finding.rows) for finding in problems)
     return Report(valid=total == 0, problems=_first(problems, limit), total=total, warnings=_first(warnings, limit))
@@ -173,7 +173,7 @@ def read_lines(path: Path, *, utf8: bool = False, carriage_return_ends_line: boo
     if marked:
         content = content.removeprefix(_BYTE_ORDER_MARK)
     if content.count(b"\n") > MOST_LINES:
-        raise FileError(*say.problem("file_more_than_lines", most=MOST_LINES), file=path)
+        raise FileError(say("file_more_than_lines", most=MOST_LINES), file=path)
     not_utf8 = None
     try:
         text = content.decode("utf-8" if utf8 else "latin-1")
@@ -200,8 +200,7 @@ class SheetRule:
 
     column: str | None
     broken: pl.Expr
-    rule: str | Callable[[Mapping[str, Any]], tuple[str, str]]
-    cure: str = ""
+    rule: str | Callable[[Mapping[str, Any]], str]
 
 
 def findings(rows: pl.DataFrame, columns: Sequence[str], *rules: SheetRule) -> Iterator[Finding]:
@@ -209,8 +208,8 @@ def findings(rows: pl.DataFrame, columns: Sequence[str], *rules: SheetRule) -> I
 
     def tell(rule: SheetRule, row: int) -> Problem:
         about = rows.row(int(rows["row"].search_sorted(row)), named=True)
-        words = (rule.rule, rule.cure) if isinstance(rule.rule, str) else rule.rule(about)
-        return Problem(row, rule.column, str(about[rule.column or "line"]), *words)
+        words = rule.rule if isinstance(rule.rule, str) else rule.rule(about)
+        return Problem(row, rule.column, str(about[rule.column or "line"]), words)
 
     judged = rows.select("row", *(r.broken.fill_null(value=False).alias(f"rule {i}") for i, r in enumerate(rules)))
     for i, rule in enumerate(rules):
@@ -244,20 +243,20 @@ class Sheet:
         """Find what stops the reader, and what it passes over in silence."""
         problems, warnings = list[Finding](), list[Finding]()
         if self.lines.not_utf8 is not None:
-            problems.append(Finding.once(Problem(self.lines.not_utf8, None, None, *say.problem("not_utf8"))))
+            problems.append(Finding.once(Problem(self.lines.not_utf8, None, None, say("not_utf8"))))
         if self.rows.is_empty():
-            problems.append(Finding.once(Problem(None, None, None, *say.problem("file_no_rows"))))
+            problems.append(Finding.once(Problem(None, None, None, say("file_no_rows"))))
         else:
             # the reader stops at a row with more cells than the first; where that one is short, it is the one to blame
             most = max(self.width, len(self.columns))
-            words = say.problem("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
-            problems += self.findings(self.rows, SheetRule(None, pl.col("cells") > most, *words))
+            words = say("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
+            problems += self.findings(self.rows, SheetRule(None, pl.col("cells") > most, words))
         if self.lines.byte_order_mark:
-            warnings.append(Finding.once(Problem(1, None, None, *say.problem("byte_order_mark"))))
+            warnings.append(Finding.once(Problem(1, None, None, say("byte_order_mark"))))
         blank = self.lines.text.str.strip_chars(" \t") == ""
         if blank.any():
-            words = say.problem("blank_lines", count=blank.sum())
-            warnings.append(Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, *words)))
+            words = say("blank_lines", count=blank.sum())
+            warnings.append(Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, words)))
         return problems, warnings
 
 
@@ -285,19 +284,19 @@ def read_columns(path: Path, columns: Sequence[str], *, utf8: bool = False) -> p
     """Return the original's ``columns`` as text, or say which row has not as many cells."""
     lines = read_lines(path, utf8=utf8, carriage_return_ends_line=True)
     if lines.text.is_empty():
-        raise FileError(*say.problem("original_empty"), file=path)
+        raise FileError(say("original_empty"), file=path)
     if lines.not_utf8 is not None:
-        raise FormatError(*say.problem("original_not_utf_text"), file=path, row=lines.not_utf8)
+        raise FormatError(say("original_not_utf_text"), file=path, row=lines.not_utf8)
     cells = lines.text.str.count_matches(",", literal=True) + 1
     odd = (cells != len(columns)).arg_true()
     if len(odd):
         found = cells[odd[0]] if lines.text[odd[0]] else 0
         about = {"expected": len(columns), "columns": ", ".join(columns), "found": found}
-        raise FormatError(*say.problem("row_original_cells_one", **about), file=path, row=odd[0] + 1)
+        raise FormatError(say("row_original_cells_one", **about), file=path, row=odd[0] + 1)
     return lines.text.to_frame().select(split_cells(pl.col("line"), columns).alias("cells")).unnest("cells")
 
 
-def stop_at_null(path: Path, table: pl.DataFrame, column: str, values: pl.Series, rule: str) -> None:
+def reject_null(path: Path, table: pl.DataFrame, column: str, values: pl.Series, rule: str) -> None:
     """Stop with the first row of ``table`` whose ``column`` could not be read into ``values``."""
     unread = values.is_null().arg_true()
     if len(unread):

@@ -31,7 +31,7 @@ _kept: ContextVar[tuple[Path, ...]] = ContextVar("kept", default=())
 
 
 @contextlib.contextmanager
-def keeping(paths: Iterable[str | Path]) -> Iterator[None]:
+def protect_inputs(paths: Iterable[str | Path]) -> Iterator[None]:
     """Let nothing that is written in this block take the place of these files and folders: they are what is read."""
     token = _kept.set((*_kept.get(), *(Path(path) for path in paths)))
     try:
@@ -67,7 +67,7 @@ class FolderKind:
         return self.unsigned(folder) if found else None
 
 
-def json_signed(name: str, *keys: str) -> Callable[[Path], str | None]:
+def json_signature(name: str, *keys: str) -> Callable[[Path], str | None]:
     """Return the check of a :class:`FolderKind` that is known by a JSON file: an object with these keys."""
 
     def unsigned(folder: Path) -> str | None:
@@ -95,9 +95,9 @@ def _entries(folder: Path, before: str = "") -> Iterator[str]:
                 yield name
 
 
-def must_be_writable(path: str | Path) -> None:
+def require_writable(path: str | Path) -> None:
     """Stop where a file must not be written: over what is read, through a link, in place of a device or a folder."""
-    with saying_why(path) as path:
+    with explain_write_errors(path) as path:
         _must_not_lead_elsewhere(path)
         if path.is_dir():
             raise OutputError(say("is_folder", path=path))
@@ -115,8 +115,8 @@ def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     A ``private`` file can be read by its owner alone. What the command reads is not written over, and a link is not
     followed (:func:`must_be_writable`).
     """
-    with saying_why(path) as path:
-        must_be_writable(path)
+    with explain_write_errors(path) as path:
+        require_writable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
         try:  # before it is there: Ctrl-C at any moment leaves nothing
@@ -124,22 +124,22 @@ def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
             yield aside
             aside.chmod(0o600 if private else 0o666 & ~_umask())
             _to_disk(aside)
-            must_be_writable(path)
+            require_writable(path)
             aside.replace(path)
         finally:
             aside.unlink(missing_ok=True)
 
 
-def making_folder(path: str | Path) -> Path:
+def create_folder(path: str | Path) -> Path:
     """Make a folder to put single files into, beside others that may be there, and return it; not through a link."""
-    with saying_why(path) as path:
+    with explain_write_errors(path) as path:
         _must_not_lead_elsewhere(path, folder=True)
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             return path
 
 
-def must_be_free(path: str | Path, *, replace: bool | FolderKind = False) -> None:
+def require_free_path(path: str | Path, *, replace: bool | FolderKind = False) -> None:
     """Stop early, before long work, where a folder could not be written at the end.
 
     Parameters
@@ -148,7 +148,7 @@ def must_be_free(path: str | Path, *, replace: bool | FolderKind = False) -> Non
         The kind of folder that may be replaced if it holds nothing else (``--force``). True replaces any: for folders
         that Noren keeps for itself, in its cache.
     """
-    with saying_why(path) as path:
+    with explain_write_errors(path) as path:
         _must_not_lead_elsewhere(path, folder=True)
         if not path.exists():
             return
@@ -156,7 +156,7 @@ def must_be_free(path: str | Path, *, replace: bool | FolderKind = False) -> Non
             raise OutputError(say("not_empty", path=path))
         for kept in _kept.get():
             if _same(path, kept) or _within(kept, path):
-                raise OutputError(say("holds_what_is_read", path=path, kept=kept))
+                raise OutputError(say("holds_what_is_read", path=path, input=kept))
         foreign = replace.foreign(path) if isinstance(replace, FolderKind) else None
         if foreign is not None:
             raise OutputError(say("holds_foreign", path=path, name=foreign))
@@ -171,8 +171,8 @@ def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> I
     A folder that holds something is not replaced unless ``replace`` says so (:func:`must_be_free`); what stands there
     is looked at again when the new one is whole.
     """
-    with saying_why(path) as path:
-        must_be_free(path, replace=replace)
+    with explain_write_errors(path) as path:
+        require_free_path(path, replace=replace)
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
         old = aside.with_suffix(".old")
@@ -183,7 +183,7 @@ def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> I
             for file in aside.rglob("*"):
                 if file.is_file():
                     _to_disk(file)
-            must_be_free(path, replace=replace)
+            require_free_path(path, replace=replace)
             if path.exists():
                 path.replace(old)
             aside.replace(path)
@@ -214,7 +214,7 @@ def _within(path: Path, folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def saying_why(path: str | Path) -> Iterator[Path]:
+def explain_write_errors(path: str | Path) -> Iterator[Path]:
     """Turn what the system says about a failed write to a path, which is yielded, into one line with a cure."""
     if "\0" in str(path):
         raise OutputError(say("no_name", path=path))

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.formats.source import Source, SourceLike, saying_damage
+from noren.data.formats.source import Source, SourceLike, explain_damage
 from noren.errors import FileError
 from noren.i18n import _
 from noren.tables import Texts
@@ -31,7 +31,7 @@ def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iter
     """Yield blocks of a Parquet file, or of a folder of them, as it stands."""
     for part in parquet_parts(Source.open(source).path):
         given = columns if columns is None else [name for name in columns if name not in part.columns]
-        with saying_damage(part.path, "Parquet"):
+        with explain_damage(part.path, "Parquet"):
             with pq.ParquetFile(part.path) as file:
                 about, arrow = file.metadata, file.schema_arrow
             # columns whose texts the file holds once and numbers: a text for each row takes four bytes and more
@@ -53,7 +53,7 @@ def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iter
 def parquet_names(source: SourceLike) -> list[str]:
     """Return the columns of a Parquet file, or of a folder of them."""
     first = parquet_parts(Source.open(source).path)[0]
-    with saying_damage(first.path, "Parquet"):
+    with explain_damage(first.path, "Parquet"):
         names = list(pq.read_schema(first.path).names)
     return [*names, *(name for name in first.columns if name not in names)]
 
@@ -62,7 +62,7 @@ def parquet_rows(source: SourceLike) -> int:
     """Return how many rows a Parquet file has, or a folder of them."""
     total = 0
     for part in parquet_parts(Source.open(source).path):
-        with saying_damage(part.path, "Parquet"):
+        with explain_damage(part.path, "Parquet"):
             total += int(pq.read_metadata(part.path).num_rows)
     return total
 
@@ -74,7 +74,7 @@ def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ())
     """
     data.validate(full=True)
     for field in data.schema:
-        _stop_at_undecodable(field)
+        _reject_undecodable(field)
     texts: dict[str, pl.Series] = {}
     for at, name in enumerate(data.schema.names):
         if name in repeated:
@@ -90,12 +90,12 @@ def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ())
     )
 
 
-def _stop_at_undecodable(field: pa.Field) -> None:
+def _reject_undecodable(field: pa.Field) -> None:
     """Decode the names and notes of a column and its parts, as Polars will, which panics where they are not UTF-8."""
     for note in [(field.name.encode(),), *(field.metadata or {}).items()]:
         b" ".join(note).decode()
     for i in range(field.type.num_fields):
-        _stop_at_undecodable(field.type.field(i))
+        _reject_undecodable(field.type.field(i))
 
 
 # --- folders -------------------------------------------------------------------------------------------------------
@@ -107,22 +107,22 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
-class Part:
+class ParquetPart:
     """One file of a folder, and the columns that its path gives it."""
 
     path: Path
     columns: Mapping[str, str | None]
 
 
-def parquet_parts(folder: Path) -> list[Part]:
+def parquet_parts(folder: Path) -> list[ParquetPart]:
     """Return the files of a folder in the order of their rows, or a file alone.
 
     Stop where a folder is not complete or not of one schema.
     """
     if not folder.is_dir():
-        return [Part(folder, {})]
+        return [ParquetPart(folder, {})]
     if not (folder / SUCCESS).is_file():
-        raise FileError(*say.problem("folder_incomplete", marker=SUCCESS), file=folder)
+        raise FileError(say("folder_incomplete", marker=SUCCESS), file=folder)
     parts = []
     for path in sorted(folder.rglob("*.parquet"), key=lambda path: path.relative_to(folder).as_posix()):
         names = path.relative_to(folder).parts
@@ -131,9 +131,9 @@ def parquet_parts(folder: Path) -> list[Part]:
         # year=2011, outermost first; what cannot be in a name is written as in an address: shop=a%20b
         pairs = [name.split("=", 1) for name in names[:-1] if "=" in name.strip("=")]
         columns = {unquote(name): None if value == NO_VALUE else unquote(value) for name, value in pairs}
-        parts.append(Part(path, columns))
+        parts.append(ParquetPart(path, columns))
     if not parts:
-        raise FileError(*say.problem("folder_without_parquet"), file=folder)
+        raise FileError(say("folder_without_parquet"), file=folder)
     first, *others = parts
     known = _columns(first)
     for part in others:
@@ -141,17 +141,17 @@ def parquet_parts(folder: Path) -> list[Part]:
         for name in [*known, *own]:
             if known.get(name) != own.get(name):
                 here, there = (types.get(name, _("none")) for types in (own, known))
-                words = say.problem("other_columns", other=first.path.name, here=here, there=there)
-                raise FileError(*words, file=part.path, column=name)
+                words = say("other_columns", other=first.path.name, here=here, there=there)
+                raise FileError(words, file=part.path, column=name)
     return parts
 
 
-def _columns(part: Part) -> dict[str, str]:
+def _columns(part: ParquetPart) -> dict[str, str]:
     """Return the names and types of a file's columns; texts are texts however Arrow lays them out."""
     try:
         schema = pq.read_schema(part.path)
     except (OSError, pa.ArrowException):
-        raise FileError(*say.problem("not_parquet"), file=part.path) from None
+        raise FileError(say("not_parquet"), file=part.path) from None
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     kinds = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
     named = {name: "text" if any(test(kind) for test in texts) else str(kind) for name, kind in kinds.items()}

@@ -36,9 +36,17 @@ from noren.data.value_formats import (
 )
 from noren.errors import Problem, ValueInCellError
 from noren.i18n import _
-from noren.tables import Texts
+from noren.tables import Texts, table_of
 
 say = Texts(__name__)
+
+
+def _problem(name: str, **values: object) -> tuple[str, str]:
+    """Return the rule that a cell breaks and its remedy, which a caller may replace by its own."""
+    if isinstance(table_of(__name__)[name], str):
+        return say(name, **values), ""
+    return say(f"{name}.rule", **values), say(f"{name}.cure", **values)
+
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 1 January of year 1 and 31 December 9999, counted from 1970
 _TICKS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000}
@@ -266,23 +274,23 @@ def column_rules(column: Column, *, guessed: bool = False) -> list[tuple[pl.Expr
         # what was guessed from some rows binds no others
         column = Column(name=column.name, type=column.type, optional=True)
     if not column.optional:
-        rules.append((value.is_null(), *say.problem("missing")))
+        rules.append((value.is_null(), *_problem("missing")))
     if column.type == ValueType.DECIMAL:
-        rules.append((~value.is_finite(), *say.problem("not_finite")))
+        rules.append((~value.is_finite(), *_problem("not_finite")))
     if column.type in (ValueType.DECIMAL, ValueType.INTEGER) and column.width is not None:
         steps = value / column.width
         # 1e-6 of a step: what text of up to nine digits can be off by once it is a binary number
         off = (steps - steps.round()).abs() > 1e-6 * pl.max_horizontal(pl.lit(1.0), steps.abs() * 1e-6)
-        rules.append((off, *say.problem("off_grid", width=column.width)))
+        rules.append((off, *_problem("off_grid", width=column.width)))
     for rule, beyond, bound in (
         ("too_small", operator.lt, column.minimum),
         ("too_large", operator.gt, column.maximum),
     ):
         if bound is not None:
             told = f"{bound:g}" if isinstance(bound, float) else str(bound)
-            rules.append((beyond(value, pl.lit(bound)), *say.problem(rule, bound=told)))
+            rules.append((beyond(value, pl.lit(bound)), *_problem(rule, bound=told)))
     if column.domain is not None:
-        rules.append((~value.is_in(list(column.domain)), *say.problem("not_in_domain", count=len(column.domain))))
+        rules.append((~value.is_in(list(column.domain)), *_problem("not_in_domain", count=len(column.domain))))
     return rules
 
 
@@ -293,7 +301,7 @@ def unreadable(column: Column, values: pl.Series) -> tuple[str, str]:
     """Return the rule that unreadable cells break, and its cure."""
     patterns = _(" or ").join(spelled(column.format, column.type)) if column.scale == Scale.INTERVAL else ""
     example = column.number or ("12" if column.type == ValueType.INTEGER else "2.10")
-    rule, cure = say.problem(f"not_{column.type}", format=patterns, example=example)
+    rule, cure = _problem(f"not_{column.type}", type=column.type, format=patterns, example=example)
     ways = fitting_formats(values) if column.scale == Scale.RATIO and values.dtype == pl.String else ()
     if ways:
         cure = say("or_set_number", cure=cure, number=ways[0])
@@ -337,7 +345,7 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
         split = live.select(inside.str.split(";").alias(name))[name]
         bad = (split.list.contains("") | (split.list.n_unique() != split.list.len())).fill_null(value=False)
         bad |= live.select(broken.fill_null(value=False)).to_series()
-        _stop_if(bad, values, column, file, *say.problem("not_a_set"))
+        _stop_if(bad, values, column, file, *_problem("not_a_set"))
         domain = split.drop_nulls().explode(empty_as_null=False).unique().sort().to_list()
         return split.cast(set_dtype(domain))
     ends = live.select(
@@ -346,8 +354,8 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
     )
     typed = {end: parse_column(ends[end].fill_null(""), column, file) for end in ("lo", "hi")}
     missing = (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null()
-    _stop_if(missing, values, column, file, *say.problem("end_missing"))
-    _stop_if((typed["lo"] > typed["hi"]).fill_null(value=False), values, column, file, *say.problem("range_ends_first"))
+    _stop_if(missing, values, column, file, *_problem("end_missing"))
+    _stop_if((typed["lo"] > typed["hi"]).fill_null(value=False), values, column, file, *_problem("reversed_range"))
     both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
     return both[name]
 

@@ -140,9 +140,9 @@ class Source:
                 else:
                     yield raw
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise FileError(*say.problem("compressed_file_damaged", reason=error), file=path) from None
+            raise FileError(say("compressed_file_damaged", reason=error), file=path) from None
         except OSError as error:
-            raise FileError(*say.problem("cannot_read", reason=reason_of(error)), file=path) from None
+            raise FileError(say("cannot_read", reason=reason_of(error)), file=path) from None
 
     @cached_property
     def _counts(self) -> _Counts:
@@ -157,7 +157,7 @@ class Source:
                 nul = chunk.find(b"\0")
                 if nul >= 0:
                     row = lf + chunk[:nul].count(b"\n") + 1
-                    raise FormatError(*say.problem("nul_byte", at=total + nul + 1), file=self.path, row=row)
+                    raise FormatError(say("nul_byte", at=total + nul + 1), file=self.path, row=row)
                 if not sampled:
                     start += chunk
                     end = _LINE_END.search(start)
@@ -227,12 +227,12 @@ class Source:
             return known
         path, counts = self.path, self._counts
         if counts.total == 0:
-            raise FileError(*say.problem("empty"), file=path)
+            raise FileError(say("empty"), file=path)
         encoding = (layout.encoding or self._encoding).lower()
         encoding = _SAME_ENCODINGS.get(encoding, encoding)
         if encoding not in ENCODINGS:
             raise ParameterError(
-                *say.problem("encoding_not_supported", encoding=encoding, known=", ".join(ENCODINGS)), file=path
+                say("encoding_not_supported", encoding=encoding, known=", ".join(ENCODINGS)), file=path
             )
         if layout.encoding and not (counts.utf8 and encoding.startswith("utf-8")):
             self.once(("decodes", encoding), lambda: _must_decode(self, encoding))
@@ -248,10 +248,10 @@ class Source:
         lines = lines[skipped:]
         if not any(line.strip() for line in lines):
             if counts.total > len(counts.start) and not _LINE_END.search(counts.start):
-                raise FormatError(*say.problem("first_line_too_long", count=len(counts.start)), file=path, row=1)
-            raise FileError(*say.problem("no_rows", count=len(counts.start)), file=path)
+                raise FormatError(say("first_line_too_long", count=len(counts.start)), file=path, row=1)
+            raise FileError(say("no_rows", count=len(counts.start)), file=path)
         if not quoting and not lines[0].strip():
-            raise FormatError(*say.problem("empty_line"), file=path, row=skipped + 1)
+            raise FormatError(say("empty_line"), file=path, row=skipped + 1)
         quoted = quoting and counts.quotes > 0
         filled = next(i for i, line in enumerate(lines) if line.strip())
         delimiter = layout.delimiter or detect_delimiter(lines[filled:], names)
@@ -261,7 +261,7 @@ class Source:
         lines = lines[titles:]
         skipped += titles
         if quoted and counts.quotes % 2:
-            _stop_at_open_quote(self, encoding, delimiter, skipped)
+            _reject_open_quote(self, encoding, delimiter, skipped)
         rows = split_lines(lines[:1000], delimiter, quoted=quoted, strip=layout.strip)
         self._found[asked] = form = TextForm(
             encoding=encoding,
@@ -284,7 +284,7 @@ SourceLike = str | PathLike[str] | Source
 """What :meth:`Source.open` takes: a path, or what it returned."""
 
 
-def readable(path: str | Path) -> Path:
+def require_readable(path: str | Path) -> Path:
     """Return ``path`` if it is a file we may read; say what is wrong otherwise."""
     with _opened(Path(path)):
         return Path(path)
@@ -296,23 +296,23 @@ def read_all_bytes(source: SourceLike, *, largest: int = 4 * 2**30) -> bytes:
     with source.unpacked(largest=largest) as file:
         content = file.read(largest + 1)
     if len(content) > largest:
-        raise FileError(*say.problem("too_large", largest=largest), file=source.path)
+        raise FileError(say("too_large", largest=largest), file=source.path)
     return content
 
 
 def _opened(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
-            raise FileError(*say.problem("is_folder"), file=path)
+            raise FileError(say("is_folder"), file=path)
         if path.exists() and not path.is_file():
-            raise FileError(*say.problem("not_plain_file"), file=path)
+            raise FileError(say("not_plain_file"), file=path)
         return path.open("rb")
     except FileNotFoundError:
-        raise FileError(*say.problem("no_such_file"), file=path) from None
+        raise FileError(say("no_such_file"), file=path) from None
     except PermissionError:
-        raise FileError(*say.problem("forbidden"), file=path) from None
+        raise FileError(say("forbidden"), file=path) from None
     except (OSError, ValueError) as error:
-        raise FileError(*say.problem("cannot_open", reason=reason_of(error)), file=path) from None
+        raise FileError(say("cannot_open", reason=reason_of(error)), file=path) from None
 
 
 class _Bounded(io.RawIOBase):
@@ -328,7 +328,7 @@ class _Bounded(io.RawIOBase):
         count = self._inner.readinto(buffer)
         self._left -= count
         if self._left < 0:
-            raise FileError(*say.problem("too_large", largest=self._largest), file=self._path)
+            raise FileError(say("too_large", largest=self._largest), file=self._path)
         return count
 
 
@@ -370,7 +370,7 @@ def _utf16_as_utf8(file: BinaryIO, path: Path) -> Iterator[bytes]:
             if text:
                 yield text.encode()
     except UnicodeError:
-        raise FormatError(*say.problem("not_utf16", encoding="UTF-16"), file=path, row=row) from None
+        raise FormatError(say("not_utf16", encoding="UTF-16"), file=path, row=row) from None
 
 
 def _signs(source: Source, encoding: str) -> tuple[bool, bool] | None:
@@ -392,20 +392,20 @@ def _signs(source: Source, encoding: str) -> tuple[bool, bool] | None:
 
 def _must_decode(source: Source, encoding: str) -> None:
     """Stop where the text is not what it was said to be."""
-    row, words = 1, say.problem("wrong_encoding", encoding=ENCODINGS[encoding])
+    row, words = 1, say("wrong_encoding", encoding=ENCODINGS[encoding])
     with source.unpacked() as file:
         if encoding == "utf-16" and not file.peek(2).startswith(_UTF16_MARKS):  # type: ignore[attr-defined]
-            raise FormatError(*words, file=source.path, row=1)
+            raise FormatError(words, file=source.path, row=1)
         try:
             for text in _decoded(file, encoding):
                 row += text.count("\n")
         except UnicodeDecodeError as error:
             row += error.object[: error.start].count(b"\n")
             bad = error.object[error.start : error.end].hex(" ")
-            raise FormatError(*words, file=source.path, row=row, value=bad) from None
+            raise FormatError(words, file=source.path, row=row, value=bad) from None
 
 
-def _stop_at_open_quote(source: Source, encoding: str, delimiter: str, skipped: int) -> None:
+def _reject_open_quote(source: Source, encoding: str, delimiter: str, skipped: int) -> None:
     """Stop at a quote that is never closed: it would swallow the rest of the file."""
     last = "end of file"
     row = skipped
@@ -421,11 +421,11 @@ def _stop_at_open_quote(source: Source, encoding: str, delimiter: str, skipped: 
             row += 1  # a cell past all bounds
         finally:
             text.detach()
-    raise FormatError(*say.problem("open_quote"), file=source.path, row=row)
+    raise FormatError(say("open_quote"), file=source.path, row=row)
 
 
 @contextlib.contextmanager
-def saying_damage(path: Path, form: str) -> Iterator[None]:
+def explain_damage(path: Path, form: str) -> Iterator[None]:
     """Turn what a native reader says of a damaged file into one line with a cure."""
     try:
         yield
@@ -436,7 +436,7 @@ def saying_damage(path: Path, form: str) -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
-        raise FileError(*say.problem("damaged", form=form, reason=reason), file=path) from None
+        raise FileError(say("damaged", form=form, reason=reason), file=path) from None
 
 
 # --- how much it unpacks to ------------------------------------------------------------------------------------------
@@ -463,7 +463,7 @@ def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> tuple[in
     if source.kind == "parquet":
         total = rows = 0
         for part in sorted(path.rglob("*.parquet")) if path.is_dir() else [path]:
-            with saying_damage(part, "Parquet"), pq.ParquetFile(part) as file:
+            with explain_damage(part, "Parquet"), pq.ParquetFile(part) as file:
                 about = file.metadata
                 width = sum(_width(field.type) for field in file.schema_arrow)
                 pages = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
@@ -472,7 +472,7 @@ def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> tuple[in
                 rows += about.num_rows
         return total, rows
     if source.kind == "excel" and zipfile.is_zipfile(path):
-        with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
+        with explain_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
             return sum(member.file_size for member in archive.infolist()), None
     if source.kind == "excel" or not source.compressed:
         return source.size, None
@@ -483,13 +483,13 @@ def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> tuple[in
     return total, None
 
 
-def stop_at_large(source: SourceLike, largest: int = LARGEST_DECODED) -> None:
+def limit_decoded_size(source: SourceLike, largest: int = LARGEST_DECODED) -> None:
     """Stop at a file that would take more than ``largest`` bytes once it is decoded."""
     source = Source.open(source)
     size, rows = decoded_size(source, most=largest)
     if size > largest:
         name = "decodes_to_more" if rows is None else "decodes_to_rows"
-        raise DecodedSizeError(*say.problem(name, bytes=size, rows=rows, most=largest), file=source.path)
+        raise DecodedSizeError(say(name, bytes=size, rows=rows, most=largest), file=source.path)
 
 
 def _width(kind: pa.DataType) -> int:

@@ -52,8 +52,8 @@ def text_blocks(
                 if (length or 0) > LONGEST_FIELD:
                     at = int((block[name].str.len_bytes() > LONGEST_FIELD).arg_true()[0])
                     value = block[name][at]
-                    rule, cure = say.problem("field_too_long", length=len(value.encode()), most=LONGEST_FIELD)
-                    raise FormatError(rule, cure, file=path, row=row + at, column=str(int(name) + 1), value=value)
+                    message = say("field_too_long", length=len(value.encode()), most=LONGEST_FIELD)
+                    raise FormatError(message, file=path, row=row + at, column=str(int(name) + 1), value=value)
             # empty lines at the end of the file are dropped; one in the middle is not allowed
             last_row = len(block)
             if block.width > 1:
@@ -62,11 +62,11 @@ def text_blocks(
                 last_row = int(full[-1]) + 1 if len(full) else 0
                 if last_row and (empty_at is not None or empty[:last_row].any()):
                     at = empty_at if empty_at is not None else row + int(empty.arg_true()[0])
-                    raise FormatError(*say.problem("empty_line"), file=path, row=at)
+                    raise FormatError(say("empty_line"), file=path, row=at)
                 if last_row < len(block) and empty_at is None:
                     empty_at = row + last_row
             if empty_at is not None and not last_empty_lines:
-                raise FormatError(*say.problem("empty_line"), file=path, row=empty_at)
+                raise FormatError(say("empty_line"), file=path, row=empty_at)
             if last_row:
                 yield row, block[:last_row]
             row += len(block)
@@ -74,9 +74,9 @@ def text_blocks(
         raise _said_by_arrow(error, path, first_row=0) from None
     except UnicodeDecodeError as error:
         bad = error.object[error.start : error.end].hex(" ")
-        raise FormatError(*say.problem("wrong_encoding", encoding=form.encoding), file=path, value=bad) from None
+        raise FormatError(say("wrong_encoding", encoding=form.encoding), file=path, value=bad) from None
     except OSError as error:
-        raise FileError(*say.problem("cannot_read", reason=str(error).splitlines()[0][:200]), file=path) from None
+        raise FileError(say("cannot_read", reason=str(error).splitlines()[0][:200]), file=path) from None
 
 
 def _batches(source: Source, form: TextForm) -> Iterator[pa.RecordBatch]:
@@ -184,18 +184,18 @@ def _said_by_arrow(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> 
     if ragged:
         row, expected, actual, text = ragged.groups()
         return FormatError(
-            *say.problem("ragged_row", actual=actual, expected=expected),
+            say("ragged_row", actual=actual, expected=expected),
             file=path,
             row=None if row is None else int(row) + first_row,
             value=text,
         )
     if "straddling" in said or "block_size" in said:
-        return FormatError(*say.problem("row_too_long", size=BLOCK_BYTES), file=path)
+        return FormatError(say("row_too_long", size=BLOCK_BYTES), file=path)
     if "Empty CSV" in said:
-        return FileError(*say.problem("no_rows"), file=path)
+        return FileError(say("no_rows"), file=path)
     if "Could not skip" in said:
-        return FileError(*say.problem("header_without_rows"), file=path)
-    return FormatError(said.splitlines()[0][:200], _("mend the row"), file=path)
+        return FileError(say("header_without_rows"), file=path)
+    return FormatError(said.splitlines()[0][:200], file=path)
 
 
 def column_names(form: TextForm) -> list[str]:
@@ -236,21 +236,21 @@ def arrangement(source: Source, form: TextForm, schema: Schema) -> list[int]:
     """Return, for each column of ``schema``, which column of the file holds it."""
     if form.header:
         names = column_names(form)
-        stop_at_other_columns(source.path, names, schema)
+        reject_other_columns(source.path, names, schema)
         where = {name: i for i, name in enumerate(names)}
         return [where[n] for n in schema.names]
     if form.columns != len(schema.columns):
-        words = say.problem("wrong_width", actual=form.columns, schema=schema.name, expected=len(schema.columns))
+        words = say("wrong_width", actual=form.columns, schema=schema.name, expected=len(schema.columns))
         line = form.delimiter.join(form.first_line)
-        raise FormatError(*words, file=source.path, row=1 + form.skipped_lines, value=line)
+        raise FormatError(words, file=source.path, row=1 + form.skipped_lines, value=line)
     return list(range(form.columns))
 
 
-def stop_at_other_columns(path: str | Path, names: Sequence[str], schema: Schema) -> None:
+def reject_other_columns(path: str | Path, names: Sequence[str], schema: Schema) -> None:
     """Stop where a file lacks a column of the schema, or a table has one more; in a history others are left out."""
     there, expected = set(names), set(schema.names)
     for missing in (name for name in schema.names if name not in there):
-        raise SchemaError(*say.problem("column_missing", name=missing, names=listing(names)), file=path)
+        raise SchemaError(say("column_missing", name=missing, hint="", names=listing(names)), file=path)
     if schema.kind == Kind.TABLE:
         for extra in (name for name in names if name not in expected):
-            raise SchemaError(*say.problem("column_not_in_schema", schema=schema.name), file=path, column=extra)
+            raise SchemaError(say("column_not_in_schema", schema=schema.name), file=path, column=extra)

@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from noren.data.formats.source import OLE, ZIP, Source, SourceLike, saying_damage
+from noren.data.formats.source import OLE, ZIP, Source, SourceLike, explain_damage
 from noren.data.formats.text_files import own_names
 from noren.data.formats.text_layout import title_rows
 from noren.data.schema import Schema, ValueType
@@ -70,9 +70,9 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
     source = Source.open(source)
     path = source.path
     book: Any = source.once("workbook", lambda: _workbook(source))
-    with saying_damage(path, "Excel"):
+    with explain_damage(path, "Excel"):
         if sheet is not None and sheet not in book.sheet_names:
-            raise FileError(*say.problem("no_such_sheet", name=sheet, names=listing(book.sheet_names)), file=path)
+            raise FileError(say("no_such_sheet", name=sheet, names=listing(book.sheet_names)), file=path)
         shown = [sheet] if sheet is not None else book.sheet_names
         tops = {name: source.once(("top", name), functools.partial(_top, book, name)) for name in shown}
         chosen = _table_sheet(tops, names)
@@ -88,10 +88,10 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
         )
     is_first = chosen == book.sheet_names[0]
     if frame.width == 0 or len(frame) == 0:
-        raise FileError(*say.problem("first_sheet_empty" if is_first else "sheet_empty", name=chosen), file=path)
-    words = say("read_first" if is_first else "read_sheet", sheet=chosen, columns=frame.width, rows=len(frame))
+        raise FileError(say("sheet_empty", name=chosen), file=path)
+    words = say("read_sheet", sheet=chosen, columns=frame.width, rows=len(frame))
     if header:
-        words = _("{said}; lines above the table passed over: {count}").format(said=words, count=header)
+        words = _("{said}; lines above the table passed over: {count}").format(summary=words, count=header)
     others = [name for name in book.sheet_names if name != chosen]
     if others:
         # which of them is meant can be said in the schema
@@ -105,10 +105,10 @@ def _workbook(source: Source) -> Any:
 
     logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of every empty column
     path = source.path
-    known = _stop_at_other_archives(source)
-    with saying_damage(path, "Excel"):
+    known = _reject_other_archives(source)
+    with explain_damage(path, "Excel"):
         if known != "xls":
-            _stop_at_bomb(path)
+            _reject_bomb(path)
         # the reader goes by the name's ending, and by the content where it has only that
         return fastexcel.read_excel(path if path.suffix.lower().startswith(f".{known[:3]}") else path.read_bytes())
 
@@ -163,26 +163,26 @@ def _named(frame: pl.DataFrame, header: Sequence[Sequence[str]]) -> tuple[pl.Dat
     return frame, said
 
 
-def _stop_at_other_archives(source: Source) -> str:
+def _reject_other_archives(source: Source) -> str:
     """Return which kind of workbook this is; say what to do with what only looks like one."""
     path, head = source.path, source.head
     if head.startswith(OLE):
         with source.unpacked() as file:
             if _ENCRYPTED in file.read(_CHUNK):
-                raise FileError(*say.problem("password"), file=path)
+                raise FileError(say("password"), file=path)
         return "xls"
     if head.lstrip().startswith(b"<"):
-        raise FileError(*say.problem("web_page"), file=path)
+        raise FileError(say("web_page"), file=path)
     if not head.startswith(ZIP):
         return "xlsx"  # which says why it is not
-    with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
+    with explain_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
         members = set(archive.namelist())
     if "xl/workbook.bin" in members:
-        raise FileError(*say.problem("binary_workbook"), file=path)
+        raise FileError(say("binary_workbook"), file=path)
     if "content.xml" in members:
         return "ods"
     if "xl/workbook.xml" not in members and path.suffix.lower() not in _WORKBOOKS:
-        raise FileError(*say.problem("zip_archive"), file=path)
+        raise FileError(say("zip_archive"), file=path)
     return "xlsx"
 
 
@@ -195,24 +195,23 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
     frame = pl.concat(frames) if frames else pl.DataFrame(schema={c.name: c.dtype for c in schema.columns})
     # stop before values would be cut or rounded in silence
     cure = _("write Parquet or CSV instead")
-    if len(frame) >= 1 << 20:
-        raise ParameterError(_("a sheet holds at most 1,048,575 rows"), cure, file=path)
-    if frame.width > 1 << 14:
+    if len(frame) >= 1 << 20 or frame.width > 1 << 14:
         raise ParameterError(_("a sheet holds at most 16,384 columns"), cure, file=path)
     for column in schema.columns:
         value = pl.col(column.name)
         match column.type:
             case ValueType.TEXT:
-                bad, rule = value.str.len_chars() > _LONGEST_CELL, _("a cell of a sheet holds 32,767 characters")
+                bad = value.str.len_chars() > _LONGEST_CELL
             case ValueType.INTEGER:
-                bad, rule = value.abs() > 10**15, _("a sheet keeps 15 digits of a number")
+                bad = value.abs() > 10**15
             case ValueType.DATE | ValueType.DATETIME:
-                bad, rule = value.dt.year() < 1900, _("a sheet knows no days before 1900")
+                bad = value.dt.year() < 1900
             case _:
                 continue
         rows = frame.select(bad.fill_null(value=False)).to_series()
         if rows.any():
             at = int(rows.arg_true()[0])
+            rule = _("a sheet cannot store this value (at most 32,767 characters, 15 digits, dates from 1900)")
             raise ParameterError(rule, cure, file=path, row=at + 2, column=column.name, value=frame[column.name][at])
     formats = {
         ValueType.DATE: "yyyy-mm-dd",
@@ -232,7 +231,7 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
         raise OSError(*getattr(error.args[0], "args", error.args)) from None
 
 
-def _stop_at_bomb(path: Path) -> None:
+def _reject_bomb(path: Path) -> None:
     """Measure what a workbook unpacks to, byte by byte, and how far its sheets reach."""
     unpacked = 0
     with zipfile.ZipFile(path) as archive:
@@ -245,12 +244,12 @@ def _stop_at_bomb(path: Path) -> None:
                 while chunk := part.read(_CHUNK):
                     unpacked += len(chunk)
                     if unpacked > LARGEST_WORKBOOK:
-                        raise FileError(*say.problem("workbook_too_large", size=LARGEST_WORKBOOK), file=path)
+                        raise FileError(say("workbook_too_large", size=LARGEST_WORKBOOK), file=path)
                     extent.look_at(chunk)
                 extent.look_at(b"<")
             if extent.cells > LARGEST_SHEET:
                 about = {"name": member.filename, "cells": extent.cells, "most": LARGEST_SHEET}
-                raise FileError(*say.problem("sheet_too_large", **about), file=path)
+                raise FileError(say("sheet_too_large", **about), file=path)
 
 
 class _Extent:

@@ -35,7 +35,7 @@ from noren.data.value_formats import (
     plain_signs,
     spelled,
 )
-from noren.errors import shown
+from noren.errors import quoted
 from noren.i18n import _
 
 GRIDS = (1.0, 0.01, 0.001, 0.0001)
@@ -61,7 +61,7 @@ _MOMENT_FORMATS = [
 
 
 @dataclass(frozen=True)
-class Understanding:
+class ParsedColumn:
     """What was made of a column: its type, how it is written in words, and one cell with its value as understood."""
 
     column: str
@@ -301,7 +301,7 @@ def on_grid(values: pl.Series, width: float) -> bool:
 # --- telling what was understood -------------------------------------------------------------------------------------
 
 
-def understanding(values: pl.Series, column: Column) -> Understanding:
+def understanding(values: pl.Series, column: Column) -> ParsedColumn:
     """Tell what was made of a column, beside the first cell whose value is not as it is written, else the first."""
     head = values.drop_nulls()[:1000]
     if head.dtype == pl.String:
@@ -314,8 +314,8 @@ def understanding(values: pl.Series, column: Column) -> Understanding:
         odd = texts.filter(pl.col("raw") != pl.col("value"))
         for cells in (odd if len(odd) else texts).head(1).iter_rows():
             short = (text if len(text) <= _LONGEST_EXAMPLE else f"{text[: _LONGEST_EXAMPLE - 1]}…" for text in cells)
-            raw, value = (shown(text)[1:-1] for text in short)
-    return Understanding(column.name, str(column.type), how_written(column), raw, value)
+            raw, value = (quoted(text)[1:-1] for text in short)
+    return ParsedColumn(column.name, str(column.type), how_written(column), raw, value)
 
 
 def how_written(column: Column) -> str:

@@ -89,12 +89,12 @@ def identifying_columns(
     """
     there = [column for column in columns if column.name in rows.columns]
     roles = {column.role: column.name for column in there}
-    place = _Place(rows, customer or roles.get(Role.CUSTOMER), roles.get(Role.ITEM))
+    place = _RowSubject(rows, customer or roles.get(Role.CUSTOMER), roles.get(Role.ITEM))
     found = {}
     for column in there:
         if column.name == place.customer or column.role == Role.CUSTOMER:
             continue
-        look = _Look.of(column, rows[column.name], place)
+        look = _ColumnSample.of(column, rows[column.name], place)
         one = None if look is None else _found(look)
         if one is not None:
             found[column.name] = one
@@ -114,7 +114,7 @@ def looks_like_an_outcome(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _RowSubject:
     """The rows: purchases of a customer, or people where there is none."""
 
     rows: pl.DataFrame
@@ -137,18 +137,18 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _ColumnSample:
     """What a column's cells are: those that hold something, how many are different, and some of these as texts."""
 
     name: str
     column: Column
-    place: _Place
+    place: _RowSubject
     known: pl.Series
     distinct: int
     texts: pl.Series
 
     @classmethod
-    def of(cls, column: Column, values: pl.Series, place: _Place) -> _Look | None:
+    def of(cls, column: Column, values: pl.Series, place: _RowSubject) -> _ColumnSample | None:
         """Look at a column; nothing where it has no cells that could be read."""
         while isinstance(values.dtype, pl.List | pl.Array):
             values = values.gather_every(-(-max(1, len(values)) // _MOST_SETS)).explode()
@@ -195,7 +195,7 @@ class _Look:
         return Identifying(self.name, kind, sure, said.format(values=self.distinct, cells=len(self.known)))
 
 
-def _found(look: _Look) -> Identifying | None:
+def _found(look: _ColumnSample) -> Identifying | None:
     """Return how a column identifies people, or nothing: the first finding that is sure, else the first."""
     role, history = look.column.role, look.place.customer is not None
     bought = role in _BOUGHT or (not history and (role == Role.SENSITIVE or says(look.name, Hint.SENSITIVE)))
@@ -252,7 +252,7 @@ def _names_people(name: str) -> bool | None:
     return False if len(beside) == len(words) or not people else True if beside else None
 
 
-def _by_name(look: _Look) -> Identifying | None:
+def _by_name(look: _ColumnSample) -> Identifying | None:
     """Return what a column's name says, where its values do not speak against it."""
     history, texts, is_text = look.place.customer is not None, look.texts, look.column.type == ValueType.TEXT
     if history and says(look.name, Hint.BIRTH):
@@ -284,7 +284,7 @@ def _by_name(look: _Look) -> Identifying | None:
 # --- the values ------------------------------------------------------------------------------------------------------
 
 
-def _by_hard_values(look: _Look, *, bought: bool) -> Identifying | None:
+def _by_hard_values(look: _ColumnSample, *, bought: bool) -> Identifying | None:
     """Return what values are that nobody takes for anything else; of what was bought, names only where many are."""
     values = len(look.texts)
     if not may_name(look.column):
@@ -295,7 +295,9 @@ def _by_hard_values(look: _Look, *, bought: bool) -> Identifying | None:
         marked = cells.filter(cells.str.contains("@", literal=True))
         count = int(marked.str.contains(_WORDS["patterns"]["e-mail"]).sum())
         if count and (count >= 0.5 * len(cells) or count >= max(2, 0.01 * len(cells))):
-            said = _("{count:,} of {cells:,} cells hold an e-mail address").format(count=count, cells=len(cells))
+            said = _("{count:,} of {cells:,} cells hold an e-mail address").format(
+                count=count, cells=len(cells), what=_("e-mail addresses")
+            )
             return Identifying(look.name, "e-mail", count >= 0.2 * len(cells), said)
     plain = says(look.name, Hint.CONTACT) or (not bought and values >= 3)
     phones = look.count("phone") + (look.count("phone-plain") if plain else 0)
@@ -322,7 +324,7 @@ def _by_hard_values(look: _Look, *, bought: bool) -> Identifying | None:
     return None
 
 
-def _by_soft_values(look: _Look) -> Identifying | None:
+def _by_soft_values(look: _ColumnSample) -> Identifying | None:
     """Return what values are that may stand in a release for a reason: addresses of machines, pages and houses."""
     if not may_name(look.column):
         return None
@@ -419,7 +421,7 @@ def _is_full_name(text: str) -> bool:
 # --- the structure ---------------------------------------------------------------------------------------------------
 
 
-def _by_structure(look: _Look) -> Identifying | None:
+def _by_structure(look: _ColumnSample) -> Identifying | None:
     """Return whether each customer has a value of their own, or each row a number or a long text.
 
     In a table it is nearly every row that has a value of its own that can name it.
@@ -449,7 +451,7 @@ def _by_structure(look: _Look) -> Identifying | None:
     return _by_free_text(look) or (look.apart("number", sure=False) if alone else None)
 
 
-def _by_free_text(look: _Look) -> Identifying | None:
+def _by_free_text(look: _ColumnSample) -> Identifying | None:
     """Return whether nearly every row holds a long text of its own, as remarks and reviews do."""
     texts, cells = look.texts, len(look.known)
     if look.column.type != ValueType.TEXT or cells < _FEWEST_TEXTS or look.distinct < _NEARLY * cells:

@@ -46,7 +46,7 @@ _THINGS_BOUGHT = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DATE)
 
 
 @dataclass(frozen=True)
-class Decision:
+class KindDecision:
     """What rows are, the roles of their columns where they are purchases, and what must be asked and said."""
 
     kind: Kind
@@ -57,7 +57,7 @@ class Decision:
 
 def decide(
     columns: Sequence[Column], head: pl.DataFrame, *, kind: Kind | None = None, customer: str | None = None
-) -> Decision:
+) -> KindDecision:
     """Decide what the rows of ``head`` are.
 
     Parameters
@@ -68,16 +68,16 @@ def decide(
     if customer is not None:
         names = [c.name for c in columns]
         if kind == Kind.TABLE:
-            raise SchemaError(*say.problem("where_rows_people_no"), value=customer)
+            raise SchemaError(say("where_rows_people_no"), value=customer)
         if customer not in names:
             raise SchemaError(
-                *say.problem("data_no_column", name=customer, hint=suggestion(customer, names), names=listing(names))
+                say("data_no_column", name=customer, hint=suggestion(customer, names), names=listing(names))
             )
         if not holds_plain_values(head[customer]):
-            raise SchemaError(*say.problem("column_holds_no_plain"), column=customer)
+            raise SchemaError(say("column_holds_no_plain"), column=customer)
         return _purchases(columns, head, customer)
     if kind == Kind.TABLE:
-        return Decision(Kind.TABLE, {})
+        return KindDecision(Kind.TABLE, {})
     asked: tuple[Question, ...]
     if all(re.fullmatch(r"column\d+", c.name) for c in columns):
         placed = roles_by_position(columns, head, bought=kind == Kind.HISTORY)
@@ -87,7 +87,7 @@ def decide(
             if kind is None and not Repeats.of(head[buyer]).repeated and len(head) >= _FEWEST_ROWS:
                 words = _("every value of {column} stands in one row: are rows purchases?").format(column=buyer)
                 asked = (_kind_question(words, Kind.HISTORY),)
-            return Decision(Kind.HISTORY, placed, asked)
+            return KindDecision(Kind.HISTORY, placed, asked)
     people = people_columns(columns, head)
     if kind == Kind.HISTORY:
         if people:
@@ -101,7 +101,7 @@ def decide(
             if holds_plain_values(head[c.name]) and may_name(c) and not says(c.name, Hint.ATTRIBUTE, Hint.PLACE)
         ]
         if not unnamed:
-            raise SchemaError(*say.problem("no_column_could_tell"))
+            raise SchemaError(say("no_column_could_tell"))
         asked = () if is_bare_id(unnamed[0].name) else (_customer_question(unnamed),)
         return _purchases(columns, head, unnamed[0].name, asked)
     numbered = [one for one in people if one.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
@@ -109,7 +109,7 @@ def decide(
     if buyers and (buyers[0] in numbered or not numbered):
         decision = _with_buyers(columns, head, buyers)
     elif numbered:
-        decision = Decision(Kind.TABLE, {})
+        decision = KindDecision(Kind.TABLE, {})
     else:
         decision = _with_nobody(columns, head)
     repeating = [one for one in not_overruled(numbered) if one.counted.repeated]
@@ -122,7 +122,7 @@ def decide(
 # --- somebody who buys is named --------------------------------------------------------------------------------------
 
 
-def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[PeopleColumn]) -> Decision:
+def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[PeopleColumn]) -> KindDecision:
     chosen, asked = _customer(buyers, head, columns)
     roles = shop_roles(columns, head, chosen.name)
     there = set(roles.values())
@@ -130,7 +130,7 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
     ordered = any(role == Role.DATE and says(name, Hint.ORDER, Hint.EVENT) for name, role in roles.items())
     bought = ordered or there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY}
     if chosen.naming == Naming.CONTACT and len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.DATE}) < 2:
-        return Decision(Kind.TABLE, {})  # families share a telephone
+        return KindDecision(Kind.TABLE, {})  # families share a telephone
     if chosen.counted.each >= _FEW_REPEATS:
         others = [name for name, role in roles.items() if role != Role.CUSTOMER]
         varying = any(varies_within(head, chosen.name, name) for name in others)
@@ -150,29 +150,27 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
     if (thing and (money or day)) or (not traits and (thing or (day and money) or ordered)):
         words = _("{bought} look like purchases, and every value of {column} stands in one row: are rows purchases?")
         return _asked_kind(columns, head, chosen, words.format(column=chosen.name, bought=_things(roles)))
-    return Decision(Kind.TABLE, {})
+    return KindDecision(Kind.TABLE, {})
 
 
 def _things(roles: dict[str, Role]) -> str:
     return listing([name for name, role in roles.items() if role not in (Role.CUSTOMER, Role.OTHER)], most=4)
 
 
-def _asked_kind(columns: Sequence[Column], head: pl.DataFrame, one: PeopleColumn, words: str = "") -> Decision:
+def _asked_kind(columns: Sequence[Column], head: pl.DataFrame, one: PeopleColumn, words: str = "") -> KindDecision:
     """Ask whether rows are purchases, by default because people come again.
 
     For now they are taken as purchases where something is bought, for that counts people.
     """
     if not words:
         counted = one.counted
-        words = _("{column} repeats {each:.1f} times a value ({values:,} values in {rows:,} rows): are rows purchases?")
-        if counted.each < _FEW_REPEATS:
-            words = say("rows_repeat_value_values")
-        about = {"column": one.name, "repeated": counted.repeated, "each": counted.each}
-        words = words.format(**about, values=counted.distinct, rows=counted.filled)
+
+        about = {"column": one.name, "repeated": counted.repeated}
+        words = say("repeated_values", **about, values=counted.distinct, rows=counted.filled)
     roles = shop_roles(columns, head, one.name)
     possible = bool(set(roles.values()) & set(_THINGS_BOUGHT))
     kind = Kind.HISTORY if possible else Kind.TABLE
-    return Decision(kind, roles if possible else {}, (_kind_question(words, kind),))
+    return KindDecision(kind, roles if possible else {}, (_kind_question(words, kind),))
 
 
 def _kind_question(words: str, chosen: Kind) -> Question:
@@ -237,14 +235,14 @@ def _customer_question(people: Sequence[PeopleColumn], words: str = "") -> Quest
 # --- nobody who buys is named ----------------------------------------------------------------------------------------
 
 
-def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
+def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> KindDecision:
     roles = shop_roles(columns, head, None)
     there = set(roles.values())
     if not there & {Role.PRICE, Role.INVOICE} and sum(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) for c in columns) >= 2:
         # every row has an id of its own beside what people are like: a birthday, a sex, a race
         ids = [head[c.name] for c in columns if is_bare_id(c.name) and holds_plain_values(head[c.name])]
         if any(Repeats.of(values).distinct == len(head) > 1 for values in ids):
-            return Decision(Kind.TABLE, {})
+            return KindDecision(Kind.TABLE, {})
     thing = there & {Role.ITEM, Role.INVOICE}
     free = [c for c in columns if c.name not in roles]
     unnamed = unnamed_people_columns(free, head)
@@ -252,7 +250,7 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
         if unnamed:
             return _purchases(columns, head, unnamed[0].name, (_customer_question(unnamed),))
         words = _("{bought} look like purchases, and no column tells who bought: are rows purchases?")
-        return Decision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
+        return KindDecision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
     # Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
     # else does not. Elsewhere a number that repeats may be people's if dates or little else go with it.
     traits = [c.name for c in columns if says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) and holds_plain_values(head[c.name])]
@@ -262,7 +260,7 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
     if varying:
         likely = [one for one in unnamed if any(belongs(head, one.name, name) for name in varying)]
     likely = [*(one for one in unnamed if is_bare_id(one.name)), *likely]
-    return _asked_kind(columns, head, likely[0]) if likely else Decision(Kind.TABLE, {})
+    return _asked_kind(columns, head, likely[0]) if likely else KindDecision(Kind.TABLE, {})
 
 
 # --- purchases -------------------------------------------------------------------------------------------------------
@@ -270,7 +268,7 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
 
 def _purchases(
     columns: Sequence[Column], head: pl.DataFrame, customer: str, asked: tuple[Question, ...] = ()
-) -> Decision:
+) -> KindDecision:
     """Return the roles of purchases whose customer is known."""
     roles, said = shop_roles(columns, head, customer), list[str]()
     if not set(roles.values()) & set(_THINGS_BOUGHT):
@@ -279,7 +277,7 @@ def _purchases(
         words = _("no name tells what was bought: {column} is taken as the {role}")
         said += [words.format(column=name, role=role) for name, role in shaped.items()]
     if not set(roles.values()) & set(_THINGS_BOUGHT):
-        raise SchemaError(*say.problem("no_column_could_date"))
+        raise SchemaError(say("no_column_could_date"))
     # what a reader might miss: numbers of days that are no dates, names that stand for items
     if Role.DATE not in roles.values():
         for column in columns:
@@ -292,5 +290,7 @@ def _purchases(
                     said.append(words.format(column=column.name, low=low, high=high))
     for name, role in roles.items():
         if role == Role.ITEM and says(name, Hint.DESCRIPTION):
-            said.append(_("no column numbers the products: {column} is taken as the item").format(column=name))
-    return Decision(Kind.HISTORY, roles, asked, tuple(said))
+            said.append(
+                _("no column numbers the products: {column} is taken as the item").format(column=name, role=role)
+            )
+    return KindDecision(Kind.HISTORY, roles, asked, tuple(said))

@@ -243,14 +243,16 @@ _MOST_SEEN: Final = 20_000_000
 """Values that a stream remembers (160 MB): whoever has several rows is found long before."""
 
 
-def stop_at_repeated_people(data: Records) -> None:
+def reject_repeated_people(data: Records) -> None:
     """Stop where rows of a table are taken for people, and somebody stands in several of them."""
     if data.schema.kind == Kind.TABLE:
         named = namings(data.schema, data.frame).items()
-        stop_if_people_repeat([PeopleColumn(name, how, Repeats.of(data.frame[name])) for name, how in named], len(data))
+        reject_if_people_repeat(
+            [PeopleColumn(name, how, Repeats.of(data.frame[name])) for name, how in named], len(data)
+        )
 
 
-def stop_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
+def reject_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
     """Stop where somebody stands in several of the rows of a table, by columns that were counted elsewhere.
 
     The column that tells the fewest people counts, and rows that do not say whom they are about are one person each.
@@ -334,10 +336,10 @@ class PeopleSeen:
             self._seen[name] = np.union1d(before, hashes)
             self._filled[name] = self._filled.get(name, 0) + len(hashes)
 
-    def stop_at_repeated_people(self) -> None:
+    def reject_repeated_people(self) -> None:
         """Stop where somebody stood in several rows."""
         counted = [
             PeopleColumn(name, naming, Repeats(self._filled.get(name, 0), len(self._seen.get(name, ()))))
             for name, naming in (self._columns or {}).items()
         ]
-        stop_if_people_repeat(counted, self._rows)
+        reject_if_people_repeat(counted, self._rows)

@@ -31,7 +31,7 @@ from noren.data.formats.workbooks import excel_sheet
 from noren.data.guessing import Question
 from noren.data.guessing.column_types import (
     GRIDS,
-    Understanding,
+    ParsedColumn,
     guess_type,
     on_grid,
     swapped_format,
@@ -42,7 +42,7 @@ from noren.data.guessing.kinds import decide
 from noren.data.guessing.roles import as_attributes, as_purchases
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, name_problem
 from noren.data.value_formats import NUMBER_FORMATS, number_format
-from noren.errors import FileError, SchemaError, listing, shown
+from noren.errors import FileError, SchemaError, listing, quoted
 from noren.i18n import _
 
 SAMPLE_ROWS = 50_000
@@ -55,7 +55,7 @@ class SchemaGuess:
     schema: Schema
     said: tuple[str, ...]
     questions: tuple[Question, ...]
-    understood: tuple[Understanding, ...] = ()
+    understood: tuple[ParsedColumn, ...] = ()
 
 
 def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str | None = None) -> SchemaGuess:
@@ -69,7 +69,7 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
     if source.kind == "parquet":
         head = _first_rows(parquet_blocks(source))
         if head is None:
-            raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
+            raise FileError(_("give a file with at least one row"), file=path)
         rows = parquet_rows(source)
         said = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=rows)
     elif source.kind == "excel":
@@ -129,7 +129,7 @@ def guess_columns(
     for given in head.columns:
         problem = name_problem(given)
         if problem:
-            raise SchemaError(problem, _("rename the column"), file=file, value=given)
+            raise SchemaError(problem, file=file, value=given)
     head = pl.DataFrame([in_calendar(head[n]) for n in head.columns])
     questions: list[Question] = []
     columns = [guess_type(head[n], questions) for n in head.columns]
@@ -275,7 +275,7 @@ class Widening:
             now = str(self._columns[name].type)
             if now != guessed:
                 words = _("{column}: read as {type}, for row {row} holds {value}")
-                told.append(words.format(column=name, type=now, row=row, value=shown(value)))
+                told.append(words.format(column=name, type=now, row=row, value=quoted(value)))
         return tuple(told)
 
 

@@ -19,7 +19,7 @@ import polars as pl
 from noren.data.frames import Records
 from noren.data.hierarchies.levels import MISSING_MARK, Hierarchy, texts, texts_of
 from noren.data.schema import Column, Scale, ValueType
-from noren.errors import ParameterError, listing, shown
+from noren.errors import ParameterError, listing, quoted
 from noren.i18n import _
 from noren.progress import Progress, silent
 from noren.tables import table_of
@@ -115,9 +115,7 @@ class Builder(ABC):
     def _read(cls, text: str) -> tuple[Any, ...]:
         """Return the parameters that somebody typed; by default there are none."""
         if text.strip():
-            raise ParameterError(
-                _("{by} takes no parameters").format(by=cls.by), _("leave the parameters out"), value=text
-            )
+            raise ParameterError(_("{by} takes no parameters").format(by=cls.by), value=text)
         return ()
 
     @classmethod
@@ -132,17 +130,17 @@ class Builder(ABC):
     def _misread(cls, text: str, rule: str) -> ParameterError:
         return ParameterError(rule, _("write them like {example}").format(example=cls.example), value=text)
 
-    def _stop_at_misfits(self, column: str, texts: pl.Series, rule: str, cure: str) -> None:
+    def _reject_misfits(self, column: str, texts: pl.Series, rule: str, cure: str) -> None:
         """Stop at values that it has neither a place nor a label for; ``rule`` tells the first ``values``."""
         if len(texts) and not self.other:
-            named = listing([shown(text) for text in texts], _SHOWN)
+            named = listing([quoted(text) for text in texts], _SHOWN)
             raise ParameterError(rule.format(values=named), cure, column=column)
 
     def _fitted(self, values: ColumnValues, fits: pl.Series, levels: Sequence[pl.Series], rule: str) -> Hierarchy:
         """Return the hierarchy of the values that fit; others become ``other``, or stop it where that is empty."""
         fits = fits.fill_null(value=False)
         cure = _("mend them, or set a label for all other values")
-        self._stop_at_misfits(values.name, values.texts.filter(~fits), rule, cure)
+        self._reject_misfits(values.name, values.texts.filter(~fits), rule, cure)
         other = pl.lit(self.other)
         return values.hierarchy([pl.select(pl.when(fits).then(own).otherwise(other)).to_series() for own in levels])
 
@@ -150,13 +148,12 @@ class Builder(ABC):
         """Return the hierarchy of a column's values; stop where they are of a type it is not for, or there are none."""
         if values.column.type not in self.types:
             rule = _("{by} is not for values of the type {type}").format(by=self.by, type=values.column.type)
-            if ValueType.INTEGER in self.types:
-                rule = _("ranges are for numbers")
+
             about = table_of(__name__).items()
             names = ", ".join(by for by, said in about if values.column.type in said.get("types", ValueType))
             raise ParameterError(rule, _("use one of {names}").format(names=names), column=values.name)
         if not len(values.texts):
-            raise ParameterError(_("the column holds no values"), _("name another"), column=values.name)
+            raise ParameterError(_("the column holds no values"), column=values.name)
         return self._build(values)
 
     @abstractmethod

@@ -14,13 +14,13 @@ from noren.data.hierarchies.codes import (
     PREFECTURES,
     Icd,
     Municipality,
-    Place,
+    PlaceName,
     Postcode,
     Prefix,
     folded,
 )
 from noren.data.hierarchies.levels import Hierarchy, canonical
-from noren.data.hierarchies.names import FromColumn, Groups, Rare, Shown, Similar
+from noren.data.hierarchies.names import FromColumn, Groups, KeepOrSuppress, Rare, Similar
 from noren.data.hierarchies.numbers import Cuts, Dates, Hours, Quantiles, Widths, default_widths
 from noren.data.schema import Column, Scale, ValueType
 from noren.errors import ParameterError, suggestion
@@ -56,11 +56,11 @@ def usual_builder(values: ColumnValues) -> Builder:
     if (folded(texts).str.contains(POSTCODE) & texts.str.contains(r"\D")).all():
         return Postcode.of_text()
     if folded(texts).str.contains(f"^(?:{'|'.join(PREFECTURES)})").all():
-        return Place.of_text()
+        return PlaceName.of_text()
     lengths = texts.str.len_chars().unique().to_list()
     are_codes = (texts.str.contains(r"^[\p{L}\p{N}]+$") & texts.str.contains(r"\d")).all()
     if len(lengths) != 1 or lengths[0] not in _CODE_LENGTHS or not are_codes:
-        return Shown()
+        return KeepOrSuppress()
     # of long codes several characters are hidden at a time, for each level multiplies what methods search
     step = math.ceil((lengths[0] - 1) / _MOST_MASKS)
     return Prefix(tuple(range(lengths[0] - step, 0, -step)))
@@ -69,8 +69,8 @@ def usual_builder(values: ColumnValues) -> Builder:
 BUILDERS: Final[Mapping[str, type[Builder]]] = {
     one.by: one
     for one in (
-        Usual, Widths, Quantiles, Cuts, Dates, Hours, Prefix, Postcode, Icd, Municipality, Place, Groups, Rare, Similar,
-        FromColumn, Shown,
+        Usual, Widths, Quantiles, Cuts, Dates, Hours, Prefix, Postcode, Icd, Municipality, PlaceName, Groups, Rare, Similar,
+        FromColumn, KeepOrSuppress,
     )
 }  # fmt: skip
 """Every builder by its name."""
@@ -84,11 +84,12 @@ def builder_of(by: str, text: str = "", other: str = "") -> Builder:
     """
     if by not in BUILDERS:
         raise ParameterError(
-            _("there is no builder {by!r}{near}").format(by=by, near=suggestion(by, BUILDERS)),
-            _("use one of {names}").format(names=", ".join(BUILDERS)),
+            _("there is no builder {by!r}{near}").format(
+                setting="builder", value=by, hint=suggestion(by, BUILDERS), names=", ".join(BUILDERS)
+            )
         )
     if other.strip() != other or ";" in other or other == "*":
-        raise ParameterError(_("this cannot be the label of other values"), _("use a word, such as other"), value=other)
+        raise ParameterError(_("use a word, such as other"), value=other)
     return BUILDERS[by].of_text(text, other)
 
 

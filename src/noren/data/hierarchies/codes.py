@@ -62,7 +62,7 @@ class Postcode(Prefix, by="postcode"):
     def _read(cls, text: str) -> tuple[int, ...]:
         lengths = super()._read(text or cls.example)
         if lengths[0] > 6:
-            raise ParameterError(_("a post code has seven digits"), _("let six stay at most"), value=text)
+            raise ParameterError(_("let six stay at most"), value=text)
         return lengths
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -137,13 +137,12 @@ class Municipality(Builder, by="municipality"):
         for unit in units:
             if unit not in known:
                 raise ParameterError(
-                    _("there is no level {unit!r} of places{near}").format(unit=unit, near=suggestion(unit, known)),
-                    _("use some of {names}").format(names=cls.example),
+                    _("there is no level {unit!r} of places{near}").format(
+                        setting="unit", value=unit, hint=suggestion(unit, known), names=cls.example
+                    )
                 )
         if units != [unit for unit in known if unit in units]:
-            raise ParameterError(
-                _("levels of places grow wider"), _("write them like {example}").format(example=cls.example)
-            )
+            raise ParameterError(_("write them like {example}").format(example=cls.example))
         return tuple(units)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -172,7 +171,7 @@ def _checked(codes: pl.Series) -> pl.Series:
     return codes.to_frame("code").select(fine.alias("fine"))["fine"]
 
 
-class Place(Municipality, by="place"):
+class PlaceName(Municipality, by="place"):
     """Addresses and names of places: ``東京都港区芝公園4-2-8`` → ``東京都港区`` → ``東京都`` → ``関東``.
 
     Wards of the twenty cities that have them are a level of their own below the city. A place that does not begin with

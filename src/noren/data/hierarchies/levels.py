@@ -117,7 +117,7 @@ def checked_rows(listed: Sequence[Sequence[str]]) -> CheckedRows:
     3 a the value is listed twice, with other labels
     """
     if not listed:
-        said = Problem(None, None, None, *say.problem("hierarchy_lists_no_values"))
+        said = Problem(None, None, None, say("hierarchy_lists_no_values", reason=_("no rows")))
         return CheckedRows(pl.DataFrame(schema={"0": pl.String}), (said,))
     depth = len(listed[0])
     whole, problems = list[tuple[Any, ...]](), list[Problem]()
@@ -125,10 +125,10 @@ def checked_rows(listed: Sequence[Sequence[str]]) -> CheckedRows:
         if len(row) == depth and "" not in row:
             whole.append((number, *row))
             continue
-        words = say.problem("row_of_other_length", count=len(row), depth=depth)
+        words = say("row_of_other_length", count=len(row), depth=depth)
         if len(row) == depth:
-            words = say.problem("row_with_hole", level=list(row).index(""))
-        problems.append(Problem(number, None, DELIMITER.join(row), *words))
+            words = say("row_with_hole", level=list(row).index(""))
+        problems.append(Problem(number, None, DELIMITER.join(row), words))
     types: dict[str, Any] = {"row": pl.UInt32} | {str(level): pl.String for level in range(depth)}
     found = checked_labels(pl.DataFrame(whole, schema=types, orient="row"))
     return CheckedRows(found.labels, (*problems[:MOST_PROBLEMS], *found.problems))
@@ -140,8 +140,8 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
     once = numbered.unique(numbered.columns[1:], keep="first", maintain_order=True)
     # the second row of each value that has rows with other labels
     twice = once.filter(pl.col("0").is_duplicated()).group_by("0", maintain_order=True).agg(pl.col("row").get(1))
-    words = say.problem("value_listed_twice")
-    problems = [Problem(row, None, value, *words) for value, row in twice.head(MOST_PROBLEMS).iter_rows()]
+    words = say("value_listed_twice")
+    problems = [Problem(row, None, value, words) for value, row in twice.head(MOST_PROBLEMS).iter_rows()]
     # the first row of each label that has another label above it than in a row before; values listed twice are told
     first_rows = once.unique("0", keep="first", maintain_order=True)
     for level in range(1, once.width - 2):
@@ -152,8 +152,8 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
         wrong = first.filter(pl.col(above) != pl.col("first")).unique(here, keep="first", maintain_order=True)
         chosen = wrong.select("row", "0", here=here, above=above, first="first", at="at").head(MOST_PROBLEMS)
         for row, value, label, one, other, at in chosen.iter_rows():
-            words = say.problem("level_above_here_row", label=label, level=level, one=one, other=other, row=at)
-            problems.append(Problem(row, None, value, *words))
+            words = say("level_above_here_row", label=label, level=level, one=one, other=other, row=at)
+            problems.append(Problem(row, None, value, words))
     return CheckedRows(once.drop("row"), (*problems, *_circles(once)))
 
 
@@ -182,7 +182,7 @@ def _circles(numbered: pl.DataFrame) -> Iterator[Problem]:
             )
         )
         number = int(row["row"][0]) if len(row) else None
-        yield Problem(number, None, way[0], *say.problem("hierarchy_runs_circle", way=" → ".join(way)))
+        yield Problem(number, None, way[0], say("hierarchy_runs_circle", way=" → ".join(way)))
 
 
 _LARGEST_FILE = 2**28
@@ -200,7 +200,7 @@ def check_hierarchy(path: str | Path) -> CheckedRows:
     try:
         text = read_all_bytes(Path(path), largest=_LARGEST_FILE).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FormatError(*say.problem("file_not_utf"), file=path) from None
+        raise FormatError(say("file_not_utf"), file=path) from None
     return checked_rows(rows_of_text(text, path))
 
 
@@ -213,7 +213,7 @@ def rows_of_text(text: str, file: str | Path | None = None) -> list[list[str]]:
     try:
         return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=DELIMITER, strict=True) if row]
     except csv.Error as error:
-        raise FormatError(*say.problem("hierarchy_cannot_read", reason=error), file=file) from None
+        raise FormatError(say("hierarchy_cannot_read", reason=error), file=file) from None
 
 
 def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hierarchy]:
@@ -224,20 +224,20 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise FileError(*say.problem("there_no_such_folder"), file=folder)
+        raise FileError(say("there_no_such_folder"), file=folder)
     files = sorted(folder.glob("*.csv"))
     found: dict[str, Hierarchy] = {}
     for column in columns:
         own = [file for file in files if column_of_file(file, [column])]
         if len(own) > 1:
             names = listing([file.name for file in own])
-            raise FileError(*say.problem("column_two_hierarchies", column=column, files=names), file=folder)
+            raise FileError(say("column_two_hierarchies", column=column, files=names), file=folder)
         if own:
             found[column] = read_hierarchy(own[0], column)
     if not found:
         example = f"{columns[0] if columns else 'age'}.csv"
-        words = say.problem("folder_holds_no_hierarchy", columns=listing(list(columns)), example=example)
-        raise FileError(*words, file=folder)
+        words = say("folder_holds_no_hierarchy", columns=listing(list(columns)), example=example)
+        raise FileError(words, file=folder)
     return found
 
 
@@ -339,7 +339,7 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
     """Return the files that are meant: a folder means all CSV files in it."""
     found = [file for path in paths for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])]
     if not found:
-        raise FileError(*say.problem("no_hierarchies"))
+        raise FileError(say("no_hierarchies"))
     return found
 
 
@@ -370,16 +370,16 @@ def check_files(
         except InputError as error:
             problems += error.problems
         if hierarchy is not None and most_levels is not None and hierarchy.depth > most_levels:
-            words = say.problem("too_many_levels", count=hierarchy.depth, most=most_levels)
-            problems.append(Problem(1, None, None, *words))
+            words = say("too_many_levels", count=hierarchy.depth, most=most_levels)
+            problems.append(Problem(1, None, None, words))
         if records is not None:
             if own is None:
-                words = say.problem("name_of_no_column", example=f"{records.schema.names[0]}.csv")
-                problems.append(Problem(None, None, None, *words))
+                words = say("name_of_no_column", example=f"{records.schema.names[0]}.csv")
+                problems.append(Problem(None, None, None, words))
             elif own not in records.schema.names:
-                problems.append(Problem(None, own, None, *say.problem("no_such_column")))
+                problems.append(Problem(None, own, None, say("no_such_column")))
             elif named.count(own) > 1:
-                problems.append(Problem(None, own, None, *say.problem("column_with_two_files")))
+                problems.append(Problem(None, own, None, say("column_with_two_files")))
             if own in records.schema.names and hierarchy is not None:
                 # each value of the data that is not listed, with the first row that has it
                 try:
@@ -391,8 +391,8 @@ def check_files(
                     other = values.filter(~pl.col("text").is_in(listed)).group_by("text", maintain_order=True)
                     counted = other.agg(pl.col("row").first(), pl.len().alias("rows")).head(MOST_PROBLEMS)
                     for text, row, rows in counted.iter_rows():
-                        words = say.problem("value_not_listed", rows=rows, row=row)
-                        problems.append(Problem(None, own, text, *words))
+                        words = say("value_not_listed", rows=rows, row=row)
+                        problems.append(Problem(None, own, text, words))
         notes: tuple[str, ...] = ()
         if hierarchy is not None and hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() > 1:
             note = _("the last level has several labels, so rows cannot always be made alike; end each row with *")

@@ -15,7 +15,7 @@ import polars as pl
 
 from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows, rows_of_text, texts_of
-from noren.errors import ParameterError, ValueInCellError, shown
+from noren.errors import ParameterError, ValueInCellError, quoted
 from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.progress import Progress, silent
@@ -39,9 +39,7 @@ def alike(
     [[0, 1, 2, 2], [0, 0, 2, 2]]
     """
     if len(names) > MOST_NAMES:
-        raise ParameterError(
-            *say.problem("names_too_many_compare", count=len(names), most=MOST_NAMES), column=column or None
-        )
+        raise ParameterError(say("names_too_many_compare", count=len(names), most=MOST_NAMES), column=column or None)
     if not len(names):
         return [np.zeros(0, dtype=np.int64) for _threshold in thresholds]
     # without case, width and punctuation; names that are nothing else stay as they are
@@ -111,7 +109,7 @@ ALIKE_MARK: Final = "≈ "
 """What the label of names that are written alike begins with; the commonest of them follows."""
 
 
-class Shown(Builder, by="values"):
+class KeepOrSuppress(Builder, by="values"):
     """Each value as it is, or nothing."""
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -142,7 +140,7 @@ class Groups(Builder, by="groups"):
                     row.pop()
             listed = [tuple(row) for row in lines if len(row) > 1]
         if not listed:
-            raise ParameterError(*say.problem("no_value_group"))
+            raise ParameterError(say("no_value_group"))
         depth = max(map(len, listed))
         return tuple((*row, *row[-1:] * (depth - len(row))) for row in listed)
 
@@ -153,7 +151,7 @@ class Groups(Builder, by="groups"):
         grouped = found.labels
         left = values.texts.filter(~values.texts.is_in(grouped["0"].implode()))
         cure = _("give each a group, or set a label for all other values")
-        self._stop_at_misfits(values.name, left, _("values of the data without a group: {values}"), cure)
+        self._reject_misfits(values.name, left, _("values of the data without a group: {values}"), cure)
         rest = left.to_frame("0").with_columns(pl.lit(self.other).alias(name) for name in grouped.columns[1:-1])
         all_rows = pl.concat([grouped, rest.with_columns(pl.lit(SAYS_NOTHING).alias(grouped.columns[-1]))]).sort("0")
         return Hierarchy.of_labels(values.name, all_rows["0"], [all_rows[name] for name in grouped.columns[1:-1]])
@@ -213,7 +211,7 @@ class Similar(Builder, by="similarity"):
         thresholds = cls._numbers(text or "0.5", rule)
         falls = all(after < before for before, after in itertools.pairwise(thresholds))
         if not 0 < len(thresholds) <= _MOST_LEVELS or not falls or not all(0.2 <= one <= 1 for one in thresholds):
-            raise ParameterError(rule, _("write it like {example}").format(example=cls.example), value=text)
+            raise cls._misread(text, rule)
         return tuple(thresholds)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -243,7 +241,7 @@ class FromColumn(Builder, by="column"):
     def _read(cls, text: str) -> tuple[Any, ...]:
         columns = tuple(parts_of(text))
         if not columns or len(columns) > _MOST_LEVELS:
-            raise ParameterError(*say.problem("no_other_column_named"), value=text)
+            raise ParameterError(say("no_other_column_named"), value=text)
         return columns
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -260,15 +258,15 @@ class FromColumn(Builder, by="column"):
                 told = []
                 for text, labels, counts in split.head(_SHOWN).iter_rows():
                     some = [f"{label} {rows:,}" for label, rows in zip(labels, counts, strict=True)][:4]
-                    told.append(f"{shown(text)} ({', '.join(some)})")
+                    told.append(f"{quoted(text)} ({', '.join(some)})")
                 listed = ", ".join(told) + (", …" if len(split) > _SHOWN else "")
                 about = {"count": len(split), "name": name, "column": column, "values": listed}
-                raise ParameterError(*say.problem("values_more_than_one", **about), column=name)
+                raise ParameterError(say("values_more_than_one", **about), column=name)
             one_above = pairs.select("below", "above")
             found = texts.to_frame("below").join(one_above, on="below", how="left", maintain_order="left")
             cure = _("fill the column in these rows, or set a label for all other values")
             rule = _("values with nothing in {column}: {values}").replace("{column}", column)
-            self._stop_at_misfits(name, texts.filter(found["above"].is_null()).unique().sort(), rule, cure)
+            self._reject_misfits(name, texts.filter(found["above"].is_null()).unique().sort(), rule, cure)
             texts = found["above"].fill_null(self.other)
             levels.append(texts)
             below, name = above, column

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noren.engines.accelerated.device import Accelerator, Tensor, accelerator_for, in_smaller_blocks
-from noren.engines.choice import Engine
+from noren.engines.choice import EngineChoice
 from noren.kernels.arrays import Real, Whole
 
 if TYPE_CHECKING:
-    from noren.kernels.sharing.alignment import LaidRows, Tariff
+    from noren.kernels.sharing.alignment import AlignmentCosts, LaidRows
 
 FAR = 1e290
 LONGEST = 512
@@ -38,7 +38,7 @@ _one_at_a_time = Lock()
 
 
 @contextmanager
-def pair_costs_by(engine: Engine) -> Iterator[None]:
+def pair_costs_by(engine: EngineChoice) -> Iterator[None]:
     """Let an engine work out what pairs of customers cost, wherever within they are asked for.
 
     Few pairs stay with the kernel, and so do histories longer than :data:`LONGEST`: the costs are the same.
@@ -49,7 +49,7 @@ def pair_costs_by(engine: Engine) -> Iterator[None]:
     from noren.kernels.sharing.alignment import pair_costs
     from noren.kernels.sharing.pairing import costs_elsewhere
 
-    def costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real) -> Real | None:
+    def costs(rows: LaidRows, tariff: AlignmentCosts, pairs: Whole, limits: Real) -> Real | None:
         accelerator = accelerator_for(engine, pays=True) if len(pairs) >= _PAYS else None
         if accelerator is None:
             return None
@@ -66,7 +66,7 @@ def pair_costs_by(engine: Engine) -> Iterator[None]:
 
 
 def pair_costs_on(
-    accelerator: Accelerator, rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real
+    accelerator: Accelerator, rows: LaidRows, tariff: AlignmentCosts, pairs: Whole, limits: Real
 ) -> tuple[Real, Whole]:
     """Return what pairs of customers cost, up to their limits; and which pairs are too long to be worked out here."""
     values, counts = np.zeros(len(pairs)), rows.counts
@@ -76,7 +76,7 @@ def pair_costs_on(
     few, many = np.where(swap, pairs[:, 1], pairs[:, 0]), np.where(swap, pairs[:, 0], pairs[:, 1])
     # pairs of like size together, so that little of what a block holds is empty
     size = 1 << np.ceil(np.log2(np.maximum(counts[many], 8))).astype(np.int64)
-    on_device = _Laid(accelerator, rows, tariff)
+    on_device = _DeviceRows(accelerator, rows, tariff)
     for columns in np.unique(size[counts[many] <= LONGEST]).tolist():
         at = np.flatnonzero(size == columns)
         at = at[np.argsort(counts[few[at]], kind="stable")]
@@ -95,10 +95,10 @@ def pair_costs_on(
     return values, np.flatnonzero(counts[many] > LONGEST)
 
 
-class _Laid:
+class _DeviceRows:
     """All customers' rows on the device."""
 
-    def __init__(self, accelerator: Accelerator, rows: LaidRows, tariff: Tariff) -> None:
+    def __init__(self, accelerator: Accelerator, rows: LaidRows, tariff: AlignmentCosts) -> None:
         self.accelerator, self.tariff = accelerator, tariff
         self.start = accelerator.tensor(rows.start)
         self.point, self.item, self.worth = map(accelerator.tensor, (rows.point, rows.item, rows.worth))

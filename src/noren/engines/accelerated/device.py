@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from noren.engines.choice import Engine
+from noren.engines.choice import EngineChoice
 from noren.errors import ParameterError
 from noren.tables import Texts
 
@@ -66,7 +66,7 @@ def processor(memory: int | None = None) -> Accelerator:
     return Accelerator(torch, "cpu", memory)
 
 
-def found_accelerator() -> Accelerator | None:
+def find_accelerator() -> Accelerator | None:
     """Return the graphics processor, or None where there is none or Torch is not installed."""
     if importlib.util.find_spec("torch") is None:
         return None
@@ -75,21 +75,21 @@ def found_accelerator() -> Accelerator | None:
     return Accelerator(torch, "cuda") if torch.cuda.is_available() else None
 
 
-def accelerator_for(engine: Engine, *, pays: bool) -> Accelerator | None:
+def accelerator_for(engine: EngineChoice, *, pays: bool) -> Accelerator | None:
     """Return what an engine does a piece of work on, None being this machine's processors.
 
     ``auto`` takes the graphics processor where there is one and the caller says that it ``pays``; ``gpu`` insists, and
     stops where there is none.
     """
     if engine.kind != "gpu":
-        return found_accelerator() if engine.kind == "auto" and pays else None
+        return find_accelerator() if engine.kind == "auto" and pays else None
     if importlib.util.find_spec("torch") is None:
-        raise ParameterError(*say.problem("no_torch"))
-    found = found_accelerator()
+        raise ParameterError(say("no_torch"))
+    found = find_accelerator()
     if found is None:
         import torch
 
-        raise ParameterError(*say.problem("no_device", version=torch.__version__))
+        raise ParameterError(say("no_device", version=torch.__version__))
     return found
 
 
@@ -103,7 +103,7 @@ def in_smaller_blocks(accelerator: Accelerator, work: Callable[[int], Result], b
             return work(block)
         except accelerator.torch.OutOfMemoryError:
             if block <= least:
-                raise ParameterError(*say.problem("no_memory", free=accelerator.room() / 1e9)) from None
+                raise ParameterError(say("no_memory", free=accelerator.room() / 1e9)) from None
         # outside of the handler, whose error would hold the tensors of the work that failed
         if accelerator.device == "cuda":
             accelerator.torch.cuda.empty_cache()

@@ -90,7 +90,7 @@ def bytes_needed(sizes: Sequence[int]) -> int:
     return int(2.5 * 4 * prod(sizes))
 
 
-class SeenTable:
+class ObservedTable:
     """An estimate of a whole table, on a device, that steps of expectation-maximisation improve.
 
     Parameters

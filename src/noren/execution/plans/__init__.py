@@ -16,7 +16,7 @@ Side = Literal["method", "attack", "measure"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterPlan:
     """How one component runs on a cluster.
 
     ``run`` is called as the component's own function is, with what lies on a cluster in place of what lies in memory:
@@ -32,7 +32,7 @@ class Plan:
     driver: str
 
 
-_known: dict[tuple[Side, str], Plan] = {}
+_known: dict[tuple[Side, str], ClusterPlan] = {}
 PLANS = ("attacks", "generalize", "histories", "safety", "tables", "utility")
 """The modules that make plans known when they are imported."""
 
@@ -42,7 +42,7 @@ def plan(*components: type[Component]) -> Callable[[Callable[..., Any]], Callabl
 
     def known(run: Callable[..., Any]) -> Callable[..., Any]:
         for component in components:
-            _known[_side(component), component.name] = Plan(run, table_of(__name__)[run.__name__])
+            _known[_side(component), component.name] = ClusterPlan(run, table_of(__name__)[run.__name__])
         return run
 
     return known
@@ -53,7 +53,7 @@ def _side(component: Component | type[Component]) -> Side:
     return "method" if issubclass(kind, Method) else "attack" if issubclass(kind, Attack) else "measure"
 
 
-def plans(side: Side) -> dict[str, Plan]:
+def plans(side: Side) -> dict[str, ClusterPlan]:
     """Return the plans there are for methods, attacks or measures, by name."""
     for module in PLANS:
         import_module(f"{__name__}.{module}")
@@ -65,12 +65,11 @@ def has_plan(component: Component | type[Component]) -> bool:
     return component.name in plans(_side(component))
 
 
-def plan_of(component: Component | type[Component]) -> Plan:
+def plan_of(component: Component | type[Component]) -> ClusterPlan:
     """Return the plan of a component; stop where it has none."""
     there = plans(_side(component))
     if component.name not in there:
         raise ParameterError(
-            _("{component} does not run on a cluster").format(component=component.name),
-            _("use --engine local, or one of {names}").format(names=listing(list(there))),
+            _("{component} does not run on a cluster").format(component=component.name, names=listing(list(there))),
         )
     return there[component.name]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from noren.attacks.by_period import must_show
+from noren.attacks.by_period import require_columns
 from noren.attacks.jaccard import Jaccard
 from noren.attacks.monthly_profile import S7, S8, MonthlyProfile
 from noren.attacks.signatures import S1, S2, S3, S4, S5, S6, Signature, key_texts
@@ -310,7 +310,7 @@ def attack_signatures(
 ) -> ClusterGuess:
     """Find the last public row of each key, join known rows with it, and let each customer's last one decide."""
     columns = [original.schema.role(role) for role in attack.key]
-    must_show(public.rowless(), columns)
+    require_columns(public.rowless(), columns)
     exact_values(original.rowless(), original.schema.role(Role.DATE))
     key = [f"k{at}" for at in range(len(columns))]
     shown = _keyed(attack, in_release_order(public), "pseudonym", PLACE)

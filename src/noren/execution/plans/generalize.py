@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from noren.data.arrays import must_be_exact
+from noren.data.arrays import require_exact
 from noren.data.categories import read_categories
 from noren.data.cells import generalised_dtype
 from noren.data.schema import Column, Role, Scale
@@ -23,10 +23,10 @@ from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import counted_sd
 from noren.kernels.judging.statistics import weighted_median
 from noren.kernels.sharing.alignment import FEATURES, LaidRows, customer_features, laid_rows
-from noren.kernels.sharing.shared_histories import Found
+from noren.kernels.sharing.shared_histories import SharedGroups
 from noren.methods.generalize import NO_ITEM, Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount, sorted_by
-from noren.methods.shared_values import stop_if_too_few, suppressed_columns
+from noren.methods.shared_values import require_enough_customers, suppressed_columns
 from noren.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def protect_generalize_by_count(
     """Make histories alike, k by k: customers are numbered by length, rows by their place in it."""
     progress(0.0, _("grouping customers by their number of purchases"))
     nothing = original.rowless()
-    must_be_exact(nothing, nothing.measured())
+    require_exact(nothing, nothing.measured())
     customers, count = customers_of(original)
-    stop_if_too_few(method.k, count)
+    require_enough_customers(method.k, count)
     words, meaning = in_words(original, method.categories)
     # by number of rows, longest first, then by first appearance, as kernels.sharing.count_groups says
     longest_first = -f.col("count")
@@ -171,16 +171,15 @@ def protect_generalize(
     if any(asked.values()):
         names = ", ".join(name for name, wanted in asked.items() if wanted)
         raise ParameterError(
-            _("generalize does not run on a cluster with {names}").format(names=names),
-            _("use --engine local, or k and an effort in words alone"),
+            _("generalize does not run on a cluster with {names}effort in words alone").format(names=names),
         )
     progress(0.0, _("laying histories side by side"))
     nothing = original.rowless()
     measured = nothing.measured()
-    must_be_exact(nothing, measured)
+    require_exact(nothing, measured)
     ordered, nominal = method.searched_columns(measured)
     customers, count = customers_of(original)
-    stop_if_too_few(method.k or 2, count)
+    require_enough_customers(method.k or 2, count)
     words, meaning = in_words(original, method.categories)
     units = _units(original, ordered)
     # what the search looks at: rows that somebody owns, their customers' numbers, values and items
@@ -198,12 +197,12 @@ def protect_generalize(
     parts = rows.withColumn("part", f.pmod(f.col(CODE), f.lit(max(original.rows // _ROWS_OF_A_PART, 1))))
     by_part = map_groups(parts, ["part"], kernel, {CODE: pl.Int64()} | dict.fromkeys(of_each, pl.Float64()))
     features = pl.DataFrame(by_part.toArrow()).sort(CODE).select(of_each).to_numpy()
-    method.stop_if_too_long(features[:, 0].astype(np.int64))
+    method.reject_if_too_long(features[:, 0].astype(np.int64))
     blocks = method.blocks(features)
     progress(0.1, _("comparing histories"))
     found = _searched(method, rows, blocks, units, seed).persist(StorageLevel.DISK_ONLY)
     told = sorted(found.filter(f"{ROW} IS NULL").select(_BLOCK, *_TOLD).collect())
-    groups = [Found([], row["cost"], row["bound"], row["proved"], 0, row["anything"]) for row in told]
+    groups = [SharedGroups([], row["cost"], row["bound"], row["proved"], 0, row["anything"]) for row in told]
     progress(0.9, _("generalising rows"))
     people = named(customers, count, seed)
     kept = found.filter(f"{ROW} IS NOT NULL").select(ROW, _BLOCK, _NUMBER)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from noren.data.arrays import must_be_exact
+from noren.data.arrays import require_exact
 from noren.data.compatibility import columns_not_there
 from noren.data.frames import History, Records
 from noren.data.schema import Role
@@ -22,7 +22,7 @@ from noren.execution.edits import (
     named,
     nobodys_rows,
     period_of,
-    stop_at_empty_periods,
+    reject_empty_periods,
     under_pseudonyms,
     up_to,
 )
@@ -53,14 +53,14 @@ def protect_perturb(
 ) -> ClusterRelease:
     """Move each row by the noise that its place in the original draws."""
     nothing, schema = original.rowless(), original.schema
-    method.stop_if_nothing_moves(schema)
+    method.reject_if_nothing_moves(schema)
     progress(0.1, _("moving dates"))
-    last_day = stop_at_empty_periods(method, original) if method.moves_dates(schema) else None
+    last_day = reject_empty_periods(method, original) if method.moves_dates(schema) else None
     frame = original.frame
     packs = {column.name: f"noren_pack{at}" for at, column in enumerate(method.moved_by_packs(schema))}
     there = schema.with_role(Role.ITEM)
     for name, pack in packs.items():
-        must_be_exact(nothing, (schema[name], *there))
+        require_exact(nothing, (schema[name], *there))
         # the pack of a row's item is its most common quantity, the smaller of two equally common ones
         item = original.column(there[0]) if there else f.lit("one")
         sized = frame.withColumn("noren_size", f.abs(original.column(name))).withColumn("noren_item", item)
@@ -105,9 +105,9 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
     """Exchange the rows that one machine exchanges: partners and pairs of rows are found by windows, round by round."""
     progress(0.0, _("finding similar customers"))
     nothing = original.rowless()
-    must_be_exact(nothing, (*original.schema.with_role(Role.ITEM), *ordered_by(original.schema)))
+    require_exact(nothing, (*original.schema.with_role(Role.ITEM), *ordered_by(original.schema)))
     if original.schema.with_role(Role.DATE):
-        stop_at_empty_periods(method, original)
+        reject_empty_periods(method, original)
     customers, count = customers_of(original)
     rows, rounds = _rows(method, original, seed)
     first = [f.min(f"r{at}").alias(f"r{at}") for at in range(rounds)]
@@ -273,7 +273,7 @@ def protect_monthly_pseudonyms(
 ) -> ClusterRelease:
     """Replace customers by pseudonyms of their own in each period."""
     progress(0.0, _("choosing pseudonyms"))
-    stop_at_empty_periods(method, original)
+    reject_empty_periods(method, original)
     at = original.at(Role.CUSTOMER)
     owned = original.frame.filter(f.col(at).isNotNull()).withColumn("noren_period", period_of(method, original))
     units = owned.groupBy(f.col(at).alias(CUSTOMER), f.col("noren_period").alias("period"))
@@ -297,7 +297,7 @@ def protect_pseudo_records(
     """Add rows until clusters of customers have equal items; the search is one machine's, rows stay on the cluster."""
     progress(0.0, _("comparing what customers bought"))
     nothing = original.rowless()
-    must_be_exact(nothing, nothing.measured())
+    require_exact(nothing, nothing.measured())
     customers, count = customers_of(original)
     least = method.least_size(count)
     words = sorted(row[0] for row in original.frame.select(original.column(Role.ITEM)).distinct().dropna().collect())

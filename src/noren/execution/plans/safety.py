@@ -36,7 +36,7 @@ from noren.measures.safety.table_classes import (
     judged,
     sensitive_columns,
     shares_in_order,
-    told_of_worst,
+    worst_disclosure,
 )
 from noren.measures.utility.table_losses import ClassSize, Discernibility
 from noren.progress import Progress, silent
@@ -91,7 +91,7 @@ _VALUE, _SHARE = "noren_value", "noren_share"
 def table_class_sizes(public: ClusterRecords) -> ClassSizes:
     """Return how many classes of each size a released table has; different sizes are at most √(2 · rows)."""
     if public.schema.kind != Kind.TABLE:
-        raise SchemaError(*say.problem("of_history"))
+        raise SchemaError(say("of_history"))
     rows, quasi = rows_in_classes(public, public.schema.with_role(Role.QUASI))
     sizes = rows.groupBy(*quasi).count().groupBy("count").agg(f.count(f.lit(1)).alias("classes"))
     found = sorted((int(row["count"]), int(row["classes"])) for row in sizes.collect())
@@ -105,7 +105,7 @@ def rows_in_classes(
 ) -> tuple[DataFrame, list[str]]:
     """Return the rows that are in some class of ``columns``, with their cells in a form that can be grouped by."""
     if not columns:
-        raise SchemaError(*say.problem("no_quasi"))
+        raise SchemaError(say("no_quasi"))
     names = [public.at(column) for column in columns]
     cells = public.frame.select(*(_comparable(public, column).alias(public.at(column)) for column in columns), *more)
     return cells.filter(reduce(or_, (f.col(name).isNotNull() for name in names))), names
@@ -172,7 +172,7 @@ def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell:
         )
         for at, (suffix, shares) in enumerate(everybody.items())
     }
-    return told_of_worst(worst.asDict(), distance)
+    return worst_disclosure(worst.asDict(), distance)
 
 
 def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFrame]) -> DataFrame:
@@ -245,7 +245,7 @@ def measure_class_sizes(
 def measure_effective(measure: Effective, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join the guesses with the secret, and count."""
     if measure.best_prefix:
-        raise ParameterError(*say.problem("no_order"))
+        raise ParameterError(say("no_order"))
     found = hits_of(evidence)
     return measure.score_of({name: (hit.named, hit.right, measure.needed(hit.named)) for name, hit in found.items()})
 
@@ -333,7 +333,7 @@ def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progre
     fit, weight, most = (np.array([row[name] for row in own], dtype=np.int64) for name in ("fit", "weight", "most"))
     many = sum(int(row["fit"]) * int(row["times"]) for row in kinds if row["contested"])
     if many > MOST_PAIRS:
-        raise ParameterError(*say.problem("many_pairs", count=many, most=MOST_PAIRS))
+        raise ParameterError(say("many_pairs", count=many, most=MOST_PAIRS))
     if not many:
         return fit, fit, weight
     # of the histories that share candidates: digests as two numbers each

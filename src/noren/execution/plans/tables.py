@@ -37,7 +37,7 @@ from noren.methods.chain import Chain
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.mondrian import Mondrian
 from noren.methods.retention import Retention
-from noren.methods.table_parts import Identifiers, released_schema, stop_if_too_few_rows
+from noren.methods.table_parts import Identifiers, released_schema, require_enough_rows
 from noren.progress import Progress, part_of, silent
 
 if TYPE_CHECKING:
@@ -104,11 +104,13 @@ def protect_combinations(
     """Generalise combinations of values as one machine does rows; those of equal values always stay together."""
     if isinstance(method, Mondrian) and method.relaxed:
         raise ParameterError(
-            _("relaxed cuts part rows of equal value by their order, which no cluster keeps"),
-            _("leave out --relaxed, or use --engine local"),
+            _(
+                "relaxed cuts part rows of equal value by their order, which no cluster keeps"
+                "leave out --relaxed, or use --engine local"
+            ),
         )
     quasi, sensitive = method.looked_at(original.schema)
-    stop_if_too_few_rows(method.k, original.rows)
+    require_enough_rows(method.k, original.rows)
     progress(0.0, _("counting combinations"))
     columns = [*quasi, *sensitive]
     by = {original.at(column): original.column(column) for column in columns}

@@ -49,7 +49,7 @@ from noren.measures.utility.table_rows import shared_names
 from noren.progress import Progress, silent
 from noren.protocols import Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
-from noren.retention.reconstructed import SeenRecords
+from noren.retention.reconstructed import ObservedRecords
 from noren.tables import Texts
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     original, public = evidence.histories()
     public = in_release_order(public)
     if place_type(public) != pl.Int64():
-        raise ParameterError(*say.problem("unwritten"))
+        raise ParameterError(say("unwritten"))
     asked, seed, spans = measure.asked, measure.seed, _spans(original)
     categories = release_categories(evidence.release.statement)
 
@@ -128,7 +128,7 @@ def _spans(original: ClusterRecords) -> History:
 # --- what a perturbed table was before, from a release: counted there, estimated on the driver -----------------------
 
 
-def seen_on_cluster(public: ClusterRecords, statement: Statement, made: Perturbation) -> SeenRecords:
+def seen_on_cluster(public: ClusterRecords, statement: Statement, made: Perturbation) -> ObservedRecords:
     """Return the different records of a release with their counts.
 
     Of a table that is too large to be worked out whole, records are dealt into folds as they follow each other. Alike
@@ -140,7 +140,7 @@ def seen_on_cluster(public: ClusterRecords, statement: Statement, made: Perturba
     return _counted(public, every, MOST_COMBINATIONS).only([every.names.index(name) for name in made.names])
 
 
-def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: bool = False) -> SeenRecords:
+def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: bool = False) -> ObservedRecords:
     """Return the different records with their counts, in the order of the first row of each."""
     names = [f"a{at}" for at in range(len(made.names))]
     if PLACE in records.frame.columns:
@@ -154,7 +154,7 @@ def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: 
     cure = _("name some of the attributes (--attributes), or use --engine local")
     by = {name: f.col(name) for name in names}
     found = counted(coded, by, rows=records.rows, most=most, cure=cure, first=f.min(ROW)).sort("first")
-    return SeenRecords([found[name].to_numpy() for name in names], made.sizes, found[ROWS].to_numpy())
+    return ObservedRecords([found[name].to_numpy() for name in names], made.sizes, found[ROWS].to_numpy())
 
 
 @plan(CellError)
@@ -190,10 +190,10 @@ def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progres
     """Return what one machine says of such cells."""
     original, release = evidence.original, evidence.release
     if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
-        raise SchemaError(*say.problem("of_history"))
+        raise SchemaError(say("of_history"))
     if release.original_rows != original.rows:
         made_of = {"released": release.original_rows, "original": original.rows}
-        raise ParameterError(*say.problem("other_original", **made_of))
+        raise ParameterError(say("other_original", **made_of))
     quasi, known = measure.compared(original.schema, release.public.schema)
     public = release.public
     # the values of every original row, its released cells, and whether it was deleted
@@ -275,7 +275,7 @@ def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, pro
     """Return the share of records in the right cell."""
     original, release = evidence.original, evidence.release
     if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
-        raise SchemaError(*say.problem("data_of_history"))
+        raise SchemaError(say("data_of_history"))
     if release.statement.method == "retention":
         return measure.of_seen(
             release.public.schema,

@@ -196,7 +196,7 @@ _MOST_SPLIT = 12
 
 
 @dataclass(frozen=True)
-class Plan:
+class AttackPlan:
     """What an attacker does, and what comes of it.
 
     Attributes
@@ -232,7 +232,7 @@ def fixed_points(k: int, j: int) -> tuple[Fraction, ...]:
     (['1/2', '0', '1/2'], ['1/3', '1/2', '0', '1/6'])
     """
     if not 0 <= j <= k:
-        raise ParameterError(_("{j} of {k} members cannot be named").format(j=j, k=k), _("use 0 <= j <= k"))
+        raise ParameterError(_("{j} of {k} members cannot be named").format(j=j, k=k))
     # d(k-i, j-i) = Σ_m (-1)^m·C(j-i,m)·(k-i-m)!, all of it over (k-j)!, so that a class of a million costs no more
     ways = (
         comb(j, i) * sum((-1) ** m * comb(j - i, m) * perm(k - i - m, j - i - m) for m in range(j - i + 1))
@@ -264,7 +264,7 @@ def best_plan(
     p: Fraction = P,
     alpha: Fraction = ALPHA,
     naming: Naming = "any",
-) -> Plan:
+) -> AttackPlan:
     """Return the plan with the highest chance of being effective; of equal ones that which names the fewest.
 
     Parameters
@@ -292,7 +292,7 @@ def best_plan(
     """
     ordered = sorted(sizes)
     if ordered and ordered[0] < 1:
-        raise ParameterError(_("a class has no members"), _("give sizes of 1 or more"))
+        raise ParameterError(_("give sizes of 1 or more"))
     total = sum(ordered)
     limits = ChanceBound(ordered, bound, p, alpha, DEEPEST)
     most = min(total, MOST_NAMED)
@@ -303,7 +303,7 @@ def best_plan(
         if best >= 1 or reach <= most or most >= MOST_SEARCHED:
             break
         most = min(max(2 * most, reach), total, MOST_SEARCHED)
-    chosen = Plan(0, 1, 0.0, ())
+    chosen = AttackPlan(0, 1, 0.0, ())
     for named in sorted(found):
         # rounding must not decide between plans of equal chance
         if found[named].chance > chosen.chance * (1 + SLACK):
@@ -320,7 +320,7 @@ def _search(
     alpha: Fraction,
     naming: Naming,
     limits: ChanceBound | None,
-) -> dict[int, Plan]:
+) -> dict[int, AttackPlan]:
     """Return the best plan for each number of people named up to ``most``; with limits, only where it may be the best.
 
     The plans looked at: classes are named whole, the smallest first, up to any one of them; the members still to be
@@ -328,14 +328,14 @@ def _search(
     largest part in the smallest class; and the sure plans, again the smallest classes first, whatever the number.
     """
     needed = thresholds(most, bound, p, alpha)
-    found: dict[int, Plan] = {}
+    found: dict[int, AttackPlan] = {}
     best = 0.0
 
     def offer(chance: float, depths: Sequence[tuple[int, int]], named: int, need: int, *, sure: bool = False) -> None:
         nonlocal best
         if chance > (found[named].chance * (1 + SLACK) if named in found else -1.0):
             counted = tuple((size, part, classes) for (size, part), classes in sorted(Counter(depths).items()))
-            found[named] = Plan(named, need, min(chance, 1.0), counted, sure)
+            found[named] = AttackPlan(named, need, min(chance, 1.0), counted, sure)
             best = max(best, chance)
 
     sure = list(_sure(ordered, needed, bound, p, alpha, limits)) if naming == "any" else []

@@ -46,15 +46,13 @@ P = Fraction(1, 3)
 ALPHA = Fraction(1, 2000)
 
 
-def _stop_outside(n: int, p: Fraction, alpha: Fraction) -> None:
+def _reject_outside(n: int, p: Fraction, alpha: Fraction) -> None:
     if n < 0:
-        raise ParameterError(_("n = {n} people cannot be named").format(n=n), _("use n >= 0"))
+        raise ParameterError(_("n = {n} people cannot be named").format(n=n))
     if not 0 < p < 1:
-        raise ParameterError(_("p = {p} is not a chance between 0 and 1").format(p=p), _("use one like 1/3"))
+        raise ParameterError(_("p = {p} is not a chance between 0 and 1").format(p=p))
     if not 0 < alpha <= 1:
-        raise ParameterError(
-            _("alpha = {alpha} is not a chance between 0 and 1").format(alpha=alpha), _("use one like 1/2000")
-        )
+        raise ParameterError(_("alpha = {alpha} is not a chance between 0 and 1").format(alpha=alpha))
 
 
 def union_probability(n: int, s: int, p: Fraction = P) -> Fraction:
@@ -102,7 +100,7 @@ def threshold(n: int, bound: Bound = "paper", p: Fraction = P, alpha: Fraction =
     >>> threshold(7), threshold(6), threshold(99), threshold(99, "sharp")
     (7, 7, 64, 52)
     """
-    _stop_outside(n, p, alpha)
+    _reject_outside(n, p, alpha)
     if bound == "sharp":  # the probability falls as s grows
         return bisect_left(range(1, n + 1), x=True, key=lambda s: _is_rare(n, s, p, alpha)) + 1
     # the terms b^n·C(n,k)·p^k are added from k = n down until they reach b^n·alpha, as all down to k = 0 surely do
@@ -133,7 +131,7 @@ def thresholds(last: int, bound: Bound = "paper", p: Fraction = P, alpha: Fracti
     >>> thresholds(12)
     [1, 2, 3, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11]
     """
-    _stop_outside(last, p, alpha)
+    _reject_outside(last, p, alpha)
     s, table = 1, []
     if bound == "sharp":
         for n in range(last + 1):

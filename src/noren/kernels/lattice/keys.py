@@ -45,7 +45,7 @@ class Layout(NamedTuple):
     keep: Keys
 
 
-class Room(NamedTuple):
+class ScratchMemory(NamedTuple):
     """Memory that the passes share: a hash table, collapsed groups, entries sorted by class."""
 
     table: NDArray[np.int32]
@@ -57,12 +57,12 @@ class Room(NamedTuple):
     sizes: Whole
 
 
-def room_for(keys: Keys) -> Room:
+def room_for(keys: Keys) -> ScratchMemory:
     """Return room for as many groups as there are keys."""
     n = len(keys)
     bits = max(2 * n, 2).bit_length()
     whole = [np.empty(n + 1, dtype=np.int64) for _ in range(5)]
-    return Room(np.empty(1 << bits, dtype=np.int32), np.empty_like(keys), *whole)
+    return ScratchMemory(np.empty(1 << bits, dtype=np.int32), np.empty_like(keys), *whole)
 
 
 def packed(
@@ -135,7 +135,7 @@ def distinct(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tupl
 
 
 @kernel()
-def _cleared(n: int, room: Room) -> int:
+def _cleared(n: int, room: ScratchMemory) -> int:
     """Empty a table of at least twice n places; return how many bits number its places."""
     bits = 1
     while (1 << bits) < 2 * n:
@@ -164,7 +164,7 @@ def _same(keys: Keys, i: int, j: int) -> bool:
 
 
 @kernel()
-def _merge(keys: Keys, counts: Whole, n: int, room: Room) -> int:
+def _merge(keys: Keys, counts: Whole, n: int, room: ScratchMemory) -> int:
     """Add up the counts of equal keys in place; return how many keys are left, in order of first appearance."""
     bits = _cleared(n, room)
     last = (1 << bits) - 1
@@ -189,7 +189,7 @@ def _merge(keys: Keys, counts: Whole, n: int, room: Room) -> int:
 
 
 @kernel()
-def roll_up(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, level: int, room: Room) -> int:
+def roll_up(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, level: int, room: ScratchMemory) -> int:
     """Raise one column to ``level`` from the level below, in place; return how many groups are left."""
     word, shift, mask = layout.word[column], layout.shift[column], layout.mask[column]
     others = ~(mask << shift)
@@ -201,7 +201,7 @@ def roll_up(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, leve
 
 
 @kernel()
-def collapse(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, room: Room) -> int:
+def collapse(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, room: ScratchMemory) -> int:
     """Put into ``room`` the groups as if every column after ``column`` were one value; return how many there are."""
     for i in range(n):
         for word in range(keys.shape[1]):
@@ -211,7 +211,7 @@ def collapse(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, roo
 
 
 @kernel()
-def entries_by_class(keys: Keys, n: int, layout: Layout, room: Room) -> int:
+def entries_by_class(keys: Keys, n: int, layout: Layout, room: ScratchMemory) -> int:
     """Sort entries by class, a class being all of the key but its sensitive value; return how many classes there are.
 
     The entries of class c are ``room.member[room.start[c]:room.start[c + 1]]``.
@@ -258,7 +258,7 @@ def entries_by_class(keys: Keys, n: int, layout: Layout, room: Room) -> int:
 
 
 @kernel()
-def class_sizes(keys: Keys, counts: Whole, n: int, layout: Layout, room: Room) -> int:
+def class_sizes(keys: Keys, counts: Whole, n: int, layout: Layout, room: ScratchMemory) -> int:
     """Put the rows of each class into ``room.sizes``; return how many classes there are."""
     if layout.mask[-1] == 0:  # no sensitive values: every entry is a class
         room.sizes[:n] = counts[:n]

@@ -12,7 +12,7 @@ import numpy as np
 
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel
-from noren.kernels.lattice.keys import Keys, Layout, Room, entries_by_class
+from noren.kernels.lattice.keys import Keys, Layout, ScratchMemory, entries_by_class
 
 NO_DIVERSITY, DISTINCT, ENTROPY, RECURSIVE, EACH = 0, 1, 2, 3, 4
 _ROUNDING = 1e-12
@@ -244,7 +244,14 @@ def extra_costs(
 
 @kernel()
 def judge(
-    keys: Keys, rows: Whole, n: int, layout: Layout, rule: ClassRule, everybody: Real, room: Room, failing: Flags
+    keys: Keys,
+    rows: Whole,
+    n: int,
+    layout: Layout,
+    rule: ClassRule,
+    everybody: Real,
+    room: ScratchMemory,
+    failing: Flags,
 ) -> tuple[int, int, int]:
     """Mark the entries of classes that break the rule; return rows lost, classes kept, sum of their squared sizes."""
     lost = kept = squares = 0

@@ -22,7 +22,17 @@ import numpy as np
 
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel
-from noren.kernels.lattice.keys import Keys, Layout, Room, class_sizes, collapse, distinct, packed, roll_up, room_for
+from noren.kernels.lattice.keys import (
+    Keys,
+    Layout,
+    ScratchMemory,
+    class_sizes,
+    collapse,
+    distinct,
+    packed,
+    roll_up,
+    room_for,
+)
 from noren.kernels.lattice.scores import (
     CLASS_SIZE,
     DISTINCT,
@@ -49,7 +59,7 @@ _STOP = 1.0
 
 
 @dataclass(frozen=True)
-class Ladder:
+class LevelTable:
     """The levels of a column: ``steps[l][code]`` is the code on level l + 1 of a code on level l.
 
     >>> Ladder(4, (np.array([0, 0, 1, 1]), np.array([0, 0]))).maps()[2].tolist()
@@ -91,7 +101,7 @@ class Optimum:
 def search(
     codes: Whole,
     counts: Whole,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[LevelTable],
     rule: ClassRule,
     goal: int,
     *,
@@ -155,7 +165,7 @@ def search(
 def suppressed(
     codes: Whole,
     counts: Whole,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[LevelTable],
     levels: Sequence[int],
     rule: ClassRule,
     sensitive: Whole | None = None,
@@ -174,7 +184,7 @@ def suppressed(
 def judged(
     codes: Whole,
     counts: Whole,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[LevelTable],
     node: Optimum,
     rule: ClassRule,
     goal: int,
@@ -288,7 +298,7 @@ def _walk(
     goal: int,
     costs: CellCosts,
     everybody: Real,
-    room: Room,
+    room: ScratchMemory,
     part: Whole,
     record: Real,
 ) -> tuple[Whole, Real]:

@@ -265,7 +265,7 @@ def _similarity(overlap: int, total: int, size: int) -> float:  # pragma: no cov
     return overlap / (total + size - overlap) if overlap > 0 else 0.0
 
 
-class _Asked(NamedTuple):
+class _ReleasedSet(NamedTuple):
     """One released set: its items from the rarest on, what the n heaviest weigh, sketches, its weight, the unit."""
 
     items: Codes
@@ -297,7 +297,7 @@ def _same(sets: ItemSets, one: int, other: int) -> bool:  # pragma: no cover (co
 
 
 @part()
-def _read(index: SetIndex, sets: ItemSets, number: int, weight: Codes) -> _Asked:  # pragma: no cover (compiled)
+def _read(index: SetIndex, sets: ItemSets, number: int, weight: Codes) -> _ReleasedSet:  # pragma: no cover (compiled)
     """Return a released set in the index's numbers, and jot down its weights."""
     start, stop = sets.first[number], sets.first[number + 1]
     items = np.empty(stop - start, dtype=np.int32)
@@ -311,11 +311,11 @@ def _read(index: SetIndex, sets: ItemSets, number: int, weight: Codes) -> _Asked
     sort_range(heaviest, 1, len(heaviest))  # the heaviest first
     for at in range(len(items)):
         heaviest[at + 1] = heaviest[at] - heaviest[at + 1]
-    return _Asked(items, heaviest, sketches(items), sets.total[number], sets.unit)
+    return _ReleasedSet(items, heaviest, sketches(items), sets.total[number], sets.unit)
 
 
 @part()
-def _note_needed(notes: _Notes, asked: _Asked, size: int, least: float, turn: int) -> None:  # pragma: no cover
+def _note_needed(notes: _Notes, asked: _ReleasedSet, size: int, least: float, turn: int) -> None:  # pragma: no cover
     """Jot down how many items a set of some size must share to reach ``least``, and to be above it for all we know."""
     notes.turn[size] = turn
     low, high = 1, min(len(asked.items), size) + 1
@@ -347,7 +347,7 @@ def _insert(place: int, similarity: float, found: int, customer: Whole, score: R
 
 @part()
 def _answer(
-    index: SetIndex, asked: _Asked, notes: _Notes, turn: int, customer: Whole, score: Real
+    index: SetIndex, asked: _ReleasedSet, notes: _Notes, turn: int, customer: Whole, score: Real
 ) -> int:  # pragma: no cover (compiled)
     """Write the customers most similar to one set, best first; return the turn that the notes have come to."""
     many, unit, total, wanted = len(asked.items), asked.unit, asked.total, len(customer)

@@ -95,7 +95,7 @@ class Noise(NamedTuple):
     hush: Real
 
 
-class Found(NamedTuple):
+class LikeliestPeople(NamedTuple):
     """The likeliest people for each kind of row.
 
     Attributes
@@ -178,7 +178,7 @@ def _fill(score: Real, column: int, cell: int, cells: Cells, noise: Noise) -> fl
 
 
 @kernel()
-def likeliest(tree: PersonTree, cell_of: Whole, rows: Whole, luck: Real, cells: Cells, noise: Noise) -> Found:
+def likeliest(tree: PersonTree, cell_of: Whole, rows: Whole, luck: Real, cells: Cells, noise: Noise) -> LikeliestPeople:
     """Return the likeliest people for kinds of rows.
 
     Parameters
@@ -243,4 +243,4 @@ def likeliest(tree: PersonTree, cell_of: Whole, rows: Whole, luck: Real, cells: 
                         tied += count
         best[kind], weight[kind] = most, total
         slot += rows[kind]
-    return Found(best, weight, person, visits)
+    return LikeliestPeople(best, weight, person, visits)

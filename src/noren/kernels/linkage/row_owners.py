@@ -38,7 +38,7 @@ OWN_SHARES = np.array([1.0, 0.9, 0.75, 0.6, 0.5, 0.4, 0.25, 0.1, 0.0])
 
 
 @dataclass(frozen=True)
-class Owned:
+class OwnerScores:
     """How likely each candidate is to own a pseudonym, by logarithm.
 
     Attributes
@@ -87,7 +87,7 @@ class Partners:
     beside: Real
     people: int
 
-    def owned(self, chance: Real) -> Owned:
+    def owned(self, chance: Real) -> OwnerScores:
         """Return how likely each candidate is to own each pseudonym, ``chance`` being that of each own share."""
         weight = np.log(np.maximum(chance, 1e-12))
         any_partner = -np.log(max(self.people, 1))
@@ -96,7 +96,7 @@ class Partners:
         parts[:, :, 1:-1] = weight[1:-1] + any_partner + log_sum(np.moveaxis(self.beside, 2, 3))
         others = weight[-1] + any_partner + log_sum(self.alone)
         parts[:, :, -1] = np.where(self.candidates >= 0, others[:, None], -np.inf)
-        return Owned(parts, others)
+        return OwnerScores(parts, others)
 
 
 def partners(

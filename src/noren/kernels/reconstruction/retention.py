@@ -70,7 +70,7 @@ def room_for(k: float, rows: int) -> float:
     True
     """
     if not 1 <= k <= rows:
-        raise ParameterError(*say.problem("no_k", k=k, rows=rows))
+        raise ParameterError(say("no_k", k=k, rows=rows))
     return float("inf") if k == 1 else float(np.log((rows - 1) / (k - 1)) / 2)
 
 
@@ -102,7 +102,7 @@ def keep_probabilities(
             low, high = (rho, high) if used <= room else (low, rho)
         return [low] * len(domains)
     if len(weights) != len(domains) or min(weights) < 0 or not 0 < sum(weights) < np.inf:
-        raise ParameterError(*say.problem("no_weights"))
+        raise ParameterError(say("no_weights"))
     shares = [float(np.exp(-room * w / sum(weights))) for w in weights]
     return [(1 - b) / (1 + (m - 1) * b) for b, m in zip(shares, domains, strict=True)]
 
@@ -115,7 +115,7 @@ def rows_needed(k: float, rho: float, domains: Sequence[int]) -> int:
     """
     product = float(np.prod([least_ratio(rho, m) ** 2 for m in domains]))
     if product == 0:
-        raise ParameterError(*say.problem("no_change"))
+        raise ParameterError(say("no_change"))
     return int(np.ceil((k - 1) / product * (1 - 1e-12))) + 1
 
 

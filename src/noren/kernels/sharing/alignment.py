@@ -89,7 +89,7 @@ class LaidRows(NamedTuple):
         return self._replace(start=np.append(self.start, self.start[-1]))
 
 
-class Tariff(NamedTuple):
+class AlignmentCosts(NamedTuple):
     """What two rows cost that become one, and a row left over.
 
     A known ordered column costs ``min(slope·|Δ|, ceiling)``, different items ``item``, a known cell beside a missing
@@ -138,7 +138,7 @@ def laid_rows(
 
 
 @kernel(fastmath=EXACT)
-def _fill(rows: LaidRows, tariff: Tariff, few: int, many: int, cost: Real) -> float:
+def _fill(rows: LaidRows, tariff: AlignmentCosts, few: int, many: int, cost: Real) -> float:
     """Write what each row of ``few`` adds that takes a row of ``many``; return what ``many`` costs left over whole."""
     a0, a1 = rows.start[few], rows.start[few + 1]
     b0, b1 = rows.start[many], rows.start[many + 1]
@@ -165,7 +165,7 @@ def _fill(rows: LaidRows, tariff: Tariff, few: int, many: int, cost: Real) -> fl
 
 
 @kernel()
-def pair_costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real) -> Real:
+def pair_costs(rows: LaidRows, tariff: AlignmentCosts, pairs: Whole, limits: Real) -> Real:
     """Return what each pair of customers costs; beyond its limit a lower bound that exceeds the limit.
 
     Parameters
@@ -197,7 +197,7 @@ def pair_costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real) -> Re
     return values
 
 
-def aligned_pair(rows: LaidRows, tariff: Tariff, u: int, v: int) -> tuple[float, Whole]:
+def aligned_pair(rows: LaidRows, tariff: AlignmentCosts, u: int, v: int) -> tuple[float, Whole]:
     """Return what a pair costs, and its matched rows: positions of ``u``'s and ``v``'s rows, two to a line.
 
     Rows that cost as much together as apart are left over.

@@ -30,11 +30,11 @@ from scipy.optimize import linprog
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.sharing.alignment import LaidRows, Tariff, pair_costs
+from noren.kernels.sharing.alignment import AlignmentCosts, LaidRows, pair_costs
 
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """How work is spread: applies a kernel to blocks and gives the answers in order; ``map`` takes one after the other."""
-PairCosts = Callable[[LaidRows, Tariff, Whole, Real], Real | None]
+PairCosts = Callable[[LaidRows, AlignmentCosts, Whole, Real], Real | None]
 """Gives what :func:`~noren.kernels.sharing.alignment.pair_costs` does, to the last bit; None where not worth it."""
 costs_elsewhere: ContextVar[PairCosts | None] = ContextVar("pair_costs", default=None)
 """Where an engine works out costs of pairs in place of the kernel."""
@@ -65,7 +65,7 @@ def share_of_distances(k: int) -> float:
     return lo if hi < 1 else 1.0
 
 
-def pair_tariff(k: int, *, suppress: bool, medians: bool = False) -> Tariff:
+def pair_tariff(k: int, *, suppress: bool, medians: bool = False) -> AlignmentCosts:
     """Return pair costs that add up, over all pairs of a group of k, to no more than the group's cost.
 
     For k = 2 they are the cost. The arguments are in ``docs/theory/generalization.md`` and, for medians, in
@@ -77,8 +77,8 @@ def pair_tariff(k: int, *, suppress: bool, medians: bool = False) -> Tariff:
     each = 1 / (k - 1)
     ceiling = 2 * each if suppress else 1e200
     if medians:
-        return Tariff(each, ceiling, each, each, each)
-    return Tariff(share_of_distances(k), ceiling, 2 / k, each, each)
+        return AlignmentCosts(each, ceiling, each, each, each)
+    return AlignmentCosts(share_of_distances(k), ceiling, 2 / k, each, each)
 
 
 def item_overlap(rows: LaidRows) -> Real:
@@ -115,7 +115,7 @@ class PairTable:
     of reach. The first bounds count rows left over and items that cannot agree.
     """
 
-    def __init__(self, rows: LaidRows, tariff: Tariff, spread: Spread = map) -> None:
+    def __init__(self, rows: LaidRows, tariff: AlignmentCosts, spread: Spread = map) -> None:
         self.rows, self.tariff, self.spread = rows, tariff, spread
         counts = rows.counts.astype(np.float64)
         fewer = np.minimum(counts[:, None], counts[None, :])

@@ -179,7 +179,7 @@ _NODES = 100
 """Most nodes of the branch and bound: by number, so that the same seed gives the same groups on any machine."""
 
 
-class Pool:
+class GroupPool:
     """Groups that were costed, each once, whatever the order of its members."""
 
     def __init__(self, search: GroupSearch, k: int) -> None:
@@ -270,7 +270,7 @@ def repartitioned(
     if len(search.worth) > (_MOST_TRIPLES if k == 3 else _MOST):
         return 0.0
     before = search.cost
-    pool = Pool(search, k)
+    pool = GroupPool(search, k)
     for _step in range(steps):
         if stop() or not pool.vary(tries):
             break

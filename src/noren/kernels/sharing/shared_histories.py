@@ -97,7 +97,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Found:
+class SharedGroups:
     """Who shares a history with whom.
 
     Attributes
@@ -162,7 +162,7 @@ def share_histories(
     heads: Sequence[Sequence[int]] = ((),),
     spread: Spread = map,
     report: Report | None = None,
-) -> Found:
+) -> SharedGroups:
     """Return groups of at least k customers that share one history each, as cheaply as the effort finds.
 
     Each of ``heads`` holds the sizes of groups that are not of k; of several the one that looks cheapest after a few
@@ -193,7 +193,7 @@ def share_histories(
         budget.stopped = True
         return pairs
     rounds = _improved(search, 2, effort, budget, told)
-    return Found(search.kept, search.cost, anything, _meets(search.cost, anything), rounds, pairs.anything)
+    return SharedGroups(search.kept, search.cost, anything, _meets(search.cost, anything), rounds, pairs.anything)
 
 
 def least_cost(
@@ -307,7 +307,7 @@ def _searched(
     factor: Factor | None,
     means: _Means,
     heads: Sequence[Sequence[int]] = ((),),
-) -> Found:
+) -> SharedGroups:
     """Return groups that are good by pair costs, improved for as long as the effort says."""
     effort, budget, told = means.effort, means.budget, means.told
     count, mixed = len(rows.counts), any(heads)
@@ -344,10 +344,10 @@ def _searched(
         search = means.search(rows, together, affinity)
     rounds = _improved(search, k, effort, budget, told, fixed=mixed or k == 2)
     if mixed:
-        return Found(search.groups, search.cost, None, proved=False, rounds=rounds)
+        return SharedGroups(search.groups, search.cost, None, proved=False, rounds=rounds)
     bound = max(factor.bound if factor else 0.0, 0.0)
     proved = _meets(search.cost, bound)
-    return Found(search.kept, search.cost, bound if k == 2 else None, proved, rounds)
+    return SharedGroups(search.kept, search.cost, bound if k == 2 else None, proved, rounds)
 
 
 def _pair_table(rows: LaidRows, k: int, means: _Means, *, pairs: bool = False) -> PairTable:
@@ -362,7 +362,7 @@ def _priced(table: PairTable, factor: Factor) -> _Nearness:
     return _Nearness(estimate - factor.value[:, None] - factor.value[None, :], estimate, table.exact)
 
 
-def _paired(rows: LaidRows, means: _Means) -> Found:
+def _paired(rows: LaidRows, means: _Means) -> SharedGroups:
     """Return the cheapest pairs of all, one of an odd number of customers deleted; others if time is short.
 
     Of an even number nobody need be deleted: two who are deleted could as well be a pair that keeps nothing. Of an odd
@@ -373,7 +373,7 @@ def _paired(rows: LaidRows, means: _Means) -> Found:
         return found
     if len(rows.counts) == 1:
         loss = float(rows.worth.sum())
-        return Found([], loss, loss, proved=True, rounds=0)
+        return SharedGroups([], loss, loss, proved=True, rounds=0)
     table = whole = _pair_table(rows, 2, means, pairs=True)
     pairs_alone = not means.suppress and rows.has_blanks  # what pairs cost says nothing of larger groups then
     free = None
@@ -404,10 +404,10 @@ def _paired(rows: LaidRows, means: _Means) -> Found:
     groups = list(means.spread(aligned, pairs[longest]))
     cost = float(sum(group.cost for group in groups) + rows.losses[alone].sum())
     anything = max(0.0 if pairs_alone else free.bound, 0.0)
-    return Found(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0, anything)
+    return SharedGroups(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0, anything)
 
 
-def _with_twins(rows: LaidRows, means: _Means) -> Found | None:
+def _with_twins(rows: LaidRows, means: _Means) -> SharedGroups | None:
     """Return pairs of customers with equal histories, and those of all others as the search finds them; or None.
 
     Twins can be paired, and nothing is lost: pair costs are a distance, of histories as sets of points some of which
@@ -438,7 +438,7 @@ def _with_twins(rows: LaidRows, means: _Means) -> Found | None:
         return None
     others = np.array(sorted(waiting.values()), dtype=np.int64)
     if not len(others):
-        return Found(groups, 0.0, 0.0, proved=True, rounds=0, anything=0.0)
+        return SharedGroups(groups, 0.0, 0.0, proved=True, rounds=0, anything=0.0)
     mine = rows.of(others)
     found = _paired(mine, means)
     at = np.arange(mine.start[-1]) + np.repeat(rows.start[others] - mine.start[:-1], mine.counts)

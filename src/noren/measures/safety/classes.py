@@ -13,7 +13,7 @@ from noren.data.compatibility import class_sizes, consistent_customers, history_
 from noren.data.frames import Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Role
-from noren.engines.blocks import heard
+from noren.engines.blocks import run_interruptibly
 from noren.errors import CheckFailedError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
@@ -115,7 +115,7 @@ class Classes(Measure):
         claimed = claimed_k(evidence.release.statement)
         counts = found.of_history.counts
         # how many customers each public history keeps if no two pseudonyms are one person
-        kept = heard(one_to_one_counts, found.of_history, found.sharing)
+        kept = run_interruptibly(one_to_one_counts, found.of_history, found.sharing)
         strict = counts if kept is None else kept
         return counted(counts, strict, found.sharing, customers=len(found.customers), claimed=claimed)
 

@@ -221,10 +221,10 @@ def _said(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> 
 def unknown_customer(name: str, customer: str) -> ParameterError:
     """Return what is said of a guess that names somebody who is not in the original."""
     return ParameterError(
-        _("the guess {name} names the customer {customer}, who is not in the original").format(
-            name=name, customer=customer
-        ),
-        _("give the guess about this original, and its master where it has one"),
+        _(
+            "the guess {name} names the customer {customer}, who is not in the original"
+            "guess about this original, and its master where it has one"
+        ).format(name=name, customer=customer),
     )
 
 

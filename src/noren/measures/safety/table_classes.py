@@ -67,7 +67,7 @@ def table_classes(table: Table, columns: Sequence[str] | None = None) -> TableCl
     """
     quasi = [column.name for column in table.schema.with_role(Role.QUASI)] if columns is None else columns
     if not quasi:
-        raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
+        raise SchemaError(_("there are no classes to look at"))
     # a column at a time, and a whole number for each cell: texts of ten million rows would fill the memory
     keys = pl.DataFrame(packed(_numbers(table.frame[name]) for name in quasi))
     if not keys.width:
@@ -209,8 +209,9 @@ def sensitive_columns(schema: Schema, named: str | None) -> list[Column]:
     column = schema[named]
     if column.role == Role.QUASI:
         raise ParameterError(
-            _("{column} is quasi in this release").format(column=named),
-            _("name one of {columns}").format(columns=listing([c.name for c in schema.columns if c != column])),
+            _("{column} is quasi in this release").format(
+                column=named, columns=listing([c.name for c in schema.columns if c != column])
+            ),
         )
     return [column]
 
@@ -251,7 +252,7 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
         ratio=(pl.col("commonest") / pl.col("rarer")).max(),
     ).row(0, named=True)
     distances = {suffix: _distances(entries, shares_in_order(counts, known)) for suffix, counts in shares.items()}
-    return told_of_worst(worst, distances)
+    return worst_disclosure(worst, distances)
 
 
 def _counted(rows: pl.DataFrame) -> pl.DataFrame:
@@ -261,7 +262,7 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     return found.group_by(rows.columns).agg(pl.col("rows").sum())
 
 
-def told_of_worst(worst: Mapping[str, Any], distances: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+def worst_disclosure(worst: Mapping[str, Any], distances: Mapping[str, tuple[float, float]]) -> dict[str, float]:
     """Return what classes tell of a sensitive column, from the numbers of the worst class of each kind.
 
     ``distances`` are the greatest from everybody in the release and, by ``_to_original``, in the original.

@@ -68,8 +68,10 @@ class Association(OfTables):
         pairs = list(combinations(known, 2))
         if not pairs or not len(rows.released):
             raise ParameterError(
-                _("the release has fewer than two columns of the original to compare with each other"),
-                _("release more columns, or fewer as labels"),
+                _(
+                    "the release has fewer than two columns of the original to compare with each other"
+                    "release more columns, or fewer as labels"
+                ),
             )
         cuts = {
             name: np.unique(np.quantile(rows.original[name].drop_nulls().to_numpy(), np.arange(1, _BINS) / _BINS))

@@ -15,9 +15,9 @@ from noren.data.cells import cell_ends, contains, is_set
 from noren.data.schema import Column, Scale
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import exact_sum, interval_error, population_sd, set_error
-from noren.measures.evidence import original_history, public_history, stop_at_another_original
+from noren.measures.evidence import original_history, public_history, reject_another_original
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Headline, Measure, Placing, Score, what_is_left
+from noren.protocols import Evidence, Headline, Measure, Score, UtilityAxis, what_is_left
 
 
 def cell_errors(values: pl.Series, cells: pl.Series, column: Column, sd: float) -> NDArray[np.float64]:
@@ -97,7 +97,7 @@ class CellError(Measure):
         "price": N_("price"),
         "quantity": N_("quantity"),
     }
-    places = Placing(
+    utility_axis = UtilityAxis(
         N_("1 − U"),
         N_("utility kept, 1 − U"),
         share=what_is_left,
@@ -110,7 +110,7 @@ class CellError(Measure):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return U, and its mean over each column as a part named by the column's role."""
         original = original_history(evidence)
-        stop_at_another_original(evidence)
+        reject_another_original(evidence)
         # public rows that stand for original rows, and which: cheaper than aligning them, which moves cells
         origin, frame = evidence.release.secret.origin, public_history(evidence.release).frame
         if origin.null_count():

@@ -86,8 +86,10 @@ class ItemSimilarity(OnDraws):
         ways = [way for way in every if any_alike(scores[way[0]])]
         if not ways:
             raise ParameterError(
-                _("no two items of the original were bought by one customer, so no likeness can be lost"),
-                _("use another measure, such as cell-error"),
+                _(
+                    "no two items of the original were bought by one customer, so no likeness can be lost"
+                    "use another measure, such as cell-error"
+                ),
             )
 
         def compare(drawn: Purchases) -> Mapping[str, float]:

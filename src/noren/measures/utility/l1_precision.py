@@ -17,12 +17,12 @@ from noren.kernels.arrays import Real
 from noren.measures.evidence import both_tables
 from noren.measures.utility.table_rows import shared_names
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Headline, Measure, Placing, Score
+from noren.protocols import Evidence, Headline, Measure, Score, UtilityAxis
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
-from noren.retention.reconstructed import SeenRecords
-from noren.retention.reconstruction import WIDE_MODELS, Reconstruction, reconstruct_seen, stated_model
+from noren.retention.reconstructed import ObservedRecords
+from noren.retention.reconstruction import WIDE_MODELS, Reconstruction, reconstruct_observed, stated_model
 
-Look = Callable[[Perturbation], SeenRecords]
+Look = Callable[[Perturbation], ObservedRecords]
 
 
 def precision(original: Real, other: Real) -> float:
@@ -88,7 +88,7 @@ class L1Precision(Measure):
         "perturbed": N_("with the noise"),
         "reconstructed": N_("reconstructed"),
     }
-    places = Placing(
+    utility_axis = UtilityAxis(
         N_("records in the right cell"),
         N_("utility kept, records in the right cell"),
         sentence=N_("The share of records in the right cell is {use}"),
@@ -110,8 +110,8 @@ class L1Precision(Measure):
         return self.of_seen(
             public.schema,
             evidence.release.statement,
-            lambda made: SeenRecords(made.codes(original.frame), made.sizes),
-            lambda made: SeenRecords(made.places(public.frame), made.sizes),
+            lambda made: ObservedRecords(made.codes(original.frame), made.sizes),
+            lambda made: ObservedRecords(made.places(public.frame), made.sizes),
             progress,
         )
 
@@ -137,11 +137,11 @@ class L1Precision(Measure):
         return Score(value, parts, {"model": found.model, "made_of": found.made_of})
 
     def _reconstructed(
-        self, schema: Schema, statement: Statement, names: Sequence[str], seen: SeenRecords, progress: Progress
+        self, schema: Schema, statement: Statement, names: Sequence[str], seen: ObservedRecords, progress: Progress
     ) -> Reconstruction:
         """Reconstruct some attributes, ``seen`` being the released records of these."""
         chosen = None if self.model == "stated" else self.model
-        return reconstruct_seen(
+        return reconstruct_observed(
             schema, statement, lambda _made: seen, chosen, attributes=names, seed=self.seed, progress=progress
         )
 
@@ -150,8 +150,8 @@ class L1Precision(Measure):
         schema: Schema,
         statement: Statement,
         made: Perturbation,
-        original: SeenRecords,
-        released: SeenRecords,
+        original: ObservedRecords,
+        released: ObservedRecords,
         progress: Progress,
     ) -> Score:
         """Return the mean precision of all pairs' tables, where one of all attributes would not fit memory."""

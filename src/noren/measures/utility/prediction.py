@@ -79,13 +79,13 @@ class Prediction(OfTables):
                 else _("predict a column that was not generalised"),
             )
         if not self.target and not texts:
-            raise ParameterError(_("the release has no column of texts to predict"), _("make classes of one"))
+            raise ParameterError(_("the release has no column of texts to predict"))
         target = self.target or (sensitive or texts[::-1])[0]
         if not isinstance(rows.original[target].dtype, pl.Enum):
-            raise ParameterError(_("the column to predict holds numbers"), _("choose one of texts, or make classes"))
+            raise ParameterError(_("the column to predict holds numbers"))
         features = [name for name in rows.names if name != target]
         if not len(test) or not len(rows.released):
-            raise ParameterError(_("there is nothing to learn from"), _("give more rows, or hold back another share"))
+            raise ParameterError(_("give more rows, or hold back another share"))
         one, two = encoded(rows, features) if features else (np.zeros((count, 1)), np.zeros((len(rows.released), 1)))
         right = rows.original[target].cast(pl.String).to_numpy()
         learnt = rows.released[target].cast(pl.String).to_numpy()

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from noren.data.arrays import exact_values, numbered, numbers
 from noren.data.categories import release_categories
-from noren.data.compatibility import columns_not_there, of_one_item
+from noren.data.compatibility import columns_not_there, with_item_column
 from noren.data.draws import Draws
 from noren.data.frames import History
 from noren.data.schema import Role, Schema
@@ -133,7 +133,7 @@ def columns_there(schema: Schema, asked: tuple[Role, ...] = MEASURED) -> frozens
 
 def purchase_rows(history: History, asked: tuple[Role, ...] = MEASURED) -> pl.DataFrame:
     """Return the rows that miss nothing as customer, item, day, price and quantity; see :class:`Purchases`."""
-    (history,) = of_one_item(history)
+    (history,) = with_item_column(history)
     columns = {c.role: c for c in history.schema.with_role(Role.CUSTOMER, Role.ITEM, *asked)}
     whole = pl.DataFrame({str(role): exact_values(history, column) for role, column in columns.items()})
     needed = [str(role) for role in columns if role in (Role.CUSTOMER, *asked)]
@@ -214,8 +214,10 @@ class OnDraws(Measure):
         """Return what is said of an original no row of which says all that is asked."""
         there = ", ".join(role for role in self.asked if schema.with_role(role))
         return ParameterError(
-            _("no row of the original says all of {roles}, so there is nothing to compare").format(roles=there),
-            _("fill in the blank cells, or use cell-error"),
+            _(
+                "no row of the original says all of {roles}, so there is nothing to compare"
+                "blank cells, or use cell-error"
+            ).format(roles=there),
         )
 
     def score_of(self, found: list[Mapping[str, float]]) -> Score:

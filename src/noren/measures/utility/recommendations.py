@@ -44,8 +44,10 @@ class Recommendations(Measure):
         one, other = (kernel.scored(pieces, self.score) for pieces in (original, released))
         if not kernel.any_alike(one):
             raise ParameterError(
-                _("no two items of the original are alike by this score, so no likeness can be lost"),
-                _("use another measure, such as item-similarity"),
+                _(
+                    "no two items of the original are alike by this score, so no likeness can be lost"
+                    "use another measure, such as item-similarity"
+                ),
             )
         return {"similarity": kernel.similarity_error(one, other)}
 

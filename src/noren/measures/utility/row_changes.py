@@ -16,7 +16,7 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.kernels.linkage.row_layout import likeness
-from noren.measures.evidence import original_history, public_history, stop_at_another_original
+from noren.measures.evidence import original_history, public_history, reject_another_original
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
@@ -46,7 +46,7 @@ class RowChange(Measure):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the mean over all rows of the original."""
         original = original_history(evidence)
-        stop_at_another_original(evidence)
+        reject_another_original(evidence)
         # the released rows beside the original's, deleted ones as rows of nulls; the customer and the column alone
         public = public_history(evidence.release)
         left = [c.name for c in public.schema.columns if c.role not in (Role.CUSTOMER, self.role)]
@@ -68,8 +68,9 @@ class RowChange(Measure):
         """Return the score, given what all rows cost, how many cost anything, and how many have a value to compare."""
         if not compared:
             raise ParameterError(
-                _("no row of the release has a {role} of the original to compare with").format(role=self.role),
-                _("use e6, which counts deleted rows"),
+                _("no row of the release has a {role} of the original to compare withcounts deleted rows").format(
+                    role=self.role
+                ),
             )
         return Score(total / max(rows, 1), notes={"rows_changed": moved})
 

@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.cells import different, is_generalised, is_interval, is_set
-from noren.data.column_levels import Rungs, on_rungs
+from noren.data.column_levels import ColumnLevels, column_levels
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
@@ -21,10 +21,10 @@ from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Flags, Real, Whole
-from noren.measures.evidence import public_table, stop_at_another_original
+from noren.measures.evidence import public_table, reject_another_original
 from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Headline, KeptShare, Measure, Placing, Score, what_is_left
+from noren.protocols import Evidence, Headline, KeptShare, Measure, Score, UtilityAxis, what_is_left
 
 _BLOCK_ROWS = 1 << 20
 _TABLES = frozenset({Kind.TABLE})
@@ -162,7 +162,7 @@ class CellLoss(Measure):
         quasi = [c.name for c in public.with_role(Role.QUASI) if c.name in original.names]
         return quasi, {} if self.hierarchies is None else read_hierarchies(self.hierarchies, quasi)
 
-    def of_pairs(self, pairs: Mapping[str, CellPairs], public: Schema, climbed: Mapping[str, Rungs]) -> Score:
+    def of_pairs(self, pairs: Mapping[str, CellPairs], public: Schema, climbed: Mapping[str, ColumnLevels]) -> Score:
         """Return the score of columns that were counted elsewhere; ``climbed`` are those on a hierarchy."""
         found = {}
         for name, pair in pairs.items():
@@ -172,14 +172,16 @@ class CellLoss(Measure):
                 found[name] = _by_values(pair)
         if all(one.values < 2 for one in found.values()):
             raise ParameterError(
-                _("no quasi column of the release tells the original's rows apart, so there is nothing to lose"),
-                _("give the original that was protected, or another measure"),
+                _(
+                    "no quasi column of the release tells the original's rows apart, so there is nothing to lose"
+                    "give the original that was protected, or another measure"
+                ),
             )
         return self._score(found)
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return how much the cells of the quasi columns lose; the parts tell each column's share."""
-        stop_at_another_original(evidence)
+        reject_another_original(evidence)
         original, public = evidence.original, public_table(evidence.release)
         quasi, known = self.compared(original.schema, public.schema)
         place = evidence.release.places()
@@ -211,10 +213,10 @@ def _pairs(values: pl.Series, cells: pl.Series, place: pl.Series) -> CellPairs:
     )
 
 
-def on_hierarchy(original: Schema, pairs: CellPairs, name: str, hierarchy: Hierarchy) -> Rungs:
+def on_hierarchy(original: Schema, pairs: CellPairs, name: str, hierarchy: Hierarchy) -> ColumnLevels:
     """Return a column's values on its hierarchy."""
     schema = original.model_copy(update={"columns": (original[name],), "official": None})
-    (found,) = on_rungs(Table(pl.DataFrame(pairs.values), schema), {name: hierarchy}, "category", pairs.counts)
+    (found,) = column_levels(Table(pl.DataFrame(pairs.values), schema), {name: hierarchy}, "category", pairs.counts)
     return found
 
 
@@ -242,7 +244,7 @@ class TableLoss(CellLoss):
             rank=0,
         ),
     )
-    places = Placing(
+    utility_axis = UtilityAxis(
         N_("of what cells told apart"),
         N_("utility kept, 1 − loss of the table"),
         share=what_is_left,
@@ -298,7 +300,7 @@ class EntropyLoss(CellLoss):
         return Score(gone / there if there > 0 else 0.0, parts)
 
 
-def _by_hierarchy(one: Rungs, pair: CellPairs, column: Column) -> _Covered:
+def _by_hierarchy(one: ColumnLevels, pair: CellPairs, column: Column) -> _Covered:
     """Find the level that the column was raised to, and what its labels cover."""
     deleted = pair.deleted
     shown = pair.cells.to_frame("x").select(value_text(pl.col("x"), column))["x"]
@@ -314,8 +316,10 @@ def _by_hierarchy(one: Rungs, pair: CellPairs, column: Column) -> _Covered:
             own_rows = one.rows_by_code(0)[one.codes].astype(np.float64)
             return _Covered(share, rows, own_rows, one.domain, pair.counts)
     raise ParameterError(
-        _("the released cells are on no level of the column's hierarchy"),
-        _("name the hierarchies that the release was made with"),
+        _(
+            "the released cells are on no level of the column's hierarchy"
+            "name the hierarchies that the release was made with"
+        ),
         column=column.name,
     )
 

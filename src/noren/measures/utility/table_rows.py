@@ -76,7 +76,7 @@ def shared_names(original: Schema, released: Schema) -> list[str]:
     """Return the columns of a release that the original has too."""
     names = [name for name in released.names if name in original.names]
     if not names:
-        raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
+        raise SchemaError(_("the release has no column of the original"))
     return names
 
 

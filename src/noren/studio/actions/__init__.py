@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.tables import table_of
-from noren.web.actions import Asked
+from noren.web.actions import ActionParameter
 
 
-def asked(*, model: Any = None, **rules: Any) -> Asked:
+def asked(*, model: Any = None, **rules: Any) -> ActionParameter:
     """Say that a parameter is asked for, and by which rules (:class:`~noren.web.actions.Asked`)."""
-    return Asked(rules=rules, model=model)
+    return ActionParameter(rules=rules, model=model)
 
 
 def body(name: str) -> dict[str, Any]:
@@ -28,13 +28,13 @@ IDENT: Final = {"pattern": r"^[a-z0-9]{12}$", "description": "an identifier of a
 Ident = Annotated[str, asked(**IDENT)]
 
 
-class Strict(BaseModel):
+class StrictInput(BaseModel):
     """What a request brings: nothing but what is named here."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Step(Strict):
+class MethodStep(StrictInput):
     """A method and its parameters."""
 
     method: str = Field(max_length=60, examples=["generalize-by-count"])

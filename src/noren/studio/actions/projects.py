@@ -13,11 +13,11 @@ from sqlalchemy.exc import OperationalError
 
 from noren.data import catalog
 from noren.data.hierarchies.levels import CheckedFile
-from noren.data.schema import PRESETS, Kind, Role, Schema, stop_at_unclassified
+from noren.data.schema import PRESETS, Kind, Role, Schema, reject_unclassified
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import N_, _
-from noren.judgement.rule import rule_named
-from noren.studio.actions import Ident, Strict, asked, body
+from noren.judgement.rule import get_rule
+from noren.studio.actions import Ident, StrictInput, asked, body
 from noren.studio.folders import SOURCE_FILE, copy_files
 from noren.studio.forms.columns import (
     LEAVE_OUT,
@@ -33,8 +33,8 @@ from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.users import User, UserRole
 from noren.web.actions import action
-from noren.web.errors import DiskFullError, NotNowError, is_disk_full
-from noren.web.uploads import shown_name, write_upload
+from noren.web.errors import ConflictError, DiskFullError, is_disk_full
+from noren.web.uploads import display_name, write_upload
 from noren.work.queue import new_id
 
 SAMPLES: Final = ("history", "people")
@@ -53,9 +53,9 @@ def add_project(
     """Add a project."""
     name = _project_name(name)
     if sample is not None and dataset is not None:
-        raise ParameterError(_("a project has one kind of data"), _("choose a sample or a data set"))
+        raise ParameterError(_("choose a sample or a data set, not both"))
     if sample is not None and sample not in SAMPLES:
-        raise ParameterError(_("there is no such sample"), _("choose one of {names}").format(names=SAMPLES))
+        raise ParameterError(_("choose one of {names}").format(names=", ".join(SAMPLES)), value=sample)
     if dataset is not None:
         catalog.find(dataset)
     source = {"sample": sample} if sample else {"dataset": dataset} if dataset else {}
@@ -69,8 +69,8 @@ def add_project(
 def add_samples(studio: Studio) -> None:
     """Offer samples where there is nothing yet."""
     if studio.settings.samples and not studio.store.projects():
-        add_project(studio, name=N_("A shop's purchases (made up)"), sample="history")
-        add_project(studio, name=N_("A table of people (made up)"), sample="people")
+        add_project(studio, name=N_("Shop purchases (synthetic)"), sample="history")
+        add_project(studio, name=N_("Table of people (synthetic)"), sample="people")
 
 
 @action(UserRole.STEWARD, "PATCH /projects/{project}", **body("ProjectChange"))
@@ -94,8 +94,8 @@ def change_project(
     if rule is not None:
         rule = rule.strip()
         if rule.endswith(".toml"):  # files of the server are not for those who use it
-            raise ParameterError(_("a file cannot be named here"), _("choose a rule, or write a tolerance like 1/8"))
-        rule_named(rule)
+            raise ParameterError(_("choose a rule, or set a tolerance such as 1/8"))
+        get_rule(rule)
         studio.store.change_project(project, rule=rule)
     if name is not None:
         studio.store.change_project(project, name=_project_name(name))
@@ -109,7 +109,7 @@ def copy_project(studio: Studio, *, project: Ident) -> Project:
     """Make a project of the same data without the runs, in which the columns can be read in another way."""
     found = studio.ready_project(project)
     schema = studio.folders.schema(project).read_text(encoding="utf-8")
-    name = _("{name}, once more").format(name=found.name)[:_LONGEST_NAME]
+    name = _("Copy of {name}").format(name=found.name)[:_LONGEST_NAME]
     made = studio.store.add_project(name, found.source)
     facts = found.facts
     answered = {name: facts[name] for name in ("questions", "answers", "examples") if name in facts}
@@ -138,7 +138,7 @@ def remove_project(studio: Studio, *, project: Ident) -> None:
 def _project_name(name: str) -> str:
     name = " ".join(name.split())[:_LONGEST_NAME]
     if not name or not name.isprintable():
-        raise ParameterError(_("a project needs a name"), _("write one"))
+        raise ParameterError(_("a project needs a name"))
     return name
 
 
@@ -152,7 +152,7 @@ def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> 
     """Keep a file, bounded in size, and have it read."""
     found = studio.project(project)
     studio.stop_when_protected(project)
-    target, shown = studio.folders.project(project) / SOURCE_FILE, shown_name(name)
+    target, shown = studio.folders.project(project) / SOURCE_FILE, display_name(name)
     aside = target.with_name(f"upload-{new_id()}.part")
     try:
         received = write_upload(aside, chunks, studio.settings.largest_upload, shown)
@@ -186,9 +186,9 @@ def set_schema(
     found = studio.project(project)
     schema = _schema_asked(toml, content, preset)
     studio.stop_when_protected(project)
-    stop_at_unclassified(schema)
+    reject_unclassified(schema)
     if not found.source:
-        raise NotNowError(_("there are no data yet; upload a file first"))
+        raise ConflictError(_("this project has no data yet; upload a file first"))
     known = studio.known(project)
     asked = {"questions": list(still_open)} | {name: known[name] for name in ("answers", "examples") if name in known}
     return studio.read(found, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | asked)
@@ -238,7 +238,7 @@ def answer(studio: Studio, project: str, about: str, column: str | None, value: 
     """
     found, known = studio.project(project), studio.known(project)
     if not found.source or not known:
-        raise NotNowError(_("there are no data yet; upload a file first"))
+        raise ConflictError(_("this project has no data yet; upload a file first"))
     names, questions = known.get("file_columns", []), known.get("questions", [])
     could: dict[str, set[str]] = {
         "kind": set(Kind),
@@ -248,7 +248,7 @@ def answer(studio: Studio, project: str, about: str, column: str | None, value: 
     }
     could["number"] = could["format"]
     if value not in could.get(about, set()) or (about in ("role", "format", "number") and column not in names):
-        raise ParameterError(_("this is no answer to that question"), _("choose one of those on the page"), value=value)
+        raise ParameterError(_("this question has no such answer"), value=value)
     answers = with_answer(known.get("answers", []), about, column, value)
     asked = (one for one in questions if one["about"] == about)
     question = next((one for one in asked if about in ("kind", "customer") or one["column"] == column), None)
@@ -267,7 +267,7 @@ def remove_categories(studio: Studio, *, project: Ident) -> None:
     forget_categories(studio.folders.project(project))
 
 
-class FileIn(Strict):
+class FileIn(StrictInput):
     """A file: its name, and its content in Base64."""
 
     name: str = Field(min_length=1, max_length=300)
@@ -282,7 +282,7 @@ def upload_hierarchies(
     files: Annotated[list[FileIn], asked(min_length=1, max_length=100)],
 ) -> list[tuple[str, CheckedFile]]:
     """Give many columns their hierarchies at once; every problem of every file is told, and the right ones are kept."""
-    sent = [(shown_name(one.name), one.content) for one in files]
+    sent = [(display_name(one.name), one.content) for one in files]
     found = set_hierarchies(*studio.columns(project), sent)
     return [(name, one) for (name, _content), one in zip(sent, found, strict=True)]
 

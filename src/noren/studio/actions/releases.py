@@ -14,14 +14,14 @@ from noren.i18n import _
 from noren.judgement.rule import RULES
 from noren.ledger import Ledger
 from noren.studio import approvals, exports
-from noren.studio.actions import Ident, Step, asked, body
-from noren.studio.approvals import Decision, Publication, ledger_release, release_of_run
+from noren.studio.actions import Ident, MethodStep, asked, body
+from noren.studio.approvals import Publication, ReviewDecision, ledger_release, release_of_run
 from noren.studio.folders import StepData, method_of
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.studio.users import UserRole, Who
+from noren.studio.users import StudioIdentity, UserRole
 from noren.web.actions import action
-from noren.web.errors import NotNowError, NotThereError
+from noren.web.errors import ConflictError, NotFoundError
 
 # --- what is made of a run -------------------------------------------------------------------------------------------
 
@@ -38,11 +38,11 @@ def download_secret_part(
 ) -> exports.Download:
     """Return the secret part: who is behind each pseudonym, where each row came from, and the seed. Keep it."""
     if not confirmed:
-        raise NotNowError(_("the secret part is sent only to who confirms to keep it secret"))
+        raise ConflictError(_("the secret part is sent only to who confirms to keep it secret"))
     found = studio.finished(job)
     folder = studio.job_folder(found) / "release" / "secret"
     if not folder.is_dir():
-        raise NotThereError(_("this release has no secret part"))
+        raise NotFoundError(_("this release has no secret part"))
     files = sorted(path for path in folder.iterdir() if path.is_file())
     studio.store.trail.add("secret-taken", project=found.project, job=found.id)
     name = exports.file_name(studio.project(found.project).name, found.label, ending="SECRET.zip")
@@ -54,7 +54,7 @@ def start_reconstruction(studio: Studio, *, job: Ident) -> Job:
     """Estimate in the background what a table perturbed by retention was before, from the public part alone."""
     run = studio.finished(job)
     if not exports.is_perturbed(run):
-        raise NotNowError(_("only what retention perturbed can be reconstructed"))
+        raise ConflictError(_("only what retention perturbed can be reconstructed"))
     return studio.submit(run.project, "reconstruct", run.label, {"runs": [{"id": run.id, "label": run.label}]})
 
 
@@ -72,33 +72,35 @@ _RELEASE = "/projects/{project}/ledger/releases/{number}"
 
 
 @action(UserRole.REVIEWER, "POST /runs/{job}/approval", status=201)
-def approve_run(studio: Studio, *, who: Who, job: Ident) -> Decision:
+def approve_run(studio: Studio, *, who: StudioIdentity, job: Ident) -> ReviewDecision:
     """Approve the release of a run as it is; nobody approves what she made."""
     return approvals.decide(studio, release_of_run(studio, job), who)
 
 
 @action(UserRole.REVIEWER, "POST /runs/{job}/refusal", status=201, **body("Refusal"))
-def refuse_run(studio: Studio, *, who: Who, job: Ident, reason: Reason) -> Decision:
+def refuse_run(studio: Studio, *, who: StudioIdentity, job: Ident, reason: Reason) -> ReviewDecision:
     """Refuse the release of a run, for a reason."""
     return approvals.decide(studio, release_of_run(studio, job), who, reason)
 
 
 @action(UserRole.STEWARD, "POST /runs/{job}/publications", status=201, **body("PublicationIn"))
 def publish_run(
-    studio: Studio, *, who: Who, job: Ident, to: To, until: Until = None, despite: Despite = False
+    studio: Studio, *, who: StudioIdentity, job: Ident, to: To, until: Until = None, despite: Despite = False
 ) -> Publication:
     """Record that the release of a run is handed out."""
     return approvals.publish(studio, release_of_run(studio, job), who, to=to, until=until, despite=despite)
 
 
 @action(UserRole.REVIEWER, f"POST {_RELEASE}/approval", status=201)
-def approve_release(studio: Studio, *, who: Who, project: Ident, number: Number) -> Decision:
+def approve_release(studio: Studio, *, who: StudioIdentity, project: Ident, number: Number) -> ReviewDecision:
     """Approve a release of the ledger."""
     return approvals.decide(studio, ledger_release(studio, project, number), who)
 
 
 @action(UserRole.REVIEWER, f"POST {_RELEASE}/refusal", status=201, **body("Refusal"))
-def refuse_release(studio: Studio, *, who: Who, project: Ident, number: Number, reason: Reason) -> Decision:
+def refuse_release(
+    studio: Studio, *, who: StudioIdentity, project: Ident, number: Number, reason: Reason
+) -> ReviewDecision:
     """Refuse a release of the ledger, for a reason."""
     return approvals.decide(studio, ledger_release(studio, project, number), who, reason)
 
@@ -107,7 +109,7 @@ def refuse_release(studio: Studio, *, who: Who, project: Ident, number: Number, 
 def publish_release(
     studio: Studio,
     *,
-    who: Who,
+    who: StudioIdentity,
     project: Ident,
     number: Number,
     to: To,
@@ -133,7 +135,7 @@ def make_ledger(
     project: Ident,
     steps: Annotated[
         Sequence[StepData],
-        asked(model=list[Step], default=[], max_length=8, description="left out: noise, and fresh names"),
+        asked(model=list[MethodStep], default=[], max_length=8, description="left out: noise, and fresh names"),
     ] = (),
     period: Annotated[Literal["month", "week", "quarter"], asked()] = "month",
     budget: Annotated[
@@ -147,9 +149,9 @@ def make_ledger(
     """Make the empty ledger of a project."""
     found = studio.ready_project(project)
     if found.facts["kind"] != Kind.HISTORY:
-        raise ParameterError(_("a ledger keeps purchase histories"), _("give a purchase history"))
+        raise ParameterError(_("a ledger keeps purchase histories"))
     if studio.folders.ledger(project).exists():
-        raise NotNowError(_("this project has a ledger already"))
+        raise ConflictError(_("this project has a ledger already"))
     # unless somebody says otherwise, a period is protected by noise and fresh names
     usual: list[StepData] = [{"method": "perturb"}, {"method": "monthly-pseudonyms"}]
     # a step goes by the ledger's periods, whatever the run it is taken from went by
@@ -184,13 +186,10 @@ def release_period(studio: Studio, *, project: Ident, period: Period = None) -> 
 def _start_period(studio: Studio, project: str, act: Literal["weigh", "add"], period: str | None) -> Job:
     to_come = approvals.periods_to_come(studio, project)
     if not to_come:
-        raise NotNowError(_("every period of the data was released"))
+        raise ConflictError(_("every period of the data was released"))
     if period is not None and period not in to_come:
-        raise ParameterError(
-            _("{period} cannot be released").format(period=period),
-            _("choose one of {names}").format(names=", ".join(to_come)),
-        )
+        raise ParameterError(_("{period} cannot be released").format(names=", ".join(to_come)), value=period)
     if studio.store.jobs(project, kind="ledger", states=(State.WAITING, State.RUNNING)):
-        raise NotNowError(_("the ledger is at work; wait until it is done"))
+        raise ConflictError(_("the ledger is at work; wait until it is done"))
     order = {"act": act, "period": period or to_come[0], "seed": draw_seed()}
     return studio.submit(project, "ledger", period or to_come[0], order)

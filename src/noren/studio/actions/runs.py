@@ -17,11 +17,11 @@ from noren.data.release import Statement
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.outcome import label_of
-from noren.judgement.rule import rule_named
+from noren.judgement.rule import get_rule
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method, Runtime
-from noren.studio.actions import IDENT, Ident, Step, asked, body
+from noren.studio.actions import IDENT, Ident, MethodStep, asked, body
 from noren.studio.actions.projects import change_project
 from noren.studio.folders import StepData, with_project_files, without_paths
 from noren.studio.forms.run_form import checked_methods, quick_judges
@@ -34,7 +34,7 @@ from noren.sweeps.defaults import sensible_methods, sensible_values, usual_param
 from noren.sweeps.plan import data_key, expanded, placing_measures
 from noren.sweeps.sweep import own_seed, sweep_folder
 from noren.web.actions import action
-from noren.web.errors import NotNowError
+from noren.web.errors import ConflictError
 from noren.work.queue import new_id
 from noren.work.run import fitting
 
@@ -64,7 +64,7 @@ def start_run(
     attacks: Attacks = None,
     measures: Measures = None,
     seed: Seed = None,
-    steps: Annotated[Sequence[StepData], asked(model=list[Step], min_length=1, max_length=8)],
+    steps: Annotated[Sequence[StepData], asked(model=list[MethodStep], min_length=1, max_length=8)],
     sweep: str | None = None,
 ) -> Job:
     """Protect the data, attack the release and measure it, in the background."""
@@ -91,7 +91,7 @@ def start_sweep(
     attacks: Attacks = None,
     measures: Measures = None,
     seed: Seed = None,
-    methods: Annotated[Sequence[StepData], asked(model=list[Step], min_length=1, max_length=20)],
+    methods: Annotated[Sequence[StepData], asked(model=list[MethodStep], min_length=1, max_length=20)],
     again: bool = True,
 ) -> list[Job]:
     """Start a run for every combination of parameters.
@@ -109,10 +109,7 @@ def start_sweep(
         made = expanded(kind, given, int(found.facts["people"]), schema=schema, rule=rule)
         ready += [one for one in made if one not in ready]
     if not 1 <= len(ready) <= _MOST_RUNS:
-        raise ParameterError(
-            _("these are {count:,} runs").format(count=len(ready)),
-            _("a sweep has one to {most}").format(most=_MOST_RUNS),
-        )
+        raise ParameterError(_("these are {count:,} runs").format(most=_MOST_RUNS, count=len(ready)))
     orders: list[list[StepData]] = [[{"method": one.name, "parameters": without_paths(one)}] for one in ready]
     if not again:
         jobs = studio.store.jobs(project, kind="run")
@@ -144,7 +141,7 @@ class Search(NamedTuple):
 
 def search_for(studio: Studio, project: str, rule: str) -> Search:
     """Return what would be tried by a rule; an error says why nothing can be found."""
-    found, (folder, schema), by = studio.ready_project(project), studio.columns(project), rule_named(rule)
+    found, (folder, schema), by = studio.ready_project(project), studio.columns(project), get_rule(rule)
     values = sensible_values(by, int(found.facts["people"]))
     there = [kind for kind in studio.fitting(project, every_method) if kind.name != "chain"]
     with_files = []  # those that have the files of the project that they cannot do without
@@ -154,9 +151,7 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
             with_files.append(kind)
     kinds = sensible_methods(with_files)
     if not kinds:
-        raise ParameterError(
-            _("no method that fits these data makes people alike"), _("say on the page Data what the columns are for")
-        )
+        raise ParameterError(_("say on the page Data what the columns are for"))
     rows = int(found.facts["rows"])
     slowest = Runtime.SECONDS if rows > _TOO_MANY_ROWS else Runtime.MINUTES
     quick = [kind for kind in kinds if kind.runtime <= slowest] or kinds[-1:]
@@ -214,11 +209,11 @@ def act_on_job(studio: Studio, *, job: Ident, act: Annotated[Literal["cancel", "
         return studio.job(job)
     if act == "enough":
         if not studio.jobs.enough(job):
-            raise NotNowError(_("this run is not running; there is nothing to keep"))
+            raise ConflictError(_("this run is not running; there is nothing to keep").format(state=found.state.words))
         return found
     has_failed = found.state == State.DONE and bool(found.summary.get("failed"))
     if not has_failed and (not found.state.is_over or found.state == State.DONE):
-        raise NotNowError(_("this run is under way or done"))
+        raise ConflictError(_("this run is under way or done").format(state=found.state.words))
     folder = studio.job_folder(found)
     if has_failed or (found.kind == "run" and found.state != State.CANCELLED and (folder / "release").is_dir()):
         studio.store.trail.add("resumed", project=found.project, job=found.id)
@@ -256,6 +251,6 @@ def start_report(
     found = studio.ready_project(project)
     jobs = [studio.finished(run) for run in runs]
     if not jobs or any(job.project != project for job in jobs):
-        raise ParameterError(_("there is nothing to report"), _("name runs of this project that are done"))
+        raise ParameterError(_("there is nothing to report"))
     about = {"runs": [{"id": job.id, "label": job.label} for job in jobs], "title": found.name, "rule": found.rule}
     return studio.submit(project, "report", found.name, about)

@@ -17,13 +17,13 @@ from noren.data.schema import LONGEST_NAME
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.studio import hierarchies as groups
-from noren.studio.actions import Strict
+from noren.studio.actions import StrictInput
 from noren.studio.actions import projects as acts
-from noren.studio.api.models import BYTES, Ident, JobOut, TheStudio, add_action, said_job
+from noren.studio.api.models import BYTES, Ident, JobOut, TheStudio, add_action, job_out
 from noren.studio.forms.columns import content_of
-from noren.studio.hierarchies import Asked, hierarchy_facts
+from noren.studio.hierarchies import BuilderRequest, hierarchy_facts
 from noren.web.errors import DiskFullError, errors
-from noren.web.uploads import received, shown_name, small_body, stop_if_told_too_large, told_length
+from noren.web.uploads import declared_length, display_name, received, reject_declared_too_large, small_body
 
 router = APIRouter(tags=["data"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
@@ -87,11 +87,11 @@ class CategoriesOut(BaseModel):
 async def upload(project: Ident, request: Request, studio: TheStudio, name: FileName) -> JobOut:
     """Send a file (CSV, Parquet, Excel) as the body; it is kept as it comes and read by a job."""
     studio.project(project)
-    stop_if_told_too_large(request, studio.settings.largest_upload, name)
-    if told_length(request) > shutil.disk_usage(studio.folders.project(project)).free:
+    reject_declared_too_large(request, studio.settings.largest_upload, name)
+    if declared_length(request) > shutil.disk_usage(studio.folders.project(project)).free:
         raise DiskFullError
     job = await received(request, name, lambda chunks: acts.upload(studio, project, name, chunks))
-    return said_job(studio, job)
+    return job_out(studio, job)
 
 
 # --- what the columns mean -------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def download_schema(project: Ident, studio: TheStudio) -> Response:
     return Response(studio.schema(project).to_toml(), media_type="application/toml; charset=utf-8", headers=told)
 
 
-add_action(router, acts.set_schema, JobOut, said_job)
+add_action(router, acts.set_schema, JobOut, job_out)
 add_action(router, acts.check_schema, Checked)
 
 
@@ -163,7 +163,7 @@ async def upload_categories(
     studio.project(project)
     content = await small_body(request, name, groups.LARGEST)
     found = await asyncio.to_thread(
-        groups.set_categories, *studio.columns(project), content, shown_name(name), fill=fill
+        groups.set_categories, *studio.columns(project), content, display_name(name), fill=fill
     )
     return CategoriesOut(**found)
 
@@ -203,7 +203,7 @@ class HierarchyOut(BaseModel):
     levels: list[LevelOut]
 
 
-class HierarchyIn(Strict):
+class HierarchyIn(StrictInput):
     """How to build a hierarchy: ``by`` a builder ``with`` what it needs, or by ``widths``; neither: the first again.
 
     ``other`` is the label of values that the builder has no place for. Unless ``keep`` it is only looked at.
@@ -276,7 +276,7 @@ async def upload_hierarchy(
     studio.project(project)
     content = await small_body(request, name, groups.LARGEST)
     about = await asyncio.to_thread(
-        lambda: groups.set_hierarchy(*studio.columns(project), column, content, shown_name(name))
+        lambda: groups.set_hierarchy(*studio.columns(project), column, content, display_name(name))
     )
     return HierarchyOut(**about)
 
@@ -284,11 +284,11 @@ async def upload_hierarchy(
 @router.post("/projects/{project}/hierarchy")
 def build_hierarchy(project: Ident, sent: HierarchyIn, studio: TheStudio, column: ColumnName) -> HierarchyOut:
     """Build a column's hierarchy, or look at what would be built, or make the first one again."""
-    asked = None if sent.by is None else Asked(sent.by, sent.text, sent.other)
+    asked = None if sent.by is None else BuilderRequest(sent.by, sent.text, sent.other)
     if sent.widths is not None:
-        asked = Asked("widths", ", ".join(f"{width:.15g}" for width in sent.widths))
+        asked = BuilderRequest("widths", ", ".join(f"{width:.15g}" for width in sent.widths))
     if asked is None and not sent.keep:
-        raise ParameterError(_("there is nothing to preview"), _("name a builder (by)"))
+        raise ParameterError(_("name a builder (by)"))
     return HierarchyOut(**groups.build_hierarchy(*studio.columns(project), column, asked, keep=sent.keep))
 
 

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from noren.studio.actions import Step
+from noren.studio.actions import MethodStep
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.studio.users import Who
+from noren.studio.users import StudioIdentity
 from noren.studio.work import stage_of, time_left
 from noren.web.actions import Action, add_route
 from noren.web.errors import ErrorText
@@ -23,12 +23,12 @@ def _studio(request: Request) -> Studio:
     return studio
 
 
-def _who(request: Request) -> Who:
-    who: Who = request.state.who
+def _who(request: Request) -> StudioIdentity:
+    who: StudioIdentity = request.state.who
     return who
 
 
-TheWho = Annotated[Who, Depends(_who)]
+TheWho = Annotated[StudioIdentity, Depends(_who)]
 TheStudio = Annotated[Studio, Depends(_studio)]
 _One = TypeVar("_One")
 Name = Annotated[str, Query(min_length=1, max_length=200)]
@@ -44,7 +44,7 @@ def add_action(
 ) -> None:
     """Add the route of an action: ``answer`` makes a ``model`` of what it returns."""
 
-    def run(studio: Studio, who: Who, **asked: Any) -> Any:
+    def run(studio: Studio, who: StudioIdentity, **asked: Any) -> Any:
         return answer(studio, act(studio, **asked, **({"who": who} if "who" in act.parameters else {})))
 
     add_route(router, act, run, {"studio": TheStudio, "who": TheWho}, model, **about)
@@ -59,7 +59,7 @@ def streamed(description: str, *kinds: str, schema: Mapping[str, Any] = BYTES) -
     return {"response_class": StreamingResponse, "responses": {200: answer}}
 
 
-class Part(BaseModel):
+class ListSlice(BaseModel):
     """Which part of a list to return; ``X-Total-Count`` says how long the whole is."""
 
     start: int = Field(default=0, ge=0, le=10**6)
@@ -99,7 +99,7 @@ class JobOut(BaseModel):
     can_stop: bool = Field(description="whether it may be asked to stop and keep the best so far")
     left: int | None = Field(description="about how many seconds it will still take, once 5 % are done")
     stage: str = Field(description="of a run: protect, attack, measure, show")
-    steps: list[Step]
+    steps: list[MethodStep]
     summary: dict[str, Any]
     error: ErrorText | None
     created: str
@@ -107,7 +107,7 @@ class JobOut(BaseModel):
     ended: str | None
 
 
-def said_job(studio: Studio, job: Job) -> JobOut:
+def job_out(studio: Studio, job: Job) -> JobOut:
     """Return a job as the interface tells it."""
     live = studio.jobs.live(job)
     more = {

@@ -14,7 +14,7 @@ from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
 from noren.studio.actions import projects as acts
-from noren.studio.api.models import Ident, Name, Part, ProjectOut, TheStudio, TheWho, add_action, streamed
+from noren.studio.api.models import Ident, ListSlice, Name, ProjectOut, TheStudio, TheWho, add_action, streamed
 from noren.studio.forms.run_form import USUAL_K, PlanOut, retention_plan
 from noren.studio.service import ProjectQuery, find_projects
 from noren.studio.store import Project
@@ -24,7 +24,7 @@ from noren.web.errors import errors
 router = APIRouter(tags=["projects"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 
-class _Projects(Part, ProjectQuery):
+class _Projects(ListSlice, ProjectQuery):
     sort: Literal["newest", "oldest", "name", "used"] = "oldest"
 
 

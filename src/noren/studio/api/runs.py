@@ -16,8 +16,8 @@ from noren.studio import approvals, exports
 from noren.studio.actions import releases as release_acts
 from noren.studio.actions import runs as acts
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, Name, Part, TheStudio, add_action, said_job, streamed
-from noren.studio.approvals import Decision, Publication, release_of_run
+from noren.studio.api.models import Ident, JobOut, ListSlice, Name, TheStudio, add_action, job_out, streamed
+from noren.studio.approvals import Publication, ReviewDecision, release_of_run
 from noren.studio.service import RunQuery, Studio, find_runs, pair_of
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, least
@@ -32,24 +32,24 @@ _SIGN_OF_LIFE = 15.0
 _EVENTS, _ZIP = "text/event-stream", "application/zip"
 
 
-def said_jobs(studio: Studio, jobs: Sequence[Job]) -> list[JobOut]:
+def jobs_out(studio: Studio, jobs: Sequence[Job]) -> list[JobOut]:
     """Return jobs as the interface tells them."""
-    return [said_job(studio, job) for job in jobs]
+    return [job_out(studio, job) for job in jobs]
 
 
-add_action(router, acts.start_run, JobOut, said_job)
-add_action(router, acts.start_sweep, list[JobOut], said_jobs)
-add_action(router, acts.start_search, list[JobOut], said_jobs)
+add_action(router, acts.start_run, JobOut, job_out)
+add_action(router, acts.start_sweep, list[JobOut], jobs_out)
+add_action(router, acts.start_search, list[JobOut], jobs_out)
 
 
-class _Runs(Part, RunQuery):
+class _Runs(ListSlice, RunQuery):
     sort: Literal["newest", "oldest", "name", "use", "risk"] = "oldest"
 
 
 @router.get("/projects/{project}/runs")
 def list_runs(project: Ident, studio: TheStudio, asked: Annotated[_Runs, Query()], response: Response) -> list[JobOut]:
     """Return runs of a project, the oldest first unless another order is asked for."""
-    return [said_job(studio, run.job) for run in asked.part(find_runs(studio, project, asked), response)]
+    return [job_out(studio, run.job) for run in asked.part(find_runs(studio, project, asked), response)]
 
 
 @router.get("/projects/{project}/events", **streamed("the runs, each time something changed", _EVENTS, schema={}))
@@ -78,17 +78,17 @@ def show_map(project: Ident, studio: TheStudio) -> dict[str, Any]:
     }
 
 
-add_action(router, acts.start_report, JobOut, said_job)
+add_action(router, acts.start_report, JobOut, job_out)
 
 
 @router.get("/jobs/{job}")
 def show_job(job: Ident, studio: TheStudio) -> JobOut:
     """Return a run or another piece of work, and how far it is."""
-    return said_job(studio, studio.job(job))
+    return job_out(studio, studio.job(job))
 
 
 add_action(router, acts.remove_job)
-add_action(router, acts.act_on_job, JobOut, said_job)
+add_action(router, acts.act_on_job, JobOut, job_out)
 
 
 @router.get("/jobs/{job}/events", **streamed("the job, each time something changed", _EVENTS, schema={}))
@@ -106,14 +106,14 @@ def _told_job(job: str, studio: Studio) -> _Told:
     found = studio.store.job(job)
     if found is None:
         return None
-    said = said_job(studio, found)
+    said = job_out(studio, found)
     return said.model_dump_json(exclude={"steps", "summary"}), found.state.is_over
 
 
 def _told_runs(project: str, studio: Studio) -> _Told:
     if studio.store.project(project) is None:
         return None
-    jobs = [said_job(studio, job) for job in studio.store.jobs(project, kind="run")]
+    jobs = [job_out(studio, job) for job in studio.store.jobs(project, kind="run")]
     return json.dumps([job.model_dump(mode="json", include=_MOVING) for job in jobs], ensure_ascii=False), False
 
 
@@ -203,7 +203,7 @@ def download_report(job: Ident, studio: TheStudio) -> Response:
     return sent(exports.written_file(studio, job, "report"))
 
 
-add_action(exports_router, release_acts.start_reconstruction, JobOut, said_job)
+add_action(exports_router, release_acts.start_reconstruction, JobOut, job_out)
 
 
 @exports_router.get(
@@ -249,7 +249,7 @@ class PublicationOut(BaseModel):
     entry: str = Field(description="the digest of its entry of the trail")
 
 
-def _told(_studio: Studio, record: Decision | Publication) -> dict[str, Any]:
+def _told(_studio: Studio, record: ReviewDecision | Publication) -> dict[str, Any]:
     return record.as_dict()
 
 
@@ -288,8 +288,8 @@ def show_ledger(project: Ident, studio: TheStudio) -> dict[str, Any]:
 
 
 add_action(ledger_router, release_acts.make_ledger, dict[str, Any])
-add_action(ledger_router, release_acts.weigh_period, JobOut, said_job)
-add_action(ledger_router, release_acts.release_period, JobOut, said_job)
+add_action(ledger_router, release_acts.weigh_period, JobOut, job_out)
+add_action(ledger_router, release_acts.release_period, JobOut, job_out)
 
 
 @ledger_router.get(
@@ -299,7 +299,7 @@ add_action(ledger_router, release_acts.release_period, JobOut, said_job)
 def download_release(project: Ident, number: Annotated[int, Path(ge=1, le=10**6)], studio: TheStudio) -> Response:
     """Return the public part of a release of the ledger, and nothing else."""
     handout = approvals.ledger_release(studio, project, number)
-    approvals.must_be_approved(studio, handout)
+    approvals.require_approval(studio, handout)
     files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
     name = exports.file_name(studio.project(project).name, handout.label, ending="public.zip")
     return sent(exports.Download(name, "application/zip", exports.packed(files)))

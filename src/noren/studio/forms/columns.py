@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, stop_at_unclassified
+from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, reject_unclassified
 from noren.errors import SchemaError
 from noren.i18n import _, translated
 from noren.tables import table_of
@@ -54,7 +54,7 @@ def schema_of(content: Mapping[str, Any]) -> Schema:
     settled = _settled(content)
     for about in settled.get("columns") or ():
         if isinstance(about, Mapping):
-            _stop_at_unreadable_bound(about)
+            _reject_unreadable_bound(about)
     return Schema.of(settled)
 
 
@@ -77,7 +77,7 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
     allowed = TABLE_ROLES if settled.get("kind") == Kind.TABLE else HISTORY_ROLES
     for about in listed:
         try:
-            _stop_at_unreadable_bound(about)
+            _reject_unreadable_bound(about)
             columns.append(Column.model_validate(about))
         except SchemaError as error:
             found.append(ColumnProblem(_name(about), error.problem.rule))
@@ -143,7 +143,7 @@ def _first_problem(settled: Mapping[str, Any]) -> list[ColumnProblem]:
         schema = Schema.of(settled)
         # what columns are for was asked above, one by one
         if settled.get("kind") != Kind.TABLE or all("role" in c.model_fields_set for c in schema.columns):
-            stop_at_unclassified(schema)
+            reject_unclassified(schema)
     except SchemaError as error:
         return [ColumnProblem(error.problem.column, error.problem.rule, error.problem.cure)]
     return []
@@ -193,7 +193,7 @@ def _settled(content: Mapping[str, Any]) -> dict[str, Any]:
     return settled | {"columns": columns}
 
 
-def _stop_at_unreadable_bound(about: Mapping[str, Any]) -> None:
+def _reject_unreadable_bound(about: Mapping[str, Any]) -> None:
     kind = about.get("type")
     for edge in ("minimum", "maximum"):
         if isinstance(about.get(edge), str) and kind in _BOUNDS:
@@ -201,7 +201,6 @@ def _stop_at_unreadable_bound(about: Mapping[str, Any]) -> None:
                 _("the bounds of a column of type {type} are written like {example}").format(
                     type=kind, example=_BOUNDS[ValueType(kind)]
                 ),
-                _("mend the schema"),
                 column=_name(about),
                 value=about[edge],
             )

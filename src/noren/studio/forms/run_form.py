@@ -36,7 +36,7 @@ from noren.studio.forms.parameter_forms import (
 )
 from noren.studio.store import Job, Project
 from noren.tables import Texts
-from noren.web.errors import NotNowError
+from noren.web.errors import ConflictError
 from noren.work.run import fitting
 
 say = Texts(__name__)
@@ -57,24 +57,24 @@ def checked_methods(
 ) -> list[Method]:
     """Return the methods of a run that can be started: what is wrong is said now, not in the worker."""
     if project.facts.get("open"):
-        raise NotNowError(say("open", columns=listing(project.facts["open"])))
+        raise ConflictError(say("open", columns=listing(project.facts["open"])))
     if asked := open_stops(project.facts):
-        raise NotNowError(say("unanswered", question=asked[0]["text"][active_language()]))
+        raise ConflictError(say("unanswered", question=asked[0]["text"][active_language()]))
     if not 1 <= len(steps) <= MOST_STEPS:
-        raise ParameterError(*say.problem("steps", most=MOST_STEPS))
+        raise ParameterError(say("steps", most=MOST_STEPS))
     ready: list[Method] = []
     for step in steps:
         method = method_of([step], folder)
         if Kind(project.facts["kind"]) not in method.accepts:
             wanted = "/".join(sorted(method.accepts))
             about = {"component": method.name, "wanted": wanted, "given": project.facts["kind"]}
-            raise ParameterError(*say.problem("other_kind", **about))
+            raise ParameterError(say("other_kind", **about))
         ready.append(method)
     judges: Iterator[type[Component]]
     judges = chain((every_attack[name] for name in attacks or ()), (every_measure[name] for name in measures or ()))
     for judge in judges:
         if not judge.fits(schema):
-            raise ParameterError(*say.problem("unfit", component=judge.name))
+            raise ParameterError(say("unfit", component=judge.name))
     method_of(steps, folder)
     return ready
 

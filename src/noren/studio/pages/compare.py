@@ -14,20 +14,27 @@ from fastapi.responses import JSONResponse, Response
 from noren.drawing.base import live
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
-from noren.judgement.frontier import Place, finding, frontier_sentence, over_runs, recommend, worth_a_choice
+from noren.judgement.frontier import (
+    RiskUtilityPoint,
+    combined_point,
+    finding,
+    frontier_sentence,
+    recommend,
+    releasable_points,
+)
 from noren.judgement.rule import RECIPIENTS
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.methods import methods
 from noren.registry import flags
 from noren.studio.actions import runs as acts
 from noren.studio.api.models import Ident, TheStudio
-from noren.studio.pages.frame import OfReady, Typed, Visit, run_visit
+from noren.studio.pages.frame import OfReady, ProjectRequest, Typed, run_visit
 from noren.studio.pages.result import untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.work.results import unmeasured_reason
-from noren.sweeps.advice import advice, answer, headline, rule_words
-from noren.sweeps.defaults import strength_words, usual_parameters, usual_values
+from noren.sweeps.advice import advice, answer, headline, rule_text
+from noren.sweeps.defaults import strength_text, usual_parameters, usual_values
 from noren.sweeps.page import settings_map
 
 router = APIRouter()
@@ -69,7 +76,7 @@ def sweep(visit: OfReady, typed: Typed) -> Response:
             if f"use-{way['method']}" in typed
         ]
         if not wanted:
-            raise ParameterError(_("no method is chosen"), _("tick one or more"))
+            raise ParameterError(_("no method is chosen"))
         acts.start_sweep(visit.studio, project=visit.project.id, methods=wanted)
     except NorenError as error:
         return show(visit.again(error, typed))
@@ -81,7 +88,11 @@ def find_release(visit: OfReady, rule: Annotated[str, Form(max_length=40)] = "")
     """Try a few sensible settings by the rule of whoever gets the release; Compare then says which to take."""
     try:
         if rule not in acts.FOR_WHOM:
-            raise ParameterError(_("nobody said whom the release is for"), _("choose one of those on the page"))
+            raise ParameterError(
+                _("nobody said whom the release is for").format(
+                    names="choose one of those on the page".join(acts.FOR_WHOM)
+                )
+            )
         acts.start_search(visit.studio, project=visit.project.id, rule=rule)
     except NorenError as error:
         return show(visit.again(error))
@@ -98,7 +109,7 @@ def be_surer(
     return visit.to_page("compare")
 
 
-def said_searches(visit: Visit) -> list[dict[str, str]]:
+def said_searches(visit: ProjectRequest) -> list[dict[str, str]]:
     """Return for each recipient what would be tried, or why nothing can be found."""
     recipients = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
     searches: list[dict[str, str]] = []
@@ -129,12 +140,11 @@ def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
     if not values:
         raise ParameterError(
             _("no value is given for {parameter} of {method}").format(parameter=way["parameter"], method=way["method"]),
-            _("write values such as 2..6 or 2, 3, 5"),
         )
     return {way["parameter"]: values}
 
 
-def _ways(visit: Visit) -> list[dict[str, Any]]:
+def _ways(visit: ProjectRequest) -> list[dict[str, Any]]:
     """Return the methods that can be swept on these data, and by which parameter."""
     ways, studio, found = [], visit.studio, visit.project
     schema, rule = studio.schema(found.id), studio.rule(found.id)
@@ -156,7 +166,7 @@ def _ways(visit: Visit) -> list[dict[str, Any]]:
     return ways
 
 
-def _state(visit: Visit) -> dict[str, Any]:
+def _state(visit: ProjectRequest) -> dict[str, Any]:
     """Return what the page shows and refreshes: what to take and why, the map, the table of runs."""
     studio, found = visit.studio, visit.project
     jobs = studio.store.jobs(found.id, kind="run")
@@ -164,13 +174,13 @@ def _state(visit: Visit) -> dict[str, Any]:
     active = sum(not job.state.is_over for job in jobs)
     rule = studio.rule(found.id)
     # runs of one setting differ in their seeds
-    tried: dict[str, list[tuple[Job, Place]]] = {}
+    tried: dict[str, list[tuple[Job, RiskUtilityPoint]]] = {}
     for job in done:
         tried.setdefault(job.label, []).append((job, studio.place(job, rule)))
     settings = [TriedSetting(studio, runs) for runs in tried.values()]
     places = [one.place for one in settings]
     choices = recommend(places)
-    marks = {settings[i].label: "frontier" for i in worth_a_choice(places)}
+    marks = {settings[i].label: "frontier" for i in releasable_points(places)}
     marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
     runs = {job.id: place for one in settings for job, place in one.runs}
     waiting = ngettext("{count} run is under way.", "{count} runs are under way.", active)
@@ -192,12 +202,12 @@ def _state(visit: Visit) -> dict[str, Any]:
                 "run": one.newest.id,
                 "once": len(one.runs) == 1,
                 "untried": untried_sentence(visit, studio.result(one.newest.id), studio.verdict(one.newest.id))
-                if one.place.word == Word.WITHSTANDS
+                if one.place.status == VerdictStatus.WITHSTANDS
                 else "",
             }
             for one in (settings[choice.chosen] for choice in choices if choice.chosen is not None)
         ],
-        "rule": rule_words(rule, choices),
+        "rule": rule_text(rule, choices),
         "active": active,
         "waiting": waiting.format(count=active) if active else "",
         "frontier": frontier_sentence([one for one in places if one.is_placed]) if len(settings) > 1 else "",
@@ -209,7 +219,7 @@ def _state(visit: Visit) -> dict[str, Any]:
     }
 
 
-def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str, Any]:
+def _line(job: Job, studio: Studio, place: RiskUtilityPoint | None, mark: str) -> dict[str, Any]:
     live = studio.jobs.live(job)
     return {
         "id": job.id,
@@ -220,7 +230,7 @@ def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str,
         "address": job.address,
         "use": None if place is None else place.use,
         "risk": None if place is None else place.risk,
-        "verdict": None if place is None else str(place.word),
+        "verdict": None if place is None else str(place.status),
         "use_missing": unmeasured_reason(job.summary, "use") if place else "",
         "risk_missing": unmeasured_reason(job.summary, "risk") if place else "",
         "mark": mark if place else "",
@@ -234,19 +244,19 @@ class TriedSetting:
     ``newest`` is the run that a click opens.
     """
 
-    def __init__(self, studio: Studio, runs: Sequence[tuple[Job, Place]]) -> None:
+    def __init__(self, studio: Studio, runs: Sequence[tuple[Job, RiskUtilityPoint]]) -> None:
         first, steps = runs[0][0], runs[0][0].order["steps"]
         self.runs, self.newest, self._studio = runs, runs[-1][0], studio
         self.label = first.label
         self.method = str(steps[0]["method"]) if len(steps) == 1 else "chain"
-        self.strength = strength_words(self.method, steps[0]["parameters"])
-        self.place = over_runs([place for _job, place in runs]).model_copy(update={"label": first.label})
+        self.strength = strength_text(self.method, steps[0]["parameters"])
+        self.place = combined_point([place for _job, place in runs]).model_copy(update={"label": first.label})
         self.uses = [place.use for _job, place in runs if place.use is not None]
 
     @cached_property
     def verdict(self) -> Verdict:
         """How safe the worst run is."""
-        worst, _place = min(self.runs, key=lambda run: (run[1].word.order, -(run[1].risk or 0.0)))
+        worst, _place = min(self.runs, key=lambda run: (run[1].status.order, -(run[1].risk or 0.0)))
         return self._studio.verdict(worst.id)
 
     @cached_property

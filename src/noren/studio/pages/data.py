@@ -18,7 +18,7 @@ from noren.i18n import _
 from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
 from noren.studio.actions import projects as acts
-from noren.studio.api.models import Ident, TheStudio, said_job
+from noren.studio.api.models import Ident, TheStudio, job_out
 from noren.studio.forms.columns import (
     HISTORY_ROLES,
     NAMES_IN_HISTORY,
@@ -34,8 +34,14 @@ from noren.studio.forms.columns import (
     typed,
 )
 from noren.studio.pages import data_parts
-from noren.studio.pages.data_parts import Tried, hierarchies_context, told_apart, try_hierarchy, unicity_context
-from noren.studio.pages.frame import OfProject, OfReady, Visit
+from noren.studio.pages.data_parts import (
+    HierarchyDraft,
+    hierarchies_context,
+    told_apart,
+    try_hierarchy,
+    unicity_context,
+)
+from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest
 from noren.studio.work.reading import ENDINGS
 
 router = APIRouter()
@@ -85,19 +91,19 @@ def show(
 
 
 def _page(
-    visit: Visit,
+    visit: ProjectRequest,
     editor: _Editor | None,
     *,
     start: int = 0,
     first: int = 0,
     people: str | None = None,
-    tried: Tried | None = None,
+    tried: HierarchyDraft | None = None,
 ) -> HTMLResponse:
     studio, found = visit.studio, visit.project
     job = studio.last_read(found.id)
     profile = studio.profile(found.id) if found.is_ready else None
     context: dict[str, Any] = {
-        "job": None if job is None else said_job(studio, job),
+        "job": None if job is None else job_out(studio, job),
         "active": job is not None and not job.state.is_over,
         "fixed": studio.is_fixed(found.id),
         "endings": ",".join(ENDINGS),
@@ -144,7 +150,7 @@ def _page(
 # --- the columns -----------------------------------------------------------------------------------------------------
 
 
-def _editor(visit: Visit) -> _Editor | None:
+def _editor(visit: ProjectRequest) -> _Editor | None:
     """Return what is said of the columns: as typed where reading by it failed, else as saved."""
     studio, project = visit.studio, visit.project.id
     facts, job = studio.known(project), studio.last_read(project)
@@ -158,7 +164,9 @@ def _editor(visit: Visit) -> _Editor | None:
     return _Editor(schema, fields_of(schema, names, out), str(schema.kind), facts, problems)
 
 
-def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | None, first: int) -> dict[str, Any]:
+def _editor_context(
+    visit: ProjectRequest, editor: _Editor, profile: Mapping[str, Any] | None, first: int
+) -> dict[str, Any]:
     first = first if first < len(editor.fields) else 0
     about = dict(zip(visit.project.facts["columns"], profile["columns"], strict=True)) if profile else {}
     rows = profile["rows"] if profile else 0
@@ -223,7 +231,7 @@ def _editor_context(visit: Visit, editor: _Editor, profile: Mapping[str, Any] | 
 
 
 def _column_context(
-    visit: Visit, editor: _Editor, i: int, about: Mapping[str, Any] | None, rows: int
+    visit: ProjectRequest, editor: _Editor, i: int, about: Mapping[str, Any] | None, rows: int
 ) -> dict[str, Any]:
     fields = editor.fields[i]
     example, understood = editor.facts.get("examples", {}).get(fields.name), None
@@ -300,7 +308,7 @@ def answer(
     column: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
 ) -> Response:
     """Take the answer to a question about the file."""
-    visit = Visit(request, studio, studio.project(project))
+    visit = ProjectRequest(request, studio, studio.project(project))
     try:
         acts.answer(studio, project, about, column or None, value)
     except NorenError as error:
@@ -348,7 +356,7 @@ def drop_categories(project: Ident, studio: TheStudio) -> Response:
     return RedirectResponse(f"/projects/{project}/data#categories", 303)
 
 
-def _rows(visit: Visit, start: int) -> dict[str, Any]:
+def _rows(visit: ProjectRequest, start: int) -> dict[str, Any]:
     total = visit.project.facts["rows"]
     start = start if start < total else 0
     some = visit.studio.preview(visit.project.id, start, _ROWS)

@@ -27,8 +27,8 @@ from noren.judgement.sentences import estimates_differ
 from noren.reports.unicity import singled_out_caption, unicity_lines, unicity_table
 from noren.studio.folders import DATA_FILE
 from noren.studio.forms.columns import TYPES, ColumnFields, answer_of, types_for
-from noren.studio.hierarchies import Asked, build_hierarchy, hierarchy_facts
-from noren.studio.pages.frame import Visit
+from noren.studio.hierarchies import BuilderRequest, build_hierarchy, hierarchy_facts
+from noren.studio.pages.frame import ProjectRequest
 from noren.tables import Texts
 
 Facts = Mapping[str, Any]
@@ -149,7 +149,7 @@ def values_sentence(about: Facts, rows: int) -> str:
     return say("values.mostly", values=", ".join(shares))
 
 
-def conversion(visit: Visit, fields: ColumnFields) -> dict[str, str] | None:
+def conversion(visit: ProjectRequest, fields: ColumnFields) -> dict[str, str] | None:
     """Return what the texts of a column can be read as where its role needs that, for a button that does so."""
     wanted = types_for(fields.role)
     if fields.out or not wanted or fields.type in wanted or not visit.project.is_ready:
@@ -216,7 +216,7 @@ _MOST_COLUMNS = 60
 _LONGEST_NAME = 80
 
 
-def told_apart(visit: Visit, people: str) -> dict[str, Any]:
+def told_apart(visit: ProjectRequest, people: str) -> dict[str, Any]:
     """Return what the columns tell, each and in small sets; and who is unique among so many ``people``."""
     folder, schema = visit.studio.columns(visit.project.id)
     table = Table(pl.read_parquet(folder / DATA_FILE, columns=list(schema.names)), schema)
@@ -240,7 +240,7 @@ def _unique(table: Table, people: str) -> dict[str, Any]:
     try:
         number = float(people.replace(",", "").replace("_", "").strip())
     except ValueError:
-        raise ParameterError(*say.problem("no_number", text=printable(people, 40))) from None
+        raise ParameterError(say("no_number", text=printable(people, 40))) from None
     found = population(table, number)
     sentence = say(
         "unique",
@@ -283,17 +283,17 @@ _NOT_OFFERED: Final = ("usual", "widths")
 
 
 @dataclass(frozen=True)
-class Tried:
+class HierarchyDraft:
     """What a person asked for one column: as it was typed, with what was built to look at, or what was wrong."""
 
     place: int
-    asked: Asked
+    asked: BuilderRequest
     about: Mapping[str, Any] | None = None
     said: str = ""
     kept: bool = False
 
 
-def try_hierarchy(visit: Visit, posted: Mapping[str, str]) -> Tried:
+def try_hierarchy(visit: ProjectRequest, posted: Mapping[str, str]) -> HierarchyDraft:
     """Do what a form asks: keep widths, the first one again or what a builder makes, or only look at that."""
     folder, schema = visit.studio.columns(visit.project.id)
     names = schema.names
@@ -301,19 +301,19 @@ def try_hierarchy(visit: Visit, posted: Mapping[str, str]) -> Tried:
     place = int(index) if index.isdigit() and int(index) < len(names) else 0
     builds = "by" in posted
     text = posted.get("with" if builds else "widths", "").replace("\r\n", "\n")
-    asked = Asked(posted.get("by", "widths"), text, posted.get("other", "").strip())
+    asked = BuilderRequest(posted.get("by", "widths"), text, posted.get("other", "").strip())
     keep = not builds or posted.get("act") == "keep"
     try:
         if not builds and "first" not in posted and not text.strip():
-            raise ParameterError(_("no width is given"), _("write them like 5, 10, 20"))
+            raise ParameterError(_("no width is given"))
         wanted = None if "first" in posted else asked
         about = build_hierarchy(folder, schema, names[place], wanted, keep=keep)
     except NorenError as error:
-        return Tried(place, asked, said=str(error))
-    return Tried(place, asked, about, kept=keep)
+        return HierarchyDraft(place, asked, said=str(error))
+    return HierarchyDraft(place, asked, about, kept=keep)
 
 
-def hierarchies_context(visit: Visit, tried: Tried | None) -> list[dict[str, Any]]:
+def hierarchies_context(visit: ProjectRequest, tried: HierarchyDraft | None) -> list[dict[str, Any]]:
     """Return what the page shows of each column that could link a person."""
     folder, schema = visit.studio.columns(visit.project.id)
     numbered = {name: i for i, name in enumerate(schema.names)}
@@ -324,12 +324,12 @@ def hierarchies_context(visit: Visit, tried: Tried | None) -> list[dict[str, Any
     ]
 
 
-def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Tried | None) -> dict[str, Any]:
+def _shown(about: Mapping[str, Any], column: Column, place: int, tried: HierarchyDraft | None) -> dict[str, Any]:
     mine = tried if tried is not None and tried.place == place else None
     said, seen = (mine.said, mine.about) if mine is not None else ("", None)
-    own = about["asked"] and Asked(**about["asked"])
+    own = about["asked"] and BuilderRequest(**about["asked"])
     builds = mine is not None and mine.asked.by != "widths"
-    asked = (mine.asked if mine is not None and builds else own) or Asked("")
+    asked = (mine.asked if mine is not None and builds else own) or BuilderRequest("")
     widths = ", ".join(f"{width:.15g}" for width in about["widths"] or [])
     made = {
         "built": _("built by {by}").format(by=own.by if own else ""),

@@ -13,24 +13,24 @@ from noren.data.schema import Kind
 from noren.drawing.base import live
 from noren.drawing.ledger_chart import Curves, about_measure
 from noren.errors import NorenError, ParameterError
-from noren.i18n import _, active_language, speaking
+from noren.i18n import _, active_language, use_language
 from noren.judgement.numbers import percent
-from noren.judgement.rule import RECIPIENTS, RULES, Rule, rule_named
-from noren.judgement.sentences import besides, cautions, headline_sentence, rule_sentence, word_text
-from noren.judgement.verdict import Reason, Verdict, Word
+from noren.judgement.rule import RECIPIENTS, RULES, Rule, get_rule
+from noren.judgement.sentences import cautions, headline_sentence, remarks, rule_sentence, verdict_label
+from noren.judgement.verdict import Reason, Verdict, VerdictStatus
 from noren.ledger import Certificate
 from noren.ledger.certificate import certificate_sentence
 from noren.papers.case import is_pseudonymised_only, judged_case
 from noren.papers.pack import About, Law, pack_files, pack_of
-from noren.papers.wording import Wording, fact_names, facts_given
+from noren.papers.wording import Wording, fact_names, submitted_facts
 from noren.studio import approvals, exports
 from noren.studio.actions import releases as acts
 from noren.studio.actions.runs import start_report as order_report
-from noren.studio.api.models import Ident, TheStudio, said_job
+from noren.studio.api.models import Ident, TheStudio, job_out
 from noren.studio.api.runs import sent
-from noren.studio.approvals import Handout, ledger_release, release_of_run
+from noren.studio.approvals import ApprovableRelease, ledger_release, release_of_run
 from noren.studio.folders import StepData
-from noren.studio.pages.frame import OfReady, OfRun, RunVisit, Typed, Visit, run_visit, status_of
+from noren.studio.pages.frame import OfReady, OfRun, ProjectRequest, RunRequest, Typed, run_visit, status_of
 from noren.studio.pages.result import untried_sentence
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, least
@@ -38,7 +38,7 @@ from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.tables import Texts
 from noren.web.actions import Action
-from noren.web.errors import NotThereError
+from noren.web.errors import NotFoundError
 
 router = APIRouter()
 say = Texts(__name__)
@@ -69,14 +69,13 @@ def show(visit: OfRun) -> Response:
         view=view,
         verdict_of_run=verdict,
         headline=headline_sentence(verdict),
-        besides=besides(verdict),
-        rule=rule_sentence(rule_named(visit.project.rule)),
+        remarks=remarks(verdict),
+        rule=rule_sentence(get_rule(visit.project.rule)),
         cautions=[said for said in (*cautions(verdict), untried) if said and said != verdict.sentence],
-        report=None if report is None else said_job(studio, report),
-        rebuilt=None if rebuilt is None else said_job(studio, rebuilt),
+        report=None if report is None else job_out(studio, report),
+        rebuilt=None if rebuilt is None else job_out(studio, rebuilt),
         perturbed=exports.is_perturbed(run),
         easy_seed=run.order["seed"] < _EASY_TO_TRY,
-        official=bool(studio.schema(run.project).official),
         scripts=exports.script_texts(studio, run.id),
         handing=handing,
         result_address=visit.address,
@@ -86,17 +85,17 @@ def show(visit: OfRun) -> Response:
 
 def _title(verdict: Verdict, *, every_attack: bool, may_leave: bool = True) -> str:
     """Return what a steward should know first; that it can be handed out only where it is proved or all was tried."""
-    if verdict.reason == Reason.SENSITIVE_TOLD:
+    if verdict.reason == Reason.SENSITIVE_DISCLOSED:
         return _("This release discloses sensitive values of people: do not hand it out as it is")
     if verdict.reason == Reason.NOT_AUDITED:
         return _("Nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out.")
-    if verdict.word == Word.BROKEN:
+    if verdict.status == VerdictStatus.BROKEN:
         return _("This release is broken by the rule: do not hand it out as it is")
-    if not verdict.word.is_safe:
+    if not verdict.status.is_safe:
         return _("Nobody knows yet what this release gives away: attack it or measure it before you hand it out")
     if not may_leave:
         return _("Another user must approve this release before it is handed out")
-    if verdict.word == Word.PROVED:
+    if verdict.status == VerdictStatus.PROVED:
         return _("This release is proved safe by the rule; its public part can be handed out")
     if not every_attack:
         return _("This release withstands the attacks tried; others were not tried: try them before you hand it out")
@@ -131,7 +130,7 @@ def start_reconstruction(visit: OfRun) -> Response:
     return _started(visit, "reconstruct", lambda: acts.start_reconstruction(visit.studio, job=visit.run.id))
 
 
-def _started(visit: RunVisit, kind: exports.Written, start: Callable[[], Job]) -> RedirectResponse:
+def _started(visit: RunRequest, kind: exports.Written, start: Callable[[], Job]) -> RedirectResponse:
     last = exports.latest(visit.studio, visit.run, kind)
     if last is None or last.state.is_over:
         start()
@@ -151,10 +150,10 @@ def reconstructed_table(visit: OfRun, form: Annotated[exports.TableForm, Query()
     return _written(visit, "reconstruct", form)
 
 
-def _written(visit: RunVisit, kind: exports.Written, form: exports.TableForm = "csv") -> Response:
+def _written(visit: RunRequest, kind: exports.Written, form: exports.TableForm = "csv") -> Response:
     last = exports.latest(visit.studio, visit.run, kind)
     if last is None:
-        raise NotThereError(_("this file was not asked for yet"))
+        raise NotFoundError(_("this file was not asked for yet"))
     return sent(exports.written_file(visit.studio, last.id, kind, form))
 
 
@@ -178,7 +177,7 @@ def decide(visit: OfRun, act: Act, typed: Typed) -> Response:
         _ACTS[act][0](visit.studio, who=visit.who, job=visit.run.id, **_said(act, typed))
     except NorenError as error:
         return show(visit.again(error, typed, status_of(error)))
-    return RedirectResponse(f"{visit.address}/publish#{'handed-out' if act == 'hand-out' else 'approval'}", 303)
+    return RedirectResponse(f"{visit.address}/publish#{'sharing' if act == 'share' else 'approval'}", 303)
 
 
 Act = Literal["approve", "refuse", "hand-out"]
@@ -192,7 +191,7 @@ _RELEASE = "/projects/{project}/ledger/releases/{number}"
 Number = Annotated[int, Path(ge=1, le=10**6)]
 
 
-def handing_of(visit: Visit, handout: Handout, address: str) -> dict[str, Any]:
+def handing_of(visit: ProjectRequest, handout: ApprovableRelease, address: str) -> dict[str, Any]:
     """Return what the part ``approvals.html.jinja`` of a page shows."""
     studio, who = visit.studio, visit.who
     makers, decision = approvals.makers_of(studio, handout), approvals.decision_on(studio, handout)
@@ -207,8 +206,8 @@ def handing_of(visit: Visit, handout: Handout, address: str) -> dict[str, Any]:
         "may_decide": who.is_user and who.may(UserRole.REVIEWER),
         "may_publish": who.may(UserRole.STEWARD),
         "audited": handout.audited,
-        "is_safe": handout.verdict.word.is_safe,
-        "word": word_text(handout.verdict.word),
+        "is_safe": handout.verdict.status.is_safe,
+        "word": verdict_label(handout.verdict.status),
         "records": [one for one in approvals.publications(studio, handout.project) if one.what == handout.what],
         "digest": approvals.shown_digest(handout),
     }
@@ -271,7 +270,7 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
         place="results",
         run=run,
         verdict_of_run=case.verdict,
-        rule=rule_sentence(rule_named(visit.project.rule)),
+        rule=rule_sentence(get_rule(visit.project.rule)),
         law=law,
         laws=[(name, say(f"law.{name}")) for name in ("appi", "gdpr")],
         kinds=[(name, say(f"kind.{name}")) for name in ("auto", "anonymised", "pseudonymised")],
@@ -300,12 +299,12 @@ def write(
     language: Annotated[Literal["en", "ja"], Form()] = "ja",
 ) -> Response:
     """Send the papers, with what was filled in."""
-    known = facts_given({name: typed[name] for name in fact_names() if name in typed})
+    known = submitted_facts({name: typed[name] for name in fact_names() if name in typed})
     visit = run_visit(request, project, job, studio)
     run = visit.run
     release = Release.load(studio.job_folder(studio.finished(run.id)) / "release")
     case = judged_case(release, studio.verdict(run.id), original_of(run.order))
-    with speaking(language):
+    with use_language(language):
         files = list(pack_files(pack_of(case, law, known=known, about=about), case))
     name = exports.file_name(visit.project.name, run.label, ending=f"papers-{law}-{language}.zip")
     return sent(exports.Download(name, "application/zip", exports.packed(files)))
@@ -358,8 +357,8 @@ def show_ledger(visit: OfReady) -> Response:
         rules=list(RULES),
         recipients=RECIPIENTS,
         rule_words=rule_sentence(Rule.model_validate(book["rule"])) if book else "",
-        active=said_job(studio, last) if last and not last.state.is_over else None,
-        failed=said_job(studio, last).error if last and last.state == State.FAILED else None,
+        active=job_out(studio, last) if last and not last.state.is_over else None,
+        failed=job_out(studio, last).error if last and last.state == State.FAILED else None,
         chart_spec=chart,
         curve=curve,
         curve_words=about_measure(curve["measure"]) if curve else "",
@@ -378,7 +377,7 @@ def begin(visit: OfReady, typed: Typed) -> Response:
         if way not in ("", "usual"):  # as a run did it
             job = studio.finished(way)
             if job.project != project:
-                raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))
+                raise ParameterError(_("this run belongs to another project"))
             steps = job.order["steps"]
         # the most that EMM may come to, as it was written: 0.3, 30% or nothing
         share, budget = typed.get("budget", "").strip().replace("％", "%"), {}
@@ -386,9 +385,9 @@ def begin(visit: OfReady, typed: Typed) -> Response:
             try:
                 budget["emm"] = float(share.removesuffix("%").strip()) / (100 if share.endswith("%") else 1)
             except ValueError:
-                raise ParameterError(*say.problem("no_share", text=share)) from None
+                raise ParameterError(say("no_share", text=share)) from None
         if rule and rule not in RULES:  # never a file of the server's
-            raise ParameterError(*say.problem("no_rule", word=rule, hint="", names=", ".join(RULES)))
+            raise ParameterError(say("no_rule", word=rule, hint="", names=", ".join(RULES)))
         period: Any = typed.get("period", "month")
         acts.make_ledger(studio, project=project, steps=steps, period=period, budget=budget, rule=rule or None)
     except NorenError as error:

@@ -15,21 +15,21 @@ from noren.studio.api.models import Ident, TheStudio
 from noren.studio.approvals import publications
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
-from noren.studio.users import UserRole, Who
-from noren.web.frame import Frame, PagePlace
+from noren.studio.users import StudioIdentity, UserRole
+from noren.web.frame import Frame, RailEntry
 
 FRAME = Frame("noren.studio", home=N_("To the projects"))
 _RAIL = (
-    PagePlace("projects", N_("Projects"), "/", "curtain"),
-    PagePlace("data", N_("Data"), "/projects/{project}/data", "table"),
-    PagePlace("protect", N_("Protect"), "/projects/{project}/protect", "shield"),
-    PagePlace("results", N_("Results"), "/projects/{project}/results", "eye"),
-    PagePlace("compare", N_("Compare"), "/projects/{project}/compare", "map"),
-    PagePlace("ledger", N_("Ledger"), "/projects/{project}/ledger", "book"),
+    RailEntry("projects", N_("Projects"), "/", "curtain"),
+    RailEntry("data", N_("Data"), "/projects/{project}/data", "table"),
+    RailEntry("protect", N_("Protect"), "/projects/{project}/protect", "shield"),
+    RailEntry("results", N_("Results"), "/projects/{project}/results", "eye"),
+    RailEntry("compare", N_("Compare"), "/projects/{project}/compare", "map"),
+    RailEntry("ledger", N_("Ledger"), "/projects/{project}/ledger", "book"),
 )
 _OF_PEOPLE = (
-    (UserRole.STEWARD, PagePlace("users", N_("Users"), "/users", "person")),
-    (UserRole.REVIEWER, PagePlace("trail", N_("Audit trail"), "/trail", "book")),
+    (UserRole.STEWARD, RailEntry("users", N_("Users"), "/users", "person")),
+    (UserRole.REVIEWER, RailEntry("trail", N_("Audit trail"), "/trail", "book")),
 )
 """What stands on the rail beside the projects, for whom."""
 _TELLING = ("protect", "results", "compare")
@@ -54,7 +54,7 @@ def page(
         for entry in _RAIL
         if project is not None or "{project}" not in entry.address
     ]
-    who: Who | None = getattr(request.state, "who", None)
+    who: StudioIdentity | None = getattr(request.state, "who", None)
     if project is None and who is not None:
         rail += [entry.filled() for role, entry in _OF_PEOPLE if who.may(role)]
     handed_out = publications(request.app.state.studio, project.id) if project and place in _TELLING else []
@@ -69,7 +69,7 @@ def status_of(error: NorenError | None) -> int:
 
 
 @dataclass(frozen=True)
-class StudioVisit:
+class StudioRequest:
     """Somebody's request for a page; after a form, what was typed and what was ``wrong`` with it."""
 
     request: Request
@@ -79,9 +79,9 @@ class StudioVisit:
     status: int = field(default=200, kw_only=True)
 
     @property
-    def who(self) -> Who:
+    def who(self) -> StudioIdentity:
         """Who asks."""
-        who: Who = self.request.state.who
+        who: StudioIdentity = self.request.state.who
         return who
 
     def page(self, template: str, **context: Any) -> HTMLResponse:
@@ -95,7 +95,7 @@ class StudioVisit:
 
 
 @dataclass(frozen=True)
-class Visit(StudioVisit):
+class ProjectRequest(StudioRequest):
     """Somebody's request for a page about a project."""
 
     project: Project
@@ -110,7 +110,7 @@ class Visit(StudioVisit):
 
 
 @dataclass(frozen=True)
-class RunVisit(Visit):
+class RunRequest(ProjectRequest):
     """Somebody's request for a page about a run of a project."""
 
     run: Job
@@ -121,26 +121,26 @@ class RunVisit(Visit):
         return f"/projects/{self.project.id}/results/{self.run.id}"
 
 
-def _studio_visit(request: Request, studio: TheStudio) -> StudioVisit:
-    return StudioVisit(request, studio)
+def _studio_visit(request: Request, studio: TheStudio) -> StudioRequest:
+    return StudioRequest(request, studio)
 
 
-def _visit(request: Request, project: Ident, studio: TheStudio) -> Visit:
-    return Visit(request, studio, studio.project(project))
+def _visit(request: Request, project: Ident, studio: TheStudio) -> ProjectRequest:
+    return ProjectRequest(request, studio, studio.project(project))
 
 
-def _ready_visit(request: Request, project: Ident, studio: TheStudio) -> Visit:
-    return Visit(request, studio, studio.ready_project(project))
+def _ready_visit(request: Request, project: Ident, studio: TheStudio) -> ProjectRequest:
+    return ProjectRequest(request, studio, studio.ready_project(project))
 
 
-def run_visit(request: Request, project: Ident, job: Ident, studio: TheStudio) -> RunVisit:
+def run_visit(request: Request, project: Ident, job: Ident, studio: TheStudio) -> RunRequest:
     """Return a visit to a run of a project whose data were read, or say that it is gone."""
     found = studio.ready_project(project)
-    return RunVisit(request, studio, found, studio.job(job, kind="run", project=found.id))
+    return RunRequest(request, studio, found, studio.job(job, kind="run", project=found.id))
 
 
-OfStudio = Annotated[StudioVisit, Depends(_studio_visit)]
-OfProject = Annotated[Visit, Depends(_visit)]
-OfReady = Annotated[Visit, Depends(_ready_visit)]
+OfStudio = Annotated[StudioRequest, Depends(_studio_visit)]
+OfProject = Annotated[ProjectRequest, Depends(_visit)]
+OfReady = Annotated[ProjectRequest, Depends(_ready_visit)]
 """Of a project whose data were read."""
-OfRun = Annotated[RunVisit, Depends(run_visit)]
+OfRun = Annotated[RunRequest, Depends(run_visit)]

@@ -14,11 +14,11 @@ from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import _
 from noren.studio.actions import projects as acts
-from noren.studio.api.models import Ident, TheStudio, said_job
-from noren.studio.pages.frame import OfProject, OfStudio, StudioVisit, page, status_of
+from noren.studio.api.models import Ident, TheStudio, job_out
+from noren.studio.pages.frame import OfProject, OfStudio, StudioRequest, page, status_of
 from noren.studio.service import ProjectInList, ProjectQuery, Studio, find_projects
 from noren.studio.store import Project
-from noren.studio.users import Entrance, UserRole, least, role_named
+from noren.studio.users import StudioAuthentication, UserRole, get_role, least
 from noren.tables import Texts, table_of
 from noren.web.frame import local_path
 from noren.web.guard import drop_session, redirect_in
@@ -36,14 +36,14 @@ Short = Annotated[str, Form(max_length=200)]
 Password = Annotated[str, Form(max_length=1000)]
 
 
-class _Asked(ProjectQuery):
+class _ProjectListQuery(ProjectQuery):
     model_config = ConfigDict(extra="ignore")  # other parts of an address are for others
 
     start: int = Field(default=0, ge=0, le=10**6)
 
 
 @router.get("/")
-def show_home(visit: OfStudio, asked: Annotated[_Asked, Query()]) -> Response:
+def show_home(visit: OfStudio, asked: Annotated[_ProjectListQuery, Query()]) -> Response:
     """Show the projects that are asked for, a page of them, and the way to a new one."""
     studio, renamed = visit.studio, visit.typed.get("renamed", "")
     found = find_projects(studio, asked)
@@ -51,7 +51,7 @@ def show_home(visit: OfStudio, asked: Annotated[_Asked, Query()]) -> Response:
     titles = {dataset.name: dataset.title for dataset in catalog.known()}
     if renamed:  # what is wrong stands beside its project, on whichever page that is
         found = [one for one in found if one.project.id == renamed]
-    safe = sum(any(place.word.is_safe for place in one.places) for one in found)
+    safe = sum(any(place.status.is_safe for place in one.places) for one in found)
     if asked.is_narrow and every:
         title = say("title.found", len(every), count=len(found), every=len(every))
     elif not found:
@@ -100,7 +100,7 @@ def new_project(visit: OfStudio, name: Text = "", source: Text = "") -> Response
     try:
         made = acts.add_project(visit.studio, name=name, **({kind: which} if kind in ("sample", "dataset") else {}))
     except NorenError as error:
-        return show_home(visit.again(error, {"name": name, "source": source}), _Asked())
+        return show_home(visit.again(error, {"name": name, "source": source}), _ProjectListQuery())
     return RedirectResponse(f"/projects/{made.id}/data", 303)
 
 
@@ -111,7 +111,9 @@ def rename(visit: OfProject, name: Text = "", back: Back = "/") -> Response:
         acts.change_project(visit.studio, project=visit.project.id, name=name)
     except NorenError as error:
         typed = {"renamed": visit.project.id, "name": name}
-        return show_home(StudioVisit(visit.request, visit.studio).again(error, typed), _Asked(archived="all"))
+        return show_home(
+            StudioRequest(visit.request, visit.studio).again(error, typed), _ProjectListQuery(archived="all")
+        )
     return RedirectResponse(local_path(back), 303)
 
 
@@ -140,12 +142,14 @@ def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
     """Return what the page tells of a project."""
     project = one.project
     runs, reads = ([job for job in one.jobs if job.kind == kind] for kind in ("run", "read"))
-    last = said_job(studio, reads[-1]) if reads else None
+    last = job_out(studio, reads[-1]) if reads else None
     over = last is None or last.state not in ("waiting", "running")
     kinds = {"history": _("purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))
     # the run to be proud of: by its verdict, then by the use it keeps
-    best = max(one.places, key=lambda place: (place.word.order, -1.0 if place.use is None else place.use), default=None)
+    best = max(
+        one.places, key=lambda place: (place.status.order, -1.0 if place.use is None else place.use), default=None
+    )
     return {
         "project": project,
         "address": f"/projects/{project.id}/{'results' if best else 'data'}",
@@ -163,19 +167,19 @@ def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
 
 
 def _question(project: Project, runs: int) -> str:
-    return say("question.runs", runs, name=project.name, runs=runs) if runs else say("question.data", name=project.name)
+    return say("question.runs", runs, name=project.name, runs=runs)
 
 
 @router.get("/login")
 def show_login(visit: OfStudio) -> Response:
     """Ask for the password; who was logged out by somebody else is told why."""
-    entrance: Entrance = visit.request.app.state.login
+    entrance: StudioAuthentication = visit.request.app.state.login
     about = {
         "why": "" if visit.wrong else entrance.why_out(visit.request.state.session),
-        "has_users": (has_users := entrance.has_users),
+        "has_users": entrance.has_users,
         "login": visit.typed.get("login", ""),
     }
-    title = _("Log in to this studio") if has_users else _("This studio has a password")
+    title = _("This studio has a password")
     answer = visit.page("login.html.jinja", title=title, place="", **about)
     if visit.status == 429:
         answer.headers["Retry-After"] = "60"
@@ -187,7 +191,7 @@ def show_login(visit: OfStudio) -> Response:
 async def log_in(visit: OfStudio, password: Password, login: Short = "") -> Response:
     """Let in who knows the password; a new session, so that nobody can have prepared it."""
     request, typed = visit.request, {"login": login}
-    entrance: Entrance = request.app.state.login
+    entrance: StudioAuthentication = request.app.state.login
     address: str = request.state.client
     if not entrance.tries.may_try(address):
         told = _("Too many wrong passwords came from your address; wait a minute and try again.")
@@ -240,7 +244,7 @@ def add_user(
 ) -> Response:
     """Add a user."""
     try:
-        acts.add_user(visit.studio, login=login, name=name, password=password, role=role_named(role))
+        acts.add_user(visit.studio, login=login, name=name, password=password, role=get_role(role))
     except NorenError as error:
         return show_users(visit.again(error, {"login": login, "name": name, "role": role}, status_of(error)))
     return RedirectResponse("/users", 303)
@@ -259,7 +263,7 @@ def change_user(
         if act == "revoke":
             acts.revoke_user(visit.studio, login=login)
         else:
-            asked = {"role": role_named(role)} if act == "role" else {"password": password}
+            asked = {"role": get_role(role)} if act == "role" else {"password": password}
             acts.change_user(visit.studio, login=login, **asked)
     except NorenError as error:
         return show_users(visit.again(error, status=status_of(error)))
@@ -284,7 +288,7 @@ def show_account(visit: OfStudio) -> Response:
 def change_password(visit: OfStudio, old: Password = "", password: Password = "") -> Response:
     """Set another password of one's own; every other session ends."""
     request, users, login = visit.request, visit.studio.store.users, visit.who.login
-    entrance: Entrance = request.app.state.login
+    entrance: StudioAuthentication = request.app.state.login
     address: str = request.state.client
     if not entrance.tries.may_try(address):
         told = _("Too many wrong passwords came from your address; wait a minute.")

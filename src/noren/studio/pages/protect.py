@@ -30,7 +30,7 @@ from noren.studio.forms.run_form import (
     quick_judges,
 )
 from noren.studio.pages.compare import said_searches
-from noren.studio.pages.frame import OfProject, OfReady, Visit
+from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest
 from noren.studio.store import State
 
 router = APIRouter()
@@ -149,7 +149,7 @@ def check_order(visit: OfReady, sent: Sent) -> JSONResponse:
     )
 
 
-def _around(visit: Visit) -> Surroundings:
+def _around(visit: ProjectRequest) -> Surroundings:
     studio, found = visit.studio, visit.project
     return Surroundings(found, *studio.columns(found.id), studio.profile(found.id))
 
@@ -157,7 +157,7 @@ def _around(visit: Visit) -> Surroundings:
 # --- pages ---------------------------------------------------------------------------------------------------
 
 
-def _form(visit: Visit, around: Surroundings, told: CheckedForm, added: int | None = None) -> Response:
+def _form(visit: ProjectRequest, around: Surroundings, told: CheckedForm, added: int | None = None) -> Response:
     names = [step.method.name for step in told.steps]
     if len(names) == 1:
         title = _(told.steps[0].method.summary).rstrip(".。")

@@ -15,17 +15,17 @@ from noren.errors import NorenError
 from noren.i18n import N_, _
 from noren.judgement.glossary import terms
 from noren.judgement.numbers import count, percent
-from noren.judgement.rule import RECIPIENTS, RULES, rule_named
+from noren.judgement.rule import RECIPIENTS, RULES, get_rule
 from noren.judgement.sentences import (
-    besides,
+    attack_outcome_text,
     cautions,
+    disclosure_sentences,
     guessed_sentences,
     headline_sentence,
-    outcome_words,
+    remarks,
     rule_sentence,
-    told_sentences,
 )
-from noren.judgement.verdict import Verdict, Word
+from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.methods import methods as every_method
 from noren.registry import flags
 from noren.reports.run_view import RowCounts, RunView, StepView
@@ -33,7 +33,7 @@ from noren.studio.actions.projects import change_project
 from noren.studio.api.data import Start
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
-from noren.studio.pages.frame import OfRun, RunVisit, Visit
+from noren.studio.pages.frame import OfRun, ProjectRequest, RunRequest
 from noren.studio.result_figures import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
 from noren.studio.service import pair_of
 from noren.studio.store import State
@@ -59,7 +59,7 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
     studio, run, rule = visit.studio, visit.run, visit.project.rule
     view, verdict = studio.result(run.id), studio.verdict(run.id)
     table = verdict.facts.table
-    told = [] if table is None or verdict.facts.proven_k is not None else told_sentences(table)
+    told = [] if table is None or verdict.facts.proven_k is not None else disclosure_sentences(table)
     # the precision of each marginal, with the noise and reconstructed, where values were perturbed
     score = view.measure("l1-precision")
     marginals: dict[str, dict[str, Fact]] = {}
@@ -75,7 +75,7 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         run=run,
         view=view,
         verdict_of_run=verdict,
-        rule=rule_sentence(rule_named(rule)),
+        rule=rule_sentence(get_rule(rule)),
         rules=[(name, f"{name}: {_(RECIPIENTS[name])}") for name in RULES],
         own_rule="" if rule in RULES else rule,
         failed=failures(view.told),
@@ -87,9 +87,9 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         useful=useful_facts(view),
         risk=[*table_risk_facts(verdict), *diversity_facts(view)],
         headline=headline_sentence(verdict),
-        besides=besides(verdict),
+        remarks=remarks(verdict),
         key=key_facts(view, verdict),
-        outcomes={one.attack: outcome_words(one, verdict) for one in verdict.evidence},
+        outcomes={one.attack: attack_outcome_text(one, verdict) for one in verdict.evidence},
         told_by_class=[*told, cautions(verdict)[-1]] if told else [],
         guessed_by_class=[] if table is None or verdict.facts.proven_k is not None else guessed_sentences(table),
         summaries={name: _(every_attack[name].summary) for name in every_attack},
@@ -101,7 +101,7 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         classes=classes_of(view),
         change_words=change_words,
         steps=[_step(step) for step in view.statement.steps],
-        terms=list(terms(*Word, *_EXPLAINED).values()),
+        terms=list(terms(*VerdictStatus, *_EXPLAINED).values()),
         crosstab=crosstab_of(visit, a, b),
         pairs=row_pairs_of(visit, view, start, only_changed=only_changed, kept={"a": a, "b": b}),
         here_address=visit.address,
@@ -137,12 +137,12 @@ def show_rows(visit: OfRun, start: Start = 0, only_changed: bool = False) -> Res
     return visit.page("result_rows.html.jinja", title="", place="results", **about)
 
 
-def untried_sentence(visit: Visit, view: Result, verdict: Verdict) -> str:
+def untried_sentence(visit: ProjectRequest, view: Result, verdict: Verdict) -> str:
     """Return which attacks fit these data and were not tried against this release; nothing where all were."""
     known = {one.attack for one in view.facts.tried} | {one["component"] for one in failures(view.told)}
     names = [name for name in fitting(every_attack, visit.studio.schema(visit.project.id)) if name not in known]
     said = _("Not tried here: {names}. The verdict says nothing about them.")
-    if verdict.word == Word.PROVED:
+    if verdict.status == VerdictStatus.PROVED:
         said = _("Not tried here: {names}. What is proved holds against them too.")
     return said.format(names=", ".join(names)) if names else ""
 
@@ -258,7 +258,7 @@ def classes_of(view: RunView) -> dict[str, Any] | None:
     }
 
 
-def crosstab_of(visit: RunVisit, a: str | None, b: str | None) -> dict[str, Any] | None:
+def crosstab_of(visit: RunRequest, a: str | None, b: str | None) -> dict[str, Any] | None:
     """Return the table of two columns, the first two where these are not there; none of fewer columns."""
     tables = visit.studio.crosstabs(visit.run.id)
     names: list[str] = tables["columns"]
@@ -306,7 +306,7 @@ def crosstab_of(visit: RunVisit, a: str | None, b: str | None) -> dict[str, Any]
 
 
 def row_pairs_of(
-    visit: RunVisit, view: RunView, start: int, *, only_changed: bool, kept: Mapping[str, str | None]
+    visit: RunRequest, view: RunView, start: int, *, only_changed: bool, kept: Mapping[str, str | None]
 ) -> dict[str, Any] | None:
     """Return original rows and what the release says of each, cell by cell; ``kept`` stays in the page's address."""
     others = {name: value for name, value in kept.items() if value}

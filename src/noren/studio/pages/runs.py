@@ -12,15 +12,15 @@ from pydantic import ConfigDict, Field
 
 from noren.engines.choice import parse_engine
 from noren.i18n import _, ngettext
-from noren.judgement.frontier import Place, finding
+from noren.judgement.frontier import RiskUtilityPoint, finding
 from noren.judgement.numbers import decimal, percent
-from noren.judgement.rule import rule_named
-from noren.judgement.sentences import rule_sentence, word_text
-from noren.judgement.verdict import Word
+from noren.judgement.rule import get_rule
+from noren.judgement.sentences import rule_sentence, verdict_label
+from noren.judgement.verdict import VerdictStatus
 from noren.measures import place_of_measure
 from noren.methods import methods
 from noren.studio.actions import runs as acts
-from noren.studio.api.models import Ident, TheStudio, said_job
+from noren.studio.api.models import Ident, TheStudio, job_out
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.pages.frame import OfProject, page
 from noren.studio.service import RunInList, RunQuery, Studio, find_runs, methods_of
@@ -34,7 +34,7 @@ router = APIRouter()
 
 _PAGE = 50
 _WORDS = table_of(__name__)
-_STAGES, _STATES, _RISK_OF = (_WORDS[name] for name in ("stages", "states", "risk_of"))
+_STAGES, _RISK_OF = _WORDS["stages"], _WORDS["stages"]
 
 
 # --- one run -------------------------------------------------------------------------------------------------
@@ -46,17 +46,17 @@ def show_job(visit: OfProject, job: Ident) -> Response:
     studio, found = visit.studio, visit.studio.job(job, kind="run", project=visit.project.id)
     if found.state == State.DONE:
         return visit.to_page(f"results/{job}")
-    said = said_job(studio, found)
+    said = job_out(studio, found)
     told = (methods[step.method].best_so_far for step in said.steps if step.method in methods)
     best = [words for words in told if words]
-    titles = {state: _(title).format(label=said.label) for state, title in _WORDS["titles"].items()}
+    titles = {state: f"{said.label}: {state.words}" for state in State}
     ahead = 0
     if found.state == State.WAITING:
         others = studio.store.jobs(kind="run", states=(State.WAITING, State.RUNNING))
         ahead = sum(other.state == State.RUNNING or other.created < found.created for other in others)
     return visit.page(
         "job.html.jinja",
-        title=titles[said.state],
+        title=titles[found.state],
         place="results",
         job=said,
         stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
@@ -68,32 +68,22 @@ def show_job(visit: OfProject, job: Ident) -> Response:
         left=_short_time(said.left),
         question=_question(found, "cancel"),
         page_words={
-            "over": {state: titles[state] for state in ("done", "failed", "cancelled", "interrupted")},
-            "begun": titles["running"],
+            "over": {str(state): title for state, title in titles.items()},
+            "begun": titles[State.RUNNING],
             "stopping": _("It stops its search and keeps the best so far …"),
             "lost": _("The studio does not answer; trying again …"),
             "back": _("The studio answers again."),
-            "minutes": _("{minutes} min {count} s"),
-        }
-        | _units(),
+        },
+        short_time=_short_time,
     )
-
-
-def _units() -> dict[str, str]:
-    """Return how pages say a time in short."""
-    return {"seconds": _("{count} s"), "whole_minutes": _("{count} min"), "hours": _("{count} h")}
 
 
 def _short_time(seconds: float | None) -> str:
     """Return a time in short, rounded up; nothing where it is not known. Scripts say it likewise."""
     if seconds is None:
         return ""
-    units = _units()
-    if seconds < 60:
-        return units["seconds"].format(count=math.ceil(seconds))
-    if seconds < 5400:
-        return units["whole_minutes"].format(count=math.ceil(seconds / 60))
-    return units["hours"].format(count=math.ceil(seconds / 3600))
+    minutes, rest = divmod(math.ceil(seconds), 60)
+    return f"{minutes}:{rest:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 @router.post("/jobs/{job}/{act}")
@@ -118,7 +108,6 @@ def act_on_job(
             action=f"/jobs/{job}/{act}",
             back=onward,
             yes=_("Remove") if act == "remove" else _("Cancel it"),
-            no=_("No, go back") if act == "remove" else _("No, let it go on"),
         )
     if act == "remove":
         acts.remove_job(studio, job=job)
@@ -133,8 +122,7 @@ def _question(job: Job, act: str) -> str:
     """Return what is asked before something is lost."""
     if act == "remove":
         return _("Remove {label} with its release?").format(label=job.label)
-    if job.summary:
-        return _("Cancel {label}? What it had found before stays.").format(label=job.label)
+
     return _("Cancel {label}? What it has done so far is thrown away.").format(label=job.label)
 
 
@@ -147,14 +135,14 @@ def go_to_results(project: Ident) -> Response:
     return RedirectResponse(f"/projects/{project}/results", 303)
 
 
-class _Asked(RunQuery):
+class _RunListQuery(RunQuery):
     model_config = ConfigDict(extra="ignore")  # other parts of an address are for others
 
     start: int = Field(default=0, ge=0, le=10**6)
 
 
 @router.get("/projects/{project}/results")
-def show_runs(visit: OfProject, asked: Annotated[_Asked, Query()]) -> Response:
+def show_runs(visit: OfProject, asked: Annotated[_RunListQuery, Query()]) -> Response:
     """Show the runs of a project that are asked for, a page of them, and what all of its runs say."""
     studio, found = visit.studio, visit.project
     every, shown = find_runs(studio, found.id, RunQuery()), find_runs(studio, found.id, asked)
@@ -162,24 +150,24 @@ def show_runs(visit: OfProject, asked: Annotated[_Asked, Query()]) -> Response:
     return visit.page(
         "runs.html.jinja",
         title=_finding(jobs, [run.place for run in every if run.place is not None]),
-        rule=rule_sentence(rule_named(found.rule)),
+        rule=rule_sentence(get_rule(found.rule)),
         place="results",
         lines=[_line(run, studio) for run in shown[asked.start :][:_PAGE]],
         asked=asked,
         choices={
             "sort": [(name, _(words)) for name, words in _WORDS["orders"].items()],
-            "state": [("", _("any")), *((name, _(words)) for name, words in _STATES.items())],
+            "state": [("", _("any")), *((str(state), state.words) for state in State)],
             "method": [("", _("any")), *((name, name) for name in methods_of(jobs))],
-            "verdict": [("", _("any")), *((str(word), word_text(word)) for word in Word)],
+            "verdict": [("", _("any")), *((str(word), verdict_label(word)) for word in VerdictStatus)],
         },
         page_size=_PAGE,
         found=len(shown),
         total=len(jobs),
-        page_words=_units() | {"left": _("about {time} left")},
+        page_words={"left": _("about {time} left")},
     )
 
 
-def _finding(jobs: Sequence[Job], places: Sequence[Place]) -> str:
+def _finding(jobs: Sequence[Job], places: Sequence[RiskUtilityPoint]) -> str:
     """Return what all runs together say, in a sentence."""
     under_way = sum(not job.state.is_over for job in jobs)
     if not jobs:
@@ -199,17 +187,17 @@ def _share_words(of: str | None) -> str:
 
 def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
     job = run.job
-    place = run.place or Place(label=job.label)
-    said = said_job(studio, job)
+    place = run.place or RiskUtilityPoint(label=job.label)
+    said = job_out(studio, job)
     use, risk = place.use, place.risk
     error = decimal(1 - use) if use is not None and place.use_of == "cell-error" else None
     return {
         "job": said,
         "question": _question(job, "remove" if job.state.is_over else "cancel"),
         "address": job.address,
-        "state": _(_STATES[said.state]),
+        "state": job.state.words,
         "left": _short_time(said.left),
-        "verdict": place.word,
+        "verdict": place.status,
         "use": None if use is None else percent(use),
         "error": error,
         "use_of": _share_words(place.use_of),

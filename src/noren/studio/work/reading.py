@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tomli_w
 
-from noren.data.formats.source import Source, SourceLike, saying_damage
-from noren.data.formats.text_files import column_names, stop_at_other_columns
+from noren.data.formats.source import Source, SourceLike, explain_damage
+from noren.data.formats.text_files import column_names, reject_other_columns
 from noren.data.formats.text_layout import DELIMITERS
 from noren.data.formats.workbooks import excel_sheet
 from noren.data.frames import History, Records, Table
@@ -25,7 +25,7 @@ from noren.data.guessing.schema_guess import SchemaGuess, guess_schema
 from noren.data.reading import read, write
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError
-from noren.i18n import _, in_every_language, said_again
+from noren.i18n import _, in_every_language, retranslate
 from noren.progress import Progress
 from noren.reports.profile import profile
 from noren.studio.folders import DATA_FILE, SOURCE_FILE, Folders, write_json
@@ -148,7 +148,7 @@ def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
         schema, out = Schema.from_toml(order["schema"]), order["leave_out"]
         draft = _Draft(schema, names, form, out)
         _keep(draft, folder)
-        stop_at_other_columns(form["name"], [name for name in names if name not in out], schema)
+        reject_other_columns(form["name"], [name for name in names if name not in out], schema)
         if schema.kind == Kind.TABLE:
             return Table.of(records.frame, schema), draft
         made = History.of(records.frame, schema)
@@ -170,7 +170,7 @@ def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progres
         told = Schema.from_toml(order["schema"]) if "schema" in order else None
         form: dict[str, Any] = {"kind": source.kind}
         if source.kind == "parquet":
-            with saying_damage(source.path, "Parquet"):
+            with explain_damage(source.path, "Parquet"):
                 names = list(pq.read_schema(source.path).names)
         elif source.kind == "excel":
             sheet = excel_sheet(source) if told is None else excel_sheet(source, told.text.sheet, told.names)
@@ -178,11 +178,11 @@ def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progres
         else:
             with source.unpacked() as file:  # before anything is made of a line that is no header
                 line = file.read(_FIRST_LINE).split(b"\n", 1)[0]
-            _stop_at_too_many(1 + max(line.count(sign.encode()) for sign in DELIMITERS), source.path)
+            _reject_too_many(1 + max(line.count(sign.encode()) for sign in DELIMITERS), source.path)
             text = source.text_form() if told is None else source.text_form(told.text, told.names)
             form = {"kind": "text", "encoding": text.encoding, "delimiter": text.delimiter, "header": text.header}
             names = column_names(text)
-        _stop_at_too_many(len(names), path)
+        _reject_too_many(len(names), path)
         draft = _draft(order, source, names, form)
         _keep(draft, folder)
         progress(_GUESSED, _("reading rows"))
@@ -248,11 +248,10 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
     )
 
 
-def _stop_at_too_many(count: int, source: Path) -> None:
+def _reject_too_many(count: int, source: Path) -> None:
     if count > MOST_COLUMNS:
         raise FormatError(
             _("the file has {count:,} columns, more than {most:,}").format(count=count, most=MOST_COLUMNS),
-            _("leave out those that nobody needs, or use the command line"),
             file=source,
             row=1,
         )
@@ -296,4 +295,4 @@ def asked_in_every_language(guess: SchemaGuess) -> list[dict[str, Any]]:
 
 
 def _in_every_language(text: str) -> dict[str, str]:
-    return in_every_language(lambda: str(said_again(text)))
+    return in_every_language(lambda: str(retranslate(text)))

@@ -30,12 +30,12 @@ from pydantic import Field, ValidationError
 from noren.attacks import attacks as every_attack
 from noren.data.release import Release
 from noren.errors import AuditUnfinishedError, FileError, InputError, NorenError, listing
-from noren.execution.engine import Protected
+from noren.execution.engine import ProtectResult
 from noren.i18n import _, active_language
-from noren.judgement.frontier import Place
+from noren.judgement.frontier import RiskUtilityPoint
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, label_of
-from noren.judgement.rule import Rule, rule_named
+from noren.judgement.rule import Rule, get_rule
 from noren.judgement.verdict import Verdict
 from noren.measures import measures as every_measure
 from noren.measures import placing
@@ -44,7 +44,7 @@ from noren.reports.run_view import RunView
 from noren.studio.failure_reasons import reason_of
 from noren.studio.folders import read_json, write_json
 from noren.studio.store import Job
-from noren.sweeps.cached_point import KeptPoint
+from noren.sweeps.cached_point import CachedPoint
 from noren.tables import Texts
 from noren.web.errors import is_disk_full
 from noren.work.run import RunStore, Stage
@@ -63,13 +63,13 @@ class Failure(TypedDict):
     reason: dict[str, str]
 
 
-class Kept(RunStore):
+class RunFolder(RunStore):
     """What a run has so far, in the folder of its job.
 
     Where it is given what sweeps ``shared``, it takes their answers, and lets them have what this machine found.
     """
 
-    def __init__(self, folder: Path, shared: KeptPoint | None = None) -> None:
+    def __init__(self, folder: Path, shared: CachedPoint | None = None) -> None:
         self.folder, self._shared = folder, shared
         self.release: Release | None = None
         """The release, where sweeps have the same; None where this run made another."""
@@ -110,7 +110,7 @@ class Kept(RunStore):
         self.note_release(label_of(statement), audited=True if statement.claims_k else None)
         return True
 
-    def add_release(self, made: Protected, seconds: float) -> None:
+    def add_release(self, made: ProtectResult, seconds: float) -> None:
         """Keep what is known of a release that was made."""
         name = made.statement.method
         if isinstance(made.failure, AuditUnfinishedError):
@@ -148,7 +148,7 @@ class Kept(RunStore):
         if self.release is not None and seconds is not None:
             self._share(name, lambda shared: shared.add_score(name, score, seconds))
 
-    def _share(self, name: str, work: Callable[[KeptPoint], None]) -> None:
+    def _share(self, name: str, work: Callable[[CachedPoint], None]) -> None:
         """Let sweeps have what this machine made; where they cannot, the run has it anyway. A full disk ends it."""
         if self._shared is None or self.engines.get(name, "local") != "local":
             return
@@ -205,7 +205,7 @@ def set_aside(folder: Path, reason: dict[str, str]) -> bool:
     if doing is None:
         return False
     (folder / _DOING).unlink()
-    kept = Kept(folder)
+    kept = RunFolder(folder)
     if doing["kind"] == "audit":
         kept.note_release(label_of(Release.load(folder / "release").statement), audited=False)
     kept.add_failure(doing["kind"], doing["component"], reason)
@@ -228,7 +228,7 @@ def forget_failures(folder: Path) -> None:
 
 def load_outcome(folder: Path, label: str | None = None) -> Outcome:
     """Return the outcome of a run."""
-    found = Kept(folder).outcome(Release.load(folder / "release"))
+    found = RunFolder(folder).outcome(Release.load(folder / "release"))
     return replace(found, label=label) if label else found
 
 
@@ -250,7 +250,7 @@ class Result(RunView):
 
 def summary_of(view: Mapping[str, Any], rule: str | None) -> dict[str, Any]:
     """Return what lists of runs need of a kept result, with a copy of where it stands by a rule."""
-    result, by = Result.model_validate(view), rule_named(rule)
+    result, by = Result.model_validate(view), get_rule(rule)
     place = result.place(judge(result.facts, by)).model_dump(mode="json")
     return {"rows": result.rows.model_dump(mode="json"), "judged": {"rule": by.as_dict(), "place": place}} | result.told
 
@@ -264,9 +264,7 @@ def result_in(folder: Path) -> Result | None:
     try:
         return Result.model_validate(kept)
     except ValidationError:
-        raise FileError(
-            _("this version of Noren cannot read the result"), _("remove the run and start it again"), file=path
-        ) from None
+        raise FileError(_("this version of Noren cannot read the result"), file=path) from None
 
 
 @lru_cache(maxsize=128)
@@ -276,16 +274,16 @@ def judged(folder: Path, ended: str | None, rule: Rule) -> Verdict | None:
     return None if result is None else judge(result.facts, rule)
 
 
-def place_by(job: Job, folder: Path, rule: Rule) -> Place:
+def place_by(job: Job, folder: Path, rule: Rule) -> RiskUtilityPoint:
     """Return where a finished run stands on the map, by a rule."""
     kept = job.summary.get("judged")
     if kept is not None and kept["rule"] == rule.as_dict():
-        return Place.model_validate(kept["place"])
-    return _place(folder, job.ended, rule) or Place(label=job.label)
+        return RiskUtilityPoint.model_validate(kept["place"])
+    return _place(folder, job.ended, rule) or RiskUtilityPoint(label=job.label)
 
 
 @lru_cache(maxsize=4096)
-def _place(folder: Path, ended: str | None, rule: Rule) -> Place | None:
+def _place(folder: Path, ended: str | None, rule: Rule) -> RiskUtilityPoint | None:
     result, verdict = result_in(folder), judged(folder, ended, rule)
     return None if result is None or verdict is None else result.place(verdict)
 

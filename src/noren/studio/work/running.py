@@ -23,15 +23,15 @@ from noren.data.reading import read, write
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
-from noren.execution.engine import Dataset, ServerEngine
-from noren.execution.session import hearing_stages
+from noren.execution.engine import OriginalInput, ServerEngine
+from noren.execution.session import report_stages
 from noren.i18n import _
 from noren.progress import Progress, part_of
 from noren.reports.run_view import row_pairs, run_view
 from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.work import STAGES
-from noren.studio.work.results import Kept, load_outcome, summary_of
-from noren.sweeps.cached_point import KeptPoint
+from noren.studio.work.results import RunFolder, load_outcome, summary_of
+from noren.sweeps.cached_point import CachedPoint
 from noren.work.run import Run
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ _VIEWED = 0.92
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Make the release and judge it; what of it is there already stays."""
     original, project = original_of(order), Folders(Path(order["root"])).project(order["project"])
-    data = Dataset(original.schema, Folders(Path(order["root"])).data(order["project"]), original)
+    data = OriginalInput(original.schema, Folders(Path(order["root"])).data(order["project"]), original)
     method = method_of(order["steps"], project)
-    shared = KeptPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
+    shared = CachedPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
-    kept = Kept(folder, shared)
+    kept = RunFolder(folder, shared)
     engine = ServerEngine(order.get("engine", "local"), ran=kept.add_engine)
     # the stages of a cluster, where one works, are kept beside the run while they pass; they stay with it
     stages = read_json(folder / STAGES_FILE) or []  # of a run that is taken up again
-    with hearing_stages(lambda steps: write_json(folder / STAGES_FILE, [*stages, *map(asdict, steps)])):
+    with report_stages(lambda steps: write_json(folder / STAGES_FILE, [*stages, *map(asdict, steps)])):
         released, attacked, measured = (end for _stage, end in STAGES["run"][:3])
         how: dict[str, Any] = {"seed": order["seed"], "progress": part_of(progress, 0.0, released)}
         run = Run.protect(engine, data, method, folder / "release", kept, **how)
