@@ -102,7 +102,7 @@ def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
 def test_a_file_without_rows(tmp_path: Path) -> None:
     pl.DataFrame({"a": [], "b": []}).write_parquet(tmp_path / "t.parquet")
     for look in (guess_schema, lambda path: read(path, PAIR)):
-        with pytest.raises(FileError, match=r"t\.parquet: the file holds no rows"):
+        with pytest.raises(FileError, match=r"t\.parquet: the file has no rows"):
             look(tmp_path / "t.parquet")
 
 
@@ -169,10 +169,10 @@ def test_texts_are_neither_formulas_nor_links(tmp_path: Path, text: str) -> None
 @pytest.mark.parametrize(
     ("kind", "value", "says"),
     [
-        ("text", "x" * 32_768, "a cell of a sheet holds 32,767 characters"),
-        ("integer", 10**15 + 1, "a sheet keeps 15 digits of a number"),
-        ("date", dt.date(1899, 12, 31), "a sheet knows no days before 1900"),
-        ("datetime", dt.datetime(1899, 12, 31), "a sheet knows no days before 1900"),
+        ("text", "x" * 32_768, "at most 32,767 characters, 15 digits, dates from 1900)"),
+        ("integer", 10**15 + 1, "at most 32,767 characters, 15 digits, dates from 1900)"),
+        ("date", dt.date(1899, 12, 31), "at most 32,767 characters, 15 digits, dates from 1900)"),
+        ("datetime", dt.datetime(1899, 12, 31), "at most 32,767 characters, 15 digits, dates from 1900)"),
     ],
 )
 def test_what_no_sheet_holds_is_refused_before_it_is_cut(tmp_path: Path, kind: str, value: object, says: str) -> None:
@@ -187,11 +187,13 @@ def test_what_no_sheet_holds_is_refused_before_it_is_cut(tmp_path: Path, kind: s
 
 def test_a_sheet_has_its_bounds(tmp_path: Path) -> None:
     long = pl.DataFrame({"a": pl.repeat("x", 1 << 20, eager=True), "b": pl.repeat("y", 1 << 20, eager=True)})
-    with pytest.raises(ParameterError, match="a sheet holds at most 1,048,575 rows; write Parquet or CSV instead"):
+    with pytest.raises(
+        ParameterError, match="a sheet has at most 1,048,575 rows and 16,384 columns; write Parquet or CSV instead"
+    ):
         write(Table(long, PAIR), tmp_path / "t.xlsx")
     names = [f"c{i}" for i in range((1 << 14) + 1)]
     wide = Schema.of({"kind": "table", "columns": {name: {} for name in names}})
-    with pytest.raises(ParameterError, match="a sheet holds at most 16,384 columns"):
+    with pytest.raises(ParameterError, match="a sheet has at most 1,048,575 rows and 16,384 columns"):
         write(Table(pl.DataFrame([dict.fromkeys(names, "x")]), wide), tmp_path / "t.xlsx")
     assert list(tmp_path.iterdir()) == []
 
@@ -237,7 +239,7 @@ def test_a_cell_far_away_does_not_take_all_memory(tmp_path: Path, name: str) -> 
     with pytest.raises(FileError) as caught:
         excel_sheet(path)
     assert f"bomb.xlsx: the sheet {SHEET} spans " in str(caught.value)
-    assert "cells, more than 50,000,000; delete what lies far from the data" in str(caught.value)
+    assert "cells, more than 50,000,000; delete cells far from the data" in str(caught.value)
 
 
 def test_a_sheet_whose_cells_give_no_places(tmp_path: Path) -> None:

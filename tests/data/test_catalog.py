@@ -71,8 +71,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError) as caught:
         find("pwscup2018-finale")
     assert str(caught.value) == (
-        "there is no data set 'pwscup2018-finale' (did you mean pwscup2018-final?); the catalog knows "
-        + ", ".join(NAMES)
+        "there is no dataset 'pwscup2018-finale' (did you mean pwscup2018-final?); use one of " + ", ".join(NAMES)
     )
 
 
@@ -207,7 +206,7 @@ def test_a_folder_we_may_not_enter_is_passed_by(tmp_path: Path, monkeypatch: pyt
         return exists(path)
 
     monkeypatch.setattr(Path, "exists", may_not_enter)
-    with pytest.raises(FileError, match="is in none of"):
+    with pytest.raises(FileError, match="is not in"):
         find("pwscup2018-final")
 
 
@@ -256,7 +255,7 @@ def test_partial_knowledge_is_a_part(bare_machine: Path) -> None:
 def test_a_part_with_other_columns_is_not_read_as_if_it_had_them(bare_machine: Path) -> None:
     folder = put(bare_machine / "noren", "pwscup2016_T.csv", "12583,536370,2010/12/1,8:45,22728,3.75,24\n")
     put(folder, "pwscup2016_M.csv", "12583,f,1951/8/14,France\n")
-    with pytest.raises(FileError, match="M has other columns than the schema pwscup2016; read the file itself"):
+    with pytest.raises(FileError, match="M does not follow the schema pwscup2016; read the file itself"):
         open_dataset("pwscup2016", "M")
 
 
@@ -302,5 +301,5 @@ def test_one_changed_byte_is_noticed(shared: Path, tmp_path: Path, monkeypatch: 
     content = bytearray((copy / "pwscup2016_T.csv").read_bytes())
     content[0] ^= 1
     (copy / "pwscup2016_T.csv").write_bytes(content)
-    with pytest.raises(FileError, match=r"pwscup2016_T\.csv is not that of the data set pwscup2016 .*get it again"):
+    with pytest.raises(FileError, match=r"pwscup2016_T\.csv is not the file of the data set pwscup2016 .*get it again"):
         verify(find("pwscup2016"))

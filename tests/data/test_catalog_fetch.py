@@ -1,4 +1,4 @@
-"""Fetching: only when told, from an archive on this machine, and only what the catalog knows is kept."""
+"""Fetching: only when told, from an archive on this machine, and only what use one of is kept."""
 
 import datetime as dt
 import functools
@@ -209,10 +209,10 @@ def test_a_workbook_is_fetched_and_kept_as_parquet(
 @pytest.mark.parametrize(
     ("members", "why"),
     [
-        ({"adult.data": DATA + " ", "adult.test": TEST}, "the content of adult.data is not that of the data set adult"),
-        ({"adult.data": DATA, "adult.test": DATA}, "the content of adult.test is not that of the data set adult"),
-        ({"adult.data": DATA}, "it holds no adult.test"),
-        ({"../adult.data": DATA, "../adult.test": TEST}, "it holds no adult.data"),
+        ({"adult.data": DATA + " ", "adult.test": TEST}, "adult.data is not the file of the data set adult"),
+        ({"adult.data": DATA, "adult.test": DATA}, "adult.test is not the file of the data set adult"),
+        ({"adult.data": DATA}, "adult.test is missing or incomplete"),
+        ({"../adult.data": DATA, "../adult.test": TEST}, "adult.data is missing or incomplete"),
     ],
 )
 def test_other_content_is_refused_and_removed(

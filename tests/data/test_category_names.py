@@ -84,7 +84,7 @@ def test_as_many_categories_as_items() -> None:
 
 @pytest.mark.parametrize("count", [0, 3])
 def test_impossible_counts(count: int) -> None:
-    with pytest.raises(ParameterError, match="use a count from 1 to 2"):
+    with pytest.raises(ParameterError, match="use a number from 1 to 2"):
         derive_categories({"a": "MUG", "b": "CUP"}, count=count)
 
 
@@ -94,7 +94,7 @@ def test_names_from_files(tmp_path: Path, small: History) -> None:
     (tmp_path / "bare.csv").write_text("item,price\na,1\n")
     with pytest.raises(ParameterError, match="the file has no product names"):
         read_item_names(tmp_path / "bare.csv")
-    with pytest.raises(ParameterError, match="the data have no product names, and item codes are not words"):
+    with pytest.raises(ParameterError, match="the data has no product names, and item codes are not words"):
         item_names(small)
 
 

@@ -47,7 +47,7 @@ def test_a_schema_without_checker_is_refused_with_those_that_have_one(tmp_path: 
     for call in (lambda: checks.check_release("adult", t, t), lambda: checks.check_guess("pwscup2016", t, t)):
         with pytest.raises(ParameterError, match="use one of pwscup2017, pwscup2018"):
             call()
-    with pytest.raises(ParameterError, match="name the published table too"):
+    with pytest.raises(ParameterError, match="needs the published table"):
         checks.check_guess("pwscup2018", t, t)
 
 
@@ -91,7 +91,7 @@ def test_warnings_leave_the_verdict_alone() -> None:
 
 
 def test_a_negative_limit_is_refused() -> None:
-    with pytest.raises(ParameterError, match="use limit >= 0"):
+    with pytest.raises(ParameterError, match="limit must be at least 0"):
         gather([], limit=-1)
 
 

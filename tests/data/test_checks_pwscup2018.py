@@ -163,7 +163,7 @@ def test_a_release_with_every_kind_of_cell_is_valid(original: Path, tmp_path: Pa
         ("customer", "1000000000", "whole number"),
         ("customer", "*", "whole number"),
         ("customer", "²", "whole number"),
-        ("customer", "99", "customer 17850 is 11 before"),
+        ("customer", "99", "customer 17850 already has 11"),
         ("date", "", "a date is a day of 2010 or 2011"),
         ("date", "2009/12/31", "a date is a day of 2010 or 2011"),
         ("date", "2012/1/1", "a date is a day of 2010 or 2011"),
@@ -177,10 +177,10 @@ def test_a_release_with_every_kind_of_cell_is_valid(original: Path, tmp_path: Pa
         ("date", "[]", "a date is a day of 2010 or 2011"),
         ("date", "[;]", "a date is a day of 2010 or 2011"),
         ("date", "[2010/12/3;2010/12/1]", "a range starts with its smaller end"),
-        ("date", "[2010/12/2;2010/12/9]", "the range must contain the original date 2010/12/1"),
-        ("date", "2010/12/2", "must keep or widen the original date 2010/12/1"),
-        ("item", "", "must keep or widen the original item 71053"),
-        ("item", "85123A", "must keep or widen the original item 71053"),
+        ("date", "[2010/12/2;2010/12/9]", "the cell must contain the original date 2010/12/1"),
+        ("date", "2010/12/2", "the cell must contain the original date 2010/12/1"),
+        ("item", "", "the cell must contain the original item 71053"),
+        ("item", "85123A", "the cell must contain the original item 71053"),
         ("item", "[71053;71053]", "a set of items in braces"),
         ("item", "{}", "a set of items in braces"),
         ("item", "{71053", "a set of items in braces"),
@@ -188,8 +188,8 @@ def test_a_release_with_every_kind_of_cell_is_valid(original: Path, tmp_path: Pa
         ("item", "{71053;}", "one semicolon between items"),
         ("item", "{71053;nothing}", "nothing does not"),
         ("item", "{71053; 85123A}", "' 85123A' does not"),
-        ("item", "{71053;85123A;71053}", "71053 is there twice"),
-        ("item", "{85123A;22728}", "the set must contain the original item 71053"),
+        ("item", "{71053;85123A;71053}", "71053 occurs twice"),
+        ("item", "{85123A;22728}", "the cell must contain the original item 71053"),
         ("price", "0", "from 0.01 to 99999.99"),
         ("price", "0.00", "from 0.01 to 99999.99"),
         ("price", "3.390", "at most two decimals"),
@@ -202,16 +202,16 @@ def test_a_release_with_every_kind_of_cell_is_valid(original: Path, tmp_path: Pa
         ("price", "nan", "from 0.01 to 99999.99"),
         ("price", "[3.39;1e9]", "at most two decimals"),
         ("price", "[4;3.39]", "a range starts with its smaller end"),
-        ("price", "[3.4;4]", "the range must contain the original price 3.39"),
-        ("price", "3.4", "must keep or widen the original price 3.39"),
+        ("price", "[3.4;4]", "the cell must contain the original price 3.39"),
+        ("price", "3.4", "the cell must contain the original price 3.39"),
         ("quantity", "0", "whole number from 1 to 999999"),
         ("quantity", "6.0", "whole number from 1 to 999999"),
         ("quantity", "06", "whole number from 1 to 999999"),
         ("quantity", "1000000", "whole number from 1 to 999999"),
         ("quantity", "[0;6]", "whole number from 1 to 999999"),
         ("quantity", "[6;1]", "a range starts with its smaller end"),
-        ("quantity", "[7;9]", "the range must contain the original quantity 6"),
-        ("quantity", "7", "must keep or widen the original quantity 6"),
+        ("quantity", "[7;9]", "the cell must contain the original quantity 6"),
+        ("quantity", "7", "the cell must contain the original quantity 6"),
     ],
 )
 def test_a_broken_cell_is_named_with_its_rule(
@@ -293,8 +293,8 @@ def test_a_shared_pseudonym_is_held_against_who_came_second(original: Path, tmp_
     content = "7,*,*,*,*\n7,*,*,*,*\n7,*,*,*,*\n8,*,*,*,*\n7,*,*,*,*\n8,*,*,*,*\n"
     report = check_release(original, written(tmp_path / "A.csv", content))
     assert places(report) == [(3, "customer"), (5, "customer")]
-    assert report.problems[0].rule == "a pseudonym stands for one customer; 7 stands for customer 17850 before"
-    assert report.problems[0].cure == "give customer 13047 a pseudonym of its own"
+    assert report.problems[0].rule == "a pseudonym belongs to one customer; 7 already belongs to customer 17850"
+    assert report.problems[0].cure == "give customer 13047 another pseudonym"
 
 
 def test_deleted_and_misshapen_rows_bind_no_pseudonym(original: Path, tmp_path: Path) -> None:

@@ -59,9 +59,9 @@ def test_customers_that_differ_by_a_zero_are_different_people() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(SchemaError, match="the data have no column 'item'; their columns are customer, date"):
+    with pytest.raises(SchemaError, match="the data has no column 'item'; its columns are customer, date"):
         History.of({name: ROWS[name] for name in ("customer", "date")}, SCHEMA)
-    with pytest.raises(SchemaError, match="the data have no column 'item'"):
+    with pytest.raises(SchemaError, match="the data has no column 'item'"):
         History(pl.DataFrame({"customer": ["a"], "date": ["b"]}), SCHEMA)
 
 

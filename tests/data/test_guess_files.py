@@ -72,7 +72,7 @@ def test_other_histories_get_pairs(small, tmp_path: Path) -> None:
     assert read_guess(file, small).pairs.rows() == [("2", "a", 1.0), ("1", "b", 1.0)]
     assert list(read_guesses(file, small)) == list(read_guesses(tmp_path / "g", small)) == ["mine"]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FileError, match="the folder holds no guesses"):
+    with pytest.raises(FileError, match="the folder contains no guesses"):
         read_guesses(tmp_path / "empty", small)
 
 
@@ -102,14 +102,14 @@ def test_customers_are_those_of_the_master_where_there_is_one(original) -> None:
     assert listed_customers(original).to_list() == ["a", "b"]
     people = pl.DataFrame({"customer": ["c", "a", "b"]})
     assert listed_customers(replace(original, master=people)).to_list() == ["a", "b", "c"]
-    with pytest.raises(ParameterError, match="1 customers of the original are not in the master, the first is b"):
+    with pytest.raises(ParameterError, match="1 customers of the original are missing from the master, the first is b"):
         listed_customers(replace(original, master=people.head(2)))
 
 
 def test_months_that_the_contest_does_not_have(tmp_path: Path) -> None:
     later = as_records(ROWS | {"date": ["2012/1/1"] * 3}, "pwscup2017")
     pairs = pl.DataFrame({"pseudonym": ["p"], "customer": ["a"], "period": ["2012/1"]})
-    with pytest.raises(ParameterError, match="names the period 2012/1, and F̂ has the months 2010/12 to 2011/11"):
+    with pytest.raises(ParameterError, match="names the period 2012/1, but F̂ has the months 2010/12 to 2011/11"):
         write_guess(pairs, tmp_path / "s.csv", later, later)
     assert not (tmp_path / "s.csv").exists()
 

@@ -50,13 +50,13 @@ def test_quotes_marks_and_line_ends_do_not_matter(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("a;x;*\nb;x\n", r"row 2, 'b;x': this row has 2 levels, the first one 3"),
-        ("a;x;*\nb;;*\n", r"row 2, 'b;;\*': level 1 is empty: the hierarchy has a hole"),
-        ("a;x;*\nb;x;*\na;y;*\n", r"row 3, 'a': the value is listed twice, with other labels"),
-        ("a;x;*\na;x;*\nb;x;*\nb;y;*\n", r"row 4, 'b': the value is listed twice, with other labels"),
-        ("a;x;p;*\nb;x;q;*\n", r"row 2, 'b': 'x' on level 1 is 'q' above here, and 'p' in row 1"),
-        ("a;b;a\n", r"'a': the hierarchy runs in a circle: a → b → a"),
-        ("a;b;c;*\nd;c;b;*\n", r"the hierarchy runs in a circle"),
-        ("", "the hierarchy lists no values"),
+        ("a;x;*\nb;;*\n", r"row 2, 'b;;\*': level 1 is empty; give every value"),
+        ("a;x;*\nb;x;*\na;y;*\n", r"row 3, 'a': the value is listed twice with different labels"),
+        ("a;x;*\na;x;*\nb;x;*\nb;y;*\n", r"row 4, 'b': the value is listed twice with different labels"),
+        ("a;x;p;*\nb;x;q;*\n", r"row 2, 'b': above 'x' on level 1 stands 'q' here and 'p' in row 1"),
+        ("a;b;a\n", r"'a': the hierarchy is circular: a → b → a"),
+        ("a;b;c;*\nd;c;b;*\n", r"the hierarchy is circular"),
+        ("", "the hierarchy cannot be read \\(no rows\\)"),
         ('a;"x;*\n', "the hierarchy cannot be read"),
     ],
 )
@@ -93,7 +93,7 @@ def test_a_folder_gives_each_column_its_file(tmp_path: Path) -> None:
     written(tmp_path, "1;*\n", "my_age.csv")
     with pytest.raises(FileError, match=r"the column age has two hierarchies: age\.csv, my_age\.csv"):
         read_hierarchies(tmp_path, ["age"])
-    with pytest.raises(FileError, match=r"holds no hierarchy for race.*race\.csv"):
+    with pytest.raises(FileError, match=r"has no hierarchy for race.*race\.csv"):
         read_hierarchies(tmp_path, ["race"])
     with pytest.raises(FileError, match="no such folder"):
         read_hierarchies(tmp_path / "nowhere", ["age"])
@@ -131,7 +131,7 @@ def test_intervals() -> None:
         ("4", "0-4", "0-9", "*"),
         ("5", "5-9", "0-9", "*"),
     ]
-    with pytest.raises(ParameterError, match="ranges of 8 are not made of whole ranges of 5"):
+    with pytest.raises(ParameterError, match="ranges of 8 cannot be made of ranges of 5"):
         interval_hierarchy("age", [1], [5, 8])
 
 

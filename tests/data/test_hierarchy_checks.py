@@ -31,10 +31,10 @@ def test_every_problem_of_a_file_is_told(tmp_path: Path) -> None:
     (file,) = written(tmp_path, a="\n".join(lines))
     assert [(one.row, one.value, one.rule) for one in check_hierarchy(file).problems] == [
         (3, "c;y", "this row has 2 levels, the first one 4"),
-        (4, "d;;r;*", "level 1 is empty: the hierarchy has a hole"),
-        (5, "a", "the value is listed twice, with other labels"),
-        (2, "b", "'x' on level 1 is 'q' above here, and 'p' in row 1"),
-        (6, "f", "the hierarchy runs in a circle: f → g → f"),
+        (4, "d;;r;*", "level 1 is empty; give every value"),
+        (5, "a", "the value is listed twice with different labels"),
+        (2, "b", "above 'x' on level 1 stands 'q' here and 'p' in row 1"),
+        (6, "f", "the hierarchy is circular: f → g → f"),
     ]
 
 
@@ -61,10 +61,10 @@ def test_many_files_beside_the_data(tmp_path: Path) -> None:
     age, city, other, nowhere = check_files(files, PEOPLE)
     # 020 is the number 20, and agrees with it; ? says that a cell is empty
     assert told(age) == [
-        "column age, '31': the data have this value (rows: 2, the first is row 2), and the file does not list it; "
+        "column age, '31': the data has this value (2 rows, the first is row 2) but the file does not list it; "
         "add a row for it"
     ]
-    assert (city.column, told(city)) == ("city", ["row 2, 'Bern': the value is listed twice, with other labels; "
+    assert (city.column, told(city)) == ("city", ["row 2, 'Bern': the value is listed twice with different labels; "
                                                   "list each value once"])  # fmt: skip
     assert told(other) == ["the file name matches no column of the data; name each file after its column: age.csv"]
     assert len(nowhere.problems) == 2
@@ -76,15 +76,13 @@ def test_two_files_for_one_column_and_numbers_with_two_spellings(tmp_path: Path)
     first, second = check_files(files, PEOPLE)
     assert told(first) == ["column age: the column has two files; keep one"]
     assert told(second)[0] == "column age: the column has two files; keep one"
-    assert "the value is listed twice, with other labels" in told(second)[1]
+    assert "the value is listed twice with different labels" in told(second)[1]
 
 
 def test_a_column_may_be_named_and_levels_bounded(tmp_path: Path) -> None:
     (file,) = written(tmp_path, ages="20;a;*\n31;a;*\n")
     assert check_files([file], PEOPLE, column="age")[0].problems == ()
-    assert told(check_files([file], PEOPLE, column="born")[0]) == [
-        "column born: the data have no such column; name one that they have"
-    ]
+    assert told(check_files([file], PEOPLE, column="born")[0]) == ["column born: the data has no such column"]
     assert "this row has 3 levels, more than 2" in told(check_files([file], most_levels=2)[0])[0]
 
 
@@ -93,7 +91,7 @@ def test_a_last_level_of_several_labels_is_noted(tmp_path: Path) -> None:
     found = check_files([file], PEOPLE)[0]
     assert (found.problems, found.notes) == (
         (),
-        ("the last level has several labels, so rows cannot always be made alike; end each row with *",),
+        ("the last level has several labels, so some rows may stay different; end each row with *",),
     )
 
 

@@ -56,12 +56,12 @@ def test_the_official_knowledge(shared: Path) -> None:
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.1, float("nan")])
 def test_no_share(small: History, share: float) -> None:
-    with pytest.raises(ParameterError, match="no share of the rows"):
+    with pytest.raises(ParameterError, match="is out of range; use 0 < knowledge <= 1"):
         partial(small, share)
 
 
 def test_no_characters(small: History) -> None:
-    with pytest.raises(ParameterError, match="cut to 0 characters"):
+    with pytest.raises(ParameterError, match="item-prefix = 0 is out of range"):
         partial(small, item_prefix=0)
 
 

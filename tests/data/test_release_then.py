@@ -138,10 +138,10 @@ def test_only_releases_of_one_another_go_together(tmp_path: Path) -> None:
     first, other = Pseudonymize().protect(original, seed=1), Pseudonymize().protect(original, seed=3)
     assert isinstance(first.public, History)
     second = Pseudonymize().protect(first.public, seed=1)
-    with pytest.raises(ParameterError, match="not made of the first one's public part; protect the public part"):
+    with pytest.raises(ParameterError, match="not made from the public part of the first; protect that public part"):
         first.then(other)
     first.publish(tmp_path / "public")
-    with pytest.raises(ParameterError, match="with its secret part at hand"):
+    with pytest.raises(ParameterError, match="while its secret part is present"):
         Release.load(tmp_path / "public").then(second)
     first.save(tmp_path / "release")
     assert known(Release.load(tmp_path / "release").then(second)) == known(first.then(second))
@@ -152,7 +152,7 @@ def test_a_pseudonym_of_several_people_is_refused() -> None:
     public = History(original.frame.with_columns(customer=pl.lit("7")), original.schema)
     pseudonyms = pl.DataFrame({"pseudonym": ["7", "7"], "customer": ["ann", "bob"], "period": ["2010/12", "2011/1"]})
     shared = Release(public, Secret(pseudonyms, pl.Series([0, 1]), 2), Statement("hand"))
-    with pytest.raises(ParameterError, match="a pseudonym of the release stands for several customers"):
+    with pytest.raises(ParameterError, match="a pseudonym of the release belongs to several customers"):
         shared.then(Pseudonymize().protect(public, seed=1))
     with pytest.raises(ParameterError, match="several customers"):
         shared.by_name()

@@ -9,7 +9,7 @@ TOML = 'kind = "table"\n[columns]\nage = { role = "quasi" }\nnote = { type = "te
 
 
 def test_a_column_without_a_role_is_asked_about() -> None:
-    with pytest.raises(SchemaError, match=r"nobody said what note is for: identifier, quasi, sensitive or other\?"):
+    with pytest.raises(SchemaError, match=r"the role of note is not set: identifier, quasi, sensitive or other\?"):
         reject_unclassified(Schema.from_toml(TOML))
 
 

@@ -69,5 +69,5 @@ def test_of_a_release_and_of_one_in_parts(tmp_path: Path) -> None:
 
 
 def test_what_is_no_release(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="this is no part of a release"):
+    with pytest.raises(FileError, match="this is not part of a release"):
         public_digest(tmp_path)

@@ -108,7 +108,7 @@ def test_methods_run_on_it_at_once() -> None:
 
 @pytest.mark.parametrize("rows", [0, -1, MOST_PEOPLE + 1])
 def test_impossible_sizes_are_refused(rows: int) -> None:
-    with pytest.raises(ParameterError, match="between 1 and 10,000,000 people"):
+    with pytest.raises(ParameterError, match="out of range; use 1 <= rows <= 10,000,000"):
         sample_people(rows)
 
 

@@ -115,10 +115,10 @@ def test_small_sizes_are_exact(data: st.DataObject) -> None:
         ({"block_rows": 0}, "block_rows=0 is too small; use block_rows >= 1"),
         (
             {"customers": 10, "rows": 9},
-            "rows=9 cannot give each of 10 customers a row; use rows >= 10 or fewer customers",
+            "rows=9 is less than one row for each of 10 customers; use rows >= 10 or fewer customers",
         ),
-        ({"customers": 2, "rows": 40_001}, "rows=40001 is more than 2 customers buy in a year; use customers >= 3"),
-        ({"items": 90_001}, "items=90001 is more than there are item codes of five digits; use items <= 90000"),
+        ({"customers": 2, "rows": 40_001}, "rows=40001 is too many for 2 customers; use customers >= 3"),
+        ({"items": 90_001}, "items=90001 is too many; use items <= 90000"),
     ],
 )
 def test_impossible_requests_are_refused_at_the_call(asked: dict[str, int], said: str) -> None:

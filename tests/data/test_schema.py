@@ -113,7 +113,7 @@ def test_columns_as_a_list_keep_their_order() -> None:
     assert Schema.of(given_).names == ("b", "a")
     with pytest.raises(SchemaError, match=r"^column a: type: "):
         Schema.of({"kind": "table", "columns": [{"name": "b"}, {"name": "a", "type": "x"}]})
-    with pytest.raises(SchemaError, match="two columns are called 'a'; give each a name of its own"):
+    with pytest.raises(SchemaError, match="two columns are named 'a'; rename one"):
         Schema.of({"kind": "table", "columns": [{"name": "a"}, {"name": "a"}]})
     with pytest.raises(SchemaError, match=r"^column : "):
         Schema.of({"kind": "table", "columns": [3]})

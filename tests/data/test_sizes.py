@@ -65,6 +65,6 @@ def test_a_workbook_is_counted_by_its_directory(tmp_path: Path) -> None:
 
 def test_reading_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl.DataFrame({"a": [1] * 10}).write_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr(reading, "stop_at_large", lambda path: source.limit_decoded_size(path, 50))
+    monkeypatch.setattr(reading, "limit_decoded_size", lambda path: source.limit_decoded_size(path, 50))
     with pytest.raises(FileError, match=r"t\.parquet: the file decodes to about 80 bytes \(10 rows\), more than 50"):
         read(tmp_path / "t.parquet")

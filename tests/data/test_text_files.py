@@ -72,7 +72,9 @@ def test_one_column_keeps_its_empty_cells(tmp_path: Path) -> None:
 
 def test_a_character_that_the_encoding_lacks_is_named(tmp_path: Path) -> None:
     schema = TEXTS.model_copy(update={"text": TEXTS.text.model_copy(update={"encoding": "iso-8859-1"})})
-    with pytest.raises(OutputError, match="was not written: '顧' is not in iso-8859-1; set encoding = \"utf-8\""):
+    with pytest.raises(
+        OutputError, match="was not written: '顧' does not exist in iso-8859-1; set encoding = \"utf-8\""
+    ):
         write(Table(pl.DataFrame({"a": ["é"], "b": ["顧客"]}), schema), tmp_path / "out.csv")
     schema = TEXTS.model_copy(update={"text": TEXTS.text.model_copy(update={"encoding": "no such"})})
     with pytest.raises(OutputError, match="unknown encoding: no such"):
@@ -116,7 +118,7 @@ def test_other_columns_of_a_history_are_left_out_and_said(tmp_path: Path) -> Non
     (tmp_path / "shop.csv").write_bytes(b"shop," + HEADER + b"7," + ROW)
     found = read(tmp_path / "shop.csv", SHOP)
     assert found.data.frame.columns == list(SHOP.names)
-    assert found.said == ("read as UTF-8, comma-separated, 6 columns, with a header", "left out: shop")
+    assert found.said == ("read as UTF-8, comma-separated, 6 columns, with a header", "columns not read: shop")
 
 
 def test_a_header_whose_name_holds_a_line_end(tmp_path: Path) -> None:
@@ -217,18 +219,18 @@ def test_nothing_but_empty_rows(tmp_path: Path) -> None:
     schema = Schema.of(
         {"kind": "table", "text": {"header": True}, "columns": {"a": {"optional": True}, "b": {"optional": True}}}
     )
-    with pytest.raises(FileError, match="a header and no rows"):
+    with pytest.raises(FileError, match="a header but no rows"):
         read_bytes(tmp_path, b"a,b\n,\n,\n", schema)
     headless = schema.model_copy(update={"text": schema.text.model_copy(update={"header": False})})
-    with pytest.raises(FileError, match="csv: the file holds no rows"):
+    with pytest.raises(FileError, match="csv: the file has no rows"):
         read_bytes(tmp_path, b",\n,\n", headless)
 
 
 @pytest.mark.parametrize(
     ("content", "encoding", "kind", "says"),
     [
-        (b"", "utf-8", FileError, "the file holds no rows"),
-        (b"a,b\n\xff,1\n", "utf-8", FormatError, "invalid UTF8 data; mend the row"),
+        (b"", "utf-8", FileError, "the file has no rows"),
+        (b"a,b\n\xff,1\n", "utf-8", FormatError, "invalid UTF8 data"),
         (b"a,b\n\x81,1\n", "cp932", FormatError, "'81': the bytes are not cp932"),
     ],
 )

@@ -106,7 +106,7 @@ def exact_values(records: Records, column: Column) -> pl.Series:
     """Return a column of an original, which must hold exact values."""
     values = records.frame[column.name]
     if is_generalised(values.dtype):
-        rule = _("give the data as they were before any protection")
+        rule = _("the original is already generalised; give the data as it was before protection")
         raise SchemaError(rule, column=column.name)
     return values
 

@@ -154,7 +154,7 @@ def describe(name: str) -> Dataset:
         if dataset.name == name:
             return dataset
     names = [dataset.name for dataset in KNOWN]
-    words = _("there is no data set {name!r}{hint}; the catalog knows {names}")
+    words = _("there is no {setting} {value!r}{hint}; use one of {names}")
     raise UnknownNameError(
         words.format(setting="dataset", value=name[:200], hint=suggestion(name, names), names=", ".join(names))
     )
@@ -168,7 +168,7 @@ def cache_folder() -> Path:
     try:
         return Path.home() / ".cache" / "noren"
     except RuntimeError:
-        raise OutputError(_("there is no home folder to keep data in; set XDG_CACHE_HOME to a folder")) from None
+        raise OutputError(_("there is no home folder to store data in; set XDG_CACHE_HOME to a folder")) from None
 
 
 def places() -> tuple[Path, ...]:
@@ -211,7 +211,7 @@ def find(name: str) -> Located:
         paths = _parts_in(folder, dataset)
         if dataset.parts[0].role in paths:
             return Located(dataset, folder, paths)
-    words = _("the data set {name} is in none of {places}")
+    words = _("the data set {name} is not in {folders}")
     raise FileError(words.format(name=name, folders=", ".join(map(str, looked_in))), _how_to_get(dataset))
 
 
@@ -294,7 +294,7 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
             address,
             packed,
             what=_("the data set {name}").format(name=name),
-            cure=_("check the network and try again, or {by_hand}").format(by_hand=_by_hand(dataset, archive)),
+            cure=_("try again, or {by_hand}").format(by_hand=_by_hand(dataset, archive)),
             progress=part_of(progress, 0.0, 0.9),
             timeout=timeout,
         )
@@ -393,7 +393,7 @@ def download(
         have = part.stat().st_size
         if total is not None and have < total:
             raise _NetworkError(
-                _("the connection broke after {have:,} of {total:,} bytes").format(have=have, total=total)
+                _("the connection ended after {have:,} of {total:,} bytes").format(have=have, total=total)
             )
         if have > largest:
             part.unlink()
@@ -438,7 +438,7 @@ def _receive(address: str, part: Path, progress: Progress, timeout: float, large
         first = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
         if continued and (first is None or int(first[1]) != have):
             if not have:
-                raise _NetworkError(_("the server answers with a piece nobody asked for"))
+                raise _NetworkError(_("the server sent another part than requested"))
             part.unlink()  # another piece than the one asked for: start over, without asking for a piece
             return _receive(address, part, progress, timeout, largest)
         if not continued:
@@ -507,9 +507,9 @@ def unpack(archive: Path, wanted: Mapping[str, Path], *, largest: int = LARGEST_
                         left -= len(chunk)
                         file.write(chunk)
                     if left:
-                        raise _damaged(archive, _("{name} is cut short").format(name=name))
+                        raise _damaged(archive, _("{name} is missing or incomplete").format(name=name))
     except KeyError:
-        raise _damaged(archive, _("it holds no {name}").format(name=name)) from None
+        raise _damaged(archive, _("{name} is missing or incomplete").format(name=name)) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise _damaged(archive, (str(error).splitlines() or [type(error).__name__])[0][:160]) from None
 

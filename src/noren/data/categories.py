@@ -94,7 +94,7 @@ def in_categories(items: pl.Series, of_item: Mapping[str, str]) -> pl.Series:
     text = items.cast(pl.String)
     missing = sorted(set(text.drop_nulls().unique().to_list()) - of_item.keys())
     if missing:
-        raise ParameterError(say("items_no_category_one", count=len(missing), item=missing[0], unknown=UNKNOWN))
+        raise ParameterError(say("items_without_category", count=len(missing), item=missing[0], unknown=UNKNOWN))
     return text.replace_strict(dict(of_item), default=None, return_dtype=pl.String)
 
 
@@ -118,7 +118,7 @@ def release_categories(statement: Statement) -> dict[str, list[str]] | None:
         for c, items in said.items()
     )
     if not fits:
-        raise ParameterError(say("statement_s_categories_not"))
+        raise ParameterError(say("categories_not_lists"))
     return {str(category): list(items) for category, items in said.items()}
 
 
@@ -173,7 +173,7 @@ def read_categories(path: str | Path) -> Categories:
         raise FileError(say("item_two_categories"), file=path, row=int(again["row"][-1]), value=again["item"][-1])
     for category in frame["category"].unique(maintain_order=True):
         if _FORBIDDEN & set(category):
-            raise FileError(say("category_s_code_may"), file=path, value=category)
+            raise FileError(say("bad_category_code"), file=path, value=category)
     named = frame.drop_nulls().unique("category", keep="first", maintain_order=True)
     names = dict(zip(named["category"], named["name"], strict=True)) if "name" in frame.columns else {}
     return Categories(dict(zip(frame["item"], frame["category"], strict=True)), names)
@@ -300,7 +300,7 @@ def derive_categories(
     groups = count - nameless
     if groups < 1 or groups > len(named):
         about = {"named": len(named), "count": count, "least": 1 + nameless, "most": len(named) + nameless}
-        raise ParameterError(say("named_items_cannot_make", **about))
+        raise ParameterError(say("wrong_category_count", **about))
     heads = [head_noun(names[item]) for item in named]
     label = _grouped([names[item] for item in named], heads, groups, seed)
     sizes = Counter(label.tolist())

@@ -115,8 +115,8 @@ def column_levels(
     if unlisted:
         several = ", ".join(unlisted[:_SHOWN]) + (", …" if len(unlisted) > _SHOWN else "")
         rule = _(
-            "{count} values of the data are not in their hierarchies: {values}"
-            "add a row for each to the column's file; missing cells may be a category (--missing category)"
+            "{count} values of the data are not in their hierarchies: {values}; add a row for each to the file of the "
+            "column, or treat missing cells as a category (--missing category)"
         )
         raise ParameterError(rule.format(count=len(unlisted), values=several))
     return rungs

@@ -45,7 +45,7 @@ def with_item_column(*histories: History) -> tuple[History, ...]:
 
     >>> from noren.data.schema import Schema
     >>> paid = Schema.of({"columns": {"customer": {"role": "customer"}, "price": {"role": "price"}}})
-    >>> (history,) = of_one_item(History.of({"customer": ["ann", "bob"], "price": [1.0, 2.0]}, paid))
+    >>> (history,) = with_item_column(History.of({"customer": ["ann", "bob"], "price": [1.0, 2.0]}, paid))
     >>> history["item"].to_list()
     ['one', 'one']
     """
@@ -214,7 +214,7 @@ def consistent_customers(
         said = sides.rows_of(part)
         for done, block in candidate_blocks(sides.known, said, enough):
             share = (start + (stop - start) * done) / len(pseudonyms)
-            progress(0.2 + 0.8 * share, _("asking who fits every row"))
+            progress(0.2 + 0.8 * share, _("finding consistent customers"))
             blocks.append(block)
         rows.append(said.counts)
     found = joined(blocks, len(sides.customers))
@@ -296,7 +296,7 @@ def compared_columns(original: History, public: History) -> list[Column]:
     shared = [c for c in original.schema.columns if c.name != customer and c.name in public.frame.columns]
     item = original.schema.role(Role.ITEM).name
     if item not in [c.name for c in shared]:
-        raise SchemaError(_("the release has no column {name!r}").format(name=item))
+        raise SchemaError(_("the release has no column {name!r}; give a release of this original").format(name=item))
     return sorted(shared, key=lambda column: column.name != item)
 
 
@@ -330,8 +330,8 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
     _reject_no_share(share)
     if item_prefix is not None and item_prefix < 1:
         raise ParameterError(
-            _("items cut to {count} characters tell nothing").format(
-                name="item-prefix", value=item_prefix, range="keep one or more"
+            _("{name} = {value} is out of range; use {range}").format(
+                name="item-prefix", value=item_prefix, range="item-prefix >= 1"
             )
         )
     there = original[Role.CUSTOMER].is_not_null()  # in the contest's files a row that is not known is DEL
@@ -357,7 +357,7 @@ def partial_table(original: Table, share: float = 1.0, seed: int = 0, *, item_pr
     """
     _reject_no_share(share)
     if item_prefix is not None:
-        raise ParameterError(_("leave --item-prefix out"))
+        raise ParameterError(_("a table has no items; omit --item-prefix"))
     unknown = np.ones(len(original), dtype=np.bool_)
     unknown[_drawn(len(original), share, seed).to_numpy()] = False
     kept = pl.when(~pl.Series(unknown)).then(pl.all()).name.keep()
@@ -373,7 +373,7 @@ def _drawn(rows: int, share: float, seed: int) -> pl.Series:
 def _reject_no_share(share: float) -> None:
     if not 0 < share <= 1:
         raise ParameterError(
-            _("knowledge = {share} is no share of the rows").format(
-                name="knowledge", value=share, range="use a number above 0 and up to 1, such as 0.5"
+            _("{name} = {value} is out of range; use {range}").format(
+                name="knowledge", value=share, range="0 < knowledge <= 1"
             )
         )

@@ -174,9 +174,9 @@ def _texts(
     """Read all cells as text, refusing a byte order mark, quotes as syntax, and ragged rows."""
     path, form = source.path, source.text_form(_LAYOUT, quoting=False, skip=skip)
     if form.encoding != "utf-8":
-        raise FormatError(say("file_starts_byte_order"), file=path, row=1)
+        raise FormatError(say("byte_order_mark"), file=path, row=1)
     if form.mixed_newlines:
-        raise FormatError(say("lines_end_different_ways"), file=path)
+        raise FormatError(say("mixed_line_ends"), file=path)
     names = tuple(names)
     expected = schema or Schema(kind="table", columns=tuple(Column(name=n) for n in names))
     arrangement(source, form, expected)
@@ -214,7 +214,7 @@ def listed_customers(original: History) -> pl.Series:
     listed = original.master["customer"].cast(pl.String).drop_nulls().unique().sort()
     unknown = bought.filter(~bought.is_in(listed.implode()))
     if len(unknown):
-        raise ParameterError(say("customers_original_not_master", count=len(unknown), customer=unknown[0]))
+        raise ParameterError(say("master_incomplete", count=len(unknown), customer=unknown[0]))
     return listed.alias("customer")
 
 
@@ -227,9 +227,7 @@ def write_guess(pairs: pl.DataFrame, path: Path, original: Records, public: Reco
         months = _by_month(pairs, public)
         others = months.filter(~pl.col("period").is_in(MONTHS))
         if len(others):
-            raise ParameterError(
-                say("guess_names_period_f", period=others["period"][0], first=MONTHS[0], last=MONTHS[-1])
-            )
+            raise ParameterError(say("period_outside", period=others["period"][0], first=MONTHS[0], last=MONTHS[-1]))
         write_months(_spread(months, listed_customers(original)), path)
     elif "row" in pairs.columns:
         write_pairs(pairs.select("row", "person"), path)
@@ -307,5 +305,5 @@ def read_guesses(path: str | Path, original: Records) -> dict[str, GuessFile]:
         return {path.name.split(".")[0]: read_guess(path, original)}
     files = sorted(p for p in path.iterdir() if p.name.endswith((".csv", ".csv.gz")))
     if not files:
-        raise FileError(say("folder_holds_no_guesses"), file=path)
+        raise FileError(say("no_guesses"), file=path)
     return {p.name.split(".")[0]: read_guess(p, original) for p in files}

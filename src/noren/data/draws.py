@@ -115,7 +115,7 @@ class Draws:
     def first(self, count: int) -> Iterator[History]:
         """Return the first ``count`` draws, one at a time."""
         if count < 1:
-            raise ParameterError(say("draws_say_nothing", count=count))
+            raise ParameterError(say("too_few_draws", count=count))
         return (self[draw] for draw in range(count))
 
 
@@ -123,14 +123,14 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
     """Write the first ``count`` draws to one Parquet file, a row group each, whole or not at all."""
     path = Path(path)
     if path.suffix.lower() != ".parquet":
-        raise ParameterError(say("draws_written_parquet", count=count), file=path)
+        raise ParameterError(say("parquet_only", count=count), file=path)
     with writing_file(path) as aside:
         writer: pq.ParquetWriter | None = None
         try:
             for i, draw in enumerate(draws.first(count)):
                 progress(i / count, _("draw {number} of {count}").format(number=i + 1, count=count))
                 if "draw" in draw.frame.columns:
-                    raise SchemaError(say("column_called_draw_already"), column="draw")
+                    raise SchemaError(say("draw_column_exists"), column="draw")
                 number = pl.lit(i, dtype=pl.UInt32).alias("draw")
                 table = draw.frame.select(number, *draw.schema.names).to_arrow()
                 if writer is None:

@@ -145,27 +145,26 @@ def frame_of(data: Any) -> pl.DataFrame:
     >>> frame_of({"age": [31, None]})["age"].to_list()
     [31, None]
     """
-
     frame: pl.DataFrame | None
     if isinstance(data, pl.LazyFrame):
         try:
             frame = data.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise ParameterError(say("lazy_frame_cannot_collected", reason=_first_line(error))) from None
+            raise ParameterError(say("lazy_frame", reason=_first_line(error))) from None
     elif _is_pandas(data):
         names = [str(name) for name in data.columns]
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
-            raise SchemaError(_("two columns are called {name!r}; give each a name of its own").format(name=twice))
+            raise SchemaError(_("two columns are named {name!r}; rename one").format(name=twice))
         columns = []
         for at, name in enumerate(names):  # values that are mixed or foreign stop it, with the name of the column
             values = data.iloc[:, at]
             if str(values.dtype).startswith(("period", "interval")):
-                raise SchemaError(say("values_pandas_type_not", dtype=values.dtype), column=name)
+                raise SchemaError(say("pandas_type", dtype=values.dtype), column=name)
             try:
                 series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
             except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
-                words = say("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error))
+                words = say("pandas_values", dtype=values.dtype, reason=_first_line(error))
                 raise SchemaError(words, column=name) from None
             columns.append(pl.Series(name, series))
         frame = pl.DataFrame(columns)
@@ -175,9 +174,14 @@ def frame_of(data: Any) -> pl.DataFrame:
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             frame = None
     if frame is None or isinstance(data, bytes):
-        raise ParameterError(_("{kind} is not a table of datapath of a file").format(kind=type(data).__name__))
+        raise ParameterError(
+            _(
+                "{kind} is not a table; give a Polars or pandas data frame, an Arrow table, columns by name, or the "
+                "path of a file"
+            ).format(kind=type(data).__name__)
+        )
     if not frame.width:
-        raise ParameterError(_("the data have no columns"))
+        raise ParameterError(_("the data has no columns"))
     return frame
 
 
@@ -218,7 +222,7 @@ def released_cells(values: pl.Series, column: Column) -> pl.Series:
         wrong = ((low > high) | (low.is_null() != high.is_null())).fill_null(value=False)
         if wrong.any():
             at = int(wrong.arg_true()[0])
-            words = say("range_ends_before_starts")
+            words = say("reversed_range")
             raise ValueInCellError(words, row=at + 1, column=name, value=f"[{low[at]};{high[at]}]")
         return pl.select(pl.when(low.is_not_null()).then(pl.struct(lo=low, hi=high)).alias(name))[name]
     if isinstance(dtype, pl.List) and column.scale == Scale.NOMINAL:
@@ -273,9 +277,11 @@ def reject_missing(names: Iterable[str], columns: Sequence[str], index: Sequence
     """Stop where data lack a column of one of these names; the cure tells of an index of pandas that has the name."""
     there = set(columns)
     for name in (name for name in names if name not in there):
-        rule = _("their columns are {names}")
+        rule = _("the data has no column {name!r}{hint}; its columns are {names}")
         if name in index:
-            rule = _("it is the index of the pandas frame, which is not read; call reset_index() to make it a column")
+            rule = _(
+                "{name!r} is the index of the pandas frame, which is not read; make it a column with reset_index()"
+            )
         raise SchemaError(rule.format(name=name, hint="", names=listing(columns)))
 
 

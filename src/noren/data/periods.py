@@ -49,9 +49,11 @@ def periods_of(dates: pl.Series, by: Calendar | Sequence[date] = "month") -> pl.
     else:
         starts, first = sorted(by), dates.min()
         if not starts or len(set(starts)) < len(starts):
-            raise ParameterError(_("the periods have no beginning of their own"))
+            raise ParameterError(_("periods need different first days"))
         if isinstance(first, date) and first < starts[0]:
-            raise ParameterError(_("{day} lies before the first period").format(day=first.isoformat()))
+            raise ParameterError(
+                _("{day} lies before the first period; start it on that day or earlier").format(day=first.isoformat())
+            )
         names = pl.Series([f"{d.year}/{d.month}/{d.day}" for d in starts], dtype=pl.String)
         places = pl.Series(starts).search_sorted(dates.drop_nulls(), side="right") - 1
         rows = dates.is_not_null().arg_true()

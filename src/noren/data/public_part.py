@@ -144,8 +144,8 @@ def scanned(
     # where a release is made, only the steward's schema keeps a column, and no method by what its statement says
     keep = kept_columns(statement) if original is None else {c.name for c in original.schema.columns if c.keep}
     for name in (name for name in found if name not in keep):  # the evidence counts values and tells none
-        rule = _('give it role = "identifier" in the schema, so that it is left out, or keep it: --keep "{column}"')
-        cure = _("it would be published and identifies people: {evidence}")
+        rule = _("it would be published and identifies people: {evidence}")
+        cure = _('give it role = "identifier" in the schema to remove it, or keep it with --keep "{column}"')
         raise SchemaError(rule.format(evidence=found[name]), cure.format(column=name), column=name)
     kept = sorted(set(found) & keep)
     return replace(statement, notes={**statement.notes, "kept": kept}) if kept else statement
@@ -172,6 +172,6 @@ def _own_identifiers(public: Records, original: Records, origin: pl.Series) -> d
             both = owners.select(owner).with_columns(texts).drop_nulls().filter(long_enough)
             count = int(both.select(pl.col("cell").str.contains(pl.col(owner), literal=True).sum()).item() or 0)
             if count >= 2 and count > _FEW * len(both) and both[owner].n_unique() > 1:
-                words = _("{count:,} of {rows:,} cells hold the {owner} of their own row")
+                words = _("{count:,} of {rows:,} cells contain the {owner} of their row")
                 found[column.name] = words.format(count=count, rows=len(both), owner=owner)
     return found

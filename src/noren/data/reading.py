@@ -1,7 +1,7 @@
 """One door for everything that can be read: CSV, Parquet, workbooks, official text formats, release folders.
 
-:func:`read` looks at the content, not only at the name, and says what it chose (:attr:`Read.said`). :func:`convert`
-passes a file of any size through in blocks.
+:func:`read` looks at the content, not only at the name, and says what it chose (:attr:`ReadResult.said`).
+:func:`convert` passes a file of any size through in blocks.
 
 What somebody hands to a function (data, a release or public rows, of any make) becomes records or a release by
 :func:`as_records`, :func:`as_public` and :func:`as_release`. Records stay as they are. Data frames of any make, Arrow
@@ -104,7 +104,7 @@ def read(
         widening = Widening(schema)
         blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(source, schema)]
         if not blocks:
-            raise FileError(say("file_holds_header_no"), file=source.path)
+            raise FileError(say("no_rows_below_header"), file=source.path)
         whole = widening.schema()
         if widening.types_changed:
             blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
@@ -115,16 +115,16 @@ def read(
     else:
         blocks = list(_typed_blocks(source, schema))
         if not blocks:
-            name = "the file holds a header and no rows" if form and form.header else "the file holds no rows"
+            name = "no_rows_below_header" if form and form.header else "file_holds_no_rows"
             raise FileError(say(name), file=source.path)
         data = records_of(pl.concat(blocks), schema)
     names = parquet_names(source) if source.kind == "parquet" else column_names(form) if form and form.header else ()
     extra = [name.strip() for name in names if name.strip() not in set(schema.names)]
     if extra:
-        said += (_("left out: {names}").format(names=listing(extra)),)
+        said += (_("columns not read: {names}").format(names=listing(extra)),)
     if master is not None:
         if not isinstance(data, History):
-            raise ParameterError(say("table_no_master"))
+            raise ParameterError(say("master_of_table"))
         data = replace(data, master=read_master(master))
     return ReadResult(data, said, questions)
 
@@ -201,7 +201,7 @@ def read_release(path: str | Path, original: Records) -> Release:
 def _aligned_release(path: Path, aligned: Records, original: Records) -> Release:
     statement = Statement(method="unknown", notes={"file": path.name})
     if len(aligned) != len(original):
-        raise FileError(say("file_rows_original", released=len(aligned), original=len(original)), file=path)
+        raise FileError(say("other_row_count", released=len(aligned), original=len(original)), file=path)
     # the contest of 2017 gives a pseudonym for each month, the month being the original's
     monthly = original.schema.official == "pwscup2017"
     periods = periods_of(original[Role.DATE]) if monthly else None
@@ -300,7 +300,7 @@ def convert(
 
 
 def read_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a file of any size, block by block, typed by ``schema``; a guessed one as :func:`settled`."""
+    """Yield the rows of a file of any size, block by block, typed by ``schema`` (see :func:`fit_schema`)."""
     source = Source.open(source)
     yield from _typed_blocks(source, fit_schema(source, schema))
 
@@ -309,7 +309,7 @@ def _format_of(path: Path) -> str:
     endings = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".xlsx": "excel"}
     kind = endings.get(path.suffix.lower())
     if kind is None:
-        raise ParameterError(say("no_format_ends", suffix=path.suffix, endings=", ".join(endings)), file=path)
+        raise ParameterError(say("unknown_ending", suffix=path.suffix, endings=", ".join(endings)), file=path)
     return kind
 
 
@@ -341,7 +341,7 @@ def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> 
                 file.write(content.encode("utf-8" if encoding.startswith("utf-8") else encoding))
             except (UnicodeEncodeError, LookupError) as error:
                 said = quoted(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
-                raise OutputError(say("was_not_written_not", path=path, character=said, encoding=encoding)) from None
+                raise OutputError(say("not_in_encoding", path=path, character=said, encoding=encoding)) from None
 
 
 # --- what somebody hands to a function --------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ def checked_seed(seed: Any) -> int:
     if number is not None and number < 0:
         raise ParameterError(say("seed_negative", seed=quoted(seed)[1:-1]))
     if number is None or number >= _SEEDS:
-        raise ParameterError(say("no_seed", seed=quoted(seed)))
+        raise ParameterError(say("not_a_seed", seed=quoted(seed)))
     return number
 
 
@@ -396,7 +396,7 @@ def _reject_open_questions(questions: Sequence[Question], file: Path | None = No
     asked = [question for question in questions if question.about != "role"]
     if asked:
         raise SchemaError(
-            str(asked[0]), _("give a schema that says it (schema=…); noren schema guess writes a first one"), file=file
+            str(asked[0]), _("give a schema that answers it (schema=…); noren schema guess writes a draft"), file=file
         )
 
 
@@ -467,7 +467,7 @@ def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: i
             return given
         history = made()
         if not isinstance(history, History):
-            raise ParameterError(say("table_no_official_text"))
+            raise ParameterError(say("no_official_format"))
         write_rows(history, Path(folder, name))
         return Path(folder, name)
 
@@ -476,7 +476,7 @@ def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: i
         return published(seen) if isinstance(seen, History) else seen
 
     if not isinstance(rows, History):
-        raise ParameterError(say("table_no_official_text"))
+        raise ParameterError(say("no_official_format"))
     with TemporaryDirectory(prefix="noren-") as folder:
         first = as_written(original, lambda: rows, "T.csv")
         if guess is None:

@@ -167,6 +167,7 @@ class Release:
     def to_polars(self, *, cells: Cells = "text") -> pl.DataFrame:
         """Return the public part as a Polars frame; ``cells`` is as in :meth:`Records.to_polars`.
 
+        >>> from noren.data.frames import Table
         >>> from noren.data.schema import Schema
         >>> ages = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
         >>> public = Table.of_release({"age": ["[20;29]", "31"]}, ages)
@@ -215,7 +216,7 @@ class Release:
             somebody else released, on which a verdict is asked.
         """
         if len(original) != len(aligned):
-            raise ParameterError(say("release_rows_original", released=len(aligned), original=len(original)))
+            raise ParameterError(say("other_row_count", released=len(aligned), original=len(original)))
         if pseudonyms is None and not isinstance(aligned, History):
             pseudonyms = Secret.nobodys().pseudonyms
         elif pseudonyms is None:
@@ -251,7 +252,7 @@ class Release:
         the same however its steps are grouped.
         """
         if len(self.secret.origin) != len(self.public) or second.secret.digest != self.public.digest():
-            raise ParameterError(say("second_release_was_not"))
+            raise ParameterError(say("other_first_release"))
         ours, theirs = self._one_customer_each(), second.secret.pseudonyms
         known = ours.select(
             pl.col("pseudonym").cast(pl.String).alias("customer"),
@@ -269,7 +270,7 @@ class Release:
         """Return the pseudonyms; stop where one stands for several customers, as it may in different periods."""
         known = self.secret.pseudonyms
         if known.n_unique(["pseudonym", "customer"]) > known["pseudonym"].n_unique():
-            raise ParameterError(say("pseudonym_release_stands_several"))
+            raise ParameterError(say("shared_pseudonym"))
         return known
 
     def by_name(self) -> Records:
@@ -379,7 +380,7 @@ class Release:
         public = public_block(frame, schema)
         for column in schema.columns:
             if not _holds(public.frame[column.name], column):
-                words = say("values_not_those_column", type=column.type)
+                words = say("values_of_other_type", type=column.type)
                 raise FileError(words, file=path, column=column.name)
         optional = {"parameters": dict, "promise": str, "noren": str, "notes": dict}
         statement = Statement(**_read_json(folder / "statement.json", {"method": str}, optional))
@@ -397,7 +398,7 @@ class Release:
             and all(end in rows for end in (origin["row"].min(), origin["row"].max()) if isinstance(end, int))
         )
         if not fits:
-            raise FileError(say("secret_part_does_not"), file=hidden)
+            raise FileError(say("secret_mismatch"), file=hidden)
         secret = Secret(pseudonyms, origin["row"], run["rows"], run.get("seed"), run.get("digest"))
         return cls(public, secret, statement)
 
@@ -410,7 +411,7 @@ class Release:
 def require_official_form(records: Records) -> None:
     """Stop where data have no contest's text format."""
     if not (isinstance(records, History) and records.schema.official):
-        raise ParameterError(say("schema_no_official_text", schema=records.schema.name))
+        raise ParameterError(say("no_official_format", schema=records.schema.name))
 
 
 def public_schema(path: Path) -> Schema:
@@ -454,7 +455,7 @@ def _read_frame(path: Path) -> pl.DataFrame:
 
 
 def _not_a_release(path: Path) -> FileError:
-    return FileError(say("no_part_release"), file=path)
+    return FileError(say("not_a_release"), file=path)
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
@@ -474,7 +475,7 @@ def _read_json(path: Path, needed: dict[str, Any], optional: dict[str, Any]) -> 
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, known[key]):
             said = value if isinstance(value, str | int | float) else type(value).__name__
-            raise FileError(say("not_what_release_says", key=key), file=path, value=said)
+            raise FileError(say("unexpected_value", key=key), file=path, value=said)
     return given
 
 
@@ -488,9 +489,9 @@ class RowDigest:
     """The sum of some rows' hashes.
 
     >>> one = RowDigest.of(pl.Series(["a,1", "b,2"])) + RowDigest.of(pl.Series(["c,3"]))
-    >>> one.told(["x", "y"]) == RowDigest.of(pl.Series(["c,3", "a,1", "b,2"])).told(["x", "y"])
+    >>> one.text(["x", "y"]) == RowDigest.of(pl.Series(["c,3", "a,1", "b,2"])).text(["x", "y"])
     True
-    >>> one.told(["x", "y"]) == RowDigest.of(pl.Series(["c,3", "a,1", "a,1"])).told(["x", "y"])
+    >>> one.text(["x", "y"]) == RowDigest.of(pl.Series(["c,3", "a,1", "a,1"])).text(["x", "y"])
     False
     """
 

@@ -111,7 +111,7 @@ def _role(value: object) -> object:
     if isinstance(value, str) and value not in set(Role):
         raise ValueError(
             say(
-                "role_not_known_use",
+                "unknown_value",
                 setting="role",
                 value=value,
                 hint=suggestion(value, [*map(str, Role)]),
@@ -124,9 +124,9 @@ def _role(value: object) -> object:
 def name_problem(name: str) -> str | None:
     """Say what is wrong with a column's name, or nothing."""
     if not 1 <= len(name) <= LONGEST_NAME:
-        return _("a column's name has 1 to {most} characters").format(most=LONGEST_NAME)
+        return _("a column name has 1 to {most} characters; rename the column").format(most=LONGEST_NAME)
     if name == "*" or (name[0] == "^" and name[-1] == "$"):
-        return _("the name {name!r} stands for many columns in a query").format(name=name)
+        return _("{name!r} is a pattern for several columns; rename the column").format(name=name)
     return None
 
 
@@ -173,48 +173,40 @@ class Column(BaseModel):
                 filled["type"] = usual.get(str(scale), ValueType.TEXT)
         if scale is not None:
             if scale not in list(Scale):
-                raise ValueError(
-                    say("scale_not_known_use", setting="scale", value=scale, hint="", names=", ".join(Scale))
-                )
+                raise ValueError(say("unknown_value", setting="scale", value=scale, hint="", names=", ".join(Scale)))
             if filled["type"] not in [kind for kind, about in _TYPES.items() if about[0] == scale]:
-                raise ValueError(say("scale_does_not_go", scale=scale, type=filled["type"]))
+                raise ValueError(say("scale_of_other_type", scale=scale, type=filled["type"]))
         return filled
 
     @model_validator(mode="after")
     def _consistent(self) -> Column:
         if self.domain is not None and self.type != ValueType.TEXT:
-            raise ValueError(_("a domain lists texts; give numbers and dates a minimum and a maximum"))
+            raise ValueError(_("texts have a domain, numbers and dates a minimum and a maximum"))
         if self.domain is not None and (not self.domain or len(set(self.domain)) != len(self.domain)):
-            raise ValueError(_("a domain needs at least one value, each once"))
+            raise ValueError(_("a domain needs at least one value, without duplicates"))
         for bound in (self.minimum, self.maximum):
             if bound is not None and self.type == ValueType.TEXT:
-                raise ValueError(_("texts have no minimum and no maximum; give them a domain"))
+                raise ValueError(_("texts have a domain, numbers and dates a minimum and a maximum"))
             _scale, _dtype, kind, example = _TYPES[self.type]
             endless = isinstance(bound, float) and not math.isfinite(bound)
             # type(), for a datetime is a date too
             if bound is not None and (type(bound) is not kind or getattr(bound, "tzinfo", None) or endless):
-                raise ValueError(say("bounds_column_type_written", type=self.type, example=example))
+                raise ValueError(say("bad_bounds", type=self.type, example=example))
         if not self.known and self.role != Role.OTHER:
             raise ValueError(_("only a column of role other can be declared unknown (known = false)"))
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:  # type: ignore[operator]
-            raise ValueError(_("the minimum lies above the maximum"))
+            raise ValueError(_("the minimum is above the maximum"))
         if self.format and self.scale != Scale.INTERVAL:
             raise ValueError(_("only dates and times have a format"))
         if self.number is not None and self.scale != Scale.RATIO:
-            raise ValueError(_("only numbers say how numbers are written"))
+            raise ValueError(_("only numbers have a number format"))
         if self.number is not None and self.number not in NUMBER_FORMATS:
             raise ValueError(
-                say(
-                    "number_format_not_known",
-                    setting="number",
-                    value=self.number,
-                    hint="",
-                    names=", ".join(NUMBER_FORMATS),
-                )
+                say("unknown_value", setting="number", value=self.number, hint="", names=", ".join(NUMBER_FORMATS))
             )
         if self.format and not format_reads_back(self.format, self.type):
             example = "%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S"
-            raise ValueError(say("format_does_not_spell", format=self.format, type=self.type, example=example))
+            raise ValueError(say("bad_format", format=self.format, type=self.type, example=example))
         return self
 
     @property
@@ -238,7 +230,7 @@ class Column(BaseModel):
 def _delimiter(value: object) -> object:
     """Refuse delimiters that no file can use."""
     if isinstance(value, str) and (not value.isascii() or value in ('"', "\r", "\n", "\0")):
-        raise ValueError(say("no_delimiter", delimiter=value))
+        raise ValueError(say("bad_delimiter", delimiter=value))
     return value
 
 
@@ -295,18 +287,18 @@ class Schema(BaseModel):
     def _consistent(self) -> Schema:
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
-            raise ValueError(_("two columns are called {name!r}; give each a name of its own").format(name=twice[0]))
+            raise ValueError(_("two columns are named {name!r}; rename one").format(name=twice[0]))
         allowed = set(_HISTORY_ROLES) if self.kind == Kind.HISTORY else _TABLE_ROLES
         for column in self.columns:
             if column.role not in allowed:
                 about = {"name": column.name, "role": column.role, "kind": self.kind}
-                raise ValueError(say("column_role_does_not", **about, roles=", ".join(sorted(allowed))))
+                raise ValueError(say("role_of_other_kind", **about, roles=", ".join(sorted(allowed))))
         if self.kind == Kind.HISTORY:
             roles = [c.role for c in self.columns]
             if Role.CUSTOMER not in roles:
                 raise ValueError(say("no_column_has_role", role=Role.CUSTOMER))
             if not set(_SOMETHING_BOUGHT) & set(roles):
-                raise ValueError(say("no_column_describes_purchase", roles=", ".join(_SOMETHING_BOUGHT)))
+                raise ValueError(say("no_purchase_column", roles=", ".join(_SOMETHING_BOUGHT)))
             for role in _ONCE_IN_HISTORY:
                 if roles.count(role) > 1:
                     raise ValueError(_("two columns have the role {role}; keep one").format(role=role))
@@ -330,7 +322,7 @@ class Schema(BaseModel):
         """Return the one column with ``role``."""
         found = self.with_role(role)
         if not found:
-            raise SchemaError(say("no_column_role", role=role))
+            raise SchemaError(say("no_column_has_role", role=role))
         return found[0]
 
     def with_role(self, *roles: Role | str) -> tuple[Column, ...]:
@@ -344,7 +336,7 @@ class Schema(BaseModel):
         """Return the schema that ships with Noren under ``name``."""
         if name not in PRESETS:
             raise UnknownNameError(
-                say("there_no_schema_presets", name=name, hint=suggestion(name, PRESETS), presets=", ".join(PRESETS))
+                say("unknown_preset", name=name, hint=suggestion(name, PRESETS), presets=", ".join(PRESETS))
             )
         text = (Path(__file__).parent / "presets" / f"{name}.toml").read_text(encoding="utf-8")
         return cls.from_toml(text)
@@ -397,7 +389,7 @@ class Schema(BaseModel):
                 place = place[2:]
             key = f"{'.'.join(place)}: " if place else ""
             rule = key + translated(re.sub(r"^(Value error|Assertion failed), ", "", first["msg"]))
-            raise SchemaError(rule, _("mend the schema"), file=file, column=column) from None
+            raise SchemaError(rule, _("correct the schema"), file=file, column=column) from None
 
     def to_toml(self) -> str:
         """Return the schema as TOML, leaving out what is the default."""
@@ -425,7 +417,7 @@ def reject_unclassified(schema: Schema) -> None:
 
     A column that nobody thought about may be the one that gives people away, so it does not pass as ``other``.
 
-    >>> stop_at_unclassified(Schema.preset("adult"))
+    >>> reject_unclassified(Schema.preset("adult"))
     """
     if schema.kind != Kind.TABLE:
         return

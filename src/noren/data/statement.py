@@ -39,7 +39,7 @@ class Statement:
         return cls(
             method="chain",
             parameters={"steps": [{"method": s.method} | s.parameters for s in steps]},
-            promise=N_("each step keeps its promise about the data that the step before it left"),
+            promise=N_("each step keeps its promise for the output of the previous step"),
             notes=notes,
         )
 

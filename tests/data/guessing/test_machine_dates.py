@@ -41,7 +41,7 @@ def test_how_a_column_writes_its_days(name: str, values: list[object], format_: 
 
 def test_a_year_that_could_stand_at_either_end_is_asked_about() -> None:
     _column, [asked] = guessed("day", ["18/04/01", "18/04/23", "18/05/30"])
-    assert asked.text == "day: is 18/04/01 2018-04-01 or 2001-04-18? every value fits both; 2018-04-01 was chosen"
+    assert asked.text == "day: is 18/04/01 2018-04-01 or 2001-04-18? Every value allows both; 2018-04-01 was chosen"
     assert [answer.value for answer in asked.answers] == ["%y/%m/%d", "%d/%m/%y"]
     assert guessed("day", ["4/1/18", "4/23/18"])[1] == []
     _column, [asked] = guessed("day", ["1/4/18", "2/4/18"])

@@ -69,7 +69,7 @@ def test_people_are_counted_by_what_identifies_them(columns: dict[str, tuple[str
 
 def test_what_is_only_guessed_to_identify_people_does_not_count_them() -> None:
     data = table({"case_no": ("identifier", [1, 1, 2, 3, 4, 5]), "age": AGES})
-    with pytest.raises(SchemaError, match="its 5 values stand in 6 rows"):
+    with pytest.raises(SchemaError, match="its 5 values occur in 6 rows"):
         reject_repeated_people(data)
     reject_repeated_people(dataclasses.replace(data, schema=data.schema.model_copy(update={"guessed": True})))
 
@@ -77,7 +77,7 @@ def test_what_is_only_guessed_to_identify_people_does_not_count_them() -> None:
 def test_a_table_whose_people_repeat_is_not_protected() -> None:
     rows = {"Member_number": ("quasi", [i // 3 for i in range(90)]), "age": ("quasi", [i % 3 for i in range(90)])}
     said = (
-        r"^Member_number identifies people, and its 30 values stand in 90 rows \(3 each\):"
+        r"^Member_number identifies people, and its 30 values occur in 90 rows \(3 each\):"
         r" k would count rows, not people;"
         r' say that rows are purchases \(kind = "history", --rows purchases\), or keep one row a person$'
     )
@@ -116,7 +116,7 @@ def test_a_stream_counts_people_too(tmp_path: Path, ending: str) -> None:
         return path
 
     method = Retention(k=2)
-    said = r"patient_id identifies people, and its 997 values stand in 1,000 rows \(1 each\)"
+    said = r"patient_id identifies people, and its 997 values occur in 1,000 rows \(1 each\)"
     with pytest.raises(SchemaError, match=said):
         protect_file(written([max(i, 3) for i in range(1000)]), tmp_path / "r", method, SCHEMA, seed=1)
     assert not (tmp_path / "r").exists()
@@ -130,7 +130,7 @@ def test_a_stream_remembers_people_over_blocks_and_no_more_than_it_may(monkeypat
         seen.add(block)
     seen.reject_repeated_people()
     seen.add(blocks[2])
-    with pytest.raises(SchemaError, match="its 25 values stand in 30 rows"):
+    with pytest.raises(SchemaError, match="its 25 values occur in 30 rows"):
         seen.reject_repeated_people()
     monkeypatch.setattr(people, "_MOST_SEEN", 20)
     full = people.PeopleSeen(SCHEMA)

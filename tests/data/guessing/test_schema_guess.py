@@ -92,7 +92,7 @@ def test_an_email_is_an_identifier_even_when_some_repeat() -> None:
 
 def test_what_could_go_either_way_is_asked(tmp_path: Path) -> None:
     found = of(tmp_path, "customer,when,item\na,03/04/2010,x\nb,05/06/2010,y\n")
-    assert str(found.questions[0]) == "when: day first or month first? every value fits both; %d/%m/%Y was chosen"
+    assert str(found.questions[0]) == "when: day first or month first? Every value allows both; %d/%m/%Y was chosen"
     assert roles(found) == ["customer", "date", "item"]
     assert not found.questions[0].stops
     found = of(tmp_path, "customer,date,item\na,03/14/2010,x\n")
@@ -196,7 +196,7 @@ def test_other_formats_are_guessed_too(tmp_path: Path) -> None:
     frame.write_excel(tmp_path / "shop.xlsx")
     for name, said in (
         ("shop.parquet", "read as Parquet, 4 columns, 2 rows"),
-        ("shop.xlsx", "read as Excel, first sheet, 4 columns, 2 rows"),
+        ("shop.xlsx", "read as Excel, sheet Sheet1, 4 columns, 2 rows"),
     ):
         found = guess_schema(tmp_path / name)
         assert found.said[0] == said
@@ -223,9 +223,9 @@ def test_a_header_alone_says_little(tmp_path: Path) -> None:
 
 
 def test_a_name_no_column_may_have() -> None:
-    with pytest.raises(SchemaError, match=r"'': a column's name has 1 to 200 characters; rename the column"):
+    with pytest.raises(SchemaError, match=r"'': a column name has 1 to 200 characters; rename the column"):
         guess_columns(pl.DataFrame({"": [1]}))
-    with pytest.raises(SchemaError, match=r"'\*': the name '\*' stands for many columns"):
+    with pytest.raises(SchemaError, match=r"'\*': '\*' is a pattern for several columns"):
         guess_columns(pl.DataFrame({"*": [1]}))
 
 
@@ -266,7 +266,7 @@ def test_what_was_understood_is_shown_beside_an_example(tmp_path: Path) -> None:
     )
     told = [(u.column, u.type, u.written, u.example, u.value) for u in found.understood]
     assert told[1:4] == [
-        ("購入日", "date", "days by Japanese eras", "H30.4.1", "2018/4/1"),
+        ("購入日", "date", "dates in Japanese eras", "H30.4.1", "2018/4/1"),
         ("価格", "integer" if found.schema.kind == "table" else "decimal", "numbers like 1,234.56", "1,280円", "1280"),
         ("率", "decimal", "percentages like 1,234.56%", "12.5%", "0.125"),
     ]
@@ -279,7 +279,7 @@ def test_columns_without_a_name_of_their_own_are_given_one(tmp_path: Path) -> No
     found = of(tmp_path, ",age,age\nx,1,2\ny,3,4\n")
     assert found.schema.names == ("column1", "age", "age_2")
     assert found.said[1:3] == (
-        "column 1 has no name in the header; it is called column1",
-        "two columns are called 'age'; column 3 is called age_2",
+        "column 1 has no name in the header; it is now column1",
+        "two columns are named 'age'; column 3 is now age_2",
     )
     assert read(tmp_path / "file.csv").data.frame.row(1) == ("y", 3, 4)

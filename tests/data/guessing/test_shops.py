@@ -104,7 +104,7 @@ SHOPS: dict[str, tuple[dict[str, Cell], dict[str, str]]] = {
         {"Kundennummer": who, "Bestelldatum": day, "Artikel": words, "Menge": pieces, "Preis": price},
         {"Kundennummer": "customer", "Bestelldatum": "date", "Artikel": "item", "Menge": "quantity", "Preis": "price"},
     ),
-    "German, cut short": (
+    "German, missing or incomplete": (
         {"KdNr": who_text, "Bon": basket, "Kaufdatum": day, "Uhrzeit": clock, "ArtNr": product, "Artikelnr": product,
          "Artikelbezeichnung": words, "Stück": pieces, "Einzelpreis": price, "Betrag": total, "Filiale": shop},
         {"KdNr": "customer", "Bon": "invoice", "Kaufdatum": "date", "Uhrzeit": "time", "Artikelnr": "item",
@@ -365,7 +365,7 @@ def test_texts_of_their_own_are_asked_about() -> None:
         False,
     )
     assert question.text == (
-        "remarks: long texts that differ from row to row (72 different ones in 72 cells);"
+        "remarks: long texts that differ from row to row (72 different values in 72 cells);"
         " does it identify people? identifier was chosen"
     )
 
@@ -384,7 +384,7 @@ def test_visits_of_patients_are_asked_about() -> None:
     assert question(visits) == (
         "kind",
         "history",
-        "patient_id repeats 6.0 times a value (12 values in 72 rows): are rows purchases?",
+        "60 rows repeat a value of patient_id (12 values in 72 rows): is each row a purchase?",
     )
 
 
@@ -397,7 +397,7 @@ def test_a_few_people_entered_twice_are_asked_about() -> None:
     assert question(twice) == (
         "kind",
         "table",
-        "3 rows repeat a value of customer_id (69 values in 72 rows): are rows purchases?",
+        "3 rows repeat a value of customer_id (69 values in 72 rows): is each row a purchase?",
     )
     assert question({"id": lambda r: max(r.line, 3), "age": age})[:2] == ("kind", "table")
 
@@ -406,7 +406,10 @@ def test_one_row_a_customer_with_all_of_a_purchase_is_one() -> None:
     once = {"customer": person, "date": day, "item": words, "price": price}
     found = guess_columns(frame(once))
     assert (str(found.schema.kind), asked(found)) == ("history", [])
-    assert found.said[-1] == "(nearly) every value of customer stands in one row: taken as purchases, one each"
+    assert (
+        found.said[-1]
+        == "(almost) every value of customer occurs in one row; rows are read as purchases, one per customer"
+    )
     half = {"Customer ID": person, "Age": age, "Item Purchased": words, "Purchase Amount (USD)": total}
     assert question(half)[:2] == ("kind", "history")
 
@@ -416,7 +419,7 @@ def test_two_who_could_be_the_customer_are_asked_about() -> None:
     assert question(both) == (
         "customer",
         "customer_id",
-        "customer_id and user_id could each tell who bought (12 and 5 values in 72 rows): which is the customer?",
+        "customer_id and user_id could each be the customer (12 and 5 values in 72 rows): which one is it?",
     )
     found = guess_columns(frame(both))
     assert [answer.value for answer in found.questions[0].answers] == ["customer_id", "user_id"]
@@ -429,7 +432,7 @@ def test_a_number_for_each_order_alone_is_asked_about() -> None:
     assert question(alone) == (
         "customer",
         "customer_id",
-        "every value of customer_id has one order_id only: does it tell who bought, or is it another number of orders?",
+        "every value of customer_id has only one order_id: is it the customer, or another order number?",
     )
 
 
@@ -439,7 +442,7 @@ def test_purchases_of_nobody_are_asked_about() -> None:
     assert question(till) == (
         "kind",
         "table",
-        "Date, Invoice ID, Unit price, Quantity and 1 more look like purchases, and no column tells who bought:"
+        "Date, Invoice ID, Unit price, Quantity and 1 more look like purchases, but no column is the customer:"
         " are rows purchases?",
     )
 
@@ -450,7 +453,7 @@ def test_a_number_of_nothing_in_purchases_is_asked_about() -> None:
     assert question(bare) == (
         "customer",
         "id",
-        "no column is called the customer; id has 12 values in 72 rows: does it tell who bought?",
+        "no column is named like a customer; id has 12 values in 72 rows: is it the customer?",
     )
 
 
@@ -497,9 +500,9 @@ def test_the_customer_somebody_names_is_the_customer() -> None:
     found = guess_columns(both, customer="user_id")
     assert roles(found) == {"customer_id": "identifier", "user_id": "customer", "date": "date", "item": "item"}
     assert [(question.about, question.column) for question in found.questions] == [("role", "customer_id")]
-    with pytest.raises(SchemaError, match=r"the data have no column 'user' \(did you mean user_id\?\)"):
+    with pytest.raises(SchemaError, match=r"the data has no column 'user' \(did you mean user_id\?\)"):
         guess_columns(both, customer="user")
-    with pytest.raises(SchemaError, match="where rows are people, no column tells who bought; leave the customer out"):
+    with pytest.raises(SchemaError, match="rows that are people have no customer column; omit the customer"):
         guess_columns(both, kind="table", customer="user_id")
     with pytest.raises(SchemaError, match="no column could be a date, an item, a price or a quantity"):
         guess_columns(frame({"customer": who}), kind="history")
@@ -509,6 +512,6 @@ def test_the_customer_somebody_names_is_the_customer() -> None:
 
 def test_numbers_of_days_are_no_dates_and_that_is_said() -> None:
     found = guess_columns(frame(SHOPS["household panel"][0]))
-    assert "DAY holds numbers from 1 to 113 and no dates: taken as other" in found.said
+    assert "DAY has numbers from 1 to 113, not dates; it is read as other" in found.said
     groceries = guess_columns(frame(SHOPS["groceries"][0]))
-    assert groceries.said[-1] == "no column numbers the products: itemDescription is taken as the item"
+    assert groceries.said[-1] == "no other column fits, so itemDescription is read as the item"

@@ -57,7 +57,7 @@ def check_guess(
     given = [original, guess]
     if schema_name == "pwscup2018":
         if published is None:
-            rule = _("a guess in the format of {schema} names pseudonyms of the published table")
+            rule = _("a guess in the format of {schema} needs the published table")
             raise ParameterError(rule.format(schema=schema_name))
         given.insert(1, published)
     report: Report = _checker(schema_name).check_guess(*given, limit=limit)

@@ -80,14 +80,10 @@ def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> 
         customer, given = str(named["customer"][at]), str(named["pseudonym"][at])
         if customer in name_of:
             about = {"customer": inline(customer), "pseudonym": inline(name_of[customer])}
-            return Problem(row, column, given, say("customer_one_pseudonym_all", **about))
-        rule = say("pseudonym_stands_one_customer", pseudonym=inline(given), customer=inline(bearer_of[given]))
+            return Problem(row, column, given, say("two_pseudonyms", **about))
+        rule = say("shared_pseudonym", pseudonym=inline(given), customer=inline(bearer_of[given]))
         return Problem(
-            row,
-            column,
-            given,
-            rule,
-            _("give customer {customer} a pseudonym of its own").format(customer=inline(customer)),
+            row, column, given, rule, _("give customer {customer} another pseudonym").format(customer=inline(customer))
         )
 
     yield Finding(broken_rows(refused_rows, pl.lit(value=True)), rank, inconsistent)
@@ -142,7 +138,7 @@ def _cell_words(column: str, fault: str, items: pl.Series, row: Mapping[str, Any
     known = set(items.filter(items.is_in(members)))
     for item in members:
         if item not in known:
-            return say("every_item_set_must", item=inline(item))
+            return say("unknown_item_in_set", item=inline(item))
     return say("item_twice_in_set", item=inline(next(item for item in members if members.count(item) > 1)))
 
 
@@ -159,9 +155,9 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
     table = read_columns(original, COLUMNS)
     table = table.with_columns(_whole(c, pl.col(c), original=True).alias(f"{c}_value") for c in FORMS)
     rules = {
-        "date": _("a date of the original is a day of the calendar, written like 2010/12/1"),
-        "price": _("a price of the original is more than 0 and has at most two decimals"),
-        "quantity": _("a quantity of the original is a whole number from 1"),
+        "date": _("a date is a day written like 2010/12/1"),
+        "price": _("a price is above 0 and has at most two decimals"),
+        "quantity": _("a quantity is a whole number from 1"),
     }
     for column, rule in rules.items():
         reject_null(original, table, column, table[f"{column}_value"], rule)
@@ -240,7 +236,7 @@ def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
         .then(pl.lit("set_without_original"))
     )
     formed = pl.col("customer").str.contains(PSEUDONYM)
-    rules = [SheetRule("customer", ~formed, say("pseudonym_whole_number_from", row=DELETED_ROW))]
+    rules = [SheetRule("customer", ~formed, say("pseudonym_form", row=DELETED_ROW))]
     for column in COLUMNS[1:]:
         faults = kept[f"{column}_fault"]
         for fault in faults.drop_nulls().unique():

@@ -173,7 +173,7 @@ def read_lines(path: Path, *, utf8: bool = False, carriage_return_ends_line: boo
     if marked:
         content = content.removeprefix(_BYTE_ORDER_MARK)
     if content.count(b"\n") > MOST_LINES:
-        raise FileError(say("file_more_than_lines", most=MOST_LINES), file=path)
+        raise FileError(say("too_many_lines", most=MOST_LINES), file=path)
     not_utf8 = None
     try:
         text = content.decode("utf-8" if utf8 else "latin-1")
@@ -193,9 +193,9 @@ def split_cells(line: pl.Expr, columns: Sequence[str]) -> pl.Expr:
 
 @dataclass(frozen=True)
 class SheetRule:
-    """A rule about one column, or with ``None`` about the row: where it is broken, its words and the cure.
+    """A rule about one column, or with ``None`` about the row: where it is broken, and its message.
 
-    Where the words depend on the row, ``rule`` is a function of its cells by name that returns both.
+    Where the message depends on the row, ``rule`` is a function of its cells by name.
     """
 
     column: str | None
@@ -245,11 +245,11 @@ class Sheet:
         if self.lines.not_utf8 is not None:
             problems.append(Finding.once(Problem(self.lines.not_utf8, None, None, say("not_utf8"))))
         if self.rows.is_empty():
-            problems.append(Finding.once(Problem(None, None, None, say("file_no_rows"))))
+            problems.append(Finding.once(Problem(None, None, None, say("no_rows"))))
         else:
             # the reader stops at a row with more cells than the first; where that one is short, it is the one to blame
             most = max(self.width, len(self.columns))
-            words = say("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
+            words = say("too_many_cells", expected=len(self.columns), columns=", ".join(self.columns))
             problems += self.findings(self.rows, SheetRule(None, pl.col("cells") > most, words))
         if self.lines.byte_order_mark:
             warnings.append(Finding.once(Problem(1, None, None, say("byte_order_mark"))))
@@ -286,13 +286,13 @@ def read_columns(path: Path, columns: Sequence[str], *, utf8: bool = False) -> p
     if lines.text.is_empty():
         raise FileError(say("original_empty"), file=path)
     if lines.not_utf8 is not None:
-        raise FormatError(say("original_not_utf_text"), file=path, row=lines.not_utf8)
+        raise FormatError(say("original_not_utf8"), file=path, row=lines.not_utf8)
     cells = lines.text.str.count_matches(",", literal=True) + 1
     odd = (cells != len(columns)).arg_true()
     if len(odd):
         found = cells[odd[0]] if lines.text[odd[0]] else 0
         about = {"expected": len(columns), "columns": ", ".join(columns), "found": found}
-        raise FormatError(say("row_original_cells_one", **about), file=path, row=odd[0] + 1)
+        raise FormatError(say("original_width", **about), file=path, row=odd[0] + 1)
     return lines.text.to_frame().select(split_cells(pl.col("line"), columns).alias("cells")).unnest("cells")
 
 

@@ -1,7 +1,7 @@
 """Writing files whole or not at all.
 
 Writing goes to a hidden file beside the target that is renamed when complete, so that a full disk, an error or Ctrl-C
-leaves nothing half-written. Nothing is written over what is read (:func:`keeping`) or through a link, and a folder is
+leaves nothing half-written. Nothing is written over an input (:func:`protect_inputs`) or through a link. A folder is
 replaced only if Noren wrote all that it holds (:class:`FolderKind`).
 """
 
@@ -113,7 +113,7 @@ def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     """Yield a hidden path beside ``path`` to write to; it takes the place of ``path`` on success alone.
 
     A ``private`` file can be read by its owner alone. What the command reads is not written over, and a link is not
-    followed (:func:`must_be_writable`).
+    followed (:func:`require_writable`).
     """
     with explain_write_errors(path) as path:
         require_writable(path)
@@ -156,10 +156,10 @@ def require_free_path(path: str | Path, *, replace: bool | FolderKind = False) -
             raise OutputError(say("not_empty", path=path))
         for kept in _kept.get():
             if _same(path, kept) or _within(kept, path):
-                raise OutputError(say("holds_what_is_read", path=path, input=kept))
+                raise OutputError(say("contains_input", path=path, input=kept))
         foreign = replace.foreign(path) if isinstance(replace, FolderKind) else None
         if foreign is not None:
-            raise OutputError(say("holds_foreign", path=path, name=foreign))
+            raise OutputError(say("contains_foreign", path=path, name=foreign))
         if _same(path, Path.cwd()):
             raise OutputError(say("working_folder", path=path))
 
@@ -168,8 +168,8 @@ def require_free_path(path: str | Path, *, replace: bool | FolderKind = False) -
 def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> Iterator[Path]:
     """Yield a hidden folder beside ``path`` to fill; it takes the place of ``path`` on success alone.
 
-    A folder that holds something is not replaced unless ``replace`` says so (:func:`must_be_free`); what stands there
-    is looked at again when the new one is whole.
+    A folder that holds something is not replaced unless ``replace`` says so (:func:`require_free_path`);
+    this is checked again when the new one is whole.
     """
     with explain_write_errors(path) as path:
         require_free_path(path, replace=replace)
@@ -217,7 +217,7 @@ def _within(path: Path, folder: Path) -> bool:
 def explain_write_errors(path: str | Path) -> Iterator[Path]:
     """Turn what the system says about a failed write to a path, which is yielded, into one line with a cure."""
     if "\0" in str(path):
-        raise OutputError(say("no_name", path=path))
+        raise OutputError(say("bad_name", path=path))
     try:
         yield Path(path)
     except PermissionError:

@@ -6,7 +6,7 @@ file it is. Of a text one pass over the bytes finds what no later stage should t
 does not hold to the end, an unclosed quote. What was found is kept: whoever is handed a source opens it to read rows,
 and for nothing else.
 
-How much a file unpacks to is told before it is read (:func:`stop_at_large`): 22 MB of Parquet can hold 200 million
+How much a file unpacks to is told before it is read (:func:`limit_decoded_size`): 22 MB of Parquet can hold 200 million
 rows. A file is small on disk and large in memory where its rows repeat. The size that counts is the decoded one: rows
 times the widths of their types. It is read off a Parquet file's own tables, a workbook's directory or a compressed
 file's stream, without decoding a cell, so whoever takes files from others (the studio) can refuse one in time.

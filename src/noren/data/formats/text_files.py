@@ -194,7 +194,7 @@ def _said_by_arrow(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> 
     if "Empty CSV" in said:
         return FileError(say("no_rows"), file=path)
     if "Could not skip" in said:
-        return FileError(say("header_without_rows"), file=path)
+        return FileError(say("no_rows_below_header"), file=path)
     return FormatError(said.splitlines()[0][:200], file=path)
 
 
@@ -224,10 +224,10 @@ def own_names(header: Sequence[str | None]) -> tuple[list[str], tuple[str, ...]]
             number += 1
             called = f"{base}_{number}"
         if not name:
-            words = _("column {number} has no name in the header; it is called {name}")
+            words = _("column {number} has no name in the header; it is now {name}")
             said.append(words.format(number=place, name=called))
         elif called != name:
-            said.append(say("two_columns_called_column", old=name, number=place, name=called))
+            said.append(say("renamed_column", old=name, number=place, name=called))
         names.append(called)
     return names, tuple(said)
 

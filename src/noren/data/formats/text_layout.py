@@ -56,7 +56,7 @@ class TextForm:
             header=_("with a header") if self.header else _("no header"),
         )
         if self.titles:
-            said = _("{said}; lines above the table passed over: {count}").format(summary=said, count=self.titles)
+            said = _("{summary}; {count} lines above the table skipped").format(summary=said, count=self.titles)
         return said
 
 

@@ -91,7 +91,7 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
         raise FileError(say("sheet_empty", name=chosen), file=path)
     words = say("read_sheet", sheet=chosen, columns=frame.width, rows=len(frame))
     if header:
-        words = _("{said}; lines above the table passed over: {count}").format(summary=words, count=header)
+        words = _("{summary}; {count} lines above the table skipped").format(summary=words, count=header)
     others = [name for name in book.sheet_names if name != chosen]
     if others:
         # which of them is meant can be said in the schema
@@ -196,7 +196,7 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
     # stop before values would be cut or rounded in silence
     cure = _("write Parquet or CSV instead")
     if len(frame) >= 1 << 20 or frame.width > 1 << 14:
-        raise ParameterError(_("a sheet holds at most 16,384 columns"), cure, file=path)
+        raise ParameterError(_("a sheet has at most 1,048,575 rows and 16,384 columns"), cure, file=path)
     for column in schema.columns:
         value = pl.col(column.name)
         match column.type:

@@ -14,9 +14,9 @@ from noren.data.schema import Role
 from noren.i18n import N_, _
 
 _MEANINGS: Final = {
-    Role.IDENTIFIER: N_("it identifies the person: not released"),
-    Role.QUASI: N_("others may know it: protected"),
-    Role.SENSITIVE: N_("it is a secret of the person"),
+    Role.IDENTIFIER: N_("identifies the person; not released"),
+    Role.QUASI: N_("others may know it; protected"),
+    Role.SENSITIVE: N_("sensitive information about the person"),
     Role.OTHER: N_("none of these"),
 }
 
@@ -60,6 +60,6 @@ class Question:
 
 def role_question(column: str, text: str, chosen: Role, roles: Sequence[Role]) -> Question:
     """Ask what a column is for; what was chosen is safe until somebody answers."""
-    stays = _("it stays the {role}")
+    stays = _("keep the role {role}")
     told = [Answer(role, _(_MEANINGS[role]) if role in _MEANINGS else stays.format(role=role)) for role in roles]
     return Question("role", text, chosen=chosen, answers=tuple(told), column=column)

@@ -2,7 +2,7 @@
 
 Plain numbers and the common dates are tried first; the ways people write them otherwise (``1.249,00``, ``¥1,280``,
 ``H30.4.1``, ``3:05 PM``) only where those fail. Where two ways fit every value and mean different things, the likelier
-is taken and the other asked about. What was understood is told beside an example (:class:`Understanding`).
+is taken and the other asked about. What was understood is told beside an example (:class:`ParsedColumn`).
 """
 
 from __future__ import annotations
@@ -225,9 +225,9 @@ def _format_question(values: pl.Series, kind: str, formats: Sequence[str], *, sh
     chosen, name = formats[0], values.name
     other = swapped_format(chosen)
     if other is not None and other in formats:
-        text = _("{column}: day first or month first? every value fits both; {format} was chosen")
+        text = _("{column}: day first or month first? Every value allows both; {format} was chosen")
         day, month = (chosen, other) if chosen.startswith("%d") else (other, chosen)
-        answers = Answer(day, _("the day first")), Answer(month, _("the month first"))
+        answers = Answer(day, _("day first")), Answer(month, _("month first"))
         return Question("format", text.format(column=name, format=chosen), chosen, answers, name)
     other = next((f for f in formats if f.startswith("%y") != chosen.startswith("%y")), None) if short else None
     if other is None:
@@ -276,7 +276,7 @@ def _number_question(filled: pl.Series, ways: tuple[str, str]) -> Question:
 def _which_question(about: Literal["format", "number"], column: str, cell: str, meant: Mapping[str, str]) -> Question:
     """Ask what a cell means, by two ways of reading it; the first is taken."""
     chosen, other = meant
-    asked = _("{column}: is {example} {one} or {other}? every value fits both; {one} was chosen")
+    asked = _("{column}: is {example} {one} or {other}? Every value allows both; {one} was chosen")
     text = asked.format(column=column, example=cell, one=meant[chosen], other=meant[other])
     label = _("{example} is {value}")
     answers = (Answer(way, label.format(example=cell, value=value)) for way, value in meant.items())
@@ -326,15 +326,15 @@ def how_written(column: Column) -> str:
             return _("percentages like {example}").format(example=column.number)
         return _("numbers like {example}").format(example=column.number)
     if column.format == EXCEL:
-        return _("days as a spreadsheet counts them")
+        return _("spreadsheet date numbers")
     if column.format == UNIX:
         return _("seconds or milliseconds since 1970")
     if column.format in ERA_FORMATS:
-        return _("days by Japanese eras")
+        return _("dates in Japanese eras")
     if column.scale == Scale.INTERVAL:
         patterns = _(" or ").join(spelled(column.format, column.type))
         if (column.format or "").endswith("%z"):
-            return _("{format}, the zone left out").format(format=patterns)
+            return _("{format}, without time zone").format(format=patterns)
         return patterns
-    words = {ValueType.TEXT: _("as it stands"), ValueType.INTEGER: _("whole numbers"), ValueType.DECIMAL: _("numbers")}
+    words = {ValueType.TEXT: _("unchanged"), ValueType.INTEGER: _("whole numbers"), ValueType.DECIMAL: _("numbers")}
     return words[column.type]

@@ -38,15 +38,15 @@ _NO_PEOPLE = (Hint.PLACE, Hint.GOODS, Hint.KIND_OF_GOODS, Hint.WORK, Hint.ATTRIB
 _LOOKS = {
     "e-mail": N_("e-mail addresses"),
     "phone": N_("telephone numbers"),
-    "card": N_("numbers of payment cards"),
+    "card": N_("payment card numbers"),
     "iban": N_("bank accounts (IBAN)"),
     "my-number": N_("My Numbers"),
-    "ip": N_("network addresses"),
+    "ip": N_("IP addresses"),
     "uuid": N_("unique identifiers (UUID)"),
     "url": N_("web addresses"),
-    "number": N_("numbers of people or accounts"),
+    "number": N_("personal or account numbers"),
     "address": N_("postal addresses"),
-    "name": N_("names of people"),
+    "name": N_("personal names"),
     "birth-date": N_("dates of birth"),
 }
 
@@ -182,9 +182,9 @@ class _ColumnSample:
 
     def finding(self, kind: str, *, sure: bool, count: int | None = None) -> Identifying:
         """Return that the column identifies people, by its values where ``count`` of them look so, else by its name."""
-        said = _("the column is called like {what} (different values: {values:,})")
+        said = _("the column name suggests {what} ({values:,} different values)")
         if count is not None:
-            said = _("{count:,} of {cells:,} values look like {what}")
+            said = _("{count:,} of {cells:,} values contain {what}")
         what = _(_LOOKS[kind])
         evidence = said.format(count=count, cells=len(self.texts), values=self.distinct, what=what)
         return Identifying(self.name, kind, sure, evidence)
@@ -295,7 +295,7 @@ def _by_hard_values(look: _ColumnSample, *, bought: bool) -> Identifying | None:
         marked = cells.filter(cells.str.contains("@", literal=True))
         count = int(marked.str.contains(_WORDS["patterns"]["e-mail"]).sum())
         if count and (count >= 0.5 * len(cells) or count >= max(2, 0.01 * len(cells))):
-            said = _("{count:,} of {cells:,} cells hold an e-mail address").format(
+            said = _("{count:,} of {cells:,} values contain {what}").format(
                 count=count, cells=len(cells), what=_("e-mail addresses")
             )
             return Identifying(look.name, "e-mail", count >= 0.2 * len(cells), said)
@@ -430,7 +430,7 @@ def _by_structure(look: _ColumnSample) -> Identifying | None:
     if look.place.customer is not None:
         people = look.own_customers
         if people >= _FEW_CUSTOMERS and (people >= _FEW or not says(name, Hint.ATTRIBUTE, Hint.PLACE)):
-            said = _("nearly every customer has one value and shares it with nobody ({values:,} values)")
+            said = _("nearly every customer has one value that no other customer has ({values:,} values)")
             return look.apart("per-customer", sure=people >= _FEW, said=said)
         return look.apart("number", sure=False) if is_bare_id(name) and look.distinct == cells else _by_free_text(look)
     differ = look.distinct == cells > max(1, len(look.place.rows) / 2)
@@ -459,5 +459,5 @@ def _by_free_text(look: _ColumnSample) -> Identifying | None:
     long = texts.str.contains(r"\S\s+\S|[\u3041-\u30ff]").mean(), texts.str.len_chars().mean()
     if not (long[0] > _NEARLY and long[1] >= _LONG_TEXT):  # type: ignore[operator]
         return None
-    said = _("long texts that differ from row to row ({values:,} different ones in {cells:,} cells)")
+    said = _("long texts that differ from row to row ({values:,} different values in {cells:,} cells)")
     return look.apart("free-text", sure=False, said=said)

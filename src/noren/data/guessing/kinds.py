@@ -68,13 +68,13 @@ def decide(
     if customer is not None:
         names = [c.name for c in columns]
         if kind == Kind.TABLE:
-            raise SchemaError(say("where_rows_people_no"), value=customer)
+            raise SchemaError(say("customer_of_table"), value=customer)
         if customer not in names:
             raise SchemaError(
                 say("data_no_column", name=customer, hint=suggestion(customer, names), names=listing(names))
             )
         if not holds_plain_values(head[customer]):
-            raise SchemaError(say("column_holds_no_plain"), column=customer)
+            raise SchemaError(say("not_plain_values"), column=customer)
         return _purchases(columns, head, customer)
     if kind == Kind.TABLE:
         return KindDecision(Kind.TABLE, {})
@@ -85,7 +85,7 @@ def decide(
             buyer = next(name for name, role in placed.items() if role == Role.CUSTOMER)
             asked = ()
             if kind is None and not Repeats.of(head[buyer]).repeated and len(head) >= _FEWEST_ROWS:
-                words = _("every value of {column} stands in one row: are rows purchases?").format(column=buyer)
+                words = _("every value of {column} occurs in one row: is each row a purchase?").format(column=buyer)
                 asked = (_kind_question(words, Kind.HISTORY),)
             return KindDecision(Kind.HISTORY, placed, asked)
     people = people_columns(columns, head)
@@ -101,7 +101,7 @@ def decide(
             if holds_plain_values(head[c.name]) and may_name(c) and not says(c.name, Hint.ATTRIBUTE, Hint.PLACE)
         ]
         if not unnamed:
-            raise SchemaError(say("no_column_could_tell"))
+            raise SchemaError(say("no_customer"))
         asked = () if is_bare_id(unnamed[0].name) else (_customer_question(unnamed),)
         return _purchases(columns, head, unnamed[0].name, asked)
     numbered = [one for one in people if one.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
@@ -141,14 +141,16 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
     thing, money, day = there & {Role.ITEM, Role.INVOICE}, there & {Role.PRICE, Role.QUANTITY}, Role.DATE in there
     traits = any(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH, Hint.SENSITIVE, Hint.CONTACT, Hint.ADDRESS) for c in columns)
     if thing and day and (money or not traits):
-        said = _("(nearly) every value of {column} stands in one row: taken as purchases, one each")
+        said = _("(almost) every value of {column} occurs in one row; rows are read as purchases, one per customer")
         decision = _purchases(columns, head, chosen.name, asked)
         one_each = (said.format(column=chosen.name),) if len(head) > 1 else ()
         return replace(decision, said=decision.said + one_each)
     if chosen.counted.repeated:
         return _asked_kind(columns, head, chosen)
     if (thing and (money or day)) or (not traits and (thing or (day and money) or ordered)):
-        words = _("{bought} look like purchases, and every value of {column} stands in one row: are rows purchases?")
+        words = _(
+            "{bought} look like purchases, but every value of {column} occurs in one row: is each row a purchase?"
+        )
         return _asked_kind(columns, head, chosen, words.format(column=chosen.name, bought=_things(roles)))
     return KindDecision(Kind.TABLE, {})
 
@@ -164,7 +166,6 @@ def _asked_kind(columns: Sequence[Column], head: pl.DataFrame, one: PeopleColumn
     """
     if not words:
         counted = one.counted
-
         about = {"column": one.name, "repeated": counted.repeated}
         words = say("repeated_values", **about, values=counted.distinct, rows=counted.filled)
     roles = shop_roles(columns, head, one.name)
@@ -174,7 +175,7 @@ def _asked_kind(columns: Sequence[Column], head: pl.DataFrame, one: PeopleColumn
 
 
 def _kind_question(words: str, chosen: Kind) -> Question:
-    answers = (Answer("history", _("rows are purchases")), Answer("table", _("rows are people")))
+    answers = (Answer("history", _("each row is a purchase")), Answer("table", _("each row is a person")))
     return Question("kind", words, chosen=str(chosen), answers=answers, stops=True)
 
 
@@ -202,7 +203,7 @@ def _customer(
     ]
     if rivals:
         values = {"one": best.counted.distinct, "other": rivals[0].counted.distinct, "rows": len(head)}
-        words = say("could_each_tell_who", first=best.name, second=rivals[0].name, **values)
+        words = say("two_customers", first=best.name, second=rivals[0].name, **values)
         return best, (_customer_question([best, *rivals], words),)
     # a customer's number may be another name of the order's: every order has its own
     named = {role: name for name, role in shop_roles(columns, head, best.name).items()}
@@ -212,7 +213,7 @@ def _customer(
         return best, ()
     if not (belongs(head, best.name, order) and belongs(head, order, best.name)):
         return best, ()
-    words = say("every_value_one_only").format(column=best.name, order=order)
+    words = say("customer_or_order").format(column=best.name, order=order)
     others = [one for one in people if one is not best and not belongs(head, one.name, order)]
     return best, (_customer_question([best, *others], words),)
 
@@ -226,8 +227,8 @@ def _split(one: PeopleColumn, other: PeopleColumn, head: pl.DataFrame) -> str:
 def _customer_question(people: Sequence[PeopleColumn], words: str = "") -> Question:
     """Ask which column tells who bought, by default because none is called so; the first is taken."""
     first, counted = people[0].name, people[0].counted
-    words = words or say("no_column_called_customer", column=first, values=counted.distinct, rows=counted.filled)
-    label = _("{column} tells who bought ({values:,} values)")
+    words = words or say("unnamed_customer", column=first, values=counted.distinct, rows=counted.filled)
+    label = _("{column} is the customer ({values:,} values)")
     answers = tuple(Answer(one.name, label.format(column=one.name, values=one.counted.distinct)) for one in people)
     return Question("customer", words, chosen=first, answers=answers, column=first, stops=True)
 
@@ -249,7 +250,7 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> KindDecision:
     if (thing and Role.DATE in there) or len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY}) >= 2:
         if unnamed:
             return _purchases(columns, head, unnamed[0].name, (_customer_question(unnamed),))
-        words = _("{bought} look like purchases, and no column tells who bought: are rows purchases?")
+        words = _("{bought} look like purchases, but no column is the customer: is each row a purchase?")
         return KindDecision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
     # Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
     # else does not. Elsewhere a number that repeats may be people's if dates or little else go with it.
@@ -274,10 +275,10 @@ def _purchases(
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         shaped = bought_by_shape([c for c in columns if c.name not in roles], head)
         roles |= shaped
-        words = _("no name tells what was bought: {column} is taken as the {role}")
+        words = _("no other column fits, so {column} is read as the {role}")
         said += [words.format(column=name, role=role) for name, role in shaped.items()]
     if not set(roles.values()) & set(_THINGS_BOUGHT):
-        raise SchemaError(say("no_column_could_date"))
+        raise SchemaError(say("no_purchase"))
     # what a reader might miss: numbers of days that are no dates, names that stand for items
     if Role.DATE not in roles.values():
         for column in columns:
@@ -286,11 +287,9 @@ def _purchases(
                 values = head[column.name].cast(pl.Float64, strict=False)
                 low, high = values.min(), values.max()
                 if isinstance(low, float) and isinstance(high, float):
-                    words = _("{column} holds numbers from {low:,.0f} to {high:,.0f} and no dates: taken as other")
+                    words = _("{column} has numbers from {low:,.0f} to {high:,.0f}, not dates; it is read as other")
                     said.append(words.format(column=column.name, low=low, high=high))
     for name, role in roles.items():
         if role == Role.ITEM and says(name, Hint.DESCRIPTION):
-            said.append(
-                _("no column numbers the products: {column} is taken as the item").format(column=name, role=role)
-            )
+            said.append(_("no other column fits, so {column} is read as the {role}").format(column=name, role=role))
     return KindDecision(Kind.HISTORY, roles, asked, tuple(said))

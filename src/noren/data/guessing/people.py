@@ -262,11 +262,11 @@ def reject_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
         return
     people = rows - telling.counted.repeated
     words = _(
-        "{column} identifies people, and its {people:,} values stand in {rows:,} rows ({each} each):"
-        " k would count rows, not people"
+        "{column} identifies people, and its {people:,} values occur in {rows:,} rows ({each} each), so k would count"
+        " rows, not people"
     )
     rule = words.format(column=telling.name, people=people, rows=rows, each=f"{rows / people:.3g}")
-    cure = _('say that rows are purchases (kind = "history", --rows purchases), or keep one row a person')
+    cure = _('declare rows as purchases (kind = "history", --rows purchases), or keep one row per person')
     raise SchemaError(rule, cure)
 
 

@@ -219,7 +219,7 @@ def as_attributes(columns: Sequence[Column], head: pl.DataFrame) -> tuple[list[C
         described.append(column.model_copy(update=update))
     asked = [one.question(Role.IDENTIFIER, _ROLES) for one in found.values() if not one.sure]
     if not any(column.role == Role.SENSITIVE for column in described):
-        words = _("Is {column} sensitive? No column is marked sensitive, so nobody checks what is learnt of a person")
+        words = _("Is {column} sensitive? No column is marked sensitive, so attribute disclosure is not checked")
         named = [c.name for c in described if c.role == Role.QUASI and looks_like_an_outcome(c.name)]
         few = [name for name in named if 2 <= Repeats.of(head[name]).distinct <= _FEW_OUTCOMES]
         asked += [role_question(name, words.format(column=name), Role.QUASI, _ROLES) for name in few]

@@ -69,7 +69,7 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
     if source.kind == "parquet":
         head = _first_rows(parquet_blocks(source))
         if head is None:
-            raise FileError(_("give a file with at least one row"), file=path)
+            raise FileError(_("the file has no rows; give a file with at least one row"), file=path)
         rows = parquet_rows(source)
         said = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=rows)
     elif source.kind == "excel":
@@ -274,7 +274,7 @@ class Widening:
         for name, (row, value, guessed) in self._gave_way.items():
             now = str(self._columns[name].type)
             if now != guessed:
-                words = _("{column}: read as {type}, for row {row} holds {value}")
+                words = _("{column}: read as {type}, because row {row} has {value}")
                 told.append(words.format(column=name, type=now, row=row, value=quoted(value)))
         return tuple(told)
 

@@ -115,7 +115,7 @@ class Builder(ABC):
     def _read(cls, text: str) -> tuple[Any, ...]:
         """Return the parameters that somebody typed; by default there are none."""
         if text.strip():
-            raise ParameterError(_("{by} takes no parameters").format(by=cls.by), value=text)
+            raise ParameterError(_("{by} takes no parameters; omit them").format(by=cls.by), value=text)
         return ()
 
     @classmethod
@@ -139,7 +139,7 @@ class Builder(ABC):
     def _fitted(self, values: ColumnValues, fits: pl.Series, levels: Sequence[pl.Series], rule: str) -> Hierarchy:
         """Return the hierarchy of the values that fit; others become ``other``, or stop it where that is empty."""
         fits = fits.fill_null(value=False)
-        cure = _("mend them, or set a label for all other values")
+        cure = _("correct them, or set a label for all other values")
         self._reject_misfits(values.name, values.texts.filter(~fits), rule, cure)
         other = pl.lit(self.other)
         return values.hierarchy([pl.select(pl.when(fits).then(own).otherwise(other)).to_series() for own in levels])
@@ -147,13 +147,12 @@ class Builder(ABC):
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values; stop where they are of a type it is not for, or there are none."""
         if values.column.type not in self.types:
-            rule = _("{by} is not for values of the type {type}").format(by=self.by, type=values.column.type)
-
+            rule = _("{by} does not apply to values of type {type}").format(by=self.by, type=values.column.type)
             about = table_of(__name__).items()
             names = ", ".join(by for by, said in about if values.column.type in said.get("types", ValueType))
             raise ParameterError(rule, _("use one of {names}").format(names=names), column=values.name)
         if not len(values.texts):
-            raise ParameterError(_("the column holds no values"), column=values.name)
+            raise ParameterError(_("the column has no values; name another column"), column=values.name)
         return self._build(values)
 
     @abstractmethod

@@ -69,8 +69,8 @@ def usual_builder(values: ColumnValues) -> Builder:
 BUILDERS: Final[Mapping[str, type[Builder]]] = {
     one.by: one
     for one in (
-        Usual, Widths, Quantiles, Cuts, Dates, Hours, Prefix, Postcode, Icd, Municipality, PlaceName, Groups, Rare, Similar,
-        FromColumn, KeepOrSuppress,
+        Usual, Widths, Quantiles, Cuts, Dates, Hours, Prefix, Postcode, Icd, Municipality, PlaceName, Groups, Rare,
+        Similar, FromColumn, KeepOrSuppress,
     )
 }  # fmt: skip
 """Every builder by its name."""
@@ -84,12 +84,12 @@ def builder_of(by: str, text: str = "", other: str = "") -> Builder:
     """
     if by not in BUILDERS:
         raise ParameterError(
-            _("there is no builder {by!r}{near}").format(
+            _("there is no {setting} {value!r}{hint}; use one of {names}").format(
                 setting="builder", value=by, hint=suggestion(by, BUILDERS), names=", ".join(BUILDERS)
             )
         )
     if other.strip() != other or ";" in other or other == "*":
-        raise ParameterError(_("use a word, such as other"), value=other)
+        raise ParameterError(_("this cannot be the label of other values; use a word such as other"), value=other)
     return BUILDERS[by].of_text(text, other)
 
 

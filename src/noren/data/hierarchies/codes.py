@@ -41,7 +41,7 @@ class Prefix(Builder, by="prefix"):
         parts = parts_of(text)
         lengths = tuple(int(part) for part in parts if part.isdecimal() and 0 < int(part) <= 1_000)
         if len(lengths) < len(parts) or any(b >= a for a, b in itertools.pairwise(lengths)):
-            raise cls._misread(text, _("numbers of characters shrink from level to level, down to 1"))
+            raise cls._misread(text, _("numbers of characters must decrease from level to level, down to 1"))
         return lengths
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -62,7 +62,7 @@ class Postcode(Prefix, by="postcode"):
     def _read(cls, text: str) -> tuple[int, ...]:
         lengths = super()._read(text or cls.example)
         if lengths[0] > 6:
-            raise ParameterError(_("let six stay at most"), value=text)
+            raise ParameterError(_("a post code has seven digits; keep at most six"), value=text)
         return lengths
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -137,12 +137,14 @@ class Municipality(Builder, by="municipality"):
         for unit in units:
             if unit not in known:
                 raise ParameterError(
-                    _("there is no level {unit!r} of places{near}").format(
+                    _("there is no {setting} {value!r}{hint}; use one of {names}").format(
                         setting="unit", value=unit, hint=suggestion(unit, known), names=cls.example
                     )
                 )
         if units != [unit for unit in known if unit in units]:
-            raise ParameterError(_("write them like {example}").format(example=cls.example))
+            raise ParameterError(
+                _("levels must go from narrow to wide; write them like {example}").format(example=cls.example)
+            )
         return tuple(units)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -192,5 +194,5 @@ class PlaceName(Municipality, by="place"):
         if not (cities != prefectures).any():
             levels["municipality"] = []  # prefectures alone
         chosen = [labels for unit in self.parameters for labels in levels[unit]]
-        rule = _("values that do not begin with the name of a prefecture: {values}")
+        rule = _("values that do not start with a prefecture: {values}")
         return self._fitted(values, prefectures.is_not_null(), chosen, rule)

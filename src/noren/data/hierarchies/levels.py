@@ -117,7 +117,7 @@ def checked_rows(listed: Sequence[Sequence[str]]) -> CheckedRows:
     3 a the value is listed twice, with other labels
     """
     if not listed:
-        said = Problem(None, None, None, say("hierarchy_lists_no_values", reason=_("no rows")))
+        said = Problem(None, None, None, say("no_values", reason=_("no rows")))
         return CheckedRows(pl.DataFrame(schema={"0": pl.String}), (said,))
     depth = len(listed[0])
     whole, problems = list[tuple[Any, ...]](), list[Problem]()
@@ -152,7 +152,7 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
         wrong = first.filter(pl.col(above) != pl.col("first")).unique(here, keep="first", maintain_order=True)
         chosen = wrong.select("row", "0", here=here, above=above, first="first", at="at").head(MOST_PROBLEMS)
         for row, value, label, one, other, at in chosen.iter_rows():
-            words = say("level_above_here_row", label=label, level=level, one=one, other=other, row=at)
+            words = say("two_labels_above", label=label, level=level, one=one, other=other, row=at)
             problems.append(Problem(row, None, value, words))
     return CheckedRows(once.drop("row"), (*problems, *_circles(once)))
 
@@ -182,7 +182,7 @@ def _circles(numbered: pl.DataFrame) -> Iterator[Problem]:
             )
         )
         number = int(row["row"][0]) if len(row) else None
-        yield Problem(number, None, way[0], say("hierarchy_runs_circle", way=" → ".join(way)))
+        yield Problem(number, None, way[0], say("circular", way=" → ".join(way)))
 
 
 _LARGEST_FILE = 2**28
@@ -200,7 +200,7 @@ def check_hierarchy(path: str | Path) -> CheckedRows:
     try:
         text = read_all_bytes(Path(path), largest=_LARGEST_FILE).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FormatError(say("file_not_utf"), file=path) from None
+        raise FormatError(say("not_utf8"), file=path) from None
     return checked_rows(rows_of_text(text, path))
 
 
@@ -224,7 +224,7 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise FileError(say("there_no_such_folder"), file=folder)
+        raise FileError(say("no_such_folder"), file=folder)
     files = sorted(folder.glob("*.csv"))
     found: dict[str, Hierarchy] = {}
     for column in columns:
@@ -236,7 +236,7 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
             found[column] = read_hierarchy(own[0], column)
     if not found:
         example = f"{columns[0] if columns else 'age'}.csv"
-        words = say("folder_holds_no_hierarchy", columns=listing(list(columns)), example=example)
+        words = say("no_hierarchy_for", columns=listing(list(columns)), example=example)
         raise FileError(words, file=folder)
     return found
 
@@ -395,7 +395,7 @@ def check_files(
                         problems.append(Problem(None, own, text, words))
         notes: tuple[str, ...] = ()
         if hierarchy is not None and hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() > 1:
-            note = _("the last level has several labels, so rows cannot always be made alike; end each row with *")
+            note = _("the last level has several labels, so some rows may stay different; end each row with *")
             notes = (note,)
         found.append(CheckedFile(file, own, hierarchy, tuple(problems), notes))
     return found

@@ -39,7 +39,7 @@ def alike(
     [[0, 1, 2, 2], [0, 0, 2, 2]]
     """
     if len(names) > MOST_NAMES:
-        raise ParameterError(say("names_too_many_compare", count=len(names), most=MOST_NAMES), column=column or None)
+        raise ParameterError(say("too_many_names", count=len(names), most=MOST_NAMES), column=column or None)
     if not len(names):
         return [np.zeros(0, dtype=np.int64) for _threshold in thresholds]
     # without case, width and punctuation; names that are nothing else stay as they are
@@ -140,7 +140,7 @@ class Groups(Builder, by="groups"):
                     row.pop()
             listed = [tuple(row) for row in lines if len(row) > 1]
         if not listed:
-            raise ParameterError(say("no_value_group"))
+            raise ParameterError(say("no_groups"))
         depth = max(map(len, listed))
         return tuple((*row, *row[-1:] * (depth - len(row))) for row in listed)
 
@@ -150,8 +150,8 @@ class Groups(Builder, by="groups"):
             raise ValueInCellError.of(found.problems)
         grouped = found.labels
         left = values.texts.filter(~values.texts.is_in(grouped["0"].implode()))
-        cure = _("give each a group, or set a label for all other values")
-        self._reject_misfits(values.name, left, _("values of the data without a group: {values}"), cure)
+        cure = _("correct them, or set a label for all other values")
+        self._reject_misfits(values.name, left, _("values without a group: {values}"), cure)
         rest = left.to_frame("0").with_columns(pl.lit(self.other).alias(name) for name in grouped.columns[1:-1])
         all_rows = pl.concat([grouped, rest.with_columns(pl.lit(SAYS_NOTHING).alias(grouped.columns[-1]))]).sort("0")
         return Hierarchy.of_labels(values.name, all_rows["0"], [all_rows[name] for name in grouped.columns[1:-1]])
@@ -168,7 +168,7 @@ def _rows_in(groups: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     elif isinstance(groups, list) and above and all(isinstance(value, str | int | float) for value in groups):
         yield from ((str(value), *above) for value in groups)
     else:
-        raise ParameterError(_("groups hold lists of values, or groups"), _write_json())
+        raise ParameterError(_("groups contain lists of values, or groups"), _write_json())
 
 
 class Rare(Builder, by="frequency"):
@@ -179,7 +179,7 @@ class Rare(Builder, by="frequency"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        rule = _("thresholds are whole numbers from 2 on, and grow")
+        rule = _("thresholds must be increasing whole numbers from 2")
         least = cls._numbers(text, rule)
         grows = all(after > before for before, after in itertools.pairwise(least))
         if not least or len(least) > _MOST_LEVELS or not grows or not all(n >= 2 and n.is_integer() for n in least):
@@ -207,7 +207,7 @@ class Similar(Builder, by="similarity"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        rule = _("likeness lies between 0.2 and 1, and falls from level to level")
+        rule = _("similarities must decrease from level to level, between 1 and 0.2")
         thresholds = cls._numbers(text or "0.5", rule)
         falls = all(after < before for before, after in itertools.pairwise(thresholds))
         if not 0 < len(thresholds) <= _MOST_LEVELS or not falls or not all(0.2 <= one <= 1 for one in thresholds):
@@ -241,7 +241,7 @@ class FromColumn(Builder, by="column"):
     def _read(cls, text: str) -> tuple[Any, ...]:
         columns = tuple(parts_of(text))
         if not columns or len(columns) > _MOST_LEVELS:
-            raise ParameterError(say("no_other_column_named"), value=text)
+            raise ParameterError(say("no_column"), value=text)
         return columns
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -261,11 +261,11 @@ class FromColumn(Builder, by="column"):
                     told.append(f"{quoted(text)} ({', '.join(some)})")
                 listed = ", ".join(told) + (", …" if len(split) > _SHOWN else "")
                 about = {"count": len(split), "name": name, "column": column, "values": listed}
-                raise ParameterError(say("values_more_than_one", **about), column=name)
+                raise ParameterError(say("several_above", **about), column=name)
             one_above = pairs.select("below", "above")
             found = texts.to_frame("below").join(one_above, on="below", how="left", maintain_order="left")
-            cure = _("fill the column in these rows, or set a label for all other values")
-            rule = _("values with nothing in {column}: {values}").replace("{column}", column)
+            cure = _("correct them, or set a label for all other values")
+            rule = _("values with an empty {column}: {values}").replace("{column}", column)
             self._reject_misfits(name, texts.filter(found["above"].is_null()).unique().sort(), rule, cure)
             texts = found["above"].fill_null(self.other)
             levels.append(texts)

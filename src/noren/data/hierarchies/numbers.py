@@ -45,9 +45,9 @@ class Widths(Builder, by="widths"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        widths = cls._numbers(text, _("widths are numbers"))
+        widths = cls._numbers(text, _("this is not a list of numbers"))
         if len(widths) > _MOST_LEVELS or not all(0 < width <= _LARGEST for width in widths):
-            raise ParameterError(say("hierarchy_one_widths", most=_MOST_LEVELS))
+            raise ParameterError(say("wrong_widths", most=_MOST_LEVELS))
         return tuple(widths)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -63,16 +63,19 @@ class Cuts(Builder, by="cuts"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        levels = [_bounded(cls._numbers(part, _("cuts are numbers"))) for part in text.replace("／", "/").split("/")]
+        levels = [
+            _bounded(cls._numbers(part, _("this is not a list of numbers")))
+            for part in text.replace("／", "/").split("/")
+        ]
         if not all(levels):
             raise ParameterError(say("level_without_cuts", example=cls.example))
         for cuts in levels:
             if any(after <= before for before, after in itertools.pairwise(cuts)):
-                raise ParameterError(say("cuts_grow_from_left"), value=_listed(cuts))
+                raise ParameterError(say("unsorted_cuts"), value=_listed(cuts))
         for finer, coarser in itertools.pairwise(levels):
             extra = [cut for cut in coarser if cut not in finer]
             if extra:
-                raise ParameterError(say("coarser_level_cuts_where", cuts=_listed(extra)))
+                raise ParameterError(say("new_cuts", cuts=_listed(extra)))
         return tuple(levels)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -87,13 +90,13 @@ class Quantiles(Builder, by="quantiles"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        rule = _("counts of ranges are whole numbers from 2 on")
+        rule = _("numbers of ranges must be whole numbers from 2")
         counts = _bounded(cls._numbers(text or cls.example, rule))
         if not counts or any(count != int(count) or not 2 <= count <= 10_000 for count in counts):
             raise cls._misread(text, rule)
         for finer, coarser in itertools.pairwise(counts):
             if coarser >= finer or finer % coarser:
-                raise ParameterError(say("ranges_cannot_merged_into", finer=finer, coarser=coarser))
+                raise ParameterError(say("counts_not_divisors", finer=finer, coarser=coarser))
         return tuple(map(int, counts))
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -113,7 +116,7 @@ class Quantiles(Builder, by="quantiles"):
 
 def _bounded(numbers: list[float]) -> tuple[float, ...]:
     if len(numbers) > _MOST_LEVELS or not all(abs(number) <= _LARGEST for number in numbers):
-        raise ParameterError(say("most_numbers_most_fit", most=_MOST_LEVELS, largest=_LARGEST))
+        raise ParameterError(say("too_many_numbers", most=_MOST_LEVELS, largest=_LARGEST))
     return tuple(numbers)
 
 
@@ -155,7 +158,7 @@ def interval_hierarchy(name: str, values: Iterable[int], widths: Sequence[int]) 
     """
     for finer, coarser in zip((1, *widths), widths, strict=False):
         if finer < 1 or coarser <= finer or coarser % finer:
-            raise ParameterError(say("ranges_not_made_whole", coarser=coarser, finer=finer))
+            raise ParameterError(say("widths_not_multiples", coarser=coarser, finer=finer))
     rows = []
     for value in sorted(set(values)):
         lows = [(value // width * width, width) for width in widths]
@@ -194,7 +197,7 @@ def number_hierarchy(column: Column, typed: pl.Series, widths: Sequence[float]) 
     for finer, coarser, width in zip((1, *steps), steps, widths, strict=False):
         if coarser <= finer or coarser % finer or not math.isclose(coarser * grid, width, rel_tol=1e-9):
             about = {"coarser": _number(width), "finer": _number(finer * grid)}
-            raise ParameterError(say("ranges_not_made_whole", **about))
+            raise ParameterError(say("widths_not_multiples", **about))
     points = _grid_points(column, typed)
     levels = []
     for width in steps:
@@ -305,7 +308,7 @@ class Dates(Builder, by="dates"):
         for unit in units:
             if unit not in UNITS:
                 near, known = suggestion(unit, UNITS), ", ".join(UNITS)
-                raise ParameterError(say("there_no_unit_days", setting="unit", value=unit, hint=near, names=known))
+                raise ParameterError(say("unknown_unit", setting="unit", value=unit, hint=near, names=known))
         return tuple(units) or _FIRST_UNITS
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -320,7 +323,7 @@ class Dates(Builder, by="dates"):
         for here, above in itertools.pairwise(self.parameters):
             two = shown.group_by(here, maintain_order=True).agg(pl.col(above).unique(maintain_order=True))
             for label, over in two.filter(pl.col(above).list.len() > 1).head(1).iter_rows():
-                said = say("does_not_nest_lies", here=here, above=above, label=label, one=over[0], other=over[1])
+                said = say("not_nested", here=here, above=above, label=label, one=over[0], other=over[1])
                 raise ParameterError(*said, column=column.name)
         return Hierarchy.of_labels(column.name, shown["0"], [shown[unit] for unit in self.parameters])
 

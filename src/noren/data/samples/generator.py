@@ -145,12 +145,12 @@ def _check(customers: int, rows: int, items: int, seed: int, block_rows: int) ->
         if value < least:
             raise ParameterError(say("too_small", name=name, value=value, least=least))
     if rows < customers:
-        raise ParameterError(say("rows_cannot_give_each", rows=rows, customers=customers))
+        raise ParameterError(say("too_few_rows", rows=rows, customers=customers))
     if rows > customers * MOST_ROWS_PER_CUSTOMER:
         least = -(-rows // MOST_ROWS_PER_CUSTOMER)
-        raise ParameterError(say("rows_more_than_customers", rows=rows, customers=customers, least=least))
+        raise ParameterError(say("too_many_rows", rows=rows, customers=customers, least=least))
     if items > MOST_ITEMS:
-        raise ParameterError(say("items_more_than_there", items=items, most=MOST_ITEMS))
+        raise ParameterError(say("too_many_items", items=items, most=MOST_ITEMS))
 
 
 def _stream(seed: int, *place: int) -> np.random.Generator:
@@ -298,7 +298,7 @@ def sample_blocks(
     """Return blocks of generated purchases in the columns of ``schema``."""
     if schema.kind != Kind.HISTORY:
         names = "sample, pwscup2016, pwscup2017, pwscup2018, online-retail"
-        raise ParameterError(say("schema_describes_table_samples", schema=schema.name, names=names))
+        raise ParameterError(say("not_a_history", schema=schema.name, names=names))
     columns = []
     for column in schema.columns:
         if column.role == Role.DATE and column.type == ValueType.DATETIME:
@@ -308,7 +308,7 @@ def sample_blocks(
         elif column.name.lower() == "country":
             made_of = pl.col("country")
         else:
-            raise ParameterError(say("samples_nothing_column", name=column.name))
+            raise ParameterError(say("unknown_column", name=column.name))
         columns.append(made_of.alias(column.name))
     return (block.select(columns) for block in generate(customers, rows, items, seed))
 

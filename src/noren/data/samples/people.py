@@ -62,8 +62,8 @@ def sample_people(rows: int = 4_000, seed: int = 0) -> Table:
     """
     if not 1 <= rows <= MOST_PEOPLE:
         raise ParameterError(
-            _("a sample has between 1 and {most:,} people").format(
-                name="ask for as many", value=rows, range=f"1 <= rows <= {MOST_PEOPLE:,}"
+            _("{name} = {value} is out of range; use {range}").format(
+                name="rows", value=rows, range=f"1 <= rows <= {MOST_PEOPLE:,}"
             )
         )
     schema = Schema.preset("people")
