@@ -70,7 +70,7 @@ def test_rows_that_are_purchases_are_protected_as_such(noren, visits: Path, tmp_
     assert f"next: noren measure {visits} {tmp_path / 'r'} --rows purchases --measures all" in answer.err
     public = pl.read_parquet(tmp_path / "r" / "public.parquet")
     assert public["patient_id"].n_unique() == 4
-    judged = noren("measure", visits, tmp_path / "r", "--rows", "purchases", "--with", "cell-error", "--json")
+    judged = noren("measure", visits, tmp_path / "r", "--rows", "purchases", "--measures", "cell-error", "--json")
     assert judged.json["results"]["cell-error"]["value"] == 0
 
 
@@ -80,7 +80,7 @@ def test_rows_that_are_said_to_be_people_and_are_not_stop(noren, visits: Path, t
     assert answer.err.splitlines()[-1] == (
         "noren: patient_id identifies people, and its 4 values stand in 12 rows (3 each):"
         " k would count rows, not people;"
-        ' say that rows are purchases (kind = "history", --rows purchases), or keep one row a person'
+        ' declare that rows are purchases (kind = "history", --rows purchases), or keep one row per person'
     )
     assert not (tmp_path / "r").exists()
 

@@ -14,7 +14,7 @@ def of_histories() -> list[str]:
 
 
 def test_attack_and_measure(noren, small_csv, release, tmp_path) -> None:
-    found = noren("attack", small_csv, release, *SCHEMA, "--with", "all", "--out", tmp_path / "g", "--json")
+    found = noren("attack", small_csv, release, *SCHEMA, "--attacks", "all", "--out", tmp_path / "g", "--json")
     assert found.code == 0, found.err
     results = found.json["results"]
     assert results["unique-rows"]["named"] == 0
@@ -46,7 +46,7 @@ def test_attack_and_measure(noren, small_csv, release, tmp_path) -> None:
 
 def test_pseudonyms_alone_are_broken(noren, small_csv, tmp_path) -> None:
     noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p", "--official")
-    broken = noren("attack", small_csv, tmp_path / "p", *SCHEMA, "--with", "unique-rows", "--out", tmp_path / "g")
+    broken = noren("attack", small_csv, tmp_path / "p", *SCHEMA, "--attacks", "unique-rows", "--out", tmp_path / "g")
     assert broken.out.startswith("▲ broken\nBroken: unique-rows re-identifies ")
     scores = noren("measure", small_csv, tmp_path / "p", *SCHEMA, "--guess", tmp_path / "g", "--json").json["results"]
     assert scores["cell-error"]["value"] == 0
@@ -64,11 +64,11 @@ def test_pseudonyms_alone_are_broken(noren, small_csv, tmp_path) -> None:
 
 
 def test_attacks_need_no_secret_and_measures_say_when_they_do(noren, small_csv, release, tmp_path) -> None:
-    assert noren("publish", release, "--out", tmp_path / "public", "--anyway", "a test").code == 0
+    assert noren("publish", release, "--out", tmp_path / "public", "--override", "a test").code == 0
     found = noren("attack", small_csv, tmp_path / "public", *SCHEMA, "--json")
     assert (found.code, found.json["most_damaging"], found.json["verdict"]) == (0, None, None)
     assert all("right" not in about for about in found.json["results"].values())
-    refused = noren("measure", small_csv, tmp_path / "public", *SCHEMA, "--with", "cell-error")
+    refused = noren("measure", small_csv, tmp_path / "public", *SCHEMA, "--measures", "cell-error")
     assert (refused.code, refused.out) == (2, "")
     assert "needs the secret part" in refused.err
     left = noren("measure", small_csv, tmp_path / "public", *SCHEMA, "--json")
@@ -76,6 +76,6 @@ def test_attacks_need_no_secret_and_measures_say_when_they_do(noren, small_csv, 
         n for n in of_histories() if not measures[n].needs & {"secret", "guess", "exact"}
     }
     assert "left out" in left.err
-    no_guess = noren("measure", small_csv, release, *SCHEMA, "--with", "effective")
+    no_guess = noren("measure", small_csv, release, *SCHEMA, "--measures", "effective")
     assert no_guess.code == 2
     assert "there is no guess" in no_guess.err

@@ -34,7 +34,7 @@ def monthly(noren, tmp_path: Path) -> Path:
 def test_attack_and_measure(noren, monthly: Path) -> None:
     master = ("--master", monthly / "M.csv")
     attacked = noren(
-        "attack", monthly / "T.csv", monthly / "r", *master, *SCHEMA, "--with", f"{ATTACKS},s7,s8",
+        "attack", monthly / "T.csv", monthly / "r", *master, *SCHEMA, "--attacks", f"{ATTACKS},s7,s8",
         "--out", monthly / "guess", "--json",
     )  # fmt: skip
     assert attacked.code == 0, attacked.err
@@ -43,8 +43,8 @@ def test_attack_and_measure(noren, monthly: Path) -> None:
     assert len(lines) == 20
     assert all(line.count(",") == 12 for line in lines)
     judged = noren(
-        "measure", monthly / "T.csv", monthly / "r", *master, *SCHEMA, "--guess", monthly / "guess", "--with", MEASURES,
-        "--json",
+        "measure", monthly / "T.csv", monthly / "r", *master, *SCHEMA, "--guess", monthly / "guess",
+        "--measures", MEASURES, "--json",
     )  # fmt: skip
     assert judged.code == 0, judged.err
     scores = judged.json["results"]
@@ -60,7 +60,7 @@ def test_attack_and_measure(noren, monthly: Path) -> None:
 
 def test_partial_knowledge(noren, monthly: Path) -> None:
     def rows_matched(*words: object) -> int:
-        answer = noren("attack", monthly / "T.csv", monthly / "r", *SCHEMA, "--with", "s6", "--json", *words)
+        answer = noren("attack", monthly / "T.csv", monthly / "r", *SCHEMA, "--attacks", "s6", "--json", *words)
         assert answer.code == 0, answer.err
         found: int = answer.json["results"]["s6"]["known_rows"]
         return found
@@ -73,7 +73,7 @@ def test_partial_knowledge(noren, monthly: Path) -> None:
     assert rows_matched("--known", monthly / "known.csv", "--knowledge", 0.1) == 20
     refused = noren("attack", monthly / "T.csv", monthly / "r", *SCHEMA, "--knowledge", 1.5)
     assert (refused.code, refused.out) == (2, "")
-    assert "no share of the rows" in refused.err
+    assert "is out of range; use 0 < knowledge <= 1" in refused.err
     (monthly / "known.csv").write_text("99999,0,2011/1/1,9:00,1,1.5,1\n")
     refused = noren("attack", monthly / "T.csv", monthly / "r", *SCHEMA, "--known", monthly / "known.csv")
     assert refused.code == 2
@@ -81,10 +81,10 @@ def test_partial_knowledge(noren, monthly: Path) -> None:
 
 
 def test_a_guess_that_leaves_customers_out(noren, monthly: Path) -> None:
-    noren("attack", monthly / "T.csv", monthly / "r", *SCHEMA, "--with", "s6", "--out", monthly / "guess")
+    noren("attack", monthly / "T.csv", monthly / "r", *SCHEMA, "--attacks", "s6", "--out", monthly / "guess")
     file = monthly / "guess/s6.csv"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[1:]))
-    words = ("measure", monthly / "T.csv", monthly / "r", *SCHEMA, "--guess", file, "--with", "um,mm", "--json")
+    words = ("measure", monthly / "T.csv", monthly / "r", *SCHEMA, "--guess", file, "--measures", "um,mm", "--json")
     scores = noren(*words).json["results"]
     assert (scores["um"]["value"], scores["um"]["notes"]["refused"]) == (0.0, {"s6": 1})
     assert scores["mm"]["value"] > 0.8
@@ -93,7 +93,7 @@ def test_a_guess_that_leaves_customers_out(noren, monthly: Path) -> None:
 def test_a_customer_who_is_not_in_the_master(noren, monthly: Path) -> None:
     short = monthly / "short.csv"
     short.write_text("".join((monthly / "M.csv").read_text().splitlines(keepends=True)[:5]))
-    words = ("attack", monthly / "T.csv", monthly / "r", *SCHEMA, "--master", short, "--with", "s1")
+    words = ("attack", monthly / "T.csv", monthly / "r", *SCHEMA, "--master", short, "--attacks", "s1")
     refused = noren(*words, "--out", monthly / "guess")
     assert refused.code == 2
     assert "are not in the master" in refused.err
@@ -101,7 +101,7 @@ def test_a_customer_who_is_not_in_the_master(noren, monthly: Path) -> None:
 
 def test_an_empty_published_file(noren, monthly: Path) -> None:
     (monthly / "S.csv").write_text("")
-    refused = noren("attack", monthly / "T.csv", monthly / "S.csv", *SCHEMA, "--with", "s1")
+    refused = noren("attack", monthly / "T.csv", monthly / "S.csv", *SCHEMA, "--attacks", "s1")
     assert (refused.code, refused.out) == (2, "")
     assert "S.csv" in refused.err
 
@@ -110,9 +110,9 @@ def test_other_histories_keep_the_periods_of_a_guess(noren, small_csv: Path, tmp
     schema = ("--schema", "pwscup2018")
     weekly = ("--method", "monthly-pseudonyms", "--period", "week", "--seed", 1)
     noren("protect", small_csv, *schema, *weekly, "--out", tmp_path / "r")
-    assert noren("attack", small_csv, tmp_path / "r", *schema, "--with", "s6", "--out", tmp_path / "g").code == 0
+    assert noren("attack", small_csv, tmp_path / "r", *schema, "--attacks", "s6", "--out", tmp_path / "g").code == 0
     assert "/W" in (tmp_path / "g/s6.csv").read_text().splitlines()[0].split(",")[2]
-    words = ("measure", small_csv, tmp_path / "r", *schema, "--guess", tmp_path / "g", "--with", "mm", "--json")
+    words = ("measure", small_csv, tmp_path / "r", *schema, "--guess", tmp_path / "g", "--measures", "mm", "--json")
     assert noren(*words).json["results"]["mm"]["value"] > 0.8
 
 
@@ -127,7 +127,7 @@ def test_all_measures_leave_out_what_needs_exact_values(noren, small_csv: Path, 
     assert set(judged.json["results"]) == {name for name in fitting if not measures[name].needs & {"guess", "exact"}}
     assert "left out, as the release has sets or intervals: e1, e2, e3, e4, e5" in judged.err
     assert "for want of a guess or the secret part" in judged.err
-    by_name = noren("measure", small_csv, tmp_path / "r", *schema, "--with", "e1")
+    by_name = noren("measure", small_csv, tmp_path / "r", *schema, "--measures", "e1")
     assert (by_name.code, by_name.out) == (2, "")
     assert "e1 compares exact values" in by_name.err
 
@@ -140,7 +140,7 @@ def test_the_contest_as_it_was(noren, shared: Path, tmp_path: Path) -> None:
     for file in ("S", "AT"):
         (tmp_path / f"{file}.csv").write_bytes(pwscup2017.official(shared, f"pwscup2017/noise_light/{file}.csv.gz"))
     attacked = noren(
-        "attack", original, tmp_path / "S.csv", *about, "--with", ATTACKS, "--known", data / "pwscup2017_T50.csv",
+        "attack", original, tmp_path / "S.csv", *about, "--attacks", ATTACKS, "--known", data / "pwscup2017_T50.csv",
         "--out", tmp_path / "guess",
     )  # fmt: skip
     assert attacked.code == 0, attacked.err
@@ -154,7 +154,7 @@ def test_the_contest_as_it_was(noren, shared: Path, tmp_path: Path) -> None:
         *about,
         "--guess",
         tmp_path / "guess",
-        "--with",
+        "--measures",
         MEASURES,
         "--json",
     )
@@ -169,8 +169,8 @@ def test_further_candidates_are_kept_beside_the_answers(noren, small_csv, tmp_pa
     schema = ("--schema", "pwscup2018")
     noren("protect", small_csv, *schema, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p")
     done = noren(
-        "attack", small_csv, tmp_path / "p", *schema, "--with", "jaccard", "--candidates", 3, "--out", tmp_path / "g",
-        "--json",
+        "attack", small_csv, tmp_path / "p", *schema, "--attacks", "jaccard", "--candidates", 3,
+        "--out", tmp_path / "g", "--json",
     )  # fmt: skip
     about = done.json["results"]["jaccard"]
     assert (about["named"], about["right"]) == (30, 30)

@@ -33,7 +33,7 @@ def test_categorize_by_names_and_protect(noren, named_csv, tmp_path) -> None:
         done = noren("protect", named_csv, *words, *more, "--out", tmp_path / name)
         assert done.code == 0, done.err
     errors = [
-        noren("measure", named_csv, tmp_path / n, "--schema", "sample", "--with", "cell-error", "--json").json[
+        noren("measure", named_csv, tmp_path / n, "--schema", "sample", "--measures", "cell-error", "--json").json[
             "results"
         ]["cell-error"]["parts"]["item"]
         for n in ("raw", "cat")

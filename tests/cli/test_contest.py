@@ -37,11 +37,11 @@ class TestCheck:
         assert (answer.code, answer.out) == (0, "release is valid\n")
         scored = noren(*words, "--score", "--json")
         assert scored.json["valid"] is True
-        told = noren("measure", small_csv, release, "--schema", "pwscup2018", "--with", "cell-error", "--json")
+        told = noren("measure", small_csv, release, "--schema", "pwscup2018", "--measures", "cell-error", "--json")
         assert scored.json["values"]["cell-error"] == pytest.approx(
             told.json["results"]["cell-error"]["value"], abs=1e-9
         )
-        assert set(scored.json["house"]) == {"item-candidates", "nearest"}
+        assert set(scored.json["baseline"]) == {"item-candidates", "nearest"}
 
     def test_a_wrong_file_is_told_by_row_and_column(self, noren: Command, small_csv: Path, tmp_path: Path) -> None:
         wrong = tmp_path / "A.csv"
@@ -71,7 +71,7 @@ class TestCheck:
     def test_a_published_folder_lacks_the_order(
         self, noren: Command, small_csv: Path, release: Path, tmp_path: Path
     ) -> None:
-        assert noren("publish", release, "--out", tmp_path / "public", "--anyway", "a test").code == 0
+        assert noren("publish", release, "--out", tmp_path / "public", "--override", "a test").code == 0
         answer = noren("contest", "check", tmp_path / "public", "--original", small_csv)
         assert answer.code == 2
         assert "has no secret part" in answer.err

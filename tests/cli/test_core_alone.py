@@ -49,7 +49,7 @@ def test_the_library_protects_attacks_and_judges(tmp_path: Path) -> None:
 import noren
 data = noren.sample(customers=12, rows=120, seed=1)
 release = noren.protect(data, "generalize-by-count", k=3, seed=1)
-print(noren.verdict(data, release).word)
+print(noren.verdict(data, release).status)
 """
     done = run(code, tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, "broken"), done.stderr

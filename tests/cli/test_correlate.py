@@ -15,7 +15,7 @@ def test_correlate(noren, small_csv, releases) -> None:
         said["correlations"]
     )
     assert [r["release"] for r in said["releases"]] == [str(path) for path in releases]
-    shown = noren("correlate", small_csv, *releases, *SCHEMA, "--draws", 1, "--with", "rfm")
+    shown = noren("correlate", small_csv, *releases, *SCHEMA, "--draws", 1, "--measures", "rfm")
     assert "rfm" in shown.out
     assert "item-similarity" not in shown.out
     assert "3 releases, U from" in shown.err

@@ -49,8 +49,8 @@ def test_version(noren) -> None:
         (["protect", "absent.csv", "--method", "generalise", "--out", "r"], "did you mean generalize"),
         (["protect", "absent.csv", "--method", "generalize-by-count", "--k", "1", "--out", "r"], "k=1 protects nobody"),
         (["protect", "absent.csv", "--method", "pseudonymize", "--kay", "1", "--out", "r"], "no parameter --kay"),
-        (["attack", "T.csv", "absent", "--with", ","], "--with names nothing"),
-        (["measure", "T.csv", "T.csv", "--with", "cel-error"], "did you mean cell-error?"),
+        (["attack", "T.csv", "absent", "--attacks", ","], "no name is given; use one of"),
+        (["measure", "T.csv", "T.csv", "--measures", "cel-error"], "did you mean cell-error?"),
     ],
 )
 def test_wrong_words_are_one_line_and_exit_2(noren, small_csv, monkeypatch, words, said) -> None:

@@ -13,7 +13,7 @@ def test_draw(noren, small_csv, releases, tmp_path) -> None:
     assert answer.json == {"out": str(out), "draws": 4, "rows": len(frame), "seed": 1}
     assert frame["draw"].unique().to_list() == [0, 1, 2, 3]
     # a published copy gives the same draws, and fewer draws are the first of more
-    noren("publish", releases[0], "--out", tmp_path / "public", "--anyway", "a test")
+    noren("publish", releases[0], "--out", tmp_path / "public", "--override", "a test")
     shown = noren("draw", small_csv, tmp_path / "public", *SCHEMA, "--draws", 2, "--out", tmp_path / "two.parquet")
     assert "2 data sets of" in shown.out
     assert pl.read_parquet(tmp_path / "two.parquet").equals(frame.filter(pl.col("draw") < 2))

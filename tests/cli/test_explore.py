@@ -46,7 +46,9 @@ def test_a_sweep_prints_a_table_and_the_answer_and_writes_a_study(explore: Any, 
     assert answer.code == 0, answer.err
     assert "generalize-by-count, k = 5" in answer.out
     assert "generalize-by-count, k = 99 was refused: k=99 is more than the 24 customers there are" in answer.out
-    assert "Take generalize-by-count, k = 5 (proved), because it alone of 4 settings may be handed out" in answer.out
+    assert (
+        "Recommended: generalize-by-count, k = 5. It is the only one of 4 settings that meets your rule" in answer.out
+    )
     assert "Proved: at least 5 customers share each released history" in answer.out
     assert "Rule partner (a partner who is bound by a contract)" in answer.out
     assert f"written to {out}" in answer.out
@@ -88,7 +90,7 @@ def test_machines_get_one_object(explore: Any) -> None:
     assert (found["settings"][0]["verdict"], found["points"][0]["reason"]) == ("proved", "guarantee")
     assert (found["computed"], found["kept"], found["out"]) == (4, 0, None)
     assert found["points"][0]["scores"]["rfm"]["value"] > 0
-    assert found["answer"][0].startswith("Take generalize-by-count, k = 5 (proved), the only setting")
+    assert found["answer"][0].startswith("Recommended: generalize-by-count, k = 5, the only setting.")
     assert 'seed"' not in json.dumps(found)  # which seeds there were is not told
 
 
@@ -99,7 +101,7 @@ def test_a_table_of_people(noren: Command, tmp_path: Path) -> None:
                    "--rule", "inside",
                    "--language", "en", "--out", tmp_path / "study")  # fmt: skip
     assert answer.code == 0, answer.err
-    assert "Take mondrian, k = 6" in answer.out
+    assert "Recommended: mondrian, k = 6" in answer.out
     assert "mondrian, k = 10, l = 2 would be safer (proved, risk 8.3% in place of 16.7%)" in answer.out
     assert (tmp_path / "cache" / "explore").is_dir()
 
@@ -154,7 +156,7 @@ def test_bad_places_are_named(explore: Any, noren: Command, t_csv: Path) -> None
     (full / "mine.txt").write_text("keep me")
     answer = explore("--methods", "thin", *RULE, "--out", full)
     assert answer.code == 2
-    assert "already holds something" in answer.err
+    assert "is not empty" in answer.err
     ragged = t_csv.parent / "bad.csv"
     ragged.write_text("1,2010/12/1,a,1.0,1\n2,not a date,b,1.0,1\n")
     answer = noren("explore", ragged, "--schema", "pwscup2018", "--methods", "thin")

@@ -47,16 +47,16 @@ def test_a_measure_that_fails_is_named_and_the_others_are_shown(
     noren, small_csv, release, monkeypatch, error, said
 ) -> None:
     names = "rfm,cell-error,item-similarity"
-    whole = noren("measure", small_csv, release, *SCHEMA, "--with", names, "--json").json
+    whole = noren("measure", small_csv, release, *SCHEMA, "--measures", names, "--json").json
     assert whole["failed"] == {}
     monkeypatch.setattr(measures["cell-error"], "measure", breaking(error))
-    answer = noren("measure", small_csv, release, *SCHEMA, "--with", names, "--json")
+    answer = noren("measure", small_csv, release, *SCHEMA, "--measures", names, "--json")
     assert answer.code == 1
     assert answer.json["failed"] == {"cell-error": said}
     del whole["results"]["cell-error"]
     assert answer.json["results"] == whole["results"]
     assert f"cell-error failed: {said}\n" in answer.err
-    shown = noren("measure", small_csv, release, *SCHEMA, "--with", names)
+    shown = noren("measure", small_csv, release, *SCHEMA, "--measures", names)
     assert shown.code == 1
     assert "rfm" in shown.out
     assert "failed" in shown.out
@@ -91,7 +91,7 @@ def test_an_attack_that_fails_is_named_and_the_others_are_written(
     noren, small_csv, release, tmp_path, monkeypatch, error, said
 ) -> None:
     monkeypatch.setattr(attacks["jaccard"], "attack", breaking(error))
-    words = ("attack", small_csv, release, *SCHEMA, "--with", "unique-rows,jaccard,s1")
+    words = ("attack", small_csv, release, *SCHEMA, "--attacks", "unique-rows,jaccard,s1")
     answer = noren(*words, "--out", tmp_path / "guesses", "--json")
     assert answer.code == 1
     assert answer.json["failed"] == {"jaccard": said}
@@ -143,8 +143,8 @@ def test_an_audit_that_breaks_down_does_not_lose_the_release(noren, small_csv, t
     assert found.statement.notes == sound.statement.notes | {"audit": "failed: ValueError"}
     published = noren("publish", tmp_path / "out", "--out", tmp_path / "public", "--rule", "inside")
     assert (published.code, (tmp_path / "public").exists()) == (1, False)
-    assert "Untried: nobody checked whether this release keeps what it claims" in published.err
-    judged = noren("measure", small_csv, tmp_path / "out", *SCHEMA, "--with", "classes", "--json")
+    assert "Untried: the audit failed, so it is not known whether this release keeps what it claims" in published.err
+    judged = noren("measure", small_csv, tmp_path / "out", *SCHEMA, "--measures", "classes", "--json")
     assert (judged.code, judged.json["results"]["classes"]["notes"]["holds"]) == (0, True)
 
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_written_officially_is_said_before_long_work(noren, tmp_p
     words = ("protect", tmp_path / "T.csv", "--schema", "sample", "--method", "pseudonymize", "--official")
     answer = noren(*words, "--out", tmp_path / "r")
     assert answer.code == 2
-    assert "no official text format; leave --official out" in answer.err
+    assert "no official text format; omit --official" in answer.err
 
 
 # --- explore ----------------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_a_failed_measure_is_no_verdict(noren, order, tmp_path, monkeypatch) -> 
     assert (six["verdict"], six["failed"]) == ("proved", {"rfm": "ValueError"})
     told = " ".join(answer.json["answer"])
     assert "generalize-by-count, k = 6: rfm could not be computed (ValueError)." in told
-    assert "One thing was not tried to its end: rfm." in told
+    assert "1 test did not finish: rfm." in told
     page = (tmp_path / "study/report.html").read_text(encoding="utf-8")
     assert "rfm could not be computed (ValueError)" in page
     assert (
@@ -244,7 +244,7 @@ def test_a_method_that_fails_is_not_refused(noren, order, monkeypatch) -> None:
     assert answer.code == 1
     assert "– failed" in answer.out
     assert "refused" not in answer.out
-    assert "Take generalize-by-count, k = 6" in answer.out
+    assert "Recommended: generalize-by-count, k = 6" in answer.out
     assert noren(*order, "--json").code == 0
 
 
@@ -307,7 +307,7 @@ def test_after_ctrl_c_the_guesses_there_are_told(noren, small_csv, release, tmp_
 
     monkeypatch.setattr(attacks["s2"], "attack", pressed)
     out = tmp_path / "guesses"
-    answer = noren("attack", small_csv, release, *SCHEMA, "--with", "s1,s2,s3", "--out", out)
+    answer = noren("attack", small_csv, release, *SCHEMA, "--attacks", "s1,s2,s3", "--out", out)
     assert answer.code == 130
     assert sorted(path.name for path in out.iterdir()) == ["s1.csv"]
     lines = answer.err.splitlines()
@@ -319,5 +319,5 @@ def test_after_ctrl_c_the_guesses_there_are_told(noren, small_csv, release, tmp_
 
 def test_json_is_whole_with_failures(noren, small_csv, release, monkeypatch) -> None:
     monkeypatch.setattr(measures["rfm"], "measure", breaking(ValueError('"quoted"\n\x1b[31m')))
-    answer = noren("measure", small_csv, release, *SCHEMA, "--with", "rfm,cell-error", "--json")
+    answer = noren("measure", small_csv, release, *SCHEMA, "--measures", "rfm,cell-error", "--json")
     assert json.loads(answer.out)["failed"] == {"rfm": 'ValueError: "quoted" \\x1b[31m'}

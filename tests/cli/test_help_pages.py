@@ -98,7 +98,7 @@ class TestTexts:
         module = importlib.import_module(f"noren.cli.{file.stem}")
         for name, texts in table_of(module.__name__).items():
             parameters = inspect.signature(getattr(module, name)).parameters
-            assert set(texts) - {"help", "epilog"} <= set(parameters), name
+            assert set(texts) - {"help", "example"} <= set(parameters), name
 
     def test_every_refusal_that_is_asked_for_is_worded(self) -> None:
         sources = [path.read_text(encoding="utf-8") for path in Path(cli.__file__).parent.rglob("*.py")]

@@ -143,9 +143,9 @@ def test_all_problems_of_all_files(noren, people, tmp_path) -> None:
     assert answer.code == 2
     assert answer.out.splitlines() == [
         "age.csv, row 4, '31;old': this row has 2 levels, the first one 3; give every value a label on every level",
-        "age.csv, row 3, '27': the value is listed twice, with other labels; list each value once",
+        "age.csv, row 3, '27': the value is listed twice with different labels; list each value once",
         "age.csv is not valid: 2 problems",
-        "city.csv, row 1, 'Bern': the hierarchy runs in a circle: Bern → Genf → Bern; "
+        "city.csv, row 1, 'Bern': the hierarchy is circular: Bern → Genf → Bern; "
         "let labels grow wider from level to level",
         "city.csv is not valid: 1 problem",
         "canton.csv, column canton, 'GE': the data have this value (rows: 2, the first is row 3), "

@@ -39,7 +39,7 @@ def test_a_release_with_a_control_group(noren, sides) -> None:
     assert answer.code == 0, answer.err
     assert "membership, by likelihood: 60 members, 40 controls" in answer.out.replace("\n", " ")
     assert "this rule allows 10.0% beyond that" in answer.out
-    judged = noren("judge", members, release, *SCHEMA, "--with", "none", "--control", controls, "--json")
+    judged = noren("judge", members, release, *SCHEMA, "--attacks", "none", "--control", controls, "--json")
     assert judged.code == 3  # nobody attacked, whatever is inferred
     assert judged.json["inferred"][0]["numbers"]["auc"]["value"] == 1.0
 

@@ -13,7 +13,7 @@ EVIDENCE = {"attack", "named", "right", "rate", "low", "high", "chance"}
 
 
 def test_broken_is_1(noren, small_csv, release) -> None:
-    answer = noren("judge", small_csv, release, *SCHEMA, "--rule", "partner", "--with", "all", "--json")
+    answer = noren("judge", small_csv, release, *SCHEMA, "--rule", "partner", "--attacks", "all", "--json")
     said = answer.json
     assert (answer.code, said["verdict"], said["rule"]["name"]) == (1, "broken", "partner")
     assert said["guarantee"]["k"] == 3
@@ -29,22 +29,22 @@ def test_broken_is_1(noren, small_csv, release) -> None:
 
 def test_proved_is_0_and_needs_no_attack(noren, small_csv, release) -> None:
     for rule in ("inside", "pwscup2018", "0.4"):
-        answer = noren("judge", small_csv, release, *SCHEMA, "--rule", rule, "--with", "none", "--json")
+        answer = noren("judge", small_csv, release, *SCHEMA, "--rule", rule, "--attacks", "none", "--json")
         assert (answer.code, answer.json["verdict"], answer.json["evidence"]) == (0, "proved", [])
 
 
 def test_untried_is_3(noren, small_csv, release, tmp_path) -> None:
     noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p", "--official")
-    noren("publish", tmp_path / "p", "--out", tmp_path / "public", "--anyway", "a test")
-    published = noren("judge", small_csv, tmp_path / "public", *SCHEMA, "--with", "unique-rows", "--json")
+    noren("publish", tmp_path / "p", "--out", tmp_path / "public", "--override", "a test")
+    published = noren("judge", small_csv, tmp_path / "public", *SCHEMA, "--attacks", "unique-rows", "--json")
     assert (published.code, published.json["verdict"], published.json["reason"]) == (3, "untried", "not-tried")
     # a published file of as many rows as the original says nothing about whose row is whose
-    file = noren("judge", small_csv, tmp_path / "p/public.csv", *SCHEMA, "--with", "unique-rows", "--json")
+    file = noren("judge", small_csv, tmp_path / "p/public.csv", *SCHEMA, "--attacks", "unique-rows", "--json")
     assert (file.code, file.json["verdict"]) == (3, "untried")
 
 
 def test_classes_that_are_too_small_are_1_without_an_attack(noren, small_csv, release) -> None:
-    answer = noren("judge", small_csv, release, *SCHEMA, "--rule", "public", "--with", "none", "--json")
+    answer = noren("judge", small_csv, release, *SCHEMA, "--rule", "public", "--attacks", "none", "--json")
     assert (answer.code, answer.json["verdict"], answer.json["reason"]) == (1, "broken", "class-too-small")
     assert answer.json["guarantee"]["k"] == 3
 
@@ -53,9 +53,9 @@ def test_withstands_is_0_and_says_what_the_attacks_see_through(noren, small_csv,
     out = tmp_path / "t"
     words = ("--method", "perturb", "--days", 30, "--price", 3, "--seed", 1, "--out", out)
     noren("protect", small_csv, *SCHEMA, *words)
-    answer = noren("judge", small_csv, out, *SCHEMA, "--with", "unique-rows", "--json")
+    answer = noren("judge", small_csv, out, *SCHEMA, "--attacks", "unique-rows", "--json")
     assert (answer.code, answer.json["verdict"]) == (0, "withstands")
-    assert "The attacks tried see through: " in answer.json["sentence"]
+    assert "The attacks tried can see through: " in answer.json["sentence"]
     assert "None of them sees through: " in answer.json["sentence"]
 
 
@@ -63,7 +63,7 @@ def test_less_knowledge_names_fewer(noren, small_csv, tmp_path) -> None:
     noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p")
     named = []
     for share in (1.0, 0.05):
-        words = ("--with", "unique-rows", "--knowledge", share, "--json")
+        words = ("--attacks", "unique-rows", "--knowledge", share, "--json")
         named.append(noren("judge", small_csv, tmp_path / "p", *SCHEMA, *words).json["evidence"][0]["right"])
     assert named[0] > named[1]
 
@@ -109,7 +109,7 @@ def test_bad_words_are_said_before_any_work(noren, small_csv, release, tmp_path)
 def test_a_rule_of_ones_own_is_in_the_answer(noren, small_csv, release, tmp_path) -> None:
     (tmp_path / "ours.toml").write_text('[rule]\ntolerance = "1/3"\nattackers = 5\n')
     answer = noren(
-        "judge", small_csv, release, *SCHEMA, "--rule", tmp_path / "ours.toml", "--with", "none", "--json"
+        "judge", small_csv, release, *SCHEMA, "--rule", tmp_path / "ours.toml", "--attacks", "none", "--json"
     ).json
     assert answer["rule"] | {"tolerance": 0} == {
         "name": "ours", "tolerance": 0, "alpha": 0.01, "attackers": 5, "bound": "sharp", "answers": "best",

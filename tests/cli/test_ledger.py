@@ -39,7 +39,7 @@ def test_a_stewards_year(noren, folder, original, tmp_path) -> None:
     first = noren("ledger", "add", folder, original, "--seed", 1, "--dry-run")
     assert first.code == 0
     assert "nothing was written" in first.err
-    assert "left for later: 4 rows of later periods" in first.err
+    assert "4 rows of later periods were not added" in first.err
     for word in ("UM", "0.5000", "0.7000", "MM of each attack after each release", "2010/12"):
         assert word in first.out
     assert noren("ledger", "show", folder).err.startswith("nothing was released yet")
@@ -69,7 +69,7 @@ def test_a_stewards_year(noren, folder, original, tmp_path) -> None:
         assert "safe" not in told
     checked = noren("ledger", "check", folder)
     assert (checked.code, checked.out) == (0, "2 releases, and every file is as it was written\n")
-    published = noren("publish", folder / "releases/2011-1", "--out", tmp_path / "out", "--anyway", "a test")
+    published = noren("publish", folder / "releases/2011-1", "--out", tmp_path / "out", "--override", "a test")
     assert published.code == 0
     handed_out = {path.name for path in (tmp_path / "out").iterdir()}
     assert handed_out == {*CARD, "public.parquet", "statement.json"}
@@ -177,14 +177,14 @@ def test_a_chart_of_what_would_come(noren, folder, original, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("add", "nowhere", "T.csv"), "nowhere: this is no ledger; name a folder that noren ledger init made"),
+        (("add", "nowhere", "T.csv"), "nowhere: this is not a ledger; name a folder created by noren ledger init"),
         (("add", "ledger", "nowhere.csv"), "nowhere.csv: there is no such file"),
         (("add", "ledger", "T.csv", "--period-name", "2011/1", "--all"), "--all releases every period"),
         (("add", "ledger", "T.csv", "--all", "--dry-run"), "--all releases every period"),
-        (("add", "ledger", "T.csv", "--period-name", "2013/1"), "T.csv: the file holds no rows of 2013/1"),
+        (("add", "ledger", "T.csv", "--period-name", "2013/1"), "T.csv: the file has no rows of 2013/1"),
         (("add", "ledger", "T.csv", "--chart", "c.pdf"), "no chart ends in '.pdf'"),
         (("add", "ledger", "T.csv", "--chain", "nowhere.toml"), "nowhere.toml: there is no such file"),
-        (("init", "ledger", "--schema", "pwscup2018", "--chain", "chain.toml"), "already holds something"),
+        (("init", "ledger", "--schema", "pwscup2018", "--chain", "chain.toml"), "is not empty"),
         (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--budget", "emm"), "emm is no limit"),
         (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--budget", "u=1"), "no budget for u"),
         (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--attacks", ","), "without attacks sees no"),
@@ -207,10 +207,10 @@ def test_wrong_words_are_one_line_and_exit_2(noren, folder, original, monkeypatc
 @pytest.mark.parametrize(
     ("lines", "more", "said"),
     [
-        (LINES, ("--period-name", "2010/12"), "T2.csv: 2010/12 was released already; the next period is 2011/1"),
+        (LINES, ("--period-name", "2010/12"), "T2.csv: 2010/12 was already released; the next period is 2011/1"),
         (LINES[:2], (), "T2.csv: the file holds nothing new: 2010/12 was released already"),
         (LINES[4:], (), "T2.csv: after 2010/12 comes 2011/1, not 2011/2; add 2011/1 first"),
-        (LINES[1:], (), "T2.csv: the rows of 2010/12 are not those that were released (2 rows then, 1 in this file)"),
+        (LINES[1:], (), "T2.csv: the rows of 2010/12 are not those released (2 rows then, 1 in this file)"),
         (["ann 2010/11/1 tea 1 1", *LINES], ("--period-name", "2010/11"), "2010/11 comes before 2010/12"),
     ],
 )
@@ -249,7 +249,7 @@ def test_a_master_is_read(noren, folder, original, tmp_path) -> None:
     (tmp_path / "M.csv").write_text("ann,f,1950/1/1,Japan\n", encoding="utf-8")
     answer = noren("ledger", "add", folder, original, "--master", tmp_path / "M.csv")
     assert answer.code == 2
-    assert "1 customers of the original are not in the master, the first is bob" in answer.err
+    assert "1 customers of the original are missing from the master, the first is bob" in answer.err
 
 
 def test_what_is_kept_reads_as_plain_files(noren, folder, original) -> None:

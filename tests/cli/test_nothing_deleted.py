@@ -84,7 +84,7 @@ def words_of(command: str, name: str, data: Path, out: Path) -> list[str]:
     history, release, retained = data / "T.csv", data / "release", data / "retained"
     known: dict[str, list[object]] = {
         "protect": [history, *HISTORY, "--method", "pseudonymize", "--force", "--out", out],
-        "attack": [history, release, *HISTORY, "--with", "s1", "--out", out],
+        "attack": [history, release, *HISTORY, "--attacks", "s1", "--out", out],
         "explore": [history, *HISTORY, "--methods", "pseudonymize", "--attacks", "s1", "--measures", "rfm", "--force",
                     "--workers", 1, "--cache", data / "cache", "--out", out],
         "report": [history, release, *HISTORY, "--out", out],
@@ -92,7 +92,7 @@ def words_of(command: str, name: str, data: Path, out: Path) -> list[str]:
         "draw": [history, release, *HISTORY, "--draws", 1, "--out", out],
         "categorize": [history, *HISTORY, "--file", data / "categories.csv", "--out", other, "--page", other],
         "hierarchy build": [history, *HISTORY, "--column", "item", "--force", "--out", out],
-        "publish": [release, "--force", "--out", out, "--anyway", "a test"],
+        "publish": [release, "--force", "--out", out, "--override", "a test"],
         "sample": ["--rows", 50, "--customers", 5, "--schema", "pwscup2017", "--out", other, "--master", other],
         "convert": [history, out],
         "reconstruct": [retained, "--out", other.with_suffix(".csv"), "--cells", other.with_suffix(".csv")],
@@ -251,7 +251,7 @@ def test_folders_are_known_by_what_is_in_them(noren, data) -> None:
     fake.mkdir()
     (fake / "public.parquet").write_text("mine")
     (fake / "statement.json").write_text("{}")
-    answer = noren("publish", data / "release", "--out", fake, "--force", "--anyway", "a test")
+    answer = noren("publish", data / "release", "--out", fake, "--force", "--override", "a test")
     assert (answer.code, (fake / "public.parquet").read_text()) == (2, "mine")
 
 
@@ -302,5 +302,5 @@ def test_what_a_desktop_leaves_is_not_yours(noren, data) -> None:
 def test_the_folder_keeps_who_may_read_it(noren, data) -> None:
     private = data / "private"
     private.mkdir(mode=0o700)
-    assert noren("publish", data / "release", "--out", private, "--anyway", "a test").code == 0
+    assert noren("publish", data / "release", "--out", private, "--override", "a test").code == 0
     assert private.stat().st_mode & 0o777 == 0o700

@@ -41,9 +41,9 @@ ODD: list[tuple[object, ...]] = [
     ("protect", "T.csv", *SCHEMA, "--method", "thin", "--share", "nan", "--out", "o"),
     ("protect", "T.csv", *SCHEMA, "--method", "generalize-by-count", "--k", HUGE, "--out", "o"),
     ("attack", "T.csv", "folder", *SCHEMA),
-    ("attack", "T.csv", "release", *SCHEMA, "--with", "s1", "--knowledge", "nan"),
-    ("attack", "T.csv", "release", *SCHEMA, "--with", "s1", "--seed", HUGE),
-    ("attack", "T.csv", "release", *SCHEMA, "--with", "s1", "--known", "folder"),
+    ("attack", "T.csv", "release", *SCHEMA, "--attacks", "s1", "--knowledge", "nan"),
+    ("attack", "T.csv", "release", *SCHEMA, "--attacks", "s1", "--seed", HUGE),
+    ("attack", "T.csv", "release", *SCHEMA, "--attacks", "s1", "--known", "folder"),
     ("measure", "T.csv", "release", *SCHEMA, "--guess", "folder"),
     ("measure", "T.csv", "release", *SCHEMA, "--guess", "binary.csv"),
     ("measure", "T.csv", "empty", *SCHEMA),
@@ -148,7 +148,7 @@ def test_json_has_no_number_that_is_none(capsys, noren, small, small_csv, tmp_pa
     assert (number(float("nan")), number(float("inf")), number(2.0)) == ("–", "–", "2")
     package.protect(small, "pseudonymize", seed=1).save(tmp_path / "release")
     monkeypatch.setattr(measures["rfm"], "measure", lambda *_, **__: Score(float("nan"), {"x": float("inf")}))
-    words = ("measure", small_csv, tmp_path / "release", *SCHEMA, "--with", "rfm")
+    words = ("measure", small_csv, tmp_path / "release", *SCHEMA, "--measures", "rfm")
     answer = noren(*words, "--json")
     assert (answer.code, answer.json["results"]["rfm"]["value"]) == (0, None)
     assert noren(*words).code == 0
@@ -195,5 +195,5 @@ def test_the_truth_of_2017_is_a_guess_that_its_checker_takes(noren, tmp_path, me
     assert (len(lines), {len(line.split(",")) for line in lines}) == (10, {13})
     measured = ("measure", tmp_path / "T.csv", tmp_path / "r", "--schema", "pwscup2017", "--guess", truth)
     assert (
-        noren(*measured, "--with", "mm", "--json").json["results"]["mm"]["value"] == 1.0  # the truth is all right
+        noren(*measured, "--measures", "mm", "--json").json["results"]["mm"]["value"] == 1.0
     )  # the truth is all right

@@ -41,7 +41,7 @@ def test_a_chain_is_protected_and_measured(noren, small_csv, chain, tmp_path) ->
     assert statement["parameters"]["steps"][0] == {
         "method": "thin", "share": 0.1, "rarest": False, "allow_vanish": False,
     }  # fmt: skip
-    judged = noren("measure", small_csv, tmp_path / "r", "--schema", "pwscup2018", "--with", "cell-error", "--json")
+    judged = noren("measure", small_csv, tmp_path / "r", "--schema", "pwscup2018", "--measures", "cell-error", "--json")
     assert judged.json["results"]["cell-error"]["value"] == pytest.approx(0.1)
 
 

@@ -75,7 +75,7 @@ def test_the_first_keeps_the_best(noren: Command, press: Press, small_csv: Path,
     notes = json.loads((tmp_path / "r/statement.json").read_text(encoding="utf-8"))["notes"]
     assert notes["stopped"] is True
     assert f"({notes['U']:.4f})" in answer.err
-    assert noren("measure", small_csv, tmp_path / "r", "--schema", "pwscup2018", "--with", "classes").code == 0
+    assert noren("measure", small_csv, tmp_path / "r", "--schema", "pwscup2018", "--measures", "classes").code == 0
 
 
 def test_the_second_leaves_nothing(noren: Command, press: Press, small_csv: Path, tmp_path: Path) -> None:

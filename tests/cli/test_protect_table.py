@@ -21,7 +21,7 @@ def test_from_table_to_chart(files: Path, capsys: pytest.CaptureFixture[str]) ->
     method = ["--schema", schema, "--method", "retention", "--attributes", "sex,town", "--k", "2", "--seed", "1"]
     answer = said(capsys, "protect", t, *method, "--out", out)
     assert answer["notes"]["k"] == pytest.approx(2)  # type: ignore[index]
-    score = said(capsys, "measure", t, out, "--schema", schema, "--with", "l1-precision")["results"]
+    score = said(capsys, "measure", t, out, "--schema", schema, "--measures", "l1-precision")["results"]
     assert 0.8 < score["l1-precision"]["value"] <= 1  # type: ignore[index]
     rebuilt = said(
         capsys, "reconstruct", out, "--out", str(files / "x.csv"), "--bootstrap", "2", "--model", "em",
@@ -83,5 +83,5 @@ def test_a_file_that_is_called_like_a_preset_is_not_read_by_it(
     table, release = tmp_path / "people.csv", str(tmp_path / "r")
     table.write_text("age,town\n" + rows, encoding="utf-8")
     said(capsys, "protect", str(table), "--method", "mondrian", "--k", "2", "--out", release)
-    scores = said(capsys, "measure", str(table), release, "--with", "class-size")["results"]
+    scores = said(capsys, "measure", str(table), release, "--measures", "class-size")["results"]
     assert scores["class-size"]["value"] >= 2  # type: ignore[index]

@@ -25,7 +25,7 @@ def test_publish_hands_out_the_public_part_alone(noren, small, release, tmp_path
     out = tmp_path / "public"
     answer = noren("publish", release, *INSIDE, "--out", out, "--official", "--json")
     assert answer.json["files"] == [*CARD, "public.csv", "public.parquet", "statement.json"]
-    assert (answer.json["verdict"], answer.json["anyway"]) == ("proved", "")
+    assert (answer.json["verdict"], answer.json["override"]) == ("proved", "")
     content = b"".join(p.read_bytes() for p in out.iterdir() if p.suffix != ".parquet").decode()
     for customer in small.customers.to_list():
         assert f"{customer}," not in content
@@ -41,7 +41,7 @@ def test_publish_hands_out_the_public_part_alone(noren, small, release, tmp_path
 
 
 def test_the_card_tells_what_analyses_keep_where_scores_are_handed_over(noren, small_csv, release, tmp_path) -> None:
-    measured = noren("measure", small_csv, release, "--schema", "pwscup2018", "--with", "cell-error", "--json")
+    measured = noren("measure", small_csv, release, "--schema", "pwscup2018", "--measures", "cell-error", "--json")
     scores = json.loads(measured.out)
     scores["results"]["reid-rate"] = {"value": 0.987654, "parts": {}}
     (tmp_path / "scores.json").write_text(json.dumps(scores))
@@ -60,12 +60,12 @@ def test_what_is_broken_or_untried_is_refused_unless_somebody_says_why(noren, sm
     out = tmp_path / "public"
     refused = noren("publish", release, "--rule", "partner", "--out", out)
     assert (refused.code, out.exists()) == (1, False)
-    assert "Broken: some history is shared by 3 customers only" in refused.err
-    assert "--anyway" in refused.err
-    told = noren("publish", release, "--rule", "partner", "--out", out, "--anyway", "the partner signed on 3 May")
+    assert "Broken: only 3 customers share some history" in refused.err
+    assert "--override" in refused.err
+    told = noren("publish", release, "--rule", "partner", "--out", out, "--override", "the partner signed on 3 May")
     assert told.code == 0
     card = (out / "card.en.md").read_text(encoding="utf-8")
-    assert "▲ broken\n\nSomebody is re-identified" in card
+    assert "▲ broken\n\nSomeone is re-identified" in card
     assert "Rule partner" in card
     assert "Published all the same, for this reason: the partner signed on 3 May" in card
     assert "次の理由で提供または公表されました：the partner signed on 3 May" in (out / "card.ja.md").read_text(
@@ -86,7 +86,7 @@ def test_a_seed_that_can_be_tried_out_is_refused_and_the_card_does_not_tell(nore
     refused = noren("publish", tmp_path / "r", "--out", tmp_path / "public")
     assert refused.code == 1
     assert "The seed of this release was chosen by hand" in refused.err
-    told = noren("publish", tmp_path / "r", "--out", tmp_path / "public", "--anyway", "an example")
+    told = noren("publish", tmp_path / "r", "--out", tmp_path / "public", "--override", "an example")
     assert (told.code, told.out.splitlines()[0]) == (0, "◆ proved")
     assert "seed" not in (tmp_path / "public/card.en.md").read_text(encoding="utf-8")
 

@@ -64,7 +64,7 @@ def test_sample_master(noren, tmp_path) -> None:
         (("--customers", 0), "customers"),
         (("--schema", "adult"), "samples are histories"),
         (("--schema", "nonsense"), "no schema 'nonsense'"),
-        (("--out", "T.docx"), "no format ends in '.docx'"),
+        (("--out", "T.docx"), "the file name ends in '.docx'"),
     ],
 )
 def test_impossible_samples_are_refused(noren, tmp_path, monkeypatch, words, said) -> None:

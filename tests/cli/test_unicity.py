@@ -33,7 +33,7 @@ def test_table_sentence_and_chart(noren, small_csv, release, tmp_path) -> None:
     ("flags", "said"),
     [
         (("--known", "900-1000"), "nobody has 900 different purchases"),
-        (("--known", "x"), "does not say how many"),
+        (("--known", "x"), "is not a number of known purchases"),
         (("--columns", "shop"), "no column 'shop'"),
         (("--date", "fortnight"), "date cannot be known by 'fortnight'"),
         (("--chart", "u.doc"), "no chart ends in"),

@@ -122,7 +122,7 @@ def categorize(
 
     data = reading.load(original)
     if not isinstance(data, History):
-        raise SchemaError(_("a table has no items"))
+        raise SchemaError(_("a table has no items; give a purchase history"))
     items = data[Role.ITEM].drop_nulls().unique().to_list()
     called: dict[str, str] = {}
     if names is not None:
@@ -294,7 +294,7 @@ def build(
             try:
                 words = read_all_bytes(Path(given), largest=2**28).decode("utf-8-sig")
             except UnicodeDecodeError:
-                raise FormatError(_("save it as UTF-8"), file=given) from None
+                raise FormatError(_("the file is not UTF-8; save it as UTF-8"), file=given) from None
         made = [_built(data, column, by, words, other, out)]
     elif by != "usual" or given or out is None:
         raise refusal("no_column_named")

@@ -41,7 +41,7 @@ def explore(
     reading: Reading,
     language: Literal["en", "ja"] | None = None,
     cache: Path | None = None,
-    fresh: Annotated[bool, Option("--fresh")] = False,
+    fresh: Annotated[bool, Option("--no-cache")] = False,
     workers: Annotated[int | None, Option(min=1)] = None,
     force: Force = False,
 ) -> Output:

@@ -25,7 +25,7 @@ def attack(
     context: typer.Context,
     original: Original,
     release: ReleasePath,
-    names: Annotated[str, Option("--with")] = "all",
+    names: Annotated[str, Option("--attacks")] = "all",
     out: Path | None = None,
     *,
     knowledge: Knowledge,
@@ -52,7 +52,9 @@ def attack(
     ready = share_flags(chosen(attacks, names, data.schema, where.runs), context.args)
     if not ready:
         raise ParameterError(
-            _("no attack works on a {kind}").format(kind=_(str(data.schema.kind))),
+            _("no attack works on a {kind}; noren measure tells how far its rows can be linked").format(
+                kind=_(str(data.schema.kind))
+            ),
         )
     limits = where.limits(data, **vars(knowledge), seed=seed)
     target = where.load(release, data)
@@ -110,7 +112,7 @@ def measure(
     context: typer.Context,
     original: Original,
     release: ReleasePath,
-    names: Annotated[str, Option("--with")] = "all",
+    names: Annotated[str, Option("--measures")] = "all",
     guess: Path | None = None,
     *,
     reading: Reading,
@@ -175,7 +177,7 @@ def judge(
     original: Original,
     release: ReleasePath,
     rule: RuleName = None,
-    names: Annotated[str, Option("--with")] = "all",
+    names: Annotated[str, Option("--attacks")] = "all",
     *,
     knowledge: Knowledge,
     control: Control = None,
@@ -241,11 +243,11 @@ def verdict_parts(verdict: Verdict) -> Iterator[Part]:
 def evidence_row(one: AttackEvidence) -> tuple[str, ...]:
     """Return what one attack got, for a table on the screen.
 
-    >>> from noren.judgement.evidence import Facts, Tried
+    >>> from noren.judgement.evidence import AttackResult, Facts
     >>> from noren.judgement.judging import judge
-    >>> tried = Tried(attack="jaccard", named=60, right=27, customers=27, right_at=tuple(range(1, 28)))
+    >>> tried = AttackResult(attack="jaccard", named=60, right=27, customers=27, right_at=tuple(range(1, 28)))
     >>> evidence_row(judge(Facts(kind="history", people=60, tried=[tried]), "partner").evidence[0])
-    ('jaccard', '60', '27', '45.0%', '32–58', '45.0%', '27/27 (15)', '✗')
+    ('jaccard', '60', '27', '45.0%', '32–58', '45.0%', '26/26 (16)', '✗')
     """
     from noren.judgement.numbers import count, percent
 

@@ -121,7 +121,7 @@ def add(
     book = Ledger.open(ledger)
     data = read(original, book.settings.schema, master=master).data
     if seed is not None and seed < _EASY_TO_TRY:
-        say(_("note: whoever has the original could try small seeds and rebuild the pseudonyms; leave --seed out."))
+        say(_("note: anyone who has the original could try small seeds and rebuild the pseudonyms; omit --seed."))
     names: list[str | None] = [*book.to_come(data)] if every else [period_name]
     done: list[dict[str, Any]] = []
     try:

@@ -79,7 +79,7 @@ def reproduce(
     out: Path | None = None,
     force: Force = False,
     cache: Path | None = None,
-    fresh: Annotated[bool, Option("--fresh")] = False,
+    fresh: Annotated[bool, Option("--no-cache")] = False,
     workers: Annotated[int | None, Option(min=1)] = None,
 ) -> Output:
     """Reproduce documents."""
@@ -260,7 +260,7 @@ def _story(verdicts: Sequence[Verdict], places: Sequence[RiskUtilityPoint], page
         named = "–" if verdict.risk is None else most + percent(verdict.risk)
         rows.append((place.label, verdict_label(place.status), named, percent(place.use or 0.0)))
     by = verdicts[0].rule
-    yield _("Which release may be handed out? Nobody may be re-identified with a probability above {allowed}.").format(
+    yield _("Which release meets the rule? Nobody may be re-identified with a probability above {allowed}.").format(
         allowed=allowed(by)
     )
     yield TextTable(headings, rows)

@@ -163,7 +163,7 @@ def report(
 def correlate(
     original: Original,
     releases: Annotated[list[Path], Argument(metavar="RELEASE…")],
-    names: Annotated[str, Option("--with")] = "all",
+    names: Annotated[str, Option("--measures")] = "all",
     draws: Annotated[int, Option(min=1)] = 20,
     seed: Annotated[int, Option(min=0)] = 1,
     alpha: float = 0.05,
@@ -194,7 +194,7 @@ def correlate(
         verdict = {None: _("the same everywhere"), True: _("correlated"), False: _("may be chance")}[beyond]
         rows.append((name, "" if r is None else f"{r:.3f}", verdict))
     count = _(
-        "{count} releases, U from {least} to {most}; beyond ±{limit:.3f} it is no chance (level {alpha:g})"
+        "{count} releases, U from {least} to {most}; a correlation above {limit:.3f} is significant (level {alpha:g})"
     ).format(
         count=len(found.releases),
         least=number(min(found.error)),
@@ -226,7 +226,7 @@ def draw(
     data = reading.load(original)
     public = read_public(release, data)
     if not (isinstance(data, History) and isinstance(public, History)):
-        raise SchemaError(_("give a history and its release"))
+        raise SchemaError(_("only purchase histories can be drawn; give a history and its release"))
     groups = release_categories(Release.load(release).statement) if release.is_dir() else None
     with progress_bar(_("Drawing")) as progress:
         write_draws(Draws(data, public, seed=seed, categories=groups), draws, out, progress=progress)
@@ -378,4 +378,4 @@ def publish(
     if override:
         parts.append(Note(_("published all the same: {reason}").format(reason=override)))
     parts.append(_("published {files} to {out}").format(files=", ".join(files), out=out))
-    return Output({"published": str(out), "files": files, "anyway": override, **verdict.as_dict()}, parts)
+    return Output({"published": str(out), "files": files, "override": override, **verdict.as_dict()}, parts)

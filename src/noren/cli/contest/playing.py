@@ -260,7 +260,7 @@ def _handed(found: SubmissionOut) -> Output:
 
 
 def score_table(values: Mapping[str, float] | None, baseline: Mapping[str, Any] | None) -> list[TextTable]:
-    """Return the table of a file's measures and of what the house's attacks got, where there are any."""
+    """Return the table of a file's measures and of what the baseline attacks got, where there are any."""
     rows = [(name, number(value)) for name, value in (values or {}).items()]
     for name, one in (baseline or {}).items():
         rows += [(f"{name}: {key}", number(value)) for key, value in (one.get("values") or {}).items()]

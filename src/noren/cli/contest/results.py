@@ -55,8 +55,8 @@ def check(
 
             with progress_bar(_("Judging")) as progress:
                 found = score_release(book, original, file, master=master, progress=progress)
-            told |= {name: found[name] for name in ("values", "house") if name in found}
-    parts = [*report_parts(report, release.name), *score_table(told.get("values"), told.get("house"))]
+            told |= {name: found[name] for name in ("values", "baseline") if name in found}
+    parts = [*report_parts(report, release.name), *score_table(told.get("values"), told.get("baseline"))]
     return Output(told, parts, exit_code=0 if report.valid else 1)
 
 

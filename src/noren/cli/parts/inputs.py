@@ -182,7 +182,7 @@ def chosen(
         return [kind for kind in every if kind.fits(schema) and runs(kind)]
     picked = [registry[name] for name in comma_separated(names)]
     if not picked:
-        raise refusal("with_nothing", names=", ".join(registry))
+        raise refusal("no_names", names=", ".join(registry))
     return picked
 
 
