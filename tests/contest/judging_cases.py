@@ -38,7 +38,7 @@ illness = { role = "sensitive" }
 '''
 [[terms]]
 measure = "table-loss"
-[house]
+[baseline]
 attacks = [{ attack = "row-linkage" }]
 """
 

@@ -1,4 +1,4 @@
-"""A small cup that is really played: on a server's own folder, with files, by the desks."""
+"""A small cup that is really played: on a server's own folder, with files, through the services."""
 
 from __future__ import annotations
 

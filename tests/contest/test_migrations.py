@@ -71,7 +71,7 @@ def test_a_database_at_an_unknown_step_is_left_alone(room: str, address: str) ->
     store = opened(room, address)
     with store.engine.begin() as database:
         database.execute(sa.text(f"UPDATE {ROOMS[room][1]} SET version_num = '9999'"))
-    with pytest.raises(FileError, match=r"at step 9999, which this version of Noren does not know; use the version"):
+    with pytest.raises(FileError, match=r"at step 9999, which this version of Noren does not know; use another"):
         opened(room, address)
     store.close()
 
@@ -79,7 +79,7 @@ def test_a_database_at_an_unknown_step_is_left_alone(room: str, address: str) ->
 @pytest.mark.parametrize("room", ROOMS)
 def test_tables_of_something_else_are_left_alone(room: str, address: str) -> None:
     other = opened("arena" if room == "studio" else "studio", address)
-    with pytest.raises(FileError, match=r"holds a table '(accounts|jobs|sessions)' of something else; name a database"):
+    with pytest.raises(FileError, match=r"has a table '(accounts|jobs|sessions)' of another program; use an empty"):
         opened(room, address)
     with other.engine.connect() as database:
         assert not sa.inspect(database).has_table(ROOMS[room][1])
@@ -96,7 +96,7 @@ def test_a_database_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
         ContestStore("postgresql://ann:geheim@127.0.0.1:1/x", KEY)
     assert "geheim" not in str(caught.value)
     for address in ("mysql://x/y", "nonsense", "", str(tmp_path)):
-        with pytest.raises(ParameterError, match="is no address of a database"):
+        with pytest.raises(ParameterError, match="is not a database address"):
             ContestStore(address, KEY)
     with pytest.raises(ParameterError, match=r"mysql://ann:\*\*\*@host/x"):
         ContestStore("mysql://ann:geheim@host/x", KEY)

@@ -40,7 +40,7 @@ def test_kinds_of_releases_as_in_table_5_of_s0() -> None:
 
 
 def _attacked(baseline: list[int], teams: list[int]) -> Cup:
-    """Return a cup in which the house names so many of 20 customers of each release, and another team so many."""
+    """Return a cup: per release, how many of 20 customers the baseline attack and another team re-identify."""
     cup = Cup()
     for at in range(len(baseline)):
         cup.team(f"t{at}")
@@ -65,7 +65,7 @@ def test_how_well_the_baseline_predicts_the_teams() -> None:
     assert "r = 0.80" in found.sentence
     few = results_of(fold(_attacked([1, 2, 3], [1, 2, 3]).entries)).rounds[0].prediction
     assert few.r is None
-    assert "cannot be said: 3 releases" in few.sentence
+    assert "cannot be determined: 3 releases" in few.sentence
 
 
 def test_results_are_the_same_whenever_and_in_whatever_language_they_are_made() -> None:

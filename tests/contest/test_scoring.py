@@ -62,7 +62,7 @@ def test_values_are_those_of_the_measures(name: str, tmp_path: Path) -> None:
     assert judged["values"] == expected
     facts = Facts.model_validate(judged["facts"])
     assert facts.people == (20 if name == "table" else 12)
-    assert [one.attack for one in facts.tried] == list(judged["house"])
+    assert [one.attack for one in facts.tried] == list(judged["baseline"])
     assert judge(facts, case.rulebook.judged_by).status
 
 
@@ -158,7 +158,7 @@ def test_parts_of_measures_count_where_the_rules_say_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "table"])
 def test_what_pseudonyms_are_called_moves_no_score(name: str, tmp_path: Path) -> None:
-    """Not even by a tie that an attack of the house decides by name."""
+    """Not even by a tie that a baseline attack decides by name."""
     case = made(name, tmp_path)
     one, other = (
         score_release(case.rulebook, case.original, file) for file in (case.submitted, called_otherwise(case))
@@ -223,9 +223,9 @@ def test_a_baseline_attack_that_fails_is_named_and_stops_nothing(
     judged = score_release(case.rulebook, case.original, case.submitted)
     assert judged["valid"]
     assert judged["values"]
-    assert judged["house"]["nearest"]["failed"]["en"] == "nearest failed by a fault of its own"
-    assert set(judged["house"]["nearest"]["failed"]) == {"en", "ja"}
-    assert "tried" in judged["house"]["item-candidates"]
+    assert judged["baseline"]["nearest"]["failed"]["en"] == "nearest failed by a fault of its own"
+    assert set(judged["baseline"]["nearest"]["failed"]) == {"en", "ja"}
+    assert "tried" in judged["baseline"]["item-candidates"]
     assert judged["facts"]["failed"] == ["nearest"]
 
 
@@ -244,7 +244,7 @@ def test_the_final_data_of_2018(shared: Path, tmp_path: Path) -> None:
     release = api.protect(data, "generalize-by-count", k=2, seed=1, audit=False)
     submitted = tmp_path / "A.csv"
     submitted.write_bytes(submission_of(release))
-    book = preset("pwscup2018").model_copy(update={"house": Baseline()})
+    book = preset("pwscup2018").model_copy(update={"baseline": Baseline()})
     judged = score_release(book, original, submitted)
     assert judged["values"] == {"cell-error": rounded(api.measure(data, release, "cell-error").value)}
 
@@ -254,7 +254,7 @@ def test_the_judges_own_values_of_2017(vector: str, shared: Path) -> None:
     """E1 to E6 of the contest's judge system, though pseudonyms are called otherwise here."""
     files = pwscup2017.index(shared)[vector]["files"]
     data = shared / "data"
-    book = preset("pwscup2017").model_copy(update={"house": Baseline()})
+    book = preset("pwscup2017").model_copy(update={"baseline": Baseline()})
     given = data / "pwscup2017_T.csv", shared / "oracles" / files["AT"]
     judged = score_release(book, *given, master=data / "pwscup2017_M.csv")
     theirs = pwscup2017.expected(shared, vector)["E"]

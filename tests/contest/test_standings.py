@@ -114,7 +114,7 @@ def test_a_frozen_board_does_not_move() -> None:
 
 
 def test_the_worst_of_all_guesses_and_of_the_baseline_counts() -> None:
-    """Custom rules: 0.5·U + 0.5·reid-rate, the house counting; at most 0.5 may be named."""
+    """Custom rules: 0.5·U + 0.5·reid-rate, the baseline counting; at most 0.5 may be named."""
     book = preset("custom")
     cup = Cup(book)
     cup.team("a")
@@ -132,7 +132,7 @@ def test_the_worst_of_all_guesses_and_of_the_baseline_counts() -> None:
     assert found["b"].score == pytest.approx(0.5 * 0.1 + 0.5 * 0.6)
     assert (found["a"].rank, found["b"].rank) == (1, 2)
     assert found["b"].broken == ("reid-rate",)
-    silent = book.model_copy(update={"house": book.baseline.model_copy(update={"counts": False})})
+    silent = book.model_copy(update={"baseline": book.baseline.model_copy(update={"counts": False})})
     cup.book = silent
     state = fold(cup.entries)
     state.rulebook = silent
@@ -173,7 +173,7 @@ def test_a_release_that_nobody_judged_yet_waits() -> None:
 
 def test_what_the_baseline_found_is_kept_back_where_the_rules_say_so() -> None:
     book = preset("custom")
-    book = book.model_copy(update={"house": book.baseline.model_copy(update={"shown": False})})
+    book = book.model_copy(update={"baseline": book.baseline.model_copy(update={"visible": False})})
     cup = Cup(book)
     cup.team("a")
     cup.on("protect")

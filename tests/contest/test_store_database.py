@@ -108,11 +108,11 @@ def test_many_writers_leave_no_gap(store: ContestStore, address: str) -> None:
 
 KILLED = """
 import sys
-from noren.work.hash_chain import Said, chained
+from noren.work.hash_chain import EntryContent, chained
 from noren.contest.store.database import ContestStore
 store = ContestStore(sys.argv[1], bytes(range(32)))
 with store.changing("cup") as change:
-    change.append(chained(change.head, "2026-04-01T00:00:00.000000+00:00", [Said("paused", "clock", {})]))
+    change.append(chained(change.head, "2026-04-01T00:00:00.000000+00:00", [EntryContent("paused", "clock", {})]))
     change.enqueue("release", queue="judge")
     print("written", flush=True)
     sys.stdin.read()

@@ -340,7 +340,7 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
         if (wrong := archive.wrong_end()) is not None:
             raise _damaged(path, wrong)
         if arena.state(state.id) is not None:
-            raise RefusedError(_("there is a contest {name} already").format(name=state.id))
+            raise RefusedError(_("there is a contest {name} already; import it elsewhere").format(name=state.id))
         backup: dict[str, Any] = {"accounts": [], "organisers": []}
         secrets = {} if state.salt is None else {"salt": bytes.fromhex(state.salt)}  # of an open one it is revealed
         if archive.kind == "sealed":

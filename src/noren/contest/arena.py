@@ -3,8 +3,7 @@
 An act locks the head of its contest's log, folds what is new, is decided, and appends what it says together with the
 jobs that it causes. Two acts at once happen one after the other, and one that is cut off did not happen.
 
-The judges and the clock act at a desk of their own (:class:`JudgesDesk`): orders for workers, what came of them, and
-what is due by now.
+Judges and the clock act through :class:`ScoringService`: orders for workers, their results, and what is due now.
 """
 
 from __future__ import annotations
@@ -127,8 +126,8 @@ class Arena:
         if self.signing.public != contest.public_key:
             raise RefusedError(
                 _(
-                    "this contest was played on another server, which signed its receipts"
-                    "look for it in the contest's archive"
+                    "this contest was played on another server, which signed its receipts; look for it in "
+                    "the contest's archive"
                 ),
             )
         return self.signing.receipt(contest.id, submission)

@@ -307,7 +307,7 @@ def check_address(url: str) -> SplitResult:
     except ValueError:
         fits = False
     if not fits:
-        raise ParameterError(_("write it like https://cup.example/"))
+        raise ParameterError(_("this is no address that news can be sent to; write it like https://cup.example/"))
     return parts
 
 

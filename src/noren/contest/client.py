@@ -97,7 +97,7 @@ class Client:
         sent = {"User-Agent": f"noren/{__version__}", "Accept-Language": active_language(), **(headers or {})}
         if token:
             if not token.isascii() or not token.isprintable() or " " in token:
-                raise ParameterError(_("copy it whole, or log in again"))
+                raise ParameterError(_("this is no token; copy it whole, or log in again"))
             sent["Authorization"] = f"Bearer {token}"
         self._http = httpx.Client(base_url=address, headers=sent, timeout=_WAITING, transport=transport)
 

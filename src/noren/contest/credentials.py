@@ -52,7 +52,9 @@ def server_address(given: str) -> str:
         port = -1
     if found.scheme not in ("http", "https") or not found.hostname or port == -1 or found.username or found.query:
         raise ParameterError(
-            _("{given!r} is no address of a server").format(given=given[:80]),
+            _("{given!r} is no address of a server; write it like https://cup.example or 127.0.0.1:8322").format(
+                given=given[:80]
+            ),
         )
     host = f"[{found.hostname}]" if ":" in found.hostname else found.hostname
     return f"{found.scheme}://{host}{'' if port is None else f':{port}'}{found.path.rstrip('/')}"
@@ -63,7 +65,9 @@ def login_for(server: str | None, token: str | None = None) -> Login:
     kept = _kept()
     address = server or os.environ.get(SERVER) or kept.get("last")
     if not address:
-        raise ParameterError(_("name it with --server ADDRESS, or log in with noren contest login ADDRESS"))
+        raise ParameterError(
+            _("which server?; name it with --server ADDRESS, or log in with noren contest login ADDRESS")
+        )
     address = server_address(address)
     return Login(address, token or os.environ.get(TOKEN) or kept.get("tokens", {}).get(address))
 
@@ -104,7 +108,7 @@ def _kept() -> dict[str, Any]:
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
-        raise FileError(_("the file of logins is damaged"), file=path)
+        raise FileError(_("the file of logins is damaged; delete it and log in again"), file=path)
     return found
 
 

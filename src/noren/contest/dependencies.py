@@ -106,13 +106,13 @@ class ArenaAuthentication:
         """Set another password and return a new session; all others end."""
         account = who.somebody()
         if self._proved(account.login, old, address) is None:
-            raise RefusedError(_("write the one that you log in with"), status=403)
+            raise RefusedError(_("that is not your password; write the one that you log in with"), status=403)
         self._store.accounts.change_password(account, new)
         return self._store.accounts.open_session(account)
 
     def _not_too_often(self, key: str, most: int, seconds: float) -> None:
         if not self._store.rates.allow(key, most, seconds):
-            raise RefusedError(_("there were too many tries"), status=429)
+            raise RefusedError(_("there were too many tries; wait and try again"), status=429)
 
     # --- tokens of programs ------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class ArenaAuthentication:
         """Return a new token and its text; a token makes none that may do more than itself."""
         account = who.somebody()
         if not {*scopes} <= {*who.scopes, "read"}:
-            raise RefusedError(_("this token may not do so itself"), status=403)
+            raise RefusedError(_("this token may not do so itself; log in, and make it there"), status=403)
         if len(self.tokens(who)) >= _MOST_TOKENS:
             raise RefusedError(say("many_tokens", count=_MOST_TOKENS))
         return self._store.tokens.make(account.id, name, scopes)
@@ -148,7 +148,7 @@ TargetName = Annotated[str, Path(pattern=r"^[0-9]{1,6}$", description="the numbe
 
 
 def contest_service(request: Request) -> ContestService:
-    """Return the desk of the arena that was asked."""
+    """Return the service that answers requests about contests."""
     service: ContestService = request.app.state.service
     return service
 
@@ -184,7 +184,7 @@ def _who(request: Request, entrance: TheEntrance) -> ArenaIdentity:
     bearer: ArenaIdentity | None = request.state.account
     who = entrance.who(request.state.session) if bearer is None else bearer
     if request.method not in _LOOKING and who.account is not None and not who.scopes - {"read"}:
-        raise RefusedError(_("this token is only for looking"), status=403)
+        raise RefusedError(_("this token is only for looking; make one with the scope that it takes"), status=403)
     return who
 
 
@@ -204,13 +204,13 @@ def add_action(
         before(service, who, asked)
         return answer(*service.do(who, contest, act, **asked))
 
-    add_route(router, act, run, {"contest": ContestName, "who": Asking, "desk": ArenaService}, model)
+    add_route(router, act, run, {"contest": ContestName, "who": Asking, "service": ArenaService}, model)
 
 
 def not_too_often(service: ContestService, key: str, most: int, seconds: float) -> None:
     """Refuse what somebody asks more often than they may; all servers of a database count together."""
     if not service.arena.store.rates.allow(key, most, seconds):
-        raise RefusedError(_("wait a while and try again"), status=429)
+        raise RefusedError(_("this came too often; wait a while and try again"), status=429)
 
 
 @contextlib.contextmanager
@@ -222,7 +222,9 @@ def files_of_ours() -> Iterator[None]:
         if is_disk_full(error) or hasattr(error, "status"):
             raise
         _log.exception("a file of the arena cannot be read or written")
-        raise RefusedError(_("tell the organiser"), status=503) from error
+        raise RefusedError(
+            _("the server cannot reach a file of its own; nothing was changed; tell the organiser"), status=503
+        ) from error
 
 
 def described_file(kind: str) -> dict[int | str, dict[str, Any]]:

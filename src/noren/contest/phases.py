@@ -41,13 +41,13 @@ def moment(given: str | dt.datetime, zone: str = "UTC") -> str:
     try:
         return given.astimezone(dt.UTC).isoformat(timespec="microseconds")
     except OverflowError:
-        raise ParameterError(_("{given} is no time").format(given=given)) from None
+        raise ParameterError(_("{given} is no time; choose a year of our time").format(given=given)) from None
 
 
 def get_time_zone(name: str) -> dt.tzinfo:
     """Return a time zone.
 
-    >>> zone_named("UTC").utcoffset(None)
+    >>> get_time_zone("UTC").utcoffset(None)
     datetime.timedelta(0)
     """
     if name in ("UTC", "Etc/UTC"):
@@ -137,7 +137,7 @@ def check_phases(phases: Sequence[Phase], rounds: Sequence[str]) -> None:
         if one.kind == PhaseKind.RESULTS and ends and one.opens < max(ends):
             raise _wrong(one, _("results come before all is played"), _("let them open when attacking is over"))
     if not ends:
-        raise ParameterError(_("nobody could hand in anything"))
+        raise ParameterError(_("nobody could hand in anything; add a phase of the kind protect"))
 
 
 def _wrong(phase: Phase, why: str, cure: str = "") -> ParameterError:
@@ -155,7 +155,7 @@ def opened_now(phases: Sequence[Phase], now: str) -> list[Phase]:
     """
     coming = [one.opens for one in phases if one.opens > now]
     if not coming:
-        raise ParameterError(_("let one close later instead"))
+        raise ParameterError(_("every phase of this contest has begun; let one close later instead"))
     by = dt.datetime.fromisoformat(now) - dt.datetime.fromisoformat(min(coming))
     made = []
     for one in phases:

@@ -201,16 +201,18 @@ def read_receipt(path: Path) -> Receipt:
     """Return the receipt in a file that a team kept."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise FileError(_("give the receipt's own file"), file=path)
+            raise FileError(_("this is no receipt: it is too large; give the receipt's own file"), file=path)
         said = json.loads(path.read_bytes())
     except OSError as error:
         raise FileError(_("the receipt cannot be read"), error.strerror or "", file=path) from None
     except (ValueError, RecursionError):
-        raise FileError(_("this is no receipt: it is no JSON"), file=path) from None
+        raise FileError(_("this is no receipt: it is no JSON; give the receipt's own file"), file=path) from None
     if not isinstance(said, dict):
-        raise FileError(_("give the receipt's own file"), file=path)
+        raise FileError(_("this is no receipt: it is no JSON object; give the receipt's own file"), file=path)
     return receipt_from(said)
 
 
 def _no_receipt(why: str) -> BadReceiptError:
-    return BadReceiptError(_("this is no receipt of ours: {why}").format(why=why))
+    return BadReceiptError(
+        _("this is not a receipt of this server: {why}; use the receipt as it was given").format(why=why)
+    )

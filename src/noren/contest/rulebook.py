@@ -74,7 +74,7 @@ class Condition(_Part):
 
 
 class BaselineAttack(_Part):
-    """An attack that the house runs on every release."""
+    """A baseline attack: the organisers run it on every release."""
 
     attack: str
     parameters: dict[str, Any] = {}
@@ -165,7 +165,7 @@ class Rulebook(_Part):
         return {key: found for key, found in self.measured.items() if "guess" in found[0].needs}
 
     def baseline_attacks(self) -> dict[str, tuple[Attack, BaselineAttack]]:
-        """Return the house's attacks, ready, by what they are called."""
+        """Return the baseline attacks, ready, by what they are called."""
         return {one.key: (attacks.create(one.attack, **one.parameters), one) for one in self.baseline.attacks}
 
     def score(self, values: Mapping[str, float]) -> float | None:
@@ -227,7 +227,7 @@ def read_rulebook(given: str | Path, **changes: Any) -> Rulebook:
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(_("the rulebook cannot be read"), str(error), file=path) from None
     if len(text) > _LARGEST:
-        raise FileError(_("a rulebook has a few dozen lines"), file=path)
+        raise FileError(_("the rulebook is too large; a rulebook has a few dozen lines"), file=path)
     try:
         said = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -90,7 +90,8 @@ class Simulation:
         if plan.rulebook.kind != "history":
             raise ParameterError(
                 _(
-                    "simulated teams play with purchase histories, and these rules are for a {kind}another rulebook"
+                    "simulated teams play with purchase histories, and these rules are for a {kind}; choose "
+                    "another rulebook"
                 ).format(kind=plan.rulebook.kind),
             )
         self.arena, self.contest, self._plan, self._folder = arena, contest, plan, folder

@@ -1,7 +1,7 @@
 """How much of a ranking is luck of who the customers are: ranks under resampling of the customers (bootstrap).
 
 Customers are drawn anew, with replacement, as many as there are, the same ones for all teams and guesses at once; all
-that judges attacks is counted again for them by the house's own kernels, and ranks follow by the rules. What is held
+that judges attacks is counted again for them by the same kernels, and ranks follow by the rules. What is held
 fixed: releases and what is measured of them alone, the guesses themselves, which guess is against which release, and
 who is disqualified. The draws follow from the revealed salt, so whoever has the log gets the same numbers.
 
@@ -210,7 +210,7 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
             guess.judged or {} for guess in guesses_against(contest, round_, one.submission or "")
         ]
         if book.baseline.counts:  # those apart that broke down
-            baseline = (contest.submissions[one.submission or ""].judged or {}).get("house") or {}
+            baseline = (contest.submissions[one.submission or ""].judged or {}).get("baseline") or {}
             judged += [found for found in baseline.values() if "values" in found]
         kept = [said["by_customer"] for said in judged if said.get("by_customer") is not None]
         attacks[one.team], is_kept = [ByCustomer.of(said) for said in kept], is_kept and len(kept) == len(judged)

@@ -177,7 +177,7 @@ def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final
     book = contest.rulebook
     guesses = guesses_against(contest, round_, entry.id)
     known = guesses if shown in ("all", "counts") else ()
-    # what the house found is for the team alone, unless it is a part of every score
+    # what the baseline attacks found is for the team alone, unless it is a part of every score
     baseline = shown == "all" or (book.baseline.visible and book.baseline.counts)
     values = worst_values(book, entry, known, baseline=baseline)
     score, broken = book.score(values), set(book.broken(values))
@@ -255,12 +255,12 @@ def worst_values(
 ) -> dict[str, float]:
     """Return the values of a release: its own, and of attacks the worst; what nobody tried found nothing.
 
-    ``house`` tells whether the house's attacks may be known, where they count.
+    ``baseline`` tells whether the baseline attacks may be known, where they count.
     """
     values = dict(entry.values)
     attacks: list[Mapping[str, float]] = [one.values for one in guesses]
     if baseline and book.baseline.counts:
-        attacks += [one.get("values") or {} for one in ((entry.judged or {}).get("house") or {}).values()]
+        attacks += [one.get("values") or {} for one in ((entry.judged or {}).get("baseline") or {}).values()]
     for key, (measure, _part) in book.of_guess().items():
         nothing = float(measure.bounds[0] if measure.goal == "lower" else measure.bounds[1] or 0.0)
         worst = min if measure.goal == "higher" else max
@@ -274,7 +274,7 @@ def worst_values(
 def verdict_on(
     contest: Contest, entry: Submission, guesses: Sequence[Submission], *, called: Sequence[str], baseline: bool
 ) -> Verdict:
-    """Return what the judgement says of a release, given guesses and, where it may be known, what the house found.
+    """Return the verdict on a release, given guesses and, if they are visible, the baseline attacks.
 
     ``called`` are the names of the attacks.
     """
@@ -360,7 +360,7 @@ class Matrix:
 
 def below_chance() -> str:
     """Return what is said of a cell that is far below chance, in the language now spoken."""
-    return _("far below chance: whoever inverts the guess learns something")
+    return _("far below chance: an attacker who inverts the guess learns something")
 
 
 def matrix_of(contest: Contest, round_: str) -> Matrix:

@@ -128,7 +128,7 @@ def log_in(
     """Log in; the answer has the cookie of a new session, and its token."""
     session = entrance.enter(asked.login, asked.password, request.state.client)
     if session is None:
-        raise RefusedError(_("try again"), status=401)
+        raise RefusedError(_("login or password is wrong; try again"), status=401)
     keep_session(answer, request, session)
     request.state.session = session
     request.state.csrf = token_of(request.app.state.settings, session)
@@ -162,7 +162,7 @@ def show_account(who: Asking) -> AccountOut:
 def change_password(asked: PasswordIn, request: Request, who: Asking, entrance: TheEntrance) -> Response:
     """Set another password; all sessions end, and this answer has the cookie of a new one. No token may do it."""
     if request.state.account is not None:
-        raise RefusedError(_("a password is changed by whoever is logged in, not by a token"), status=403)
+        raise RefusedError(_("a password can be changed only by the person logged in, not with a token"), status=403)
     session = entrance.change_password(who, asked.old, asked.new, request.state.client)
     answer = Response(status_code=204)
     keep_session(answer, request, session)

@@ -79,7 +79,7 @@ async def create_contest(request: Request, who: Asking, service: ArenaService) -
     """Create a contest: a form with ``contest`` (JSON) and a file for each round, under the round's name."""
     service.may_create(who)  # before anything is read
     if not request.headers.get("content-type", "").startswith(_FORM):
-        raise ParameterError(_("send multipart/form-data"))
+        raise ParameterError(_("a contest comes as a form with files; send multipart/form-data"))
     async with request.form(max_files=_MOST_ROUNDS, max_fields=_MOST_ROUNDS, max_part_size=2**20) as form:
         given = form.get("contest")
         text = await given.read(2**20) if isinstance(given, UploadFile) else given
@@ -87,7 +87,7 @@ async def create_contest(request: Request, who: Asking, service: ArenaService) -
             asked = NewContest.model_validate_json(text or "")
         files = {name: one for name, one in form.multi_items() if name != "contest" and isinstance(one, UploadFile)}
         if len(files) + 1 < len(form.multi_items()):
-            raise ParameterError(_("every part beside contest is a file, one for each round"))
+            raise ParameterError(_("every part beside contest is a file, one for each round; send each once"))
         data = {name: (one.filename or name, one.file) for name, one in files.items()}
         return contest_out(ContestAccess(service, who, await run_in_threadpool(service.create, who, asked, data)))
 

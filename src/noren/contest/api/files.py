@@ -80,7 +80,7 @@ async def _taken_in(
     await run_in_threadpool(not_too_often, service, by_team, _UPLOADS, _MINUTE)
     most = visit.contest.settings.largest_file
     if declared_length(request) > most:
-        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), status=413)
+        raise RefusedError(_("the file is larger than {most:,} bytes; send less").format(most=most), status=413)
     with files_of_ours():
         submission, receipt = await received(
             request,

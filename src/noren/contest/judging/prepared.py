@@ -5,9 +5,9 @@ kept, by the digests of file and rulebook, up to a bound of memory.
 
 Attackers are given the rows of a release in an order drawn by lot, under pseudonyms drawn by lot. The submitted file
 stands in the original's row order, so the order is the whole truth; and a team could hide the truth in how it calls its
-pseudonyms. Both are replaced by lots (:mod:`noren.contest.receipts`) that nobody knows before the salt is revealed. Rows
-and pseudonyms are numbered as they stand in the submitted file, never by what they are called, so two files that differ
-in the names of pseudonyms alone give the same target, byte for byte.
+pseudonyms. Both are replaced by lots (:mod:`noren.contest.receipts`) that nobody knows before the salt is revealed.
+Rows and pseudonyms are numbered as they stand in the submitted file, never by what they are called, so two files that
+differ in the names of pseudonyms alone give the same target, byte for byte.
 
 One name stands for one name: what a release tells by using a pseudonym again, in another month say, its target tells
 as well.

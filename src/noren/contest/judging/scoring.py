@@ -4,7 +4,7 @@ The result is the body of an entry of the log: plain data, numbers to ten decima
 of the clock or the machine. The same files give the same bytes.
 
 It is done on this machine, or on a Spark cluster for what has a plan there; the log is the same. A cluster does what
-looks at every row: the house's attacks and the measures of a release. A guess has one line for each pseudonym and lies
+looks at every row: the baseline attacks and the measures of a release. A guess has one line for each pseudonym and lies
 in memory already, so its measures are done here. Numbers of a cluster are sums in another order; where that could move
 a digit of the log, the number is computed here.
 """
@@ -71,7 +71,7 @@ class ScoringEngine(Engine):
     def attack(
         self, original: OriginalInput, release: ReleaseInput, attack: Attack, *, progress: Progress = silent, **how: Any
     ) -> Guess:
-        """Attack a release with what the house is said to know: on the cluster where that is all."""
+        """Attack a release with the knowledge that a baseline attack has: on the cluster where that is all."""
         whole = how["knowledge"] == 1 and how["item_prefix"] is None and not attack.listens
         # texts of which some are spelled in a way that Parquet does not keep (2.10) are compared here
         compares = isinstance(attack, Signature) or (isinstance(attack, UniqueRows) and attack.spelling)
@@ -172,7 +172,7 @@ def score_release(
 ) -> dict[str, Any]:
     """Check and judge a release.
 
-    Returns ``valid``, ``report``, ``values`` by measure, ``facts`` for the judgement, what the ``house``'s attacks
+    Returns ``valid``, ``report``, ``values`` by measure, ``facts`` for the judgement, what the ``baseline``'s attacks
     found, how many pseudonyms are in ``classes`` of equal histories of each size, and the ``sketch`` by which near
     duplicates are seen. An invalid release has a report alone.
     """
@@ -202,7 +202,7 @@ def score_release(
             "report": in_every_language(report),
             "values": values,
             "facts": facts.model_dump(mode="json"),
-            "house": baseline,
+            "baseline": baseline,
             "classes": _classes(release),
             "sketch": sketch_of_release(release),
         }
@@ -272,7 +272,7 @@ def _part(score: Score, part: str | None) -> float:
 def _baseline(
     rulebook: Rulebook, release: Prepared, progress: Progress, engine: ScoringEngine
 ) -> dict[str, dict[str, Any]]:
-    """Run the house's attacks; one that fails is named with its reason."""
+    """Run the baseline attacks; one that fails is named with its reason."""
     found: dict[str, dict[str, Any]] = {}
 
     def add(key: str, guess: Guess) -> None:

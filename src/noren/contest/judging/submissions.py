@@ -56,10 +56,10 @@ def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
                 raise SchemaError(say("no_column", name=name, names=listing(needed)))
         for name in names:
             if name not in schema.names:
-                raise SchemaError(_("the original has no such column"), column=name)
+                raise SchemaError(_("the original has no such column; take it out"), column=name)
     blocks = [block for _row, block in text_blocks(source, form)]
     if not blocks:
-        raise FileError(_("give a file with at least one row"), file=path)
+        raise FileError(_("the file holds no rows; give a file with at least one row"), file=path)
     cells = pl.concat(blocks).rename({str(place): name for place, name in enumerate(names)})
     wanted = [name for name in schema.names if name in names]
     return cells.select(wanted), 1 + form.skipped_lines + form.header

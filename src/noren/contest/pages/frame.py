@@ -147,9 +147,9 @@ def rules(book: Rulebook, settings: ContestSettings) -> dict[str, Any]:
             *([say("playing.inserted_rows")] if book.inserted_rows else []),
             *([say("playing.exact_values")] if book.exact_values else []),
         ],
-        "house": say("house.counts" if book.baseline.counts else "house.told", names=attacks)
+        "baseline": say("baseline.counts" if book.baseline.counts else "baseline.told", names=attacks)
         if attacks
-        else say("house.none"),
+        else say("baseline.none"),
         "verdict": rule_sentence(book.judged_by),
     }
 

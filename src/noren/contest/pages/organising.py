@@ -119,7 +119,7 @@ def _phases(contest: Contest, form: Mapping[str, str]) -> list[Phase]:
     for phase in contest.phases:
         given = {name: form.get(f"{name}-{phase.id}", "").strip() for name in _TIMES}
         if not given["opens"]:
-            raise ParameterError(_("the phase {phase} has no beginning").format(phase=phase.id))
+            raise ParameterError(_("the phase {phase} has no beginning; write one").format(phase=phase.id))
         before = _local_times(phase, zone)
         times = {  # a moment that nobody changed keeps its seconds
             name: None if not text else getattr(phase, name) if before[name] == text else moment(text, zone)
@@ -233,7 +233,7 @@ class FormInput:
             return float(self[name])
         except ValueError:
             raise ParameterError(
-                _("{label}: {text!r} is no number").format(label=label, text=self[name][:20])
+                _("{label}: {text!r} is no number; write one like 7").format(label=label, text=self[name][:20])
             ) from None
 
     def book(self) -> tuple[str, dict[str, Any]]:
@@ -300,7 +300,7 @@ async def create(request: Request, who: Person, service: ArenaService) -> Respon
     await run_in_threadpool(service.may_create, who)  # before anything is read
     is_files = request.headers.get("content-type", "").startswith("multipart/")
     if is_files and not 0 < declared_length(request) <= _WHOLE:
-        raise RefusedError(_("send less"), status=413)
+        raise RefusedError(_("the files are larger than this server takes; send less"), status=413)
     async with request.form(max_fields=300, max_part_size=2**20) as form:
         said = {name: value for name, value in form.items() if isinstance(value, str)}
         files = {
@@ -335,14 +335,16 @@ def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, Bin
             if typed["data"] == "files":
                 if sent is None:
                     raise ParameterError(
-                        _("the {round} has no data").format(round=round_words(name)),
+                        _("the {round} has no data; choose a file, or made-up data").format(round=round_words(name)),
                     )
                 data[name] = display_name(sent.filename or name), sent.file
                 continue
             seed = int(typed.number("seed", _("Seed"))) + place  # each round has other made-up data
             rows, customers = int(typed.number("rows", _("Rows"))), int(typed.number("customers", _("Customers")))
             if not (1 <= rows <= 1_000_000 and 2 <= customers <= 100_000 and 0 <= seed < 2**31):
-                raise ParameterError(_("choose other numbers"))
+                raise ParameterError(
+                    _("made-up data have up to 1,000,000 rows of 2 to 100,000 customers; choose other numbers")
+                )
             path = folder / f"{name}.csv"
             if book.kind == Kind.TABLE:
                 write(sample_people(rows=rows, seed=seed), path)
@@ -359,7 +361,7 @@ def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, Bin
 
 def _new_page(request: Request, who: ArenaIdentity, typed: FormInput, wrong: str = "", status: int = 200) -> Response:
     if who.account is None or not who.account.is_organiser:
-        raise RefusedError(_("ask who runs this server"), status=403)
+        raise RefusedError(_("only organisers create contests; ask who runs this server"), status=403)
     try:
         times = [(phase, typed.times(phase) or _local_times(phase, typed["zone"])) for phase in typed.planned()]
     except NorenError as error:

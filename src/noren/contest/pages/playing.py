@@ -168,7 +168,7 @@ def show_attack(request: Request, visit: VisitedByPerson) -> Response:
 
 @router.get("/contests/{contest}/files/{submission}")
 def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Response:
-    """Show all that may be known of one file: the checker's complete answer, values, what the house found."""
+    """Show one file: every problem the checker reports, its values, and how the baseline attacks did."""
     contest, known, jobs = visit.contest.id, visit.submission(submission), visit.arena.store.jobs
     entry = handed_in(visit, known)
     organises, playing = visit.role == ContestRole.ORGANISER, "protect" if known.kind == "release" else "attack"
@@ -176,7 +176,7 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
     title = {
         "invalid": _("{what} is invalid, and cost no try: {first}"),
         "valid": _("{what} is valid and scores {score} (lower is better)") if score else _("{what} is valid"),
-        "refunded": _("{what} could not be judged by a fault of ours; it cost no try"),
+        "refunded": _("{what} could not be judged because of an internal error; it did not count as a try"),
     }.get(entry.state, _("{what} is being judged"))
     what = _("The release") if known.kind == "release" else _("The guess")
     return page(
@@ -208,7 +208,7 @@ class SubmissionView:
     words
         The state in words: the place in the queue, the checker's answer in brief, why a try was given back.
     verdict
-        What the judgement says of a release by what the house found.
+        What the judgement says of a release by what the baseline attacks found.
     """
 
     submission: SubmissionOut
@@ -231,7 +231,7 @@ def handed_in(visit: ContestAccess, known: Submission) -> SubmissionView:
     if known.refunded is not None:
         state, words = (
             "refunded",
-            _("A fault of ours; it cost no try: {reason}").format(reason=_(known.refunded)),
+            _("Internal error; it did not count as a try: {reason}").format(reason=_(known.refunded)),
         )
     elif known.valid:
         state, words = "valid", _("The checker accepts it.")
@@ -248,7 +248,7 @@ def handed_in(visit: ContestAccess, known: Submission) -> SubmissionView:
             state, words = "running", described.words or _("The judge looks at it.")
         if described.trouble:
             words = _("{said} It was tried again: {trouble}").format(said=words, trouble=described.trouble)
-    # what the judgement says given what the house found; nothing where the rules keep it back
+    # what the judgement says given what the baseline attacks found; nothing where the rules keep it back
     is_judged = known.kind == "release" and shown.baseline and (known.judged or {}).get("facts")
     measured = shown.values or {}
     return SubmissionView(
@@ -337,7 +337,7 @@ def _table(contest: Contest, board: Board) -> dict[str, Any]:
             "standing": one,
             "score": "–" if one.score is None else decimal(one.score),
             "values": {value["name"]: value for value in values_of(contest.rulebook, one.values or {})},
-            "word": None if one.verdict is None else str(one.verdict.status),
+            "status": None if one.verdict is None else str(one.verdict.status),
             "sentence": "" if one.verdict is None else one.verdict.sentence,
         }
         for one in board.standings

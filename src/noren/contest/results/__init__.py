@@ -75,7 +75,7 @@ class ReleaseKind:
 
 @dataclass(frozen=True)
 class AttackPrediction:
-    """How well the house's attacks predicted the teams': over releases, the rank correlation of shares named rightly.
+    """How well the baseline attacks predicted the teams': over releases, the rank correlation of shares named rightly.
 
     Attributes
     ----------

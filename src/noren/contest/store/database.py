@@ -65,7 +65,7 @@ class ContestStore:
     url
         ``sqlite:///…`` or ``postgresql+psycopg://…``; its tables are made and brought up to date.
     key
-        The key of :func:`~noren.contest.store.encryption.kept_key`; a database that was written with another is refused.
+        The key of :func:`~noren.contest.store.encryption.kept_key`; a database written with another key is refused.
     is_rehearsal
         Whether the clock may be moved.
     lease
@@ -97,8 +97,8 @@ class ContestStore:
             self.close()
             raise FileError(
                 _(
-                    "these contests are sealed with another key"
-                    "bring back secret.key, or set NOREN_CONTEST_KEY to the key of the other servers"
+                    "these contests are sealed with another key; bring back secret.key, or set "
+                    "NOREN_CONTEST_KEY to the key of the other servers"
                 ),
                 file=str(self.engine.url),
             )

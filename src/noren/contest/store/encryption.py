@@ -43,7 +43,7 @@ def kept_key(folder: Path) -> bytes:
     if given is not None:
         if not re.fullmatch(r"[0-9a-fA-F]{64}", given.strip()):
             raise ParameterError(
-                _("{name} is no key").format(name=ENVIRONMENT),
+                _("{name} is no key; set it to 64 hexadecimal digits (openssl rand -hex 32)").format(name=ENVIRONMENT),
             )
         return bytes.fromhex(given.strip())
     path = folder / KEY_FILE
@@ -62,7 +62,7 @@ def kept_key(folder: Path) -> bytes:
                 aside.unlink(missing_ok=True)
     key = require_readable(path).read_bytes()
     if len(key) < _BYTES:
-        raise FileError(_("bring it back from a backup"), file=path)
+        raise FileError(_("the key of the contests is damaged; bring it back from a backup"), file=path)
     return key
 
 
@@ -96,7 +96,10 @@ class Seal:
             return self._cipher.decrypt(kept[:_NONCE], kept[_NONCE:], place.encode())
         except InvalidTag:
             raise FileError(
-                _("what is kept of {place} does not openit back from a backup").format(place=place),
+                _(
+                    "what is kept of {place} does not open; use the key that it was written with, or bring "
+                    "it back from a backup"
+                ).format(place=place),
             ) from None
 
 

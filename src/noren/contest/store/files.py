@@ -205,7 +205,9 @@ class IncomingFile:
         """Take the next bytes."""
         self._size += len(block)
         if self._largest is not None and self._size > self._largest:
-            raise TooLargeError(_("the file holds more than {largest:,} bytes").format(largest=self._largest))
+            raise TooLargeError(
+                _("the file holds more than {largest:,} bytes; send a smaller one").format(largest=self._largest)
+            )
         self._sha.update(block)
         if self._cipher is None:
             self._out.write(block)
