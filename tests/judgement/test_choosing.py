@@ -27,10 +27,10 @@ PARTNER = get_rule("partner")
 def test_nothing_that_names_nearly_everybody_is_worth_a_choice() -> None:
     assert releasable_points([RAW, FOUR, FIVE, SIX, WORSE]) == [3, 2]
     said = frontier_sentence([RAW, FOUR, FIVE, SIX, WORSE])
-    assert said.startswith("Of the 3 that may be handed out 2 are on the Pareto frontier")
+    assert said.startswith("Of the 3 that meet the rule, 2 are on the Pareto frontier")
     assert said.endswith(": k = 6, k = 5.")
     assert frontier_sentence([RAW, FIVE]).endswith("as every other: k = 5.")
-    assert frontier_sentence([RAW, FOUR]) == "None of them may be handed out, so there is none to choose from."
+    assert frontier_sentence([RAW, FOUR]) == "None of them meets the rule, so there is nothing to choose from."
 
 
 @pytest.mark.parametrize(("rule", "far"), [("public", [RAW, FOUR]), ("partner", [RAW]), ("inside", [RAW])])
@@ -41,18 +41,18 @@ def test_what_is_broken_at_more_than_twice_the_tolerance_is_far(rule: str, far: 
 def test_several_runs_are_the_worst_verdict_the_mean_use_and_the_highest_risk() -> None:
     assert combined_point([FIVE, FOUR, SIX]) == RiskUtilityPoint(label="k = 4", status="broken", use=0.6, risk=0.25)
     assert combined_point([SIX, RiskUtilityPoint(label="k = 6", status="untried")]) == SIX.model_copy(
-        update={"word": "untried"}
+        update={"status": "untried"}
     )
 
 
 def test_what_is_not_drawn_is_one_sentence() -> None:
     assert far_sentence([], PARTNER) == ""
     assert far_sentence([RAW], PARTNER) == (
-        "Not drawn: raw. It may not be handed out, at a risk of 99.0% where 20.0% is allowed."
+        "Not drawn: raw. It does not meet the rule: its risk is 99.0%, and 20.0% is allowed."
     )
-    assert "of these 2 may be handed out, at a risk of 99.0% where" in far_sentence([RAW, RAW], PARTNER)
+    assert "of these 2 meets the rule: their risk is 99.0%, and" in far_sentence([RAW, RAW], PARTNER)
     assert far_sentence([RAW, FOUR], PARTNER) == (
-        "Not drawn: raw; k = 4. None of these 2 may be handed out, at a risk of 25.0% to 99.0% where 20.0% is allowed."
+        "Not drawn: raw; k = 4. None of these 2 meets the rule: their risk is 25.0% to 99.0%, and 20.0% is allowed."
     )
 
 
@@ -77,18 +77,20 @@ def test_what_chance_explains_stands_beside_a_proof_and_not_in_its_headline() ->
     assert headline_sentence(lucky).endswith("whatever an attacker does; 20.0% is allowed.")
     drawn, not_covered = remarks(lucky)
     assert drawn == (
-        "At most 20.0% is expected; in this draw the attack tried named 25.0%, within what chance explains."
+        "Expected: at most 20.0%. This draw: 25.0% named by the attack tried, within what chance explains."
     )
-    assert not_covered.startswith("Not covered: whether somebody is in the data, ")
+    assert not_covered.startswith("Not covered: whether someone is in the data, ")
     assert lucky.sentence == f"{headline_sentence(lucky)} {drawn} {not_covered}"
     rare = attacked(38, claimed={"k": 5}, smallest_class=5)  # below alpha, and above alpha over 20 attackers
     assert str(rare.status) == "proved"
     assert "chance explains" not in rare.sentence
-    assert "38.0% were named, which chance does with a probability of at most 0.17%: rare, but" in rare.sentence
+    assert (
+        "38.0% named, which happens by chance with a probability of at most 0.17%; this is rare, but" in rare.sentence
+    )
 
 
 def test_what_broke_down_is_told_beside_the_headline() -> None:
     half = attacked(3, failed=("linkage",))
-    assert remarks(half)[-1] == "One thing was not tried to its end: linkage."
+    assert remarks(half)[-1] == "1 test did not finish: linkage."
     assert "linkage" not in headline_sentence(half)
     assert remarks(attacked(50, failed=("linkage",))) == []

@@ -48,14 +48,14 @@ def by_classes(data: Table) -> Outcome:
 def test_a_unique_column_of_role_other_counts_as_known() -> None:
     found = judge(by_classes(people()), "public")
     assert (found.status, found.reason, found.risk) == (VerdictStatus.BROKEN, Reason.CLASS_TOO_SMALL, 1.0)
-    assert "published as they are and counted as known: distance. Counting these, the smallest" in found.sentence
+    assert "published unchanged and counted as known: distance. With these, the smallest" in found.sentence
 
 
 def test_a_column_declared_unknown_is_listed_in_the_verdict() -> None:
     found = judge(by_classes(people(distance={"role": "other", "type": "decimal", "known": False})), "public")
     assert found.status == VerdictStatus.PROVED
     assert "assuming an attacker does not know: distance, illness; 9.1% is allowed." in found.sentence
-    assert "Somebody who also knew distance, illness would name 100% of the rows." in remarks(found)
+    assert "An attacker who also knows distance, illness would name 100% of the rows." in remarks(found)
     assert found.as_dict()["assumed_unknown"] == ["distance", "illness"]
 
 
@@ -64,14 +64,14 @@ def test_known_columns_that_cut_classes_can_tell_a_sensitive_value() -> None:
     data = replace(data, frame=data.frame.with_columns(distance=(pl.col("illness") == "flu").cast(pl.Float64)))
     found = judge(by_classes(data), "1/6")
     assert (found.status, found.reason) == (VerdictStatus.BROKEN, Reason.SENSITIVE_DISCLOSED)
-    assert "alike in all known columns tells illness" in found.sentence
+    assert "agree in all known columns discloses illness" in found.sentence
 
 
 def test_without_a_sensitive_column_nobody_judged_what_a_class_shares() -> None:
     plain = people(distance={"role": "quasi"}, illness={"role": "quasi"})
     data = replace(plain, frame=plain.frame.with_columns(distance=pl.lit("1"), illness=pl.lit("flu")))
     found = judge(by_classes(replace(data, frame=data.frame)), "public")
-    assert "No column is marked sensitive: what all members of a class share was not judged." in remarks(found)
+    assert "No column is marked as sensitive, so what all members of a class share was not judged." in remarks(found)
 
 
 def test_only_a_column_of_role_other_can_be_unknown() -> None:
@@ -114,7 +114,7 @@ def classes_of_four() -> Facts:
 def test_fewer_candidates_than_the_rule_asks_for_break_a_release_without_an_attack() -> None:
     found = judge(classes_of_four(), "partner")
     assert (found.status, found.reason, found.risk) == (VerdictStatus.BROKEN, Reason.CLASS_TOO_SMALL, 0.25)
-    assert "shared by 4 customers only, each of whom is re-identified with a probability of up to 25.0%" in str(
+    assert "only 4 customers share some history, and each is re-identified with a probability of up to 25.0%" in str(
         found.sentence
     )
 
@@ -212,7 +212,7 @@ def test_a_rule_may_ask_for_a_person_over_all_releases() -> None:
     broken = judge(twelve_months(5), person)
     assert (broken.status, broken.reason) == (VerdictStatus.BROKEN, Reason.NAMED_ONCE)
     assert "a probability of up to 93.1%" in broken.sentence
-    assert "Classes of 55 would keep it, or at most 1 releases" in broken.sentence
+    assert "Classes of 55 would satisfy the rule, or at most 1 releases" in broken.sentence
     assert judge(twelve_months(54), person).status == VerdictStatus.BROKEN
     assert judge(twelve_months(55), person).status == VerdictStatus.PROVED
     assert Rule.model_validate(person.as_dict()) == person
@@ -232,5 +232,5 @@ def test_exactly_the_tolerance_may_be_singled_out() -> None:
 
 def test_the_error_level_is_said_of_the_test_that_has_it() -> None:
     said = rule_sentence(get_rule("partner"))
-    assert "a count of what happened that has no error level" in said
-    assert "a false-alarm probability of 1.0% shared by 20 attackers for this second test" in said
+    assert "a plain count, without an error level" in said
+    assert "This second test has a false-alarm probability of 1.0%, shared by 20 attackers" in said

@@ -77,8 +77,8 @@ def table(
             history(tried("near", 14, 12)),
             "broken",
             (
-                "Broken: of the 11 people that near is most confident about, 11 are right; 9 are more than luck "
-                "explains where 20.0%"
+                "Broken: of the 11 people that near is most confident about, 11 are named correctly; 9 are more than "
+                "chance explains where 20.0%"
             ),
         ),
         (
@@ -92,13 +92,13 @@ def table(
         (
             history(claimed={"k": 5}, smallest_class=3),
             "broken",
-            "Broken: the promise of k = 5 is not kept, for some history is shared by 3 customers only.",
+            "Broken: the promise of k = 5 is not kept: only 3 customers share some history.",
         ),
-        (history(claimed={"k": 5}, smallest_class=5, audited=False), "untried", "for the audit failed"),
+        (history(claimed={"k": 5}, smallest_class=5, audited=False), "untried", "the audit failed"),
         (
             history(tried("near", 9, 0), failed=("linkage",)),
             "withstands",
-            "One thing was not tried to its end: linkage.",
+            "1 test did not finish: linkage.",
         ),
     ],
 )
@@ -115,14 +115,14 @@ def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
             table(),
             "proved",
             (
-                "every row is indistinguishable from at least 4 others, so whoever looks a person up is right with a "
-                "probability of 20.0%"
+                "every row is indistinguishable from at least 4 others, so looking a person up succeeds with a "
+                "probability of at most 20.0%"
             ),
         ),
         (table(1), "broken", "The promise of k = 5 is not kept; the smallest class has 1 row, "),
         (table(2, claimed=None), "broken", "the smallest class has 2 rows"),
-        (table(6, claimed=None), "withstands", "though the method promises nothing: the smallest class has 6 rows"),
-        (table(None), "proved", "No released row says anything"),
+        (table(6, claimed=None), "withstands", "although the method guarantees nothing: the smallest class has 6 rows"),
+        (table(None), "proved", "No released row contains anything"),
         (Facts(kind="table", people=9), "untried", "were not counted"),
         (
             table(proven_k=8.0, claimed=8),
@@ -130,7 +130,7 @@ def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
             "no row can be linked to a person with a probability above 12.5% (k = 8), whatever an attacker knows",
         ),
         (table(proven_k=3.0, claimed=3), "untried", "(k = 3) where 20.0% is allowed"),
-        (table(proven_k=2.0, claimed=3), "broken", "is 2, below the 3"),
+        (table(proven_k=2.0, claimed=3), "broken", "k = 2, below the 3"),
         (
             table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 4_000, 400, first=3_000),)),
             "withstands",
@@ -142,19 +142,19 @@ def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
             "broken",
             "Broken: row-linkage re-identifies 20.0% of the 4,000 people; 20.0% is allowed.",
         ),
-        (table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 60, 60),)), "broken", "more than luck explains"),
+        (table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 60, 60),)), "broken", "more than chance explains"),
         (
             table(tried=(tried("row-linkage", 4_000, 860, first=2_000),)),
             "proved",
             "indistinguishable from at least 4 others",
         ),
-        (table(claimed=None, tried=(tried("row-linkage", 4_000, 860),)), "withstands", "promises nothing"),
+        (table(claimed=None, tried=(tried("row-linkage", 4_000, 860),)), "withstands", "guarantees nothing"),
         (
             table(tried=(tried("row-linkage", 4_000, 3_000),)),
             "broken",
             (
                 "Broken: every row is indistinguishable from at least 4 others, but row-linkage names 4,000 rows, "
-                "3,000 correctly, which luck does not explain."
+                "3,000 correctly, which chance does not explain."
             ),
         ),
     ],
@@ -174,7 +174,7 @@ def test_a_word_that_sounds_safe_never_stands_beside_a_number_that_does_not() ->
     assert lucky.reason == Reason.CLAIM_REFUTED
     by_luck = judge(history(tried("near", 30, 7, first=20), claimed={"k": 5}, smallest_class=5, people=30))
     assert (by_luck.status, by_luck.risk) == (VerdictStatus.PROVED, 0.2)
-    assert "in this draw the attack tried named 23.3%, within what chance explains." in by_luck.sentence
+    assert "This draw: 23.3% named by the attack tried, within what chance explains." in by_luck.sentence
 
 
 def test_the_evidence_stands_in_the_order_of_damage() -> None:
@@ -220,9 +220,9 @@ def test_a_class_of_one_sensitive_value_is_a_warning() -> None:
     leaking = judge(table(told=(told("illness", 649, 649), told("income", 1, 1))))
     assert leaking.status == VerdictStatus.BROKEN
     worst, other, cure = cautions(leaking)
-    assert worst.startswith("649 of 4,000 people stand in classes where everybody has the same illness: ")
+    assert worst.startswith("649 of 4,000 people are in classes where everyone has the same illness: ")
     assert worst in leaking.sentence
-    assert other.startswith("1 of 4,000 people stands in a class where everybody has the same income: ")
+    assert other.startswith("1 of 4,000 people is in a class where everyone has the same income: ")
     assert "(ℓ = 2)" in cure
 
 
@@ -231,7 +231,7 @@ def test_what_nobody_counted_is_not_called_safe() -> None:
     found = table_facts(Score(5.0, {"prosecutor": 0.2}, notes), 5)
     verdict = judge(table().model_copy(update={"table": found}))
     assert verdict.status == VerdictStatus.BROKEN
-    assert "discloses illness of everybody" in verdict.sentence
+    assert "discloses illness of all its members" in verdict.sentence
 
 
 def released(rows: Sequence[tuple[str | None, str | None]]) -> Outcome:
@@ -244,7 +244,7 @@ def released(rows: Sequence[tuple[str | None, str | None]]) -> Outcome:
 def test_a_class_with_one_value_tells_it_of_everybody_in_it() -> None:
     # the two in their twenties have flu; the five in their thirties differ, though four of five have gout
     verdict = judge(released([("20s", "flu")] * 2 + [("30s", "gout")] * 4 + [("30s", "flu")]), "1/2")
-    sentence = "2 of 7 people stand in classes where everybody has the same illness: who finds the class knows it."
+    sentence = "2 of 7 people are in classes where everyone has the same illness: the class discloses it."
     assert (verdict.status, verdict.sentence) == (VerdictStatus.BROKEN, f"Broken: {sentence}")
     assert cautions(verdict)[:2] == [
         sentence,
@@ -302,17 +302,17 @@ UNTRIED = RiskUtilityPoint(label="raw", use=1.0)
     [
         (
             [BROKEN, SAFE, SAFER, UNTRIED],
-            "Of 4 releases, 2 may be handed out; k = 3 (withstands) keeps the most utility of them, 56.2%",
+            "2 of 4 releases meet the rule; k = 3 (withstands) keeps the most utility, 56.2%",
         ),
-        ([BROKEN, SAFE], "Of 2 releases, 1 may be handed out: k = 3 (withstands) keeps 56.2% of the utility"),
+        ([BROKEN, SAFE], "1 of 2 releases meets the rule: k = 3 (withstands) keeps 56.2% of the utility"),
         (
             [BROKEN, BROKEN],
-            "None of the 2 releases may be handed out; names only gives least away, 80.0%",
+            "None of the 2 releases meets the rule; names only has the lowest risk, 80.0%",
         ),
-        ([BROKEN], "The one release, names only, may not be handed out: it gives away 80.0%"),
-        ([UNTRIED, UNTRIED], "None of the 2 releases was judged yet"),
-        ([UNTRIED], "The one release was not judged yet"),
-        ([SAFE.model_copy(update={"use": None})] * 2, "Of 2 releases, 2 may be handed out"),
+        ([BROKEN], "names only does not meet the rule: its risk is 80.0%"),
+        ([UNTRIED, UNTRIED], "None of the 2 releases has been judged yet"),
+        ([UNTRIED], "The release has not been judged yet"),
+        ([SAFE.model_copy(update={"use": None})] * 2, "2 of 2 releases meet the rule"),
         ([], "There is nothing to compare yet"),
     ],
 )
@@ -337,7 +337,7 @@ def test_the_frontier_keeps_what_no_other_beats() -> None:
 def test_the_frontier_in_words() -> None:
     a, b, c = (RiskUtilityPoint(label=x, status="withstands", use=use, risk=risk) for x, use, risk in
                (("a", 0.5, 0.0), ("b", 0.9, 0.5), ("c", 0.4, 0.1)))  # fmt: skip
-    assert frontier_sentence([a, b]).startswith("Each release has its place")
+    assert frontier_sentence([a, b]).startswith("No release is worse than another")
     assert frontier_sentence([a, c]) == "One release is at least as safe and as useful as every other: a."
     assert frontier_sentence([a, b, c]).startswith("2 of 3 releases are on the Pareto frontier")
     assert frontier_sentence([a, b, c]).endswith(": a, b.")

@@ -88,10 +88,10 @@ def test_what_may_not_be_handed_out_beats_nothing_that_may() -> None:
         ([], "There is nothing to compare yet"),
         (
             [TWO, THREE, FOUR],
-            "Of 3 releases, 2 may be handed out; k = 3 (withstands) keeps the most utility of them, 71.0%",
+            "2 of 3 releases meet the rule; k = 3 (withstands) keeps the most utility, 71.0%",
         ),
-        ([TWO, RAW], "None of the 2 releases may be handed out; k = 2 gives least away, 30.0%"),
-        ([place("untried", 0.9, None, "untried")] * 2, "None of the 2 releases was judged yet"),
+        ([TWO, RAW], "None of the 2 releases meets the rule; k = 2 has the lowest risk, 30.0%"),
+        ([place("untried", 0.9, None, "untried")] * 2, "None of the 2 releases has been judged yet"),
     ],
 )
 def test_what_a_map_comes_to(places: list[RiskUtilityPoint], said: str) -> None:

@@ -92,7 +92,7 @@ def test_honest_classes_are_all_but_never_called_refuted() -> None:
 def test_a_claim_that_is_not_counted_is_none() -> None:
     assert judge(history(k=5, smallest=4), "partner").reason == Reason.CLAIM_NOT_KEPT
     assert (
-        judge(history(smallest=9), "partner").status == VerdictStatus.UNTRIED  # equal histories, but nobody claims them
+        judge(history(smallest=9), "partner").status == VerdictStatus.UNTRIED
     )  # equal histories, but nobody claims them
     unaudited = history(k=5, smallest=5).model_copy(update={"audited": False})
     assert judge(unaudited, "partner").reason == Reason.NOT_AUDITED

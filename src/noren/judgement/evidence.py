@@ -55,7 +55,7 @@ class AttackResult(_Finding):
     def hits(self) -> list[int]:
         """How many of its first 0, 1, 2, … answers are right.
 
-        >>> Tried(attack="a", named=4, right=2, customers=2, right_at=(1, 3)).hits
+        >>> AttackResult(attack="a", named=4, right=2, customers=2, right_at=(1, 3)).hits
         [0, 1, 1, 2, 2]
         """
         return [bisect_right(self.right_at, place) for place in range(self.named + 1)]
@@ -226,8 +226,8 @@ def attack_result(name: str, guess: Guess, secret: Secret) -> AttackResult:
     >>> import polars as pl
     >>> pairs = pl.DataFrame({"pseudonym": ["7", "8", "9"], "customer": ["ann", "bob", "eve"]})
     >>> secret = Secret(pairs.with_columns(customer=pl.Series(["ann", "eve", "eve"])), pl.Series([0]), 1)
-    >>> tried_by("hand", Guess("hand", pairs), secret)
-    Tried(attack='hand', named=3, right=2, customers=2, right_at=(1, 3))
+    >>> attack_result("hand", Guess("hand", pairs), secret)
+    AttackResult(attack='hand', named=3, right=2, customers=2, right_at=(1, 3))
     """
     ranked = hits_by_rank(guess, secret)
     places = tuple(at for at, count in enumerate(ranked, start=1) if count > (ranked[at - 2] if at > 1 else 0))
@@ -306,7 +306,7 @@ class Reason(StrEnum):
     CLAIM_REFUTED = "claim-refuted"
     CLAIM_NOT_KEPT = "claim-not-kept"
     CLASS_TOO_SMALL = "class-too-small"
-    SENSITIVE_DISCLOSED = "sensitive-told"
+    SENSITIVE_DISCLOSED = "sensitive-disclosed"
     NOT_TRIED = "not-tried"
     NOT_COUNTED = "not-counted"
     NOT_AUDITED = "not-audited"

@@ -58,8 +58,8 @@ class RiskUtilityPoint(BaseModel):
 def risk_utility_point(label: str, verdict: Verdict, scores: Mapping[str, Score]) -> RiskUtilityPoint:
     """Return where a release stands.
 
-    Which measure tells the use, and how, the measures say (``places``): 1 - U for histories; for tables the share of
-    records in the right cell (``l1-precision``) where values were perturbed, else 1 - ``table-loss``.
+    Measures state how they give the utility (``utility_axis``): 1 - U for histories; for tables the share of records in
+    the right cell (``l1-precision``) if values were perturbed, else 1 - ``table-loss``.
     """
     facts = verdict.facts
     use, use_of = None, None
@@ -82,9 +82,10 @@ def risk_utility_point(label: str, verdict: Verdict, scores: Mapping[str, Score]
 def combined_point(places: Sequence[RiskUtilityPoint]) -> RiskUtilityPoint:
     """Return where a setting stands that ran several times: the worst verdict, the mean use, the highest risk.
 
-    >>> runs = [Place(label="a", word="proved", use=0.5, risk=0.2), Place(label="a", word="broken", use=0.7, risk=0.9)]
-    >>> found = over_runs(runs)
-    >>> str(found.word), found.use, found.risk
+    >>> runs = [RiskUtilityPoint(label="a", status="proved", use=0.5, risk=0.2),
+    ...         RiskUtilityPoint(label="a", status="broken", use=0.7, risk=0.9)]
+    >>> found = combined_point(runs)
+    >>> str(found.status), found.use, found.risk
     ('broken', 0.6, 0.9)
     """
     worst = min(places, key=lambda one: one.status.order)
@@ -105,9 +106,9 @@ def combined_point(places: Sequence[RiskUtilityPoint]) -> RiskUtilityPoint:
 def frontier(places: Sequence[RiskUtilityPoint]) -> list[int]:
     """Return the places on the Pareto frontier, by measure of use and by growing use.
 
-    >>> frontier([Place(label="a", use=0.8, risk=0.0, word="broken"),
-    ...           Place(label="b", use=0.7, risk=0.0, word="proved"),
-    ...           Place(label="c", use=0.6, risk=0.0, word="proved")])
+    >>> frontier([RiskUtilityPoint(label="a", use=0.8, risk=0.0, status="broken"),
+    ...           RiskUtilityPoint(label="b", use=0.7, risk=0.0, status="proved"),
+    ...           RiskUtilityPoint(label="c", use=0.6, risk=0.0, status="proved")])
     [1, 0]
     """
     placed = [i for i, one in enumerate(places) if one.is_placed]
@@ -119,8 +120,8 @@ def frontier(places: Sequence[RiskUtilityPoint]) -> list[int]:
 def releasable_points(places: Sequence[RiskUtilityPoint]) -> list[int]:
     """Return the places of the frontier that may be handed out; what may not is no choice, however useful.
 
-    >>> worth_a_choice([Place(label="raw", use=1.0, risk=0.99, word="broken"),
-    ...                 Place(label="k = 5", use=0.7, risk=0.2, word="proved")])
+    >>> releasable_points([RiskUtilityPoint(label="raw", use=1.0, risk=0.99, status="broken"),
+    ...                 RiskUtilityPoint(label="k = 5", use=0.7, risk=0.2, status="proved")])
     [1]
     """
     return [i for i in frontier(places) if places[i].status.is_safe]
@@ -129,9 +130,9 @@ def releasable_points(places: Sequence[RiskUtilityPoint]) -> list[int]:
 def far_beyond(place: RiskUtilityPoint, rule: Rule) -> bool:
     """Tell whether a release is broken at more than twice the risk that is allowed: no map need show where.
 
-    >>> from noren.judgement.rule import rule_named
-    >>> near, far = (Place(label="a", use=0.5, risk=risk, word="broken") for risk in (0.4, 0.41))
-    >>> far_beyond(near, rule_named("partner")), far_beyond(far, rule_named("partner"))
+    >>> from noren.judgement.rule import get_rule
+    >>> near, far = (RiskUtilityPoint(label="a", use=0.5, risk=risk, status="broken") for risk in (0.4, 0.41))
+    >>> far_beyond(near, get_rule("partner")), far_beyond(far, get_rule("partner"))
     (False, True)
     """
     return place.status == VerdictStatus.BROKEN and (place.risk or 0.0) > _FAR * float(rule.tolerance)
@@ -182,9 +183,9 @@ class Choice:
 def recommend(places: Sequence[RiskUtilityPoint]) -> list[Choice]:
     """Return which place to take; one answer for each measure of use, nothing where no place is known.
 
-    >>> recommend([Place(label="k = 2", word="broken", use=0.8, risk=0.5),
-    ...            Place(label="k = 5", word="proved", use=0.7, risk=0.2),
-    ...            Place(label="k = 6", word="proved", use=0.6, risk=0.17)])
+    >>> recommend([RiskUtilityPoint(label="k = 2", status="broken", use=0.8, risk=0.5),
+    ...            RiskUtilityPoint(label="k = 5", status="proved", use=0.7, risk=0.2),
+    ...            RiskUtilityPoint(label="k = 6", status="proved", use=0.6, risk=0.17)])
     [Choice(use_of=None, chosen=1, more_useful=0, safer=2, safest=None)]
     """
     groups: dict[str | None, list[int]] = {}
@@ -222,8 +223,9 @@ def recommend(places: Sequence[RiskUtilityPoint]) -> list[Choice]:
 def finding(places: Sequence[RiskUtilityPoint]) -> str:
     """Return what several releases come to, in a sentence without its full stop.
 
-    >>> finding([Place(label="k = 2", word="broken", use=0.8, risk=0.5), Place(label="k = 5", word="proved", use=0.7)])
-    'Of 2 releases, 1 may be handed out: k = 5 (proved) keeps 70.0% of the utility'
+    >>> finding([RiskUtilityPoint(label="k = 2", status="broken", use=0.8, risk=0.5),
+    ...          RiskUtilityPoint(label="k = 5", status="proved", use=0.7)])
+    '1 of 2 releases meets the rule: k = 5 (proved) keeps 70.0% of the utility'
     """
     if not places:
         return say("finding.none")

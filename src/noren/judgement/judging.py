@@ -50,10 +50,10 @@ _line = lru_cache(maxsize=64)(prefix_thresholds)
 def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
     """Return how safe a release is by a rule.
 
-    >>> from noren.judgement.evidence import Tried
-    >>> lucky = Tried(attack="a", named=100, right=54, customers=54, right_at=tuple(range(1, 55)))
-    >>> judge(Facts(kind="history", people=100, tried=[lucky]), "inside").word
-    <Word.BROKEN: 'broken'>
+    >>> from noren.judgement.evidence import AttackResult
+    >>> lucky = AttackResult(attack="a", named=100, right=54, customers=54, right_at=tuple(range(1, 55)))
+    >>> judge(Facts(kind="history", people=100, tried=[lucky]), "inside").status
+    <VerdictStatus.BROKEN: 'broken'>
     """
     facts = outcome if isinstance(outcome, Facts) else facts_of(outcome)
     by = get_rule(rule)
@@ -111,7 +111,7 @@ def verdict(
     >>> import noren
     >>> history = noren.sample(customers=20, rows=300, items=50, seed=1)
     >>> release = noren.protect(history, "generalize-by-count", k=5, seed=1)
-    >>> str(noren.verdict(history, release, "partner").word)
+    >>> str(noren.verdict(history, release, "partner").status)
     'proved'
     """
     by = get_rule(rule)

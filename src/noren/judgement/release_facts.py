@@ -57,7 +57,7 @@ class ReleaseFacts(BaseModel):
         Published columns that identify people: those that nobody decided to keep, and those that somebody did.
     alone
         Of a history, by columns of role other, the share of pseudonyms with a value that no other pseudonym has.
-    known_others, known_least, known_told
+    known_others, known_least, known_disclosed
         Of a table, the columns of role other that count as known; the smallest class where they are counted, too; and
         the sensitive columns that such a class tells.
     exposed
@@ -130,7 +130,7 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
         facts["known_others"] = _printable(others)
         if others:
             facts["known_least"], disclosed = counts.smallest_class(known, sensitive)
-            facts["known_told"] = _printable(disclosed)
+            facts["known_disclosed"] = _printable(disclosed)
         if unknown:
             facts["exposed"] = counts.different([*known, *unknown]) / counts.rows if counts.rows else None
     return ReleaseFacts(**facts)

@@ -43,7 +43,7 @@ Chance = Annotated[Fraction, BeforeValidator(_exact), PlainSerializer(float, ret
 class Rule(BaseModel):
     """What must hold of a release that is handed to somebody.
 
-    >>> rule_named("partner").tolerance, rule_named("partner").least_k
+    >>> get_rule("partner").tolerance, get_rule("partner").least_k
     (Fraction(1, 5), 5)
     """
 
@@ -111,7 +111,7 @@ DEFAULT: Final = RULES["partner"]
 def get_rule(word: str | Rule | Mapping[str, Any] | None = None) -> Rule:
     """Return the rule that a person asks for: a name, a tolerance such as 0.15 or 1/8, a TOML file, or its fields.
 
-    >>> rule_named().name, rule_named("1/8").tolerance, rule_named("public").least_k
+    >>> get_rule().name, get_rule("1/8").tolerance, get_rule("public").least_k
     ('partner', Fraction(1, 8), 11)
     """
     if word is None or isinstance(word, Rule):
@@ -132,7 +132,7 @@ def get_rule(word: str | Rule | Mapping[str, Any] | None = None) -> Rule:
         return _built(found if isinstance(found, dict) else {}, path)
     if not word[:1].isdigit() and not word.startswith("."):
         raise ParameterError(
-            _("there is no rule {word!r}{hint}").format(
+            _("there is no rule {word!r}{hint}; rules are {names}, a tolerance such as 0.2, or a TOML file").format(
                 word=word, hint=suggestion(word, list(RULES)), names=", ".join(RULES)
             ),
         )

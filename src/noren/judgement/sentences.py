@@ -1,4 +1,4 @@
-"""Verdicts in words: what every page, report and command says of them, made when somebody reads, in their language.
+"""Verdicts in values: what every page, report and command says of them, made when somebody reads, in their language.
 
 The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are decided here.
 """
@@ -36,27 +36,27 @@ say = Texts(__name__)
 
 
 def verdict_label(status: VerdictStatus) -> str:
-    """Return a verdict as a word with a mark, so that colour is not its only carrier."""
+    """Return the name of a verdict with its mark, so that colour is not the only carrier."""
     return f"{_MARKS[status]} {verdict_name(status)}"
 
 
 def verdict_name(status: VerdictStatus) -> str:
-    """Return a verdict as a word without its mark."""
+    """Return the name of a verdict without its mark."""
     return say(f"status.{status}")
 
 
 def verdict_meaning(status: VerdictStatus) -> str:
-    """Return what a verdict means, whatever the release."""
+    """Return what a verdict means in general."""
     return say(f"meaning.{status}")
 
 
 def allowed(rule: Rule) -> str:
-    """Return the tolerance of a rule as it is written: 20.0%, 9.1%, 33.3%."""
+    """Format the tolerance of a rule: 20.0%, 9.1%, 33.3%."""
     return percent(float(rule.tolerance))
 
 
 def rule_sentence(rule: Rule) -> str:
-    """Return a rule in a sentence."""
+    """Describe a rule in a sentence."""
     sentence = say(
         "rule.rule",
         name=rule.name or allowed(rule),
@@ -80,7 +80,7 @@ def rule_sentence(rule: Rule) -> str:
 
 
 def joined(first: str, *others: str) -> str:
-    """Return sentences one after another."""
+    """Join sentences."""
     for more in others:
         first = say("joined", sentence=first, more=more)
     return first
@@ -90,16 +90,16 @@ def joined(first: str, *others: str) -> str:
 
 
 def public_sentence(verdict: Verdict) -> str:
-    """Return a verdict as a data card tells it: what is proved, or what the word means; never what attacks hit."""
+    """Return the verdict for a data card: what is proved, or what the verdict means; never what attacks hit."""
     counted = (Reason.GUARANTEE, Reason.CLASSES_LARGE_ENOUGH)
     first = headline_sentence(verdict) if verdict.reason in counted else verdict_meaning(verdict.status)
     return joined(first, *remarks(verdict, public=True))
 
 
 def headline_sentence(verdict: Verdict) -> str:
-    """Return what a page says first of a release: its verdict, without what is only to be known beside it.
+    """Return the first sentence of a page about a release: its verdict, without remarks.
 
-    The text has the name of the reason; where it says different things of tables and histories, that of the kind, too.
+    The text is named after the reason and, where tables and histories differ, the kind of data.
     """
     facts, rule, reason, guarantee = verdict.facts, verdict.rule, verdict.reason, verdict.guarantee
     table = facts.table
@@ -162,7 +162,7 @@ def headline_sentence(verdict: Verdict) -> str:
             return say(f"{name}.{'known' if known else 'table'}", columns=listing(list(facts.known_others)), **values)
         case Reason.SENSITIVE_DISCLOSED:
             disclosed = [] if table is None else disclosure_sentences(table)
-            disclosed = disclosed or [say("known_told", columns=listing(list(facts.known_disclosed)))]
+            disclosed = disclosed or [say("known_disclosed", columns=listing(list(facts.known_disclosed)))]
             return say("verdict.broken", sentence=disclosed[0])
         case Reason.NOT_TRIED:
             return say(f"{name}.{'unproved' if guarantee is None else 'weak'}", **values)
@@ -208,9 +208,9 @@ def _rows(rows: int) -> str:
 
 
 def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
-    """Return what is to be known beside the headline and changes no verdict: conditions, chance, what is not covered.
+    """Return remarks that do not change the verdict: expected rate and this draw, conditions, what is not covered.
 
-    ``public`` leaves out what tells an attacker about this draw of names: what attacks hit, how the seed was chosen.
+    ``public`` leaves out what helps an attacker: what attacks hit in this draw, how the seed was chosen.
     """
     facts, guarantee, is_safe, failed = verdict.facts, verdict.guarantee, verdict.status.is_safe, verdict.facts.failed
     notes = []
@@ -222,44 +222,44 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
             values = {"tried": count(len(verdict.evidence)), "customers": percent(best.customers)}
             values["bound"] = percent(proved.bound)
             if by_chance(best, verdict):
-                notes.append(say("besides.by_chance", len(verdict.evidence), **values))
+                notes.append(say("remark.by_chance", len(verdict.evidence), **values))
             else:
-                notes.append(say("besides.rare", tail=percent(class_tail(best.named, best.right, proved.k)), **values))
+                notes.append(say("remark.rare", tail=percent(class_tail(best.named, best.right, proved.k)), **values))
         if facts.chosen_seed and is_safe:
-            notes.append(say("besides.chosen_seed"))
+            notes.append(say("remark.chosen_seed"))
         if facts.names_random is None and verdict.status == VerdictStatus.PROVED and facts.kind == Kind.HISTORY:
-            notes.append(say("besides.names_unchecked"))
+            notes.append(say("remark.names_unchecked"))
         if verdict.reason in (Reason.ATTACKS_FAILED, Reason.NOBODY_NAMED) and facts.kind != Kind.TABLE:
             # which ways of recoding a history the attacks that failed see through, and which none does
             tried = [attacks[one.attack].sees_through for one in verdict.evidence if one.attack in attacks]
             seen = frozenset[Recoding]().union(*tried)
             through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
-            sentence = say("besides.seen_through", recodings=listing(through) or say("besides.none"))
-            more = [say("besides.not_seen_through", recodings=listing(left))] if left else []
+            sentence = say("remark.seen_through", recodings=listing(through) or say("remark.none"))
+            more = [say("remark.not_seen_through", recodings=listing(left))] if left else []
             notes.append(joined(sentence, *more))
     if is_safe and facts.kind == Kind.TABLE and not facts.sensitive and facts.proven_k is None:
-        notes.append(say("besides.no_sensitive"))
+        notes.append(say("remark.no_sensitive"))
     if is_safe and facts.chosen_by_sensitive:
-        notes.append(say("besides.minimality"))
+        notes.append(say("remark.minimality"))
     if is_safe and facts.exposed and facts.exposed > verdict.rule.tolerance:
-        notes.append(say("besides.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed)))
+        notes.append(say("remark.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed)))
     if facts.kept:
-        notes.append(say("besides.kept", columns=listing(list(facts.kept))))
+        notes.append(say("remark.kept", columns=listing(list(facts.kept))))
     if verdict.status == VerdictStatus.PROVED and guarantee is not None:
-        notes.append(say("besides.not_covered_by_noise" if guarantee.by == "noise" else "besides.not_covered"))
+        notes.append(say("remark.not_covered_by_noise" if guarantee.by == "noise" else "remark.not_covered"))
     if failed and verdict.status != VerdictStatus.BROKEN and not public:
-        notes.append(say("besides.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
+        notes.append(say("remark.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
     return notes
 
 
 def by_chance(one: AttackEvidence, verdict: Verdict) -> bool:
-    """Tell whether chance explains what an attack hit in classes: with at least the rule's probability of error."""
+    """Tell whether chance explains the hits of an attack, at the error level of the rule."""
     guarantee = verdict.guarantee
     return guarantee is None or class_tail(one.named, one.right, guarantee.k) >= verdict.rule.alpha
 
 
 def attack_outcome_text(one: AttackEvidence, verdict: Verdict) -> str:
-    """Return what came of an attack, in words that cannot be read both ways."""
+    """Return what came of an attack, in values that cannot be read both ways."""
     people = verdict.facts.people
     values = {"hit": count(round(one.customers * people)), "people": count(people)}
     if one.exceeds:
@@ -277,7 +277,7 @@ def attack_outcome_text(one: AttackEvidence, verdict: Verdict) -> str:
 
 
 def cautions(verdict: Verdict) -> list[str]:
-    """Return what was inferred; and what a released table tells or lets guess of sensitive values, and the cure."""
+    """Return warnings: what was inferred, which sensitive values a table discloses or lets guess, and the remedy."""
     inferred = inferred_sentences(verdict.facts.inferred, verdict.rule)
     table = verdict.facts.table
     if table is None:
@@ -287,7 +287,7 @@ def cautions(verdict: Verdict) -> list[str]:
 
 
 def inferred_sentences(inferred: Iterable[Inferred], rule: Rule) -> list[str]:
-    """Return what was inferred of people, one sentence for each threat and secret: the way that tells most."""
+    """Return one sentence per threat and secret, for the inference that reveals most."""
     worst: dict[tuple[str, str], Inferred] = {}
     for one in inferred:
         key = one.threat, one.about
@@ -315,7 +315,7 @@ def _inferred(one: Inferred, rule: Rule) -> str:
 
 
 def disclosure_sentences(table: TableFacts) -> list[str]:
-    """Return whose sensitive values the classes tell for certain, one sentence for each column; none where nobody's."""
+    """Return one sentence per sensitive column whose values some classes disclose with certainty."""
     return [
         say("sensitive.some_class", columns=one.column)
         if one.certain is None
@@ -328,7 +328,7 @@ def disclosure_sentences(table: TableFacts) -> list[str]:
 
 
 def guessed_sentences(table: TableFacts) -> list[str]:
-    """Return whose sensitive values can be guessed though not told, one sentence for each column."""
+    """Return one sentence per sensitive column whose values can be guessed without certainty."""
     return [
         say(
             "sensitive.likely",
@@ -346,15 +346,16 @@ def guessed_sentences(table: TableFacts) -> list[str]:
 
 
 def step_range(low: float | None, high: float | None) -> str:
-    """Write an interval of shares; nothing where there is none."""
+    """Format an interval of shares; empty if there is none."""
     return "" if low is None or high is None else f"{percent(low)} – {percent(high)}"
 
 
 def singled_out(step: UnicityStep, sampled: int) -> str:
-    """Return which share of customers known purchases single out, and of which customers that is a share.
+    """State which share of customers a number of known purchases singles out.
 
-    >>> from noren.inference.unicity import Step
-    >>> singled_out(Step(known=4, tried=10, unique=0.9, low=0.55, high=0.99, candidates=1.2, median=1.0), sampled=10)
+    >>> from noren.inference.unicity import UnicityStep
+    >>> step = UnicityStep(known=4, tried=10, unique=0.9, low=0.55, high=0.99, candidates=1.2, median=1.0)
+    >>> singled_out(step, sampled=10)
     '4 known purchases single out 90.0% of customers (55.0% – 99.0%)'
     """
     return say(
@@ -368,7 +369,7 @@ def singled_out(step: UnicityStep, sampled: int) -> str:
 
 
 def left_in_release(step: UnicityStep) -> str:
-    """Return for which share of them one pseudonym of a release is left, and whether it is the right one."""
+    """State for which share of customers one pseudonym of a release remains, and whether it is the right one."""
     sentence = say(
         "left.left", step.known, known=step.known, share=percent(step.unique), range=step_range(step.low, step.high)
     )
@@ -383,7 +384,7 @@ def left_in_release(step: UnicityStep) -> str:
 
 
 def estimates_differ(risk: PopulationRisk) -> str:
-    """Return how far the estimators of population uniqueness are apart, and whom to trust; nothing of a single one."""
+    """State how far the estimators of population uniqueness differ; empty for a single estimator."""
     shares = sorted(value / risk.population for value in risk.estimates.values())
     if len(shares) < 2:
         return ""
