@@ -23,7 +23,7 @@ from noren.studio.audit_trail import check_file
 from noren.studio.users import StudioIdentity, UserRole
 from noren.work.hash_chain import BrokenChainError, verify
 
-OWN = "you made this release; somebody else must approve it"
+OWN = "someone other than its maker must approve this release first"
 TO = {"to": "Example University, laboratory A", "until": "2099-03-31"}
 BEN = StudioIdentity("ben", "Ben", UserRole.REVIEWER)
 
@@ -74,7 +74,7 @@ def run(stage: Stage) -> str:
 
 def test_nothing_leaves_before_another_approved_it(stage: Stage) -> None:
     made = stage.run()
-    wanting = "this studio requires four-eyes approval: another user must approve this release first"
+    wanting = "someone other than its maker must approve this release first"
     assert stage.zip_for("ann", made) == (409, wanting)
     page = f"/projects/{stage.project}/results/{made}/publish"
     assert stage.staff["ann"].get(f"{page}/public.zip").status_code == 409
@@ -98,7 +98,7 @@ def test_a_steward_may_approve_what_another_steward_made(stage: Stage) -> None:
 def test_a_refusal_has_a_reason_and_counts(stage: Stage) -> None:
     made = stage.run()
     stage.ask("ben", made, "approval")
-    assert stage.ask("ben", made, "refusal", reason="  ") == (422, "a refusal needs a reason; write it")
+    assert stage.ask("ben", made, "refusal", reason="  ") == (422, "a refusal needs a reason")
     assert stage.ask("ben", made, "refusal", reason="k is too small")[0] == 201
     assert stage.zip_for("ann", made) == (409, "ben refused this release: k is too small")
     assert stage.ask("dan", made, "approval")[0] == 201  # the last word counts
@@ -109,7 +109,7 @@ def test_an_approval_is_of_the_run_as_it_is(stage: Stage) -> None:
     made = stage.run()
     stage.ask("ben", made, "approval")
     stage.studio.store.trail.add("resumed", project=stage.project, job=made)
-    void = "the approval by ben is void, for the run was changed afterwards; ask for another"
+    void = "the approval by ben is void (the release has changed since); request a new one"
     assert stage.zip_for("ann", made) == (409, void)
     assert stage.ask("ben", made, "approval")[0] == 201
     assert stage.zip_for("ann", made)[0] == 200
@@ -121,7 +121,7 @@ def test_an_approval_is_of_the_run_as_it_is(stage: Stage) -> None:
     table = pq.read_table(public)
     pq.write_table(table.slice(1), public)
     assert stage.zip_for("ann", made) == (
-        409, "the approval by ben is void, for the released rows have changed; ask for another",
+        409, "the approval by ben is void (the release has changed since); request a new one",
     )  # fmt: skip
     public.write_bytes(before)
     assert stage.zip_for("ann", made)[0] == 200
@@ -133,7 +133,7 @@ def test_an_approval_is_of_the_verdict_by_its_rule(stage: Stage) -> None:
     change_project(stage.studio, project=stage.project, rule="inside")
     try:
         assert stage.zip_for("ann", made) == (
-            409, "the approval by ben is void, for its verdict is a different one now; ask for another",
+            409, "the approval by ben is void (its verdict has changed since); request a new one",
         )  # fmt: skip
     finally:
         change_project(stage.studio, project=stage.project, rule="partner")
@@ -150,7 +150,7 @@ def test_what_is_taken_up_again_is_resumed_on_the_trail(stage: Stage, monkeypatc
     act_on_job(stage.studio, job=made, act="again")
     decision = approvals.decision_on(stage.studio, release_of_run(stage.studio, made))
     assert decision is not None
-    assert (decision.stands, decision.void) == (False, "the run was changed afterwards")
+    assert (decision.stands, decision.void) == (False, "the release has changed since")
 
 
 def test_who_took_a_run_up_made_it_too(stage: Stage) -> None:
@@ -169,7 +169,7 @@ def test_where_the_maker_is_not_known_approver_and_publisher_are_two(stage: Stag
     assert stage.ask("dan", made, "approval")[0] == 201
     code, said = stage.ask("dan", made, "publications", **TO)
     assert (code, said) == (
-        403, "you approved this release, and nobody knows who made it; somebody else must hand it out",
+        403, "you approved this release and its maker is unknown; another user must share it",
     )  # fmt: skip
     assert stage.ask("ann", made, "publications", **TO)[0] == 201
 
@@ -179,7 +179,7 @@ def test_a_studio_of_one_person_cannot_have_four_eyes(tmp_path: Path) -> None:
     made = run_by(staffed.client, staffed.shop(tmp_path), k=6)
     answer = staffed.client.post(f"/api/v1/runs/{made}/approval")
     assert answer.status_code == 409
-    assert "has no users who could approve; add them with noren studio user add" in answer.text
+    assert "approval needs users; add them with noren studio user add" in answer.text
     assert staffed.client.get(f"/api/v1/runs/{made}/public").status_code == 409
     staffed.studio.close()
 
@@ -193,7 +193,7 @@ def test_without_four_eyes_nothing_changes_for_one_person(tmp_path: Path) -> Non
     assert answer.status_code == 303
     [record] = approvals.publications(staffed.studio, project)
     assert (record.who, record.approved_by) == ("owner", None)
-    assert "Approve: four eyes" not in staffed.client.get(f"/projects/{project}/results/{made}/publish").text
+    assert "Approval (four eyes)" not in staffed.client.get(f"/projects/{project}/results/{made}/publish").text
     staffed.studio.close()
 
 
@@ -237,10 +237,10 @@ def test_the_words_of_that_day_stay_when_the_rule_changes(stage: Stage, run: str
 @pytest.mark.parametrize(
     ("given", "code", "message"),
     [
-        ({"to": " "}, 422, "who gets the release?; write it"),
-        ({"to": "A", "until": "2001-01-01"}, 422, "2001-01-01 is over or too far; choose a later day"),
-        ({"to": "A", "until": "2027-3-1"}, 422, "'2027-3-1' is no day; write it like 2027-03-31"),
-        ({"to": "A\u202e"}, 422, "who gets the release?; write it"),
+        ({"to": " "}, 422, "name the recipient"),
+        ({"to": "A", "until": "2001-01-01"}, 422, "'2001-01-01': choose a date from today on, like 2027-03-31"),
+        ({"to": "A", "until": "2027-3-1"}, 422, "'2027-3-1': choose a date from today on, like 2027-03-31"),
+        ({"to": "A\u202e"}, 422, "name the recipient"),
     ],
 )
 def test_what_is_no_record(stage: Stage, run: str, given: dict[str, str], code: int, message: str) -> None:
@@ -254,8 +254,8 @@ def test_only_stewards_hand_out(stage: Stage, run: str) -> None:
     page = f"/projects/{stage.project}/results/{run}/publish"
     answer = stage.staff["ben"].post(f"{page}/share", data=TO)
     assert answer.status_code == 403
-    assert "only a steward hands out releases; ask one" in answer.text
-    assert "Record that it is handed out" not in stage.staff["ben"].get(page).text
+    assert "your role is reviewer; this needs a steward" in answer.text
+    assert "Record that it is shared" not in stage.staff["ben"].get(page).text
 
 
 def test_what_the_rule_does_not_call_safe_is_handed_out_only_on_ones_word(stage: Stage) -> None:
@@ -263,7 +263,7 @@ def test_what_the_rule_does_not_call_safe_is_handed_out_only_on_ones_word(stage:
     assert not stage.studio.verdict(made).status.is_safe
     stage.ask("ben", made, "approval")
     code, said = stage.ask("ann", made, "publications", **TO)
-    assert (code, said.split(";")[0]) == (409, "the rule does not call this release safe")
+    assert (code, said.split(";")[0]) == (409, "this release does not meet the rule")
     code, said = stage.ask("ann", made, "publications", despite=True, **TO)
     assert (code, said["despite"], said["judged"]["verdict"]) == (201, True, str(stage.studio.verdict(made).status))
 
@@ -274,7 +274,7 @@ def test_what_was_not_audited_is_neither_approved_nor_handed_out(stage: Stage) -
     stage.studio.store.change_job(made, summary=dict(job.summary) | {"audited": False})
     for who, what, body in (("ben", "approval", {}), ("ann", "publications", TO)):
         code, said = stage.ask(who, made, what, **body)
-        assert (code, said.split(",")[0]) == (409, "this release is not audited")
+        assert (code, said.split(",")[0]) == (409, "the audit of this release failed")
 
 
 def test_a_day_that_passed_is_over() -> None:
@@ -300,7 +300,7 @@ def test_later_runs_and_the_ledger_tell_of_it(stage: Stage, run: str) -> None:
         assert TO["to"] in shown
         assert TO["until"] in shown
     shown = ann.get(f"/projects/{stage.project}/ledger").text
-    assert "What was handed out" in shown
+    assert "Recipients" in shown
     assert TO["to"] in shown
     listed = ann.get(f"/api/v1/projects/{stage.project}/publications").json()
     assert TO["to"] in {one["to"] for one in listed}
@@ -424,7 +424,7 @@ def test_pages_tell_what_is_wrong_and_keep_what_was_typed(stage: Stage, run: str
     assert own.text.count(OWN) == 1
     late = ann.post(f"{page}/share", data={"to": "A", "until": "2001-01-01"})
     assert late.status_code == 422
-    assert "2001-01-01 is over or too far" in late.text
+    assert "choose a date from today on, like 2027-03-31" in late.text
     assert 'value="A"' in late.text
     with use_language("ja"):
         assert approvals.decide(stage.studio, release_of_run(stage.studio, run), BEN).stands

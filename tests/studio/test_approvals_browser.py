@@ -80,14 +80,14 @@ def test_two_people_hand_out_a_release(house: tuple[Server, str, str], browser: 
         page.locator("[name=to]").fill("Example University 研究室")
         page.locator("[name=until]").fill("2099-03-31")
         with another_page(page):
-            page.locator("#handed-out form button").click()
-        expect(page.locator("#handed-out .records")).to_contain_text("Example University 研究室")
-        expect(page.locator("#handed-out .records")).to_contain_text(already)
+            page.locator("#sharing form button").click()
+        expect(page.locator("#sharing .records")).to_contain_text("Example University 研究室")
+        expect(page.locator("#sharing .records")).to_contain_text(already)
         without_axe_violations(page)
         page.goto(f"/projects/{project}/protect")
         expect(page.locator("#already")).to_contain_text("2099-03-31")
         page.goto(f"/projects/{project}/ledger")
-        expect(page.locator("#handed-out .records")).to_contain_text("Example University 研究室")
+        expect(page.locator("#sharing .records")).to_contain_text("Example University 研究室")
         without_axe_violations(page)
         without_overflow(page)
         page.goto("/trail")
@@ -108,7 +108,7 @@ def test_a_tab_that_is_shut_out_gets_one_clear_line(
     with mock.patch("noren.web.accounts.hashed", return_value=quickly_hashed()):
         store.users.add(login, "", PASSWORD, UserRole.REVIEWER)
     with use_language(language):
-        line = _("your access to this studio was revoked; ask a steward of it")
+        line = _("your access was revoked; contact a data steward")
     with watched(browser, server.address, locale={"en": "en-GB", "ja": "ja-JP"}[language]) as page:
         enter(page, login)
         page.goto(f"/projects/{project}/results/{run}/publish")

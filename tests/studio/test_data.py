@@ -239,7 +239,7 @@ def test_many_columns_come_in_pages_and_each_page_is_saved_alone(quiet: Quiet) -
         (
             "table",
             {"a": {"role": "quasi", "domain": ["x", "x"]}},
-            [("a", "a domain needs at least one value, each once")],
+            [("a", "a domain needs at least one value, without duplicates")],
         ),
         (
             "table",
@@ -310,9 +310,9 @@ def test_widths_typed_on_the_page(quiet: Quiet) -> None:
     assert "by your widths" in text
     assert "30-39 <small>2</small>" in text
     for typed, said in (
-        ("10, 25", "ranges of 25 are not made of whole ranges of 10"),
-        ("ten", "widths are numbers"),
-        ("nan", "one to 20 widths"),
+        ("10, 25", "ranges of 25 cannot be made of ranges of 10"),
+        ("ten", "this is not a list of numbers"),
+        ("nan", "1 to 20 widths"),
     ):
         wrong = quiet.post(project, "hierarchy", column="1", widths=typed)
         assert wrong.status_code == 422

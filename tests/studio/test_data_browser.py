@@ -122,7 +122,7 @@ def by_keyboard(page: Any, own_client: Program) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.type("7, 15")
     page.keyboard.press("Enter")
-    page.get_by_text("ranges of 15 are not made of whole ranges of 7").wait_for()
+    page.get_by_text("ranges of 15 cannot be made of ranges of 7").wait_for()
     expect(page.locator("#widths-1")).to_have_value("7, 15")
 
 

@@ -83,7 +83,7 @@ def test_the_public_part_is_what_publish_writes(
     client: httpx.Client, runs: Finished, noren: Command, tmp_path: Path
 ) -> None:
     release = runs.job_folder("by-count") / "release"
-    assert noren("publish", release, "--out", tmp_path / "out", "--official", "--anyway", "a test").code == 0
+    assert noren("publish", release, "--out", tmp_path / "out", "--official", "--override", "a test").code == 0
     written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     files = unpacked(client.get(f"/api/v1/runs/{runs.runs['by-count']}/public", params={"form": "csv"}))
     same = {name for name in written if not name.startswith("card.")}  # the command's card tells the reason, too
@@ -182,7 +182,7 @@ def test_the_secret_part_needs_a_confirmation(client: httpx.Client, runs: Finish
     assert client.post(api, json={}).status_code == 422
     asked = client.post(page, data={})
     assert asked.status_code == 422
-    assert "Tick the box first" in asked.text
+    assert "confirm first: anyone who has the secret part" in asked.text
     assert str(SEED) not in asked.text
 
 
@@ -367,8 +367,8 @@ def test_a_seed_that_could_be_tried_is_a_warning(client: httpx.Client, runs: Fin
     job = client.post(f"/api/v1/projects/{runs.history}/runs", json=asked).json()["id"]
     assert wait_for(client, job)["state"] == "done"
     page = client.get(f"/projects/{runs.history}/results/{job}/publish").text
-    assert "made with a small seed of your choice" in page
-    assert "Nobody knows yet what this release gives away" in page
+    assert "made with a small seed" in page
+    assert "Untried: attack or measure" in page
     assert "small seed" not in client.get(f"{runs.page('by-count')}/publish").text
     client.delete(f"/api/v1/jobs/{job}")
 

@@ -123,7 +123,7 @@ def test_a_rule_that_no_button_has_is_refused(waiting: Quiet) -> None:
     project = shop(waiting, 9)
     answer = waiting.client.post(f"/projects/{project}/find", data={"rule": "/etc/x.toml", "csrf": waiting.csrf})
     assert answer.status_code == 422
-    assert "nobody said whom the release is for" in answer.text
+    assert "choose one of partner, public, inside" in answer.text
     stranger = waiting.client.post(f"/projects/{project}/find", data={"rule": "inside"}, headers={"X-CSRF-Token": ""})
     assert stranger.status_code == 403
     assert waiting.client.post(f"/api/v1/projects/{project}/find", json={"rule": "pwscup2018"}).status_code == 422
@@ -160,7 +160,7 @@ def test_a_first_visit_ends_with_what_to_take(server: Server, browser: Any, clie
             page.get_by_role("button", name="Inside").click()
         page.locator('#map[data-active="0"]').wait_for()
         page.locator("#risk-map svg").first.wait_for()
-        expect(page.locator("h1")).to_contain_text("Take generalize")
+        expect(page.locator("h1")).to_contain_text("Recommended: generalize")
         expect(page.locator("#answer")).to_contain_text("This is of one run")
         expect(page.locator(".rule-in-force summary")).to_have_text("The rule in force: inside")
         without_axe_violations(page)

@@ -130,7 +130,7 @@ def test_a_password_opens_the_studio_and_leaving_closes_it(locked: TestClient) -
     assert 'data-theme="dark"' in locked.get("/login").text
     wrong = locked.post("/login", data={"csrf": token[1], "password": "sesame"})
     assert wrong.status_code == 403
-    assert "That is not the password" in wrong.text
+    assert "That is not your password" in wrong.text
     assert "sesame" not in wrong.text
     right = locked.post("/login", data={"csrf": token[1], "password": "open sesame"})
     assert (right.status_code, right.headers["location"]) == (303, "/")

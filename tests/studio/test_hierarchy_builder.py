@@ -69,7 +69,7 @@ def test_a_builder_by_the_interface(people: tuple[Quiet, str]) -> None:
         ("city", {"by": "groups", "with": "/etc/passwd"}, "no value has a group"),
         ("city", {"by": "groups", "with": "Bern;a\nBern;b"}, "the value is listed twice"),
         ("income", {"by": "values"}, "could link a person"),
-        ("city", {"keep": False}, "there is nothing to preview"),
+        ("city", {"keep": False}, "choose a builder"),
     ],
 )
 def test_wrong_orders_are_told(people: tuple[Quiet, str], column: str, asked: dict[str, Any], said: str) -> None:
@@ -132,7 +132,7 @@ def test_odd_names_and_large_files_are_refused(people: tuple[Quiet, str]) -> Non
     large = sent(quiet, project, city=b"a;*\n" * 700_000)
     assert large.status_code in (413, 422)
     empty = sent(quiet, project, city=b"").json()
-    assert (empty[0]["kept"], "the hierarchy lists no values" in empty[0]["problems"][0]) == (False, True)
+    assert (empty[0]["kept"], "the hierarchy cannot be read \\(no rows\\)" in empty[0]["problems"][0]) == (False, True)
 
 
 def test_the_form_shows_before_it_keeps(people: tuple[Quiet, str]) -> None:
@@ -149,7 +149,7 @@ def test_the_form_shows_before_it_keeps(people: tuple[Quiet, str]) -> None:
     assert "built by groups" in quiet.page(project)
     wrong = quiet.post(project, "hierarchy", **fields | {"other": ""}, act="keep")
     assert wrong.status_code == 422
-    assert "values of the data without a group: 'teacher'" in html.unescape(wrong.text)
+    assert "values without a group: 'teacher'" in html.unescape(wrong.text)
     assert quiet.post(project, "hierarchy", column="4", first="yes").status_code == 303
     assert file_of(quiet, project, "job") == "cook;*\nnurse;*\nteacher;*\n"
 

@@ -67,8 +67,8 @@ def test_the_name_of_a_project_is_no_html(quiet: TestClient) -> None:
 
 def test_an_empty_studio_says_what_to_do_first(quiet: TestClient) -> None:
     answer = quiet.get("/")
-    assert heading(answer) == "Nothing is here yet: begin with a file or with made-up data"
-    assert "made-up purchases of a shop" in answer.text
+    assert heading(answer) == "No projects yet: begin with a file or synthetic data"
+    assert "Shop purchases (synthetic)" in answer.text
 
 
 def test_a_project_tells_what_it_holds(quiet: TestClient) -> None:
@@ -76,7 +76,7 @@ def test_a_project_tells_what_it_holds(quiet: TestClient) -> None:
     project = store.add_project("Shop <A>", {"sample": "history"})
     store.change_project(project.id, facts=FACTS)
     answer = quiet.get("/")
-    assert heading(answer) == "1 project waits to be protected"
+    assert heading(answer) == "1 project is not protected yet"
     assert "Shop &lt;A&gt;" in answer.text
     assert "purchase history · 12,000 rows · 400 customers" in answer.text
     assert f'href="/projects/{project.id}/protect"' in answer.text
@@ -89,12 +89,12 @@ def test_the_best_verdict_leads(quiet: TestClient) -> None:
         store.change_project(project, facts=FACTS)
     add_run(store, first, "broken", 0.9)
     answer = quiet.get("/")
-    assert heading(answer) == "No project has a release yet that may be handed out"
+    assert heading(answer) == "No project has a release that can be shared yet"
     assert "utility kept 0.900" in answer.text
     add_run(store, first, "withstands", 0.25)
     add_run(store, first, "withstands", 0.5)
     answer = quiet.get("/")
-    assert heading(answer) == "1 of 2 projects has a release that may be handed out"
+    assert heading(answer) == "1 of 2 projects has a release that can be shared"
     assert "● withstands" in answer.text
     assert "utility kept 0.500" in answer.text
     assert "3 runs" in answer.text
@@ -126,7 +126,7 @@ def test_a_project_is_begun_by_a_form(client: httpx.Client) -> None:
     ("typed", "said"),
     [
         ({"name": " ", "source": ""}, "a project needs a name"),
-        ({"name": "Kept words", "source": "sample:gold"}, "there is no such sample"),
+        ({"name": "Kept words", "source": "sample:gold"}, "choose one of history, people"),
         ({"name": "Kept words", "source": "dataset:gold"}, "gold"),
     ],
 )
@@ -159,7 +159,7 @@ def test_a_project_is_removed_only_by_who_is_sure(client: httpx.Client) -> None:
     project = client.post("/api/v1/projects", json={"name": "Short-lived"}).json()["id"]
     asked = client.post(f"/projects/{project}/remove")
     assert asked.status_code == 200
-    assert "Remove “Short-lived” with its data?" in asked.text
+    assert "Remove “Short-lived” with its data and 0 runs?" in asked.text
     assert client.get(f"/api/v1/projects/{project}").status_code == 200
     assert client.post(f"/projects/{project}/remove", data={"sure": "yes"}).status_code == 303
     assert client.get(f"/api/v1/projects/{project}").status_code == 404
@@ -217,7 +217,7 @@ def test_removing_asks_first(browser_page: Any, client: httpx.Client) -> None:
     card.locator("summary").click()
     card.get_by_role("button", name="Remove the project").click()
     asked = browser_page.get_by_role("dialog")
-    expect(asked).to_contain_text("Remove “To be removed” with its data?")
+    expect(asked).to_contain_text("Remove “To be removed” with its data and 0 runs?")
     browser_page.keyboard.press("Escape")
     expect(asked).to_be_hidden()
     assert client.get(f"/api/v1/projects/{project}").status_code == 200

@@ -64,7 +64,7 @@ def test_lists_take_the_copy_only_for_the_rule_it_was_given_by(tmp_path: Path) -
     assert result is not None
     for rule in RULES.values():
         assert place_by(job, folder, rule) == result.place(judge(result.facts, rule))
-    lied = summary | {"judged": summary["judged"] | {"place": {"label": "copy", "word": "proved"}}}
+    lied = summary | {"judged": summary["judged"] | {"place": {"label": "copy", "status": "proved"}}}
     copied = Job("b" * 12, "a" * 12, "run", "x", None, {}, State.DONE, summary=lied, ended="now")
     assert place_by(copied, folder, RULES["partner"]).label == "copy"
     assert place_by(copied, folder, RULES["public"]).label != "copy"
@@ -84,7 +84,7 @@ def test_an_audit_that_was_killed_is_in_the_facts(tmp_path: Path) -> None:
     assert verdict.facts.failed == ()  # the audit is no attack
     told = {"failed": [failure], "audited": False, "facts": verdict.facts.model_dump(mode="json")}
     view = read_json(folder / "result.json") | told
-    assert summary_of(view, None)["judged"]["place"]["word"] == "untried"
+    assert summary_of(view, None)["judged"]["place"]["status"] == "untried"
     assert Result.model_validate(view).told["audited"] is False
 
 

@@ -76,7 +76,7 @@ def test_a_broken_budget_releases_nothing(client: Program, tmp_path: Path) -> No
     assert set(job["summary"]["broken"]) == {"emm"}
     assert client.get(f"/api/v1/projects/{project}/ledger").json()["entries"] == []
     page = client.get(f"/projects/{project}/ledger").text
-    assert "the budget would be broken" in page
+    assert "it would exceed the budget" in page
 
 
 def test_what_is_certified_is_shown_with_the_budget(client: Program, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_there_is_one_ledger_and_only_for_histories(client: Program, tmp_path: P
     assert wrong.status_code == 422
     people = ready_project(client, "people")
     assert client.post(f"/api/v1/projects/{people}/ledger", json={}).status_code == 422
-    assert "holds a table" in client.get(f"/projects/{people}/ledger").text
+    assert "A ledger is for purchase histories" in client.get(f"/projects/{people}/ledger").text
 
 
 def test_a_wrong_budget_is_said_and_kept(client: Program, shop: str) -> None:
@@ -143,12 +143,12 @@ def test_begin_weigh_and_release_in_the_browser(client: Program, browser_page: A
     with another_page(page):
         page.get_by_role("button", name="Begin the ledger").click()
     with another_page(page):  # and that again, when it was weighed
-        page.get_by_role("button", name="See what it would add").click()
+        page.get_by_role("button", name="Check its risk").click()
     page.get_by_text("would be within the budget").wait_for()
     page.locator("#risk-lines svg, #risk-lines canvas").first.wait_for(state="attached")
     without_axe_violations(page)
     with another_page(page):
-        page.get_by_role("button", name="Release it if the budget holds").click()
+        page.get_by_role("button", name="Release if within the budget").click()
     page.get_by_text("What was released").first.wait_for()
     expect(page.locator("h1")).to_have_text(re.compile("^Until "))
 

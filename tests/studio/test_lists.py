@@ -117,7 +117,7 @@ def test_a_duplicate_has_the_data_and_its_columns_can_be_changed(quiet: Quiet) -
     made = answer.headers["location"].split("/")[2]
     assert answer.headers["location"] == f"/projects/{made}/data"
     copy = quiet.studio.project(made)
-    assert (copy.name, copy.archived, copy.source) == ("Mine, once more", False, quiet.studio.project(project).source)
+    assert (copy.name, copy.archived, copy.source) == ("Copy of Mine", False, quiet.studio.project(project).source)
     assert (folders.project(made) / SOURCE_FILE).read_text(encoding="utf-8") == PEOPLE
     assert quiet.studio.schema(made) == quiet.studio.schema(project)
     assert not quiet.studio.is_fixed(made)
@@ -180,7 +180,7 @@ def test_runs_are_found_everywhere_alike(quiet: Quiet) -> None:
         assert [one["label"] for one in said] == labels
         page = quiet.client.get(f"/projects/{project}/results", params=asked).text
         assert re.findall(r'<th scope="row"><a [^>]*>(.*?)</a>', page) == labels
-        assert ("No run is like that" in page) == (labels == [])
+        assert ("Nothing matches" in page) == (labels == [])
     assert methods_of(quiet.studio.store.jobs(project, kind="run")) == ["mondrian", "swap", "thin"]
 
 
@@ -189,7 +189,7 @@ def test_a_run_under_way_shows_the_time_left_once_enough_is_done(quiet: Quiet) -
     job = run(quiet, project, "thin")
     began = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=25)
     quiet.studio.store.change_job(job, state=State.RUNNING, started=began.isoformat())
-    for done, left, words in ((0.04, None, ""), (0.2, 120, "2 min"), (0.8, 7, "7 s")):
+    for done, left, words in ((0.04, None, ""), (0.2, 120, "2:00"), (0.8, 7, "0:07")):
         quiet.studio.jobs._live[job] = JobProgress(State.RUNNING, done, "counting", None)
         assert quiet.client.get(f"/api/v1/jobs/{job}").json()["left"] == left
         page = quiet.client.get(f"/projects/{project}/runs/{job}").text
@@ -198,4 +198,4 @@ def test_a_run_under_way_shows_the_time_left_once_enough_is_done(quiet: Quiet) -
         assert (f"about {words} left" in quiet.client.get(f"/projects/{project}/results").text) == (left is not None)
     quiet.studio.store.change_job(job, state=State.CANCELLED, ended=dt.datetime.now(dt.UTC).isoformat())
     assert quiet.client.get(f"/api/v1/jobs/{job}").json()["left"] is None
-    assert re.search(r"<small>took 2\d s</small>", quiet.client.get(f"/projects/{project}/results").text)
+    assert re.search(r"<small>took 0:2\d</small>", quiet.client.get(f"/projects/{project}/results").text)

@@ -35,8 +35,8 @@ def history(share: int = 5, **more: Any) -> Verdict:
 def test_a_release_whose_audit_failed_is_never_called_safe() -> None:
     unaudited = history(claimed={"k": 5}, smallest_class=5, audited=False)
     assert (unaudited.status, unaudited.reason) == (VerdictStatus.UNTRIED, Reason.NOT_AUDITED)
-    assert "do not hand it out" in _title(unaudited, every_attack=True)
-    assert "do not hand it out" in missing_sentence(view(failed("audit", "mondrian"), audited=False))
+    assert "do not share it" in _title(unaudited, every_attack=True)
+    assert "do not share it" in missing_sentence(view(failed("audit", "mondrian"), audited=False))
     assert history(90, audited=False).status == VerdictStatus.BROKEN
     assert history().status == VerdictStatus.WITHSTANDS  # what claims nothing needs no audit
 
@@ -44,12 +44,12 @@ def test_a_release_whose_audit_failed_is_never_called_safe() -> None:
 @pytest.mark.parametrize(
     ("verdict", "every_attack", "said"),
     [
-        (history(), True, "This release withstands all that was tried; its public part can be handed out"),
-        (history(), False, "others were not tried: try them before you hand it out"),
-        (history(33), True, "This release is broken by the rule: do not hand it out as it is"),
-        (history(33, claimed={"k": 2}, smallest_class=2), True, "This release is broken by the rule"),
-        (history(5, claimed={"k": 5}, smallest_class=5), False, "proved safe by the rule; its public part can be"),
-        (history(0, tried=()), True, "Nobody knows yet what this release gives away"),
+        (history(), True, "This release withstands every attack tried: the public part can be released"),
+        (history(), False, "but not all were tried: try the others before you share it"),
+        (history(33), True, "Broken by the rule: do not share this release"),
+        (history(33, claimed={"k": 2}, smallest_class=2), True, "Broken by the rule: do not share"),
+        (history(5, claimed={"k": 5}, smallest_class=5), False, "Proved by the rule: the public part can be"),
+        (history(0, tried=()), True, "Untried: attack or measure"),
     ],
 )
 def test_only_what_every_attack_was_tried_on_or_is_proved_can_be_handed_out(
@@ -58,7 +58,7 @@ def test_only_what_every_attack_was_tried_on_or_is_proved_can_be_handed_out(
     title = _title(verdict, every_attack=every_attack)
     assert said in title
     may = verdict.status == VerdictStatus.PROVED or (verdict.status == VerdictStatus.WITHSTANDS and every_attack)
-    assert ("can be handed out" in title) == may
+    assert ("can be released" in title) == may
 
 
 def test_lists_and_maps_show_the_same_verdict(quiet: Quiet) -> None:

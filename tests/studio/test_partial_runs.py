@@ -89,9 +89,9 @@ def test_a_run_without_failures_says_so(place: tuple[dict[str, Any], Path]) -> N
     [
         (
             ValueError("odd"),
-            "{name} failed by a fault of its own; the job's error log in the data folder tells more",
+            "{name}: unexpected error; see the server log, or the error log of the job in the data folder",
         ),
-        (MemoryError(), "the memory of this machine does not suffice; try fewer rows or another method"),
+        (MemoryError(), "the process ended, probably because memory ran out; try fewer rows or another method"),
         (OutputError("a rule; a cure"), "a rule; a cure"),
     ],
 )
@@ -200,7 +200,7 @@ def test_a_release_that_is_not_audited_is_not_handed_out(tmp_path: Path) -> None
     project = add_project(studio, name="x").id
     job = studio.store.add_job(project, "run", "r", {"steps": []})
     studio.store.change_job(job.id, state=State.DONE, summary={"audited": False, "failed": []})
-    with pytest.raises(ConflictError, match="this release is not audited"):
+    with pytest.raises(ConflictError, match="the audit of this release failed"):
         exports.public_part(studio, job.id)
     studio.close()
 
@@ -216,7 +216,7 @@ def test_what_a_worker_died_of_is_set_aside(place: tuple[dict[str, Any], Path]) 
         assert set_aside(folder, in_all_languages(GONE))
     summary = running.do(order, folder, silent)
     assert [one["component"] for one in summary["failed"]] == ["jaccard", "classes"]
-    assert summary["failed"][0]["reason"]["en"].startswith("the worker was killed")
+    assert summary["failed"][0]["reason"]["en"].startswith("the process ended")
 
 
 def test_a_worker_that_died_in_the_audit_leaves_a_release_that_says_so(place: tuple[dict[str, Any], Path]) -> None:
@@ -275,8 +275,8 @@ def ended(at: Scripted, job: Job) -> tuple[State, str]:
 
 def test_every_death_has_its_reason(scripted: Callable[..., tuple[Scripted, Job]]) -> None:
     for code, told, said in (
-        (-9, {}, "the worker was killed, perhaps because memory ran out"),
-        (1, {}, "this should not happen; the job's error log"),
+        (-9, {}, "the process ended, probably because memory ran out"),
+        (1, {}, "unexpected error; see the server log"),
         (
             2,
             {"error": {"message": in_all_languages(DISK_FULL)}},
@@ -304,7 +304,7 @@ def test_a_result_stays_when_doing_the_rest_fails(scripted: Callable[..., tuple[
     assert at.perform(job.id) == State.DONE
     state, message = ended(at, job)
     assert state == State.DONE
-    assert message.startswith("the worker was killed")
+    assert message.startswith("the process ended")
 
 
 def full_disk(*_: Any) -> Any:
@@ -363,7 +363,7 @@ def test_a_fault_of_ours_ends_the_job_and_is_logged(
     at, job = scripted((0, {"summary": {"rows": 1}}))
     monkeypatch.setattr(at, "_watch", lambda *_: 1 / 0)
     assert at.perform(job.id) == State.FAILED
-    assert ended(at, job)[1].startswith("this should not happen; the job's error log")
+    assert ended(at, job)[1].startswith("unexpected error; see the server log")
     log = at.folders.job(job.project, job.id) / "error.log"
     assert "ZeroDivisionError" in log.read_text()
     assert log.stat().st_mode & 0o077 == 0
@@ -528,7 +528,7 @@ def test_a_body_without_a_length_is_bounded(quiet: Quiet) -> None:
     )
     assert "content-length" not in sent.request.headers
     assert sent.status_code == 413
-    assert sent.json()["error"]["message"].startswith("what was sent is larger than 1,048,576 bytes")
+    assert sent.json()["error"]["message"].startswith("the request is too large")
 
 
 @pytest.mark.slow
@@ -613,7 +613,7 @@ def test_what_made_its_release_goes_on_and_the_rest_begins_anew(
 
 def test_a_run_that_is_whole_is_not_done_again(studio: Studio) -> None:
     job = ended_run(studio, State.DONE, released=True, summary={"failed": []})
-    with pytest.raises(ConflictError, match="under way or done"):
+    with pytest.raises(ConflictError, match="not possible while the job is done"):
         act_on_job(studio, job=job, act="again")
     assert queued(studio) == []
 

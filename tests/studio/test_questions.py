@@ -22,7 +22,7 @@ KIND = {
     "column": None,
     "chosen": "table",
     "stops": True,
-    "text": {"en": "4 names stand in 12 rows: are rows purchases?", "ja": "12 行に 4 人です。行は購買ですか。"},
+    "text": {"en": "4 names stand in 12 rows: is each row a purchase?", "ja": "12 行に 4 人です。行は購買ですか。"},
     "answers": [
         {"value": "history", "label": {"en": "rows are purchases", "ja": "行は購買です"}},
         {"value": "table", "label": {"en": "rows are people", "ja": "行は人です"}},
@@ -46,14 +46,14 @@ def test_a_question_that_stops_is_asked_with_its_answers_and_nothing_is_protecte
     asked(quiet, project, KIND)
     text = quiet.page(project)
     assert "One question before these data can be protected" in text
-    assert "4 names stand in 12 rows: are rows purchases?" in text
+    assert "4 names stand in 12 rows: is each row a purchase?" in text
     for value in ("history", "table"):
         assert f'<button name="value" value="{value}"' in text
     assert f'href="/projects/{project}/protect">Protect' not in text
     told = quiet.client.get(f"/projects/{project}/data", headers={"Accept-Language": "ja"}).text
     assert "行は購買です" in told
     protect = quiet.client.get(f"/projects/{project}/protect").text
-    assert heading(protect) == "One answer is missing: 4 names stand in 12 rows: are rows purchases?"
+    assert heading(protect) == "One answer is missing: 4 names stand in 12 rows: is each row a purchase?"
     with pytest.raises(ConflictError, match="4 names stand in 12 rows"):
         order(quiet, project)
 
@@ -125,11 +125,11 @@ def test_a_column_nobody_named_is_left_out_or_kept_with_one_click(quiet: Quiet) 
 )
 def test_what_is_no_answer_is_refused(quiet: Quiet, about: str, column: str | None, value: str) -> None:
     project = quiet.upload(SLASHED)
-    with pytest.raises(ParameterError, match="this is no answer"):
+    with pytest.raises(ParameterError, match="this question has no such answer"):
         answer(quiet.studio, project=project, about=about, column=column, value=value)
     refused = quiet.post(project, "answer", about=about, column=column or "", value=value)
     assert refused.status_code == 422
-    assert "this is no answer to that question" in refused.text
+    assert "this question has no such answer" in refused.text
 
 
 def test_saving_the_columns_leaves_a_question_open_that_was_not_touched(quiet: Quiet) -> None:

@@ -143,7 +143,7 @@ def test_a_table_shows_the_numbers_of_the_command_line(
         method = ["--method", "retention", "--k", 2, "--attributes", "sex,education,income", "--reconstruct", "em"]
     schema = ["--schema", "people"]
     protected = said(noren("protect", original, *schema, *method, "--seed", SEED, "--out", release, "--json"))
-    result = said(noren("measure", original, release, *schema, "--with", ",".join(MEASURES[name]), "--json"))
+    result = said(noren("measure", original, release, *schema, "--measures", ",".join(MEASURES[name]), "--json"))
     expected = measured(result) | counted(protected)
     if name == "hierarchy":
         parts = result["results"]["classes"]["parts"]
@@ -182,7 +182,7 @@ def test_the_three_numbers_are_what_decides(client: httpx.Client, runs: Finished
     assert risk[1].startswith("▲ ")
     assert named[0] == "people re-identified"
     assert re.fullmatch(r"▲ \d+ of 120", named[1])
-    told = json.loads((runs.job_folder("hierarchy") / "result.json").read_text())["facts"]["table"]["told"]
+    told = json.loads((runs.job_folder("hierarchy") / "result.json").read_text())["facts"]["table"]["disclosures"]
     worst = max(told, key=lambda one: one["certain"])
     label, value = tiles("hierarchy")[2]
     assert label == f"people whose {worst['column']} is disclosed"
@@ -333,9 +333,9 @@ def test_another_rule_judges_the_runs_at_once(client: httpx.Client, runs: Finish
         for page in (runs.page("retention"), f"/projects/{runs.people}/results", "/?search=People"):
             assert "◆ proved" in client.get(page).text
         title = client.get(f"{runs.page('retention')}/publish").text
-        assert "This release is proved safe by the rule; its public part can be handed out" in title
+        assert "Proved by the rule: the public part can be released" in title
         point = next(p for p in client.get(f"{address}/map").json()["points"] if p["run"] == run)
-        assert (point["word"], point["risk"]) == ("proved", pytest.approx(0.5))
+        assert (point["status"], point["risk"]) == ("proved", pytest.approx(0.5))
         for tolerance in ("2", "x", "rule.toml", "/etc/passwd"):
             wrong = client.post(f"{runs.page('retention')}/rule", data={"csrf": csrf, "tolerance": tolerance})
             assert wrong.status_code == 422

@@ -17,7 +17,7 @@ from noren.studio.api import router as api
 from noren.studio.users import UserRole
 
 NAMES = {"project": "a" * 12, "job": "b" * 12, "login": "nobody", "number": "1", "name": "x", "room": "methods"}
-ACTS = {"/jobs/": "cancel", "/users/": "revoke", "/publish/": "hand-out", "/releases/": "hand-out", "/ledger/": "weigh"}
+ACTS = {"/jobs/": "cancel", "/users/": "revoke", "/publish/": "share", "/releases/": "share", "/ledger/": "weigh"}
 BODIES: dict[str, dict[str, Any]] = {"POST /account": {"data": {"old": PASSWORD, "password": "short"}}}
 WHO = {"cora": UserRole.READER, "ben": UserRole.REVIEWER, "ann": UserRole.STEWARD}
 

@@ -74,12 +74,12 @@ def job(state: State) -> Job:
                 RiskUtilityPoint(label="thin", status="broken", use=0.9, risk=0.5),
                 RiskUtilityPoint(label="k = 3", status="withstands", use=0.6),
             ],
-            "Of 2 releases, 1 may be handed out: k = 3 (withstands) keeps 60.0% of the utility",
+            "1 of 2 releases meets the rule: k = 3 (withstands) keeps 60.0% of the utility",
         ),
         (
             [job(State.DONE)],
             [RiskUtilityPoint(label="thin", status="broken", use=0.5, risk=0.5)],
-            "The one release, thin, may not be handed out: it gives away 50.0%",
+            "thin does not meet the rule: its risk is 50.0%",
         ),
     ],
 )
@@ -97,7 +97,7 @@ def test_a_run_has_one_address_from_the_order_to_the_result(server: InProcess, c
         address = f"/projects/{history}/runs/{job}"
         page = client.get(address)
     assert page.status_code == 200
-    assert re.search(r"<h1[^>]*>generalize-by-count, k = 3 (waits for its turn|is running)</h1>", page.text)
+    assert re.search(r"<h1[^>]*>generalize-by-count, k = 3: (waiting|running)</h1>", page.text)
     assert wait_for(client, job)["state"] == "done"
     over = client.get(address)
     assert (over.status_code, over.headers["location"]) == (303, f"/projects/{history}/results/{job}")
@@ -132,7 +132,7 @@ def test_a_failed_run_says_why_and_can_be_changed(client: Program) -> None:
     said = wait_for(client, job)
     assert said["state"] == "failed"
     page = client.get(f"/projects/{people}/runs/{job}").text
-    assert "mondrian, k = 5, l = 500, sensitive = illness failed" in page
+    assert "mondrian, k = 5, l = 500, sensitive = illness: failed" in page
     assert said["error"]["message"].replace("'", "&#39;") in page
     assert f'href="/projects/{people}/protect?from={job}"' in page
     form = client.get(f"/projects/{people}/protect", params={"from": job}).text
@@ -147,13 +147,13 @@ def test_cancel_by_form_and_start_again(client: httpx.Client, history: str, long
     address = f"/projects/{history}/runs/{long_job}"
     asked = client.post(f"/jobs/{long_job}/cancel", data={"back": address})
     assert asked.status_code == 200
-    assert "? What it has done so far is thrown away.</h1>" in asked.text
+    assert "? Unfinished work is lost.</h1>" in asked.text
     assert f'<a class="button" href="{address}">No, go back</a>' in asked.text
     assert client.get(f"/api/v1/jobs/{long_job}").json()["state"] in ("waiting", "running")
     sure = {"back": address, "sure": "yes"}
     assert client.post(f"/jobs/{long_job}/cancel", data=sure).headers["location"] == address
     page = client.get(address).text
-    assert "was cancelled</h1>" in page
+    assert ": cancelled</h1>" in page
     assert f'action="/jobs/{long_job}/again"' in page
     assert client.post(f"/jobs/{long_job}/cancel", data={"back": address}).status_code == 303  # twice does no harm
 
@@ -226,11 +226,11 @@ def test_cancel_in_one_tab_shows_in_the_other_without_events(
         page.goto(address)
         started(client, long_job)
         page.get_by_role("button", name="Cancel").click()
-        page.get_by_role("dialog").get_by_role("button", name="No, let it go on").click()
+        page.get_by_role("dialog").get_by_role("button", name="No, go back").click()
         assert client.get(f"/api/v1/jobs/{long_job}").json()["state"] == "running"
         page.get_by_role("button", name="Cancel").click()
         without_axe_violations(page)
-        page.get_by_role("dialog").get_by_role("button", name="Cancel it").click()
+        page.get_by_role("dialog").get_by_role("button", name="Cancel job").click()
         for one in (page, old):
             one.get_by_role("heading", name="generalize, k = 3, effort = 3600 was cancelled").wait_for()
         without_axe_violations(page)
@@ -276,7 +276,7 @@ def test_a_page_outlives_a_restart_of_the_studio(browser: Any, tmp_path: Path) -
             expect(page.locator("#news")).to_be_empty()
             page.locator("#enough").wait_for()
             page.get_by_role("button", name="Cancel").click()
-            page.get_by_role("dialog").get_by_role("button", name="Cancel it").click()
+            page.get_by_role("dialog").get_by_role("button", name="Cancel job").click()
             page.get_by_role("heading", name="was cancelled").wait_for()
             tab.wrong.clear()  # the browser tells of every request nobody answered
     finally:

@@ -203,7 +203,7 @@ def test_columns_can_be_left_out_with_and_without_a_header(tmp_path: Path) -> No
     assert facts["columns"] == ["column2", "column3"]
     data = pl.read_parquet(tmp_path / "projects" / ("p" * 12) / "data.parquet")
     assert data.rows() == [("x", 5), ("y", 6)]
-    with pytest.raises(NorenError, match="does not say what the column is"):  # a table's column is never forgotten
+    with pytest.raises(NorenError, match="does not describe this column"):  # a table's column is never forgotten
         work(tmp_path, "a.csv", PEOPLE, schema=table + toml.format("name", "age"), leave_out=[])
 
 
@@ -336,12 +336,12 @@ def put_hierarchy(client: httpx.Client, project: str, column: str, content: byte
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"Female;person;*\nMale;;*\n", "mine.csv, row 2, 'Male;;*': level 1 is empty: the hierarchy has a hole"),
-        (b"Female;Male;*\nMale;Female;*\n", "mine.csv, row 1, 'Female': the hierarchy runs in a circle"),
+        (b"Female;person;*\nMale;;*\n", "mine.csv, row 2, 'Male;;*': level 1 is empty; give every value"),
+        (b"Female;Male;*\nMale;Female;*\n", "mine.csv, row 1, 'Female': the hierarchy is circular"),
         (b"Female;*\nMale;person;*\n", "mine.csv, row 2, 'Male;person;*': this row has 3 levels"),
         (b"Female;*\n", "1 values of the data are not in their hierarchies: sex = 'Male'"),
         (b"\xff\xfe;*\n", "mine.csv: the file is not UTF-8"),
-        (b"", "mine.csv: the hierarchy lists no values"),
+        (b"", "mine.csv: the hierarchy cannot be read \\(no rows\\)"),
         (gzip.compress(b"Female;*\nMale;*\n", mtime=0), "mine.csv: this is a compressed file"),
         (b";".join([b"Female"] * 40) + b"\n", "mine.csv, row 1: this row has 40 levels, more than 30"),
     ],
@@ -386,7 +386,7 @@ def test_widths_make_ranges_and_wrong_ones_are_told(people: tuple[httpx.Client, 
     assert client.get(address).text.splitlines()[3] == "20;20-29;0-29;*"
     wrong = client.post(address, json={"widths": [10, 25]})
     assert wrong.status_code == 422
-    assert "ranges of 25 are not made of whole ranges of 10" in wrong.json()["error"]["message"]
+    assert "ranges of 25 cannot be made of ranges of 10" in wrong.json()["error"]["message"]
     assert client.post(address, json={"widths": [float(10**20)]}).status_code == 422
     words = client.post(f"/api/v1/projects/{project}/hierarchy?column=sex", json={"widths": [2]})
     assert "ranges are for numbers" in words.json()["error"]["message"]

@@ -20,7 +20,7 @@ from noren.studio.audit_trail import STUDIO
 from noren.studio.users import UserRole
 from noren.web.accounts import hashed
 
-REVOKED = "your access to this studio was revoked; ask a steward of it"
+REVOKED = "your access was revoked; contact a data steward"
 
 
 @pytest.fixture
@@ -38,7 +38,9 @@ def told(answer: object) -> str:
 def test_a_studio_without_users_is_one_persons(staffed: Staffed) -> None:
     said = staffed.client.get("/api/v1/session").json()
     assert (said["user"], said["role"]) == (None, "steward")
-    assert heading(staffed.client.get("/users").text) == "This studio is one person’s: whoever opens it does everything"
+    assert (
+        heading(staffed.client.get("/users").text) == "This studio has no users: anyone who opens it can do everything"
+    )
     made = staffed.client.post("/api/v1/projects", json={"name": "Mine"})
     assert made.status_code == 201
     assert [entry.actor for entry in staffed.studio.store.trail.entries()] == ["owner"]
@@ -73,7 +75,7 @@ def test_the_one_password_opens_nothing_once_there_are_users(staffed: Staffed) -
     [
         ("owner", PASSWORD, "'owner' is no login"),
         ("a", PASSWORD, "'a' is no login"),
-        ("eve", "short", "the password is too short"),
+        ("eve", "short", "the password needs 10 to 1,000 characters"),
         ("ANN", PASSWORD, "the login ann is taken"),
     ],
 )
@@ -93,7 +95,7 @@ def test_the_last_steward_stays(staffed: Staffed) -> None:
         staff["ann"].patch("/api/v1/users/ann", json={"role": "reader"}),
     ):
         assert answer.status_code == 409
-        assert told(answer) == "ann is the last steward; make somebody else one first"
+        assert told(answer) == "ann is the last steward; appoint another first"
     assert users.one("ann").role == UserRole.STEWARD
     assert staff["ann"].delete("/api/v1/users/dan").status_code == 409  # she was revoked already
     assert staff["ann"].delete("/api/v1/users/nobody").status_code == 404
@@ -174,19 +176,19 @@ def test_who_logs_out_is_out(staffed: Staffed) -> None:
 def test_pages_of_stewards(staffed: Staffed) -> None:
     staff = staffed.hire()
     shown = staff["ann"].get("/users").text
-    assert heading(shown) == "4 people may use this studio"
+    assert heading(shown) == "4 users"
     assert all(login in shown for login in STAFF)
     assert 'href="/users"' in staff["ann"].get("/").text
     assert 'href="/users"' not in staff["ben"].get("/").text
     assert 'href="/trail"' in staff["ben"].get("/").text
     assert staff["ben"].get("/users").status_code == 403
-    assert "you are a reviewer here, and this is for a steward; ask one" in staff["ben"].get("/api/v1/users").text
+    assert "your role is reviewer; this needs a steward" in staff["ben"].get("/api/v1/users").text
     role = staff["ann"].post("/users/cora/role", data={"role": "reviewer"})
     assert role.status_code == 303
     assert staffed.studio.store.users.one("cora").role == UserRole.REVIEWER
     assert staff["ann"].post("/users/cora/role", data={"role": "king"}).status_code == 422
     assert staff["ann"].post("/users/cora/revoke").status_code == 303
-    assert heading(staff["ann"].get("/users").text) == "3 people may use this studio"
+    assert heading(staff["ann"].get("/users").text) == "3 users"
 
 
 def test_the_trail_says_who_did_what_and_no_password(staffed: Staffed) -> None:

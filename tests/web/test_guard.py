@@ -92,7 +92,7 @@ class TestName:
 
     @pytest.mark.parametrize("name", ["http://studio.example", "a b", "studio.example/", ""])
     def test_what_is_no_name_is_said(self, tmp_path: Path, name: str) -> None:
-        with pytest.raises(ParameterError, match="is no name of a machine"):
+        with pytest.raises(ParameterError, match="is not a host name"):
             ServerSettings(tmp_path, names=(name,))
 
     def test_everywhere_means_every_address_it_was_reached_by(self, tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ class TestProxy:
         assert self.asked(tmp_path, {}, https=True) == ("127.0.0.1", True)
 
     def test_a_wrong_address_is_said(self, tmp_path: Path) -> None:
-        with pytest.raises(ParameterError, match=r"the address of a proxy is wrong .*; write it like 127\.0\.0\.1"):
+        with pytest.raises(ParameterError, match=r"the proxy address is wrong .*; write it like 127\.0\.0\.1"):
             ServerSettings(tmp_path, proxies=("my-proxy",))
 
 

@@ -142,7 +142,9 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
                     entry = None
                 if entry is None:
                     raise FileError(
-                        _("line {number:,} is no entry of a trail").format(number=number),
+                        _("line {number:,} is no entry of a trail; give a file that noren studio trail wrote").format(
+                            number=number
+                        ),
                         file=path,
                     )
                 count, last, seen = count + 1, entry.digest, seen or entry.digest == expected

@@ -215,11 +215,11 @@ def written_file(studio: Studio, job: str, kind: Written, form: TableForm = "csv
     """Return what a job wrote: a report, or the table that it reconstructed from a public part."""
     found = studio.job(job, kind=kind)
     if found.state != State.DONE:
-        raise ConflictError(_("this file is not written yet: the work is {state}").format(state=found.state.words))
+        raise ConflictError(_("not possible while the job is {state}").format(state=found.state.words))
     name = "report.html" if kind == "report" else f"reconstructed.{form}"
     path = studio.job_folder(found) / name
     if not path.is_file():
-        raise NotFoundError(_("there is no such file; it may have been removed"))
+        raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
     runs = found.order["runs"]
     if kind == "reconstruct":
         _must_be_approved(studio, runs[0]["id"])  # it is for handing out, as what it is made of

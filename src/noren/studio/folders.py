@@ -180,11 +180,13 @@ def path_fields(component: type[Component]) -> list[str]:
 def with_project_files(component: type[Component], given: Mapping[str, Any], project: Path) -> dict[str, Any]:
     """Return parameters with the project's own files in them."""
     if issubclass(component, Chain):  # its steps could name files
-        raise ParameterError(_("a chain is made by its steps"))
+        raise ParameterError(_("list the methods of a chain one after another"))
     parameters = {name.replace("-", "_"): value for name, value in given.items()}
     for name in path_fields(component):
         if parameters.pop(name, None) is not None:
-            raise ParameterError(_("{name} cannot be chosen here").format(name=name))
+            raise ParameterError(
+                _("{name} cannot be chosen here; upload the file to the project instead").format(name=name)
+            )
         there = project / PROJECT_FILES.get(name, "")
         if name in PROJECT_FILES and there.exists():
             parameters[name] = there

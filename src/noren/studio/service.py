@@ -59,14 +59,14 @@ class Studio:
         """Return a project, or say that it is gone."""
         found = self.store.project(project)
         if found is None:
-            raise NotFoundError(_("there is no such project; it may have been removed"))
+            raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return found
 
     def ready_project(self, project: str) -> Project:
         """Return a project whose data were read."""
         found = self.project(project)
         if not found.is_ready:
-            raise ConflictError(_("the data of this project were not read yet"))
+            raise ConflictError(_("this project has no data yet; upload a file first"))
         return found
 
     def rule(self, project: str) -> Rule:
@@ -153,14 +153,14 @@ class Studio:
         """Return a job, of a kind and a project where these are named, or say that it is gone."""
         found = self.store.job(job)
         if found is None or kind not in (None, found.kind) or project not in (None, found.project):
-            raise NotFoundError(_("there is no such run; it may have been removed"))
+            raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return found
 
     def finished(self, job: str) -> Job:
         """Return a run that came to its end."""
         found = self.job(job, kind="run")
         if found.state != State.DONE:
-            raise ConflictError(_("this run has no result: it is {state}").format(state=found.state.words))
+            raise ConflictError(_("not possible while the job is {state}").format(state=found.state.words))
         return found
 
     def job_folder(self, job: Job) -> Path:
@@ -171,7 +171,7 @@ class Studio:
         """Return everything a page shows of a run."""
         found = result_in(self.job_folder(self.finished(job)))
         if found is None:
-            raise NotFoundError(_("there is no such run; it may have been removed"))
+            raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return found
 
     def verdict(self, job: str) -> Verdict:
@@ -179,7 +179,7 @@ class Studio:
         found = self.finished(job)
         verdict = judged(self.job_folder(found), found.ended, self.rule(found.project))
         if verdict is None:
-            raise NotFoundError(_("there is no such run; it may have been removed"))
+            raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return verdict
 
     def place(self, job: Job, rule: Rule) -> RiskUtilityPoint:

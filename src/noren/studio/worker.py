@@ -1,8 +1,8 @@
 """The process that does one job: ``python -m noren.studio.worker JOB_FOLDER``.
 
 The first line that it hears is its order; ``{"enough": true}`` asks it to stop and keep the best. It tells its progress
-in lines (:mod:`noren.work.child_processes`) and writes its results into the folder, each file whole or not at all. When nobody
-is there any more to listen to, the server is gone and so is the worker. What went wrong with the input is said as the
+in lines (:mod:`noren.work.child_processes`) and writes its results into the folder, each file whole or not at all.
+When the server is gone, the worker ends. What went wrong with the input is said as the
 command line says it, in every language; anything unexpected goes to the error log of the folder, never to a page.
 """
 

@@ -157,7 +157,7 @@ class Accounts(Generic[_Kind]):
         """Add a person."""
         known, name = checked_login(login), " ".join(name.split())
         if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-            raise ParameterError(_("the name is empty or too long"))
+            raise ParameterError(_("the name needs 1 to 80 characters"))
         account = self.kind(new_id(), known, name, role, now())
         kept = hashed(password)
         try:
@@ -256,7 +256,7 @@ class Tokens(Generic[_Kind]):
     def make(self, account: str, name: str, scopes: Collection[str]) -> tuple[Token, str]:
         """Return a new token and its text, which nobody can be told again."""
         if not scopes or not {*scopes} <= {*self._scopes}:
-            raise ParameterError(_("a token is for some of {scopes}").format(names=", ".join(self._scopes)))
+            raise ParameterError(_("choose one of {names}").format(names=", ".join(self._scopes)))
         text = _TOKEN + "".join(secrets.choice(_LETTERS) for _ in range(40))
         token = Token(new_id(), account, name[:LONGEST_NAME], frozenset(scopes), now(), None, None)
         values = token.__dict__ | {"scopes": " ".join(sorted(scopes)), "digest": digest_of(text)}
@@ -363,7 +363,9 @@ def checked_login(login: str) -> str:
     """Return a login as it is kept, or say what is wrong with it."""
     known = folded(login)
     if not _LOGIN.fullmatch(known):
-        raise ParameterError(_("{login!r} is no login").format(login=login))
+        raise ParameterError(
+            _("{login!r} is no login; use 2 to 64 letters, digits, or any of . _ - + @").format(login=login)
+        )
     return known
 
 
@@ -372,7 +374,7 @@ def hashed(password: str) -> str:
     from argon2 import PasswordHasher
 
     if not _SHORTEST <= len(password) <= _LONGEST:
-        raise ParameterError(_("use a thousand characters or fewer"))
+        raise ParameterError(_("the password needs 10 to 1,000 characters"))
     with _hashing:
         return PasswordHasher().hash(password)
 

@@ -1,7 +1,7 @@
 """What a person may do, declared once: a typed function, from whose signature all its doors are made.
 
 An action is a function with a role, a route and words. Those of its parameters whose annotation holds an
-:class:`Asked` are what a person says; the others are what the service knows itself (who asks, the moment, new codes).
+:class:`ActionParameter` are what a person enters; the service knows the others (who asks, the time, new codes).
 From what is asked follow the REST route (:func:`add_route`), the request of a client (:meth:`Action.request`), the
 command (:func:`command`) and the fields of a form (:meth:`Action.of_form`), so that a further action costs its function
 alone. Neither pydantic nor FastAPI is loaded before a route is made: commands start without them.

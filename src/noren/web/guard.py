@@ -5,7 +5,7 @@
   know, in the header ``X-CSRF-Token`` or the form field ``csrf``.
 - A program may bring an API token of its own (``Authorization: Bearer …``) below ``/api/``, where a server knows such.
   No browser adds it by itself, so such a request has no cookie and needs no token of a page.
-- Who is not let in by the server's :class:`Doorkeeper` sees what is open to everybody, and nothing else.
+- Who is not let in by the server's :class:`Authenticator` sees what is open to everybody, and nothing else.
 - What proxies say of a client is believed where the steward named them, and of nobody else.
 - Bodies are bounded in size and time (:mod:`noren.web.uploads`).
 - Answers forbid scripts, styles and requests from anywhere else, framing, and guessing of types.
@@ -67,7 +67,7 @@ def token_of(settings: ServerSettings, session: str) -> str:
 
 
 class Authenticator(Protocol):
-    """Who may come in: the studio's users (:class:`noren.studio.users.Entrance`), the arena's accounts."""
+    """Who may come in: the studio's users (:class:`noren.studio.users.StudioAuthentication`), the arena's accounts."""
 
     def is_in(self, session: str) -> bool:
         """Tell whether a session may see more than what is open to all."""
@@ -202,7 +202,7 @@ class Guard:
             if not given and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
                 body, receive = await _form(receive)
                 if len(body) > _LARGEST_FORM:
-                    return _refused(_("the form is too large"), is_api, 413), receive
+                    return _refused(_("the request is too large"), is_api, 413), receive
                 given = parse_qs(body.decode("utf-8", "replace")).get("csrf", [""])[0]
             if fresh or not hmac.compare_digest(given.encode(), token_of(self._settings, session).encode()):
                 return _refused(_("the page is out of date; load it again"), is_api), receive

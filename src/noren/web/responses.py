@@ -80,7 +80,7 @@ def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ..
         return told(
             request,
             500,
-            {"message": _("this should not happen; the terminal tells more")},
+            {"message": _("unexpected error; see the server log, or the error log of the job in the data folder")},
         )
 
     known = (OSError, DBAPIError, NoConnectionError, NorenError, RequestValidationError, HTTPException)
@@ -100,7 +100,7 @@ def common_pages(page: Page) -> APIRouter:
     @router.get("/about")
     def show_about(request: Request) -> Response:
         """Tell what the words mean."""
-        return page(request, "about.html.jinja", title=_("What the words mean"), place="about", chapters=chapters())
+        return page(request, "about.html.jinja", title=_("Glossary"), place="about", chapters=chapters())
 
     router.get("/healthy")(lambda: PlainTextResponse("ok"))
     router.get("/bundle/{name}")(_show_bundle)

@@ -79,8 +79,8 @@ class ServerSettings:
         for name in self.names:
             if not _HOST.fullmatch(name):
                 raise ParameterError(
-                    _("{name!r} is no name of a machine").format(
-                        name=name, example="write it as in the address, such as studio.example or studio.example:8321"
+                    _("{name!r} is not a host name; write it like {example}").format(
+                        name=name, example="studio.example:8321"
                     )
                 )
         self.is_proxy("")  # a wrong address is said now
@@ -88,7 +88,7 @@ class ServerSettings:
         if not self.is_local and not self.accounts and self.password_hash is None:
             raise ParameterError(
                 _(
-                    "{host} can be reached from other machines, and the studio has no password"
+                    "{host} can be reached from other machines, and the studio has no password; set one with "
                     "noren studio --set-password, or listen on 127.0.0.1"
                 ).format(host=self.host),
             )
@@ -128,7 +128,7 @@ class ServerSettings:
         A site can make its own name lead to this machine, but not make a browser write our address where it stands for
         another: on a server that listens everywhere, the address that the connection was made to is right.
 
-        >>> studio = Settings(Path("studio"), names=("studio.example",))
+        >>> studio = ServerSettings(Path("studio"), names=("studio.example",))
         >>> studio.answers_to("studio.example:443"), studio.answers_to("evil.example:8321")
         (True, False)
         """
@@ -174,7 +174,9 @@ class ServerSettings:
         try:
             return tuple(ipaddress.ip_network(one, strict=False) for one in self.proxies)
         except ValueError as error:
-            raise ParameterError(_("the address of a proxy is wrong ({reason})").format(reason=error)) from None
+            raise ParameterError(
+                _("the proxy address is wrong ({reason}); write it like 127.0.0.1 or 10.0.0.0/8").format(reason=error)
+            ) from None
 
     @cached_property
     def key(self) -> bytes:
@@ -185,7 +187,7 @@ class ServerSettings:
                 aside.write_bytes(secrets.token_bytes(32))
         key = path.read_bytes()
         if len(key) < 32:
-            raise FileError(_("delete it; open pages must be loaded again"), file=path)
+            raise FileError(_("the server's key is damaged; delete it, then reload open pages"), file=path)
         return key
 
     @property
@@ -207,7 +209,9 @@ class ServerSettings:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise FileError(
-                _("the server cannot keep its data here ({reason})").format(reason=error.strerror),
+                _("the server cannot keep its data here ({reason}); choose another folder with --data-dir").format(
+                    reason=error.strerror
+                ),
                 file=self.folder,
             ) from None
 

@@ -47,7 +47,7 @@ class UploadLimits:
     def most(self, scope: Scope) -> int | None:
         """Return how many bytes a request may bring; none of an upload.
 
-        >>> Bounds({"/schema": 5}, "PUT /file").most({"method": "POST", "path": "/schema"})
+        >>> UploadLimits({"/schema": 5}, "PUT /file").most({"method": "POST", "path": "/schema"})
         5
         """
         if re.fullmatch(self.uploads, f"{scope['method']} {scope['path']}"):
@@ -114,11 +114,11 @@ def bounded(scope: Scope, receive: Receive, patience: UploadTimeouts, bounds: Up
 
 
 def _too_large(most: int) -> BodyError:
-    return BodyError(413, _("what was sent is larger than {most:,} bytes; send less at a time"))
+    return BodyError(413, _("the request is too large"))
 
 
 def _too_slow() -> BodyError:
-    return BodyError(408, _("what was sent came too slowly; send it again over a better line"))
+    return BodyError(408, _("the upload was interrupted; send the file again"))
 
 
 _LONGEST_NAME = 120
@@ -129,7 +129,7 @@ _Kept = TypeVar("_Kept")
 def display_name(name: str) -> str:
     """Return the name of a person's file, fit to be shown; no path is ever made of it.
 
-    >>> shown_name("../../etc/pass\\x00wd.csv")
+    >>> display_name("../../etc/pass\\x00wd.csv")
     'pass?wd.csv'
     """
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
@@ -171,7 +171,7 @@ async def received(request: Request, name: str, keep: Callable[[Iterator[bytes]]
         while (chunk := chunks.get()) is not None:
             yield chunk
         if not whole:
-            raise InputError(_("the upload was cut off"), file=display_name(name))
+            raise InputError(_("the upload was interrupted; send the file again"), file=display_name(name))
 
     keeping = asyncio.create_task(asyncio.to_thread(keep, arriving()))
 

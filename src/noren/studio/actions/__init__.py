@@ -15,7 +15,7 @@ from noren.web.actions import ActionParameter
 
 
 def asked(*, model: Any = None, **rules: Any) -> ActionParameter:
-    """Say that a parameter is asked for, and by which rules (:class:`~noren.web.actions.Asked`)."""
+    """Say that a parameter is asked for, and by which rules (:class:`~noren.web.actions.ActionParameter`)."""
     return ActionParameter(rules=rules, model=model)
 
 

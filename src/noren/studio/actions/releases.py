@@ -38,7 +38,7 @@ def download_secret_part(
 ) -> exports.Download:
     """Return the secret part: who is behind each pseudonym, where each row came from, and the seed. Keep it."""
     if not confirmed:
-        raise ConflictError(_("the secret part is sent only to who confirms to keep it secret"))
+        raise ConflictError(_("confirm first: anyone who has the secret part can undo the protection"))
     found = studio.finished(job)
     folder = studio.job_folder(found) / "release" / "secret"
     if not folder.is_dir():
@@ -149,7 +149,7 @@ def make_ledger(
     """Make the empty ledger of a project."""
     found = studio.ready_project(project)
     if found.facts["kind"] != Kind.HISTORY:
-        raise ParameterError(_("a ledger keeps purchase histories"))
+        raise ParameterError(_("a ledger keeps purchase histories; give a purchase history"))
     if studio.folders.ledger(project).exists():
         raise ConflictError(_("this project has a ledger already"))
     # unless somebody says otherwise, a period is protected by noise and fresh names
@@ -188,7 +188,7 @@ def _start_period(studio: Studio, project: str, act: Literal["weigh", "add"], pe
     if not to_come:
         raise ConflictError(_("every period of the data was released"))
     if period is not None and period not in to_come:
-        raise ParameterError(_("{period} cannot be released").format(names=", ".join(to_come)), value=period)
+        raise ParameterError(_("choose one of {names}").format(names=", ".join(to_come)), value=period)
     if studio.store.jobs(project, kind="ledger", states=(State.WAITING, State.RUNNING)):
         raise ConflictError(_("the ledger is at work; wait until it is done"))
     order = {"act": act, "period": period or to_come[0], "seed": draw_seed()}

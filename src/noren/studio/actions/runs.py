@@ -109,7 +109,7 @@ def start_sweep(
         made = expanded(kind, given, int(found.facts["people"]), schema=schema, rule=rule)
         ready += [one for one in made if one not in ready]
     if not 1 <= len(ready) <= _MOST_RUNS:
-        raise ParameterError(_("these are {count:,} runs").format(most=_MOST_RUNS, count=len(ready)))
+        raise ParameterError(_("a sweep has 1 to {most} runs, not {count:,}").format(most=_MOST_RUNS, count=len(ready)))
     orders: list[list[StepData]] = [[{"method": one.name, "parameters": without_paths(one)}] for one in ready]
     if not again:
         jobs = studio.store.jobs(project, kind="run")
@@ -151,7 +151,9 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
             with_files.append(kind)
     kinds = sensible_methods(with_files)
     if not kinds:
-        raise ParameterError(_("say on the page Data what the columns are for"))
+        raise ParameterError(
+            _("no method that makes people indistinguishable fits these data; set the roles of the columns")
+        )
     rows = int(found.facts["rows"])
     slowest = Runtime.SECONDS if rows > _TOO_MANY_ROWS else Runtime.MINUTES
     quick = [kind for kind in kinds if kind.runtime <= slowest] or kinds[-1:]
@@ -209,11 +211,11 @@ def act_on_job(studio: Studio, *, job: Ident, act: Annotated[Literal["cancel", "
         return studio.job(job)
     if act == "enough":
         if not studio.jobs.enough(job):
-            raise ConflictError(_("this run is not running; there is nothing to keep").format(state=found.state.words))
+            raise ConflictError(_("not possible while the job is {state}").format(state=found.state.words))
         return found
     has_failed = found.state == State.DONE and bool(found.summary.get("failed"))
     if not has_failed and (not found.state.is_over or found.state == State.DONE):
-        raise ConflictError(_("this run is under way or done").format(state=found.state.words))
+        raise ConflictError(_("not possible while the job is {state}").format(state=found.state.words))
     folder = studio.job_folder(found)
     if has_failed or (found.kind == "run" and found.state != State.CANCELLED and (folder / "release").is_dir()):
         studio.store.trail.add("resumed", project=found.project, job=found.id)
@@ -251,6 +253,6 @@ def start_report(
     found = studio.ready_project(project)
     jobs = [studio.finished(run) for run in runs]
     if not jobs or any(job.project != project for job in jobs):
-        raise ParameterError(_("there is nothing to report"))
+        raise ParameterError(_("choose finished runs of this project"))
     about = {"runs": [{"id": job.id, "label": job.label} for job in jobs], "title": found.name, "rule": found.rule}
     return studio.submit(project, "report", found.name, about)

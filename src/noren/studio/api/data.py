@@ -288,7 +288,7 @@ def build_hierarchy(project: Ident, sent: HierarchyIn, studio: TheStudio, column
     if sent.widths is not None:
         asked = BuilderRequest("widths", ", ".join(f"{width:.15g}" for width in sent.widths))
     if asked is None and not sent.keep:
-        raise ParameterError(_("name a builder (by)"))
+        raise ParameterError(_("choose a builder (by)"))
     return HierarchyOut(**groups.build_hierarchy(*studio.columns(project), column, asked, keep=sent.keep))
 
 

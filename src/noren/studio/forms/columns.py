@@ -198,7 +198,7 @@ def _reject_unreadable_bound(about: Mapping[str, Any]) -> None:
     for edge in ("minimum", "maximum"):
         if isinstance(about.get(edge), str) and kind in _BOUNDS:
             raise SchemaError(
-                _("the bounds of a column of type {type} are written like {example}").format(
+                _("the bounds of a column of type {type} are written like {example}; mend the schema").format(
                     type=kind, example=_BOUNDS[ValueType(kind)]
                 ),
                 column=_name(about),

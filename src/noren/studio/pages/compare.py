@@ -76,7 +76,7 @@ def sweep(visit: OfReady, typed: Typed) -> Response:
             if f"use-{way['method']}" in typed
         ]
         if not wanted:
-            raise ParameterError(_("no method is chosen"))
+            raise ParameterError(_("choose at least one method"))
         acts.start_sweep(visit.studio, project=visit.project.id, methods=wanted)
     except NorenError as error:
         return show(visit.again(error, typed))
@@ -88,11 +88,7 @@ def find_release(visit: OfReady, rule: Annotated[str, Form(max_length=40)] = "")
     """Try a few sensible settings by the rule of whoever gets the release; Compare then says which to take."""
     try:
         if rule not in acts.FOR_WHOM:
-            raise ParameterError(
-                _("nobody said whom the release is for").format(
-                    names="choose one of those on the page".join(acts.FOR_WHOM)
-                )
-            )
+            raise ParameterError(_("choose one of {names}").format(names=", ".join(acts.FOR_WHOM)))
         acts.start_search(visit.studio, project=visit.project.id, rule=rule)
     except NorenError as error:
         return show(visit.again(error))
@@ -139,7 +135,9 @@ def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
     values = [part.strip() for part in text.replace("…", "..").replace("、", ",").split(",") if part.strip()]
     if not values:
         raise ParameterError(
-            _("no value is given for {parameter} of {method}").format(parameter=way["parameter"], method=way["method"]),
+            _("no value is given for {parameter} of {method}; write values such as 2..6 or 2, 3, 5").format(
+                parameter=way["parameter"], method=way["method"]
+            ),
         )
     return {way["parameter"]: values}
 

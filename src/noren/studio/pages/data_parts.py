@@ -305,7 +305,7 @@ def try_hierarchy(visit: ProjectRequest, posted: Mapping[str, str]) -> Hierarchy
     keep = not builds or posted.get("act") == "keep"
     try:
         if not builds and "first" not in posted and not text.strip():
-            raise ParameterError(_("no width is given"))
+            raise ParameterError(_("no width is given; write them like 5, 10, 20"))
         wanted = None if "first" in posted else asked
         about = build_hierarchy(folder, schema, names[place], wanted, keep=keep)
     except NorenError as error:

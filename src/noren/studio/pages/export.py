@@ -86,20 +86,22 @@ def show(visit: OfRun) -> Response:
 def _title(verdict: Verdict, *, every_attack: bool, may_leave: bool = True) -> str:
     """Return what a steward should know first; that it can be handed out only where it is proved or all was tried."""
     if verdict.reason == Reason.SENSITIVE_DISCLOSED:
-        return _("This release discloses sensitive values of people: do not hand it out as it is")
+        return _("This release discloses sensitive values of people: do not share it")
     if verdict.reason == Reason.NOT_AUDITED:
-        return _("Nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out.")
+        return _("The audit of this release failed, so its promise is unchecked: do not share it.")
     if verdict.status == VerdictStatus.BROKEN:
-        return _("This release is broken by the rule: do not hand it out as it is")
+        return _("Broken by the rule: do not share this release")
     if not verdict.status.is_safe:
-        return _("Nobody knows yet what this release gives away: attack it or measure it before you hand it out")
+        return _("Untried: attack or measure this release before you share it")
     if not may_leave:
-        return _("Another user must approve this release before it is handed out")
+        return _("Someone other than its maker must approve this release first.")
     if verdict.status == VerdictStatus.PROVED:
-        return _("This release is proved safe by the rule; its public part can be handed out")
+        return _("Proved by the rule: the public part can be released")
     if not every_attack:
-        return _("This release withstands the attacks tried; others were not tried: try them before you hand it out")
-    return _("This release withstands all that was tried; its public part can be handed out")
+        return _(
+            "This release withstands the attacks tried, but not all were tried: try the others before you share it"
+        )
+    return _("This release withstands every attack tried: the public part can be released")
 
 
 # --- files ---------------------------------------------------------------------------------------------------
@@ -153,7 +155,7 @@ def reconstructed_table(visit: OfRun, form: Annotated[exports.TableForm, Query()
 def _written(visit: RunRequest, kind: exports.Written, form: exports.TableForm = "csv") -> Response:
     last = exports.latest(visit.studio, visit.run, kind)
     if last is None:
-        raise NotFoundError(_("this file was not asked for yet"))
+        raise NotFoundError(_("this file has not been written yet"))
     return sent(exports.written_file(visit.studio, last.id, kind, form))
 
 
@@ -161,7 +163,7 @@ def _written(visit: RunRequest, kind: exports.Written, form: exports.TableForm =
 def secret_part(visit: OfRun, confirmed: Annotated[str, Form(max_length=10)] = "") -> Response:
     """Send the secret part to who confirms to keep it; ask again otherwise."""
     if confirmed != "yes":
-        wrong = _("Tick the box first: whoever has this file can undo the protection.")
+        wrong = _("confirm first: anyone who has the secret part can undo the protection")
         return show(visit.again(wrong, {"secret": "yes"}))
     return sent(acts.download_secret_part(visit.studio, job=visit.run.id, confirmed=True))
 
@@ -180,11 +182,11 @@ def decide(visit: OfRun, act: Act, typed: Typed) -> Response:
     return RedirectResponse(f"{visit.address}/publish#{'sharing' if act == 'share' else 'approval'}", 303)
 
 
-Act = Literal["approve", "refuse", "hand-out"]
+Act = Literal["approve", "refuse", "share"]
 _ACTS: Final[Mapping[Act, tuple[Action[..., Any], Action[..., Any]]]] = {
     "approve": (acts.approve_run, acts.approve_release),
     "refuse": (acts.refuse_run, acts.refuse_release),
-    "hand-out": (acts.publish_run, acts.publish_release),
+    "share": (acts.publish_run, acts.publish_release),
 }
 """What a form asks for: of the release of a run, and of the ledger's."""
 _RELEASE = "/projects/{project}/ledger/releases/{number}"
@@ -207,7 +209,7 @@ def handing_of(visit: ProjectRequest, handout: ApprovableRelease, address: str) 
         "may_publish": who.may(UserRole.STEWARD),
         "audited": handout.audited,
         "is_safe": handout.verdict.status.is_safe,
-        "word": verdict_label(handout.verdict.status),
+        "verdict": verdict_label(handout.verdict.status),
         "records": [one for one in approvals.publications(studio, handout.project) if one.what == handout.what],
         "digest": approvals.shown_digest(handout),
     }
@@ -215,7 +217,7 @@ def handing_of(visit: ProjectRequest, handout: ApprovableRelease, address: str) 
 
 def _said(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
     """Return what a form says for an act."""
-    if act == "hand-out":
+    if act == "share":
         return {"to": typed.get("to", ""), "until": typed.get("until"), "despite": typed.get("despite") == "yes"}
     return {"reason": typed.get("reason", "")} if act == "refuse" else {}
 
@@ -230,7 +232,7 @@ def show_release(visit: OfReady, number: Number) -> Response:
     address = _RELEASE.format(project=handout.project, number=number)
     return visit.page(
         "ledger_release.html.jinja",
-        title=_("The release of {period}: who may have it, and who has it").format(period=handout.label),
+        title=_("Release of {period}: approval and recipients").format(period=handout.label),
         place="ledger",
         verdict_of_run=handout.verdict,
         rule=rule_sentence(handout.verdict.rule),
@@ -377,7 +379,7 @@ def begin(visit: OfReady, typed: Typed) -> Response:
         if way not in ("", "usual"):  # as a run did it
             job = studio.finished(way)
             if job.project != project:
-                raise ParameterError(_("this run belongs to another project"))
+                raise ParameterError(_("choose finished runs of this project"))
             steps = job.order["steps"]
         # the most that EMM may come to, as it was written: 0.3, 30% or nothing
         share, budget = typed.get("budget", "").strip().replace("％", "%"), {}

@@ -70,9 +70,9 @@ def show_home(visit: OfStudio, asked: Annotated[_ProjectListQuery, Query()]) -> 
         asked=asked,
         choices={
             "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
-            "kind": [("", _("any data")), ("history", _("purchase histories")), ("table", _("tables of people"))],
-            "release": [("", _("with or without")), ("with", _("with a release")), ("without", _("without a release"))],
-            "archived": [("", _("not archived")), ("only", _("archived only")), ("all", _("all"))],
+            "kind": [("", _("any")), ("history", _("purchase history")), ("table", _("table"))],
+            "release": [("", _("any")), ("with", _("with a release")), ("without", _("without a release"))],
+            "archived": [("", _("not archived")), ("only", _("Archived")), ("all", _("any"))],
         },
         searchable=asked.is_narrow or len(every) > _FEW or any(project.archived for project in every),
         found=len(found),
@@ -167,7 +167,7 @@ def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
 
 
 def _question(project: Project, runs: int) -> str:
-    return say("question.runs", runs, name=project.name, runs=runs)
+    return say("question", runs, name=project.name, runs=runs)
 
 
 @router.get("/login")
@@ -179,7 +179,7 @@ def show_login(visit: OfStudio) -> Response:
         "has_users": entrance.has_users,
         "login": visit.typed.get("login", ""),
     }
-    title = _("This studio has a password")
+    title = _("Log in to this studio")
     answer = visit.page("login.html.jinja", title=title, place="", **about)
     if visit.status == 429:
         answer.headers["Retry-After"] = "60"
@@ -199,7 +199,7 @@ async def log_in(visit: OfStudio, password: Password, login: Short = "") -> Resp
     await asyncio.sleep(entrance.tries.delay())
     session = await run_in_threadpool(entrance.enter, login, password, address)
     if session is None:
-        told = _("That is not the password; after ten tries wait a minute.")
+        told = _("That is not your password.")
         return await run_in_threadpool(show_login, visit.again(told, typed, 403))
     return redirect_in(request, session)
 
@@ -230,7 +230,7 @@ def show_users(visit: OfStudio) -> Response:
     title = say("title.users", inside, count=inside)
     return visit.page(
         "users.html.jinja",
-        title=title if found else _("This studio is one person’s: whoever opens it does everything"),
+        title=title if found else _("This studio has no users: anyone who opens it can do everything"),
         place="users",
         users=found,
         roles=[(str(role), role.words) for role in reversed(UserRole)],
@@ -279,7 +279,7 @@ def show_account(visit: OfStudio) -> Response:
     who = visit.who
     if not who.is_user:
         return RedirectResponse("/users", 303)
-    title = _("You are {name}, a {role} of this studio").format(name=who.name, role=who.role.words)
+    title = _("{name}: {role}").format(name=who.name, role=who.role.words)
     return visit.page("account.html.jinja", title=title, place="")
 
 
@@ -291,7 +291,7 @@ def change_password(visit: OfStudio, old: Password = "", password: Password = ""
     entrance: StudioAuthentication = request.app.state.login
     address: str = request.state.client
     if not entrance.tries.may_try(address):
-        told = _("Too many wrong passwords came from your address; wait a minute.")
+        told = _("Too many wrong passwords came from your address; wait a minute and try again.")
         return show_account(visit.again(told, status=429))
     if users.enter(login, old) is None:
         return show_account(visit.again(_("That is not your password."), status=403))

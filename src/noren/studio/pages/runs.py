@@ -34,7 +34,7 @@ router = APIRouter()
 
 _PAGE = 50
 _WORDS = table_of(__name__)
-_STAGES, _RISK_OF = _WORDS["stages"], _WORDS["stages"]
+_STAGES, _RISK_OF = _WORDS["stages"], _WORDS["risk_of"]
 
 
 # --- one run -------------------------------------------------------------------------------------------------
@@ -70,16 +70,20 @@ def show_job(visit: OfProject, job: Ident) -> Response:
         page_words={
             "over": {str(state): title for state, title in titles.items()},
             "begun": titles[State.RUNNING],
-            "stopping": _("It stops its search and keeps the best so far …"),
-            "lost": _("The studio does not answer; trying again …"),
-            "back": _("The studio answers again."),
+            "stopping": _("Stopping; the best result so far is kept."),
+            "lost": _("The server does not answer."),
+            "back": _("The server answers again."),
         },
         short_time=_short_time,
     )
 
 
 def _short_time(seconds: float | None) -> str:
-    """Return a time in short, rounded up; nothing where it is not known. Scripts say it likewise."""
+    """Return a duration as ``m:ss`` or ``h:mm:ss``, rounded up; empty if it is unknown. runs.js does the same.
+
+    >>> _short_time(65), _short_time(3600)
+    ('1:05', '1:00:00')
+    """
     if seconds is None:
         return ""
     minutes, rest = divmod(math.ceil(seconds), 60)
@@ -107,7 +111,7 @@ def act_on_job(
             project=studio.project(found.project),
             action=f"/jobs/{job}/{act}",
             back=onward,
-            yes=_("Remove") if act == "remove" else _("Cancel it"),
+            yes=_("Remove") if act == "remove" else _("Cancel job"),
         )
     if act == "remove":
         acts.remove_job(studio, job=job)
@@ -122,8 +126,7 @@ def _question(job: Job, act: str) -> str:
     """Return what is asked before something is lost."""
     if act == "remove":
         return _("Remove {label} with its release?").format(label=job.label)
-
-    return _("Cancel {label}? What it has done so far is thrown away.").format(label=job.label)
+    return _("Cancel {label}? Unfinished work is lost.").format(label=job.label)
 
 
 # --- all runs ------------------------------------------------------------------------------------------------

@@ -8,10 +8,11 @@ if (page) follow(page);
 if (list) followAll(list);
 localTimes(document);
 
-function short(seconds, words) {
-  if (seconds < 60) return words.seconds.replace("{count}", seconds);
-  if (seconds < 5400) return words.whole_minutes.replace("{count}", Math.ceil(seconds / 60));
-  return words.hours.replace("{count}", Math.ceil(seconds / 3600));
+/** Return a duration as m:ss or h:mm:ss, as the server writes it. */
+function short(seconds) {
+  const two = (number) => String(number).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes}:${two(seconds % 60)}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
 function follow(box) {
@@ -37,10 +38,7 @@ function follow(box) {
     if (began === null) return;
     const seconds = Math.max(0, Math.floor((performance.now() - began) / 1000));
     part("time").hidden = false;
-    part("elapsed").textContent =
-      seconds < 60
-        ? words.seconds.replace("{count}", seconds)
-        : words.minutes.replace("{minutes}", Math.floor(seconds / 60)).replace("{count}", seconds % 60);
+    part("elapsed").textContent = short(seconds);
   }
 
   // what a cluster does is told by the server, as a table
@@ -76,7 +74,7 @@ function follow(box) {
     part("share").textContent = `${Math.floor(job.done * 100)}%`;
     if (job.words) part("happens").textContent = job.words;
     part("remaining").hidden = job.left === null;
-    if (job.left !== null) part("left").textContent = short(job.left, words);
+    if (job.left !== null) part("left").textContent = short(job.left);
     showCluster();
     showStage(job.stage);
     if (job.best !== null) {
@@ -147,7 +145,7 @@ function followAll(box) {
         bar.value = job.done;
         row.querySelector('[data-part="share"]').textContent = `${Math.floor(job.done * 100)}%`;
         row.querySelector('[data-part="words"]').textContent = job.words;
-        const left = job.left === null ? "" : words.left.replace("{time}", short(job.left, words));
+        const left = job.left === null ? "" : words.left.replace("{time}", short(job.left));
         row.querySelector('[data-part="left"]').textContent = left;
       }
       if (moved) renew(box, stop);

@@ -251,7 +251,9 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
 def _reject_too_many(count: int, source: Path) -> None:
     if count > MOST_COLUMNS:
         raise FormatError(
-            _("the file has {count:,} columns, more than {most:,}").format(count=count, most=MOST_COLUMNS),
+            _("the file has {count:,} columns, more than {most:,}; remove some, or use the command line").format(
+                count=count, most=MOST_COLUMNS
+            ),
             file=source,
             row=1,
         )
@@ -279,7 +281,7 @@ def guessed_with(source: SourceLike, answers: Answers) -> SchemaGuess:
 def asked_in_every_language(guess: SchemaGuess) -> list[dict[str, Any]]:
     """Return the questions of a guess as plain data, each text in every language.
 
-    Texts remember what they say (:func:`~noren.i18n.remember_messages`), so nothing is guessed twice.
+    Texts remember what they say (:func:`~noren.i18n.track_messages`), so nothing is guessed twice.
     """
     return [
         {

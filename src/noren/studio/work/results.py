@@ -264,7 +264,9 @@ def result_in(folder: Path) -> Result | None:
     try:
         return Result.model_validate(kept)
     except ValidationError:
-        raise FileError(_("this version of Noren cannot read the result"), file=path) from None
+        raise FileError(
+            _("this version of Noren cannot read the result; remove the run and start it again"), file=path
+        ) from None
 
 
 @lru_cache(maxsize=128)
