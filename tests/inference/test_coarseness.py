@@ -47,13 +47,13 @@ def test_what_is_named_is_known_and_what_is_unknown_is_not() -> None:
     [
         (["datum"], {}, "no column 'datum'"),
         (None, {"time": "hour"}, "no column has the role time"),
-        (["customer"], {}, "customer identifies the customer by itself"),
+        (["customer"], {}, "customer identifies the customer; name columns of purchases"),
         (["date"], {"date": "unknown"}, "no column is known"),
         (None, {"date": "fortnight"}, "use one of exact, day, week"),
-        (None, {"price": "round:0"}, "price cannot be known by 'round:0'"),
-        (None, {"price": "round:x"}, "price cannot be known by 'round:x'"),
-        (None, {"item": "prefix:0"}, "item cannot be known by 'prefix:0'"),
-        (None, {"price": "category"}, "price cannot be known by 'category'"),
+        (None, {"price": "round:0"}, "'round:0' is not a precision of price"),
+        (None, {"price": "round:x"}, "'round:x' is not a precision of price"),
+        (None, {"item": "prefix:0"}, "'prefix:0' is not a precision of item"),
+        (None, {"price": "category"}, "'category' is not a precision of price"),
     ],
 )
 def test_what_cannot_be_known_is_said(columns: list[str] | None, words: dict[str, str], said: str) -> None:

@@ -43,5 +43,5 @@ def test_other_spellings(text: str, by: Calendar, name: str) -> None:
      ("2011/W53", "week"), ("0000/1", "month"), ("", "week")],
 )  # fmt: skip
 def test_what_is_no_period(text: str, by: Calendar) -> None:
-    with pytest.raises(ParameterError, match=r"names no period.* write it like 2011/"):
+    with pytest.raises(ParameterError, match=r"is not a period.* write it like 2011/"):
         named(text, by)

@@ -45,7 +45,7 @@ def test_a_changed_byte_is_found(book: Ledger, month: str, name: str) -> None:
     # a changed entry may be named by the entry or the head that counts on it
     assert str(file) in named or (name == "entry.json" and any(n.endswith((".json", "releases")) for n in named))
     before = everything_in(book.folder)
-    with pytest.raises(FileError, match="restore the ledger from a copy"):
+    with pytest.raises(FileError, match="restore the ledger from a backup"):
         book.add(history(), seed=1)
     assert everything_in(book.folder) == before
 
@@ -85,13 +85,13 @@ def test_an_older_entry_put_back_is_found(book: Ledger, tmp_path: Path) -> None:
     place = book.release_folder("2010/12")
     shutil.rmtree(place)
     shutil.copytree(other.release_folder("2010/12"), place)
-    assert [error.problem.rule for error in book.check()] == ["the entry before, 2010/12, is not that of then"]
+    assert [error.problem.rule for error in book.check()] == ["it does not follow from the previous entry"]
 
 
 def test_a_renamed_release_and_a_strange_folder_are_found(book: Ledger) -> None:
     place = book.release_folder("2011/1")
     place.rename(place.with_name("2011-2"))
-    assert "the entry is not that of this folder" in str(book.check()[0])
+    assert "the entry belongs to another folder" in str(book.check()[0])
     place.with_name("2011-2").rename(place)
     (place.parent / "notes").mkdir()
     assert "there is no such file" in str(book.check()[0])
@@ -107,7 +107,7 @@ def test_a_damaged_head_is_named(book: Ledger, content: str) -> None:
 
 def test_a_ledger_without_releases_folder(book: Ledger) -> None:
     shutil.rmtree(book.folder / "releases")
-    assert "the folder of releases is missing" in str(book.check()[0])
+    assert "releases: it is missing" in str(book.check()[0])
 
 
 def test_a_seal_that_lost_its_names_is_damage(book: Ledger) -> None:

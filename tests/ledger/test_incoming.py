@@ -20,14 +20,14 @@ def test_the_first_period_that_was_not_released() -> None:
         found = incoming(history(), SCHEMA, "month", past(*MONTHS[:count]))
         assert found.period == name
         assert rows_of(found.rows) == rows_of(months(name))
-    assert incoming(history(), SCHEMA, "month", {}).said == ("left for later: 4 rows of later periods",)
+    assert incoming(history(), SCHEMA, "month", {}).said == ("4 rows of later periods were not added",)
     assert incoming(months("2011/1"), SCHEMA, "month", past("2010/12")).said == ()
 
 
 def test_a_ledger_may_begin_late() -> None:
     found = incoming(history(), SCHEMA, "month", {}, wanted="2011-02")
     assert found.period == "2011/2"
-    assert found.said == ("left out: 4 rows of earlier periods that were not released",)
+    assert found.said == ("4 rows of earlier, unreleased periods were ignored",)
 
 
 def test_quarters() -> None:
@@ -45,14 +45,14 @@ def test_periods_to_come() -> None:
 @pytest.mark.parametrize(
     ("rows", "before", "wanted", "said"),
     [
-        (MONTHS, ["2010/12"], "2010/12", "2010/12 was released already; the next period is 2011/1"),
-        (MONTHS, MONTHS, None, "nothing new: 2011/2 was released already, and it ends there; give the rows of 2011/3"),
-        (MONTHS[:1], MONTHS[:2], None, "the file ends with 2010/12, and 2011/1 was released already"),
+        (MONTHS, ["2010/12"], "2010/12", "2010/12 was already released; the next period is 2011/1"),
+        (MONTHS, MONTHS, None, "the file ends with 2011/2, and 2011/2 was already released; give the rows of 2011/3"),
+        (MONTHS[:1], MONTHS[:2], None, "the file ends with 2010/12, and 2011/1 was already released"),
         (MONTHS, MONTHS[:1], "2011/2", "after 2010/12 comes 2011/1, not 2011/2; add 2011/1 first"),
         (MONTHS[2:], MONTHS[:1], None, "after 2010/12 comes 2011/1, not 2011/2; add 2011/1 first"),
-        (MONTHS, MONTHS[1:2], "2010/12", "2010/12 comes before 2011/1, which was released already; periods are"),
-        (MONTHS, [], "2012/5", "the file holds no rows of 2012/5, but of 2010/12 to 2011/2"),
-        (MONTHS, [], "May", "'May' names no period of the ledger"),
+        (MONTHS, MONTHS[1:2], "2010/12", "2010/12 comes before 2011/1, which was already released; the next period is"),
+        (MONTHS, [], "2012/5", "the file has no rows of 2012/5, only of 2010/12 to 2011/2"),
+        (MONTHS, [], "May", "'May' is not a period of the ledger"),
     ],
 )
 def test_what_is_not_the_next_period(rows: list[str], before: list[str], wanted: str | None, said: str) -> None:
@@ -99,7 +99,7 @@ def test_rows_of_nobody_or_of_no_day_are_refused() -> None:
 
 
 def test_no_rows_and_another_schema() -> None:
-    with pytest.raises(ParameterError, match="the file holds no rows"):
+    with pytest.raises(ParameterError, match="the file has no rows"):
         incoming(months(), SCHEMA, "month", {})
-    with pytest.raises(SchemaError, match="the data are of the schema pwscup2018, the ledger of pwscup2017"):
+    with pytest.raises(SchemaError, match="the data has the schema pwscup2018, the ledger pwscup2017"):
         incoming(history(), Schema.preset("pwscup2017"), "month", {})

@@ -31,7 +31,7 @@ def test_one_waits_for_the_other_and_says_so(tmp_path: Path, original: Path) -> 
         other = adding(book.folder, original)
         assert other.stderr is not None
         said = other.stderr.readline()
-        assert "another process is writing to" in said
+        assert "waiting for another process that writes to" in said
         assert other.poll() is None
         assert not book.entries
     out, err = other.communicate(timeout=120)

@@ -57,7 +57,7 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
         made.add(history(), seed=1)
     risk = made.risk()
     assert risk is not None
-    assert "in everything released together is not known" in attacks_sentence(risk)
+    assert "the results cover only the last period" in attacks_sentence(risk)
     assert certificate_sentence(None, attacked=False) == "No certificate."
     verdicts = made.verdicts()
     assert [one.attack for one in verdicts["2010/12"].evidence] == ["s1"]

@@ -39,7 +39,7 @@ def test_steps_and_attacks_go_by_the_ledgers_periods() -> None:
 
 
 def test_a_step_that_goes_by_other_periods_is_named() -> None:
-    with pytest.raises(ParameterError, match=r'step 2, swap, goes by week, the ledger by month; set its period = "mon'):
+    with pytest.raises(ParameterError, match=r'step 2, swap, has the period week, the ledger month; set period = "mon'):
         LedgerSettings.of("pwscup2018", ["thin", {"method": "swap", "period": "week"}])
 
 
@@ -53,16 +53,16 @@ def test_a_file_that_a_step_reads_is_found_from_anywhere(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"budget": {"risk": 0.1}}, "there is no budget for risk; use um, mm, emm"),
-        ({"budget": {"emm": 1.5}}, "the budget emm = 1.5 is no share"),
-        ({"budget": {"emm": float("nan")}}, "the budget emm = nan is no share"),
-        ({"period": "day"}, "a ledger cannot go by 'day'; use one of month, week, quarter"),
-        ({"attacks": []}, "a ledger without attacks sees no risk"),
+        ({"budget": {"risk": 0.1}}, "there is no budget 'risk'; use one of um, mm, emm"),
+        ({"budget": {"emm": 1.5}}, "emm = 1.5 is out of range"),
+        ({"budget": {"emm": float("nan")}}, "emm = nan is out of range"),
+        ({"period": "day"}, "there is no period 'day'; use one of month, week, quarter"),
+        ({"attacks": []}, "a ledger needs attacks to measure risk"),
         ({"attacks": ["s9"]}, "there is no 's9'"),
         ({"rule": "nobody"}, "there is no rule 'nobody'"),
         ({"chain": []}, "the chain has no steps"),
         ({"chain": "nowhere.toml"}, "nowhere.toml: there is no such file"),
-        ({"schema": "adult"}, "a ledger keeps purchase histories"),
+        ({"schema": "adult"}, "a ledger records purchase histories"),
     ],
 )
 def test_what_does_not_fit_is_said_and_nothing_is_made(tmp_path: Path, settings: dict[str, object], said: str) -> None:
@@ -75,7 +75,7 @@ def test_what_does_not_fit_is_said_and_nothing_is_made(tmp_path: Path, settings:
 def test_an_attack_that_needs_other_columns_is_named() -> None:
     columns = {"customer": "customer", "date": "date", "item": "item"}
     schema = Schema.of({"name": "plain", "columns": {name: {"role": role} for name, role in columns.items()}})
-    with pytest.raises(ParameterError, match="s7 does not work on data of the schema plain"):
+    with pytest.raises(ParameterError, match="s7 does not apply to data with the schema plain"):
         LedgerSettings.of(schema, ["pseudonymize"], attacks=["s7"])
     assert "s7" not in LedgerSettings.of(schema, ["pseudonymize"]).attacks
 
@@ -83,11 +83,11 @@ def test_an_attack_that_needs_other_columns_is_named() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("version = 1", "version = 2", "the ledger is of version 2, this program knows 1"),
+        ("version = 1", "version = 2", "the ledger has version 2, this program supports 1"),
         ("version = 1", "version =", "ledger.toml: the settings cannot be read"),
-        ("version = 1", "version = 1\ncolour = 3", "colour is no setting of a ledger"),
-        ('period = "month"', 'period = "day"', "ledger.toml: a ledger cannot go by 'day'"),
-        ("[budget]", "[budget]\nemm = 7", "the budget emm = 7 is no share"),
+        ("version = 1", "version = 1\ncolour = 3", "colour is not a setting of a ledger"),
+        ('period = "month"', 'period = "day"', "ledger.toml: there is no period 'day'"),
+        ("[budget]", "[budget]\nemm = 7", "emm = 7 is out of range"),
     ],
 )
 def test_a_file_that_was_mended_wrongly_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -102,7 +102,7 @@ def test_a_file_that_was_mended_wrongly_is_named(tmp_path: Path, old: str, new: 
 
 
 def test_a_folder_that_is_no_ledger(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="this is no ledger; name a folder that noren ledger init made"):
+    with pytest.raises(FileError, match="this is not a ledger; name a folder created by noren ledger init"):
         Ledger.open(tmp_path)
 
 

@@ -85,7 +85,7 @@ def test_the_facts_lie_under_the_seal(tmp_path: Path) -> None:
     assert "right_at" not in (book.release_folder("2011/1") / "entry.json").read_text()
     file.write_text(file.read_text().replace('"people": 2', '"people": 9'))
     assert [error.file for error in book.check()] == [file]
-    with pytest.raises(FileError, match="not what it was"):
+    with pytest.raises(FileError, match="the file changed after the release"):
         book.verdicts()
 
 
@@ -128,7 +128,7 @@ def test_an_entry_without_facts_is_damaged(tmp_path: Path) -> None:
     kept["files"]["secret/seal.json"] = sha256((secret / "seal.json").read_bytes()).hexdigest()
     rewrite(path, kept)
     rewrite(tmp_path / "l/head.json", {"entries": 1, "digest": sha256(path.read_bytes()).hexdigest()})
-    for said in ("not what it was", "missing or cannot be read"):
+    for said in ("the file changed after the release", "it cannot be read"):
         assert [error.file for error in book.check()] == [secret / "facts.json"]
         with pytest.raises(FileError, match=said):
             book.verdicts()
@@ -142,7 +142,7 @@ def test_an_entry_of_another_format_cannot_be_read(name: str, tmp_path: Path) ->
     kept = json.loads(path.read_text())
     del (kept if name in kept else kept["risk"])[name]
     rewrite(path, kept)
-    with pytest.raises(FileError, match="the entry cannot be read") as damage:
+    with pytest.raises(FileError, match="it cannot be read") as damage:
         book.verdicts()
     assert damage.value.file == path
 

@@ -87,7 +87,9 @@ def test_the_advice_is_the_answer_in_parts() -> None:
         "generalize, k = 6 would be safer (proved, risk 16.7% in place of 20.0%), and costs 0.100 of the utility."
     )
     assert answer(ALL, choices)[1:] == one.sentences
-    assert answer(ALL, choices)[0] == ("most utility, 60.0%.")
+    assert answer(ALL, choices)[0] == (
+        "Recommended: generalize, k = 5. It keeps the most utility (60.0%) of the 3 settings that meet your rule."
+    )
 
 
 def test_where_nothing_may_be_handed_out_nothing_lies_beside() -> None:
@@ -109,7 +111,7 @@ def test_the_map_draws_what_can_be_chosen_and_tells_the_rest() -> None:
     assert made.brief == ["◆ k = 5", "▲ k = 3", "◆ k = 6", "● share = 0.5"]
     assert made.taken == [0]
     assert made.far.startswith("Not drawn: pseudonymize; swap, share = 0.1; ")
-    assert "None of these 8 may be handed out, at a risk of 90.0% to 99.0%" in made.far
+    assert "None of these 8 meets the rule: their risk is 90.0% to 99.0%" in made.far
     assert list(made.shapes) == ["generalize", "thin"]
     assert len(set(made.shapes.values())) == 2
 

@@ -238,7 +238,7 @@ def test_the_answer_has_its_reasons_with_numbers(study: SweepStudy) -> None:
     frame = study.frame.filter("recommended")
     said = study.answer
     assert said[0] == (
-        "Take generalize-by-count, k = 3 (proved), because of the 2 of 5 settings that may be handed out it "
+        "Recommended: generalize-by-count, k = 3. "
         f"It keeps the most utility ({frame['use'].mean():.1%}) of the 2 settings that meet your rule."  # type: ignore[str-bytes-safe]
     )
     (taken,) = (one for one in study.settings if one.recommended)
@@ -262,12 +262,12 @@ def test_where_nothing_may_be_handed_out_it_is_said_and_the_safest_named(history
         history, "pseudonymize,thin", share=0.3, attacks=["jaccard"], measures=[], seeds=[SEED], cache=cache, workers=1
     )
     assert not any(one.recommended for one in poor.settings)
-    assert headline(poor.settings, poor.choices).startswith("Take none of the 2 settings: the safest of them is ")
+    assert headline(poor.settings, poor.choices).startswith("No setting meets your rule. The safest is ")
     assert "Broken: jaccard re-identifies" in poor.recommendation
     page = page_html(poor)
     assert ", the safest: what leaks" in page
     untried = sweep(history, "pseudonymize", attacks=[], measures=[], seeds=[SEED], cache=cache, workers=1)
-    assert headline(untried.settings, untried.choices) == "No setting was judged, so none can be recommended"
+    assert headline(untried.settings, untried.choices) == "No setting was judged, so none can be recommended."
     assert "noren protect" not in page_html(untried)
 
 
@@ -303,7 +303,7 @@ def test_a_table_has_a_page_of_its_own(people: Table, tmp_path: Path) -> None:
     study = sweep(people, "mondrian", k=[3, 6], l=2, rule="inside", **quick)
     said = " ".join(words for _tag, words in Page(page_html(study)).said)
     assert "rows in the smallest class" in said
-    assert "whoever looks a person up is right with a probability of 33.3% at most" in said
+    assert "looking a person up succeeds with a probability of at most 33.3%" in said
     assert "mondrian, k = 6, l = 2 would be safer (proved, risk 16.7% in place of 33.3%)" in said
     assert "chance to survive" not in said
 
@@ -311,7 +311,7 @@ def test_a_table_has_a_page_of_its_own(people: Table, tmp_path: Path) -> None:
 def test_a_notebook_sees_the_answer(study: SweepStudy) -> None:
     html = study._repr_html_()
     assert html == short_html(study)
-    assert "Take generalize-by-count, k = 3" in html
+    assert "Recommended: generalize-by-count, k = 3" in html
     assert html.count("<tr>") == 1 + len(study.settings)
 
 

@@ -115,7 +115,7 @@ def test_tables_are_judged_by_their_classes_or_by_proof(people: Table, tmp_path:
     more = [max(pair, key=lambda row: row["use"]) for pair in (rows[:2], rows[2:])]
     assert [row for row in rows if row["recommended"]] == more
     assert {choice.use_of for choice in study.choices} == {"table-loss", "l1-precision"}
-    assert study.recommendation.startswith("Take one of mondrian, k = 3, l = 2, retention")
+    assert study.recommendation.startswith("Recommended: mondrian, k = 3, l = 2, retention")
     strict = sweep(people, "mondrian", k=[3, 6], l=2, rule="partner", **quick)
     assert strict.computed == 0
     assert strict.frame["verdict"].to_list() == ["broken", "proved"]
@@ -237,7 +237,7 @@ def test_a_piece_that_lost_its_folder_is_made_again(history: History, tmp_path: 
     assert again.frame.equals(first.frame)
     damaged = next((tmp_path / "explore" / "releases").rglob("public.parquet"))
     damaged.write_bytes(b"")
-    with pytest.raises(NorenError, match="run again with --fresh"):
+    with pytest.raises(NorenError, match="run again with --no-cache"):
         sweep(history, "pseudonymize", **alone | {"attacks": ["jaccard", "unique-rows"]})
 
 

@@ -83,7 +83,7 @@ def known_columns(
         if said.get(name) != NOT_KNOWN
     ]
     if not known:
-        raise ParameterError(_("no column is known, so nobody can be distinguished"))
+        raise ParameterError(_("no column is known; at least one must be"))
     return tuple(known)
 
 
@@ -93,7 +93,7 @@ def _found(schema: Schema, name: str) -> str:
     column = schema[name] if named else schema.role(name)
     if column.role == Role.CUSTOMER:
         raise ParameterError(
-            _("{column} identifies the customer by itself; no purchase is needed then").format(
+            _("{column} identifies the customer; name columns of purchases: {names}").format(
                 column=name, names=", ".join(c.name for c in schema.columns if c.role != Role.CUSTOMER)
             )
         )
@@ -116,7 +116,7 @@ def _checked(column: Column, word: str | None) -> str:
     if word in allowed or (colon and kind in patterns and fits):
         return word
     raise ParameterError(
-        _("{column} cannot be known by {word!r}{hint}").format(
+        _("{word!r} is not a precision of {column}{hint}; use one of {names}").format(
             column=column.name, word=word, hint=suggestion(word, allowed), names=", ".join(allowed)
         ),
     )

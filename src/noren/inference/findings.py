@@ -97,7 +97,7 @@ def membership_result(by: str, scores: Real, member: Flags, rare: Flags) -> Infe
     """Return how well scores tell who is a member.
 
     >>> scores, member = np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False])
-    >>> found = told_membership("hand", scores, member, np.zeros(4, dtype=bool))
+    >>> found = membership_result("hand", scores, member, np.zeros(4, dtype=bool))
     >>> found.numbers["auc"].value, found.above
     (0.875, (1,))
     """
@@ -142,7 +142,7 @@ def attribute_result(by: str, about: str, right: Flags, asked: Flags, member: Fl
     --------
     >>> right, member = np.array([True, True, True, False]), np.array([True, True, False, False])
     >>> everybody, nobody = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
-    >>> told_attribute("hand", "illness", right, everybody, member, nobody).numbers["risk"].value
+    >>> attribute_result("hand", "illness", right, everybody, member, nobody).numbers["risk"].value
     1.0
     """
     ours, theirs = right[asked & member], right[asked & ~member]

@@ -127,7 +127,7 @@ def identifiers(
     """
     table = one_table(original, schema)
     if not 1 <= largest <= _LARGEST:
-        raise ParameterError(say("set_too_large", name="largest", value=largest, range=f"1 <= largest <= {_LARGEST}"))
+        raise ParameterError(say("out_of_range", name="largest", value=largest, range=f"1 <= largest <= {_LARGEST}"))
     names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
     for name in names:
         _column = table.schema[name]  # stops at a name there is not
@@ -341,9 +341,7 @@ def _people(rows: int, size: float | None, fraction: float | None) -> int:
         raise ParameterError(say("population_unknown"))
     if fraction is not None:
         if not 0 < fraction <= 1:
-            raise ParameterError(
-                say("fraction_not_a_share", name="fraction", value=fraction, range="0 < fraction <= 1")
-            )
+            raise ParameterError(say("out_of_range", name="fraction", value=fraction, range="0 < fraction <= 1"))
         size = rows / fraction
     if size is None or not math.isfinite(size) or round(size) < rows:
         raise ParameterError(say("population_too_small", size=size or 0, rows=rows))
@@ -352,9 +350,9 @@ def _people(rows: int, size: float | None, fraction: float | None) -> int:
 
 def _reason(name: str, classes: ClassCounts) -> str:
     if classes.of(1) == classes.rows:
-        return _("everybody is alone in the table, so that nothing tells how large classes are")
+        return _("every row is unique, so class sizes cannot be estimated")
     if name == "snb" and not classes.of(2):
-        return _("no class has two rows, and it is fitted to the classes of one and of two")
+        return _("there are no classes of two rows to fit")
     if name == "snb":
-        return _("no distribution of its kind has so many classes of one and of two rows")
-    return _("the likelihood has no maximum inside its bounds")
+        return _("no such distribution matches the numbers of classes of one and two rows")
+    return _("the likelihood has no maximum within its bounds")

@@ -107,7 +107,7 @@ def infer(
                 )
             )
     if targets < 1:
-        raise ParameterError(say("no_targets", name="targets", value=targets, range="targets >= 1"))
+        raise ParameterError(say("out_of_range", name="targets", value=targets, range="targets >= 1"))
     if (release is None) == (method is None):
         raise ParameterError(say("release_or_method"))
     how: dict[str, Any] = {"targets": targets, "threats": threats, "secret": secret}
@@ -136,7 +136,7 @@ def held_out(
 ) -> InferenceStudy:
     """Hold people out, protect the others and infer about both, for every seed; return the means."""
     if not seeds:
-        raise ParameterError(say("out_of_range", name="seeds", value=0, range="no_seeds"))
+        raise ParameterError(say("out_of_range", name="seeds", value=0, range="seeds >= 1"))
     studies = []
     for at, seed in enumerate(seeds):
         part = part_of(progress, at / len(seeds), (at + 1) / len(seeds))

@@ -100,7 +100,7 @@ def unicity(
     groups = _groups(categories, told, released)
     progress(0.0, _("laying out the rows"))
     asked = _drawn(history, told, groups, sample, seed, max(numbers))
-    progress(0.2, _("listing who bought what is known"))
+    progress(0.2, _("finding customers with the known purchases"))
     found = _left(asked, *_holders(asked), part_of(progress, 0.3, 0.5 if released else 1.0))
     original = curve_of(found[0], None, numbers, asked.customers, released=False)
     curve = None
@@ -195,12 +195,10 @@ def _drawn(
     there = np.flatnonzero(np.bincount(rows[label].to_numpy(), minlength=len(names)))
     if len(there) < 2:
         raise ParameterError(
-            _("there is one customer of whom a purchase could be known, and nobody to take for them").format(
-                count=len(there)
-            )
+            _("unicity needs at least two customers with known purchases; there are {count}").format(count=len(there))
         )
     if sample is not None and sample < 1:
-        raise ParameterError(say("sample_too_small", name="sample", value=sample, range="sample >= 1"))
+        raise ParameterError(say("out_of_range", name="sample", value=sample, range="sample >= 1"))
     size = len(there) if sample is None else min(sample, len(there))
     who = np.sort(there[np.argsort(uniforms(len(there), seed=seed, draw=0, stream=0), kind="stable")[:size]])
     chosen = np.zeros(len(names), dtype=np.bool_)

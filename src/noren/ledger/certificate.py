@@ -84,16 +84,16 @@ def why_uncertified(release: Release, period: str) -> str:
     claimed = claimed_by(release.statement).get("k")
     pairs = release.secret.pseudonyms.select("pseudonym", "customer").unique()
     if claimed is None or not isinstance(release.public, History):
-        return _("the release of {period} does not claim classes of k equal histories").format(period=period)
+        return _("the release of {period} does not claim classes of k identical histories").format(period=period)
     if "audit" in release.statement.notes:
-        return _("what the release of {period} claims was not audited").format(period=period)
+        return _("the claim of the release of {period} was not audited").format(period=period)
     if pairs["customer"].is_duplicated().any() or pairs["pseudonym"].is_duplicated().any():
         return _("a customer of {period} has several pseudonyms, or a pseudonym several customers").format(
             period=period
         )
     least = _class_of(release)["size"].min()
     if isinstance(least, int) and least < max(claimed, 2):
-        return _("a history of {period} is shared by {least} customers only").format(period=period, least=least)
+        return _("a history of {period} is shared by only {least} customers").format(period=period, least=least)
     return ""
 
 

@@ -140,7 +140,7 @@ def read_written(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
     except (OSError, ValidationError):
         return [], [_damage(_("it cannot be read"), ledger / "head.json")]
     if not place.is_dir():
-        return [], [_damage(_("the folder of releases is missing"), place)]
+        return [], [_damage(_("it is missing"), place)]
     for folder in sorted(place.iterdir()):
         if folder.name.startswith("."):
             continue
@@ -149,13 +149,13 @@ def read_written(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
             content = path.read_bytes()
             entry = LedgerEntry.model_validate_json(content)
         except FileNotFoundError:
-            wrong.append(_damage(_("there is no such file"), path))
+            wrong.append(_damage(_("it is missing"), path))
             continue
         except (OSError, ValidationError):
-            wrong.append(_damage(_("the entry cannot be read"), path))
+            wrong.append(_damage(_("it cannot be read"), path))
             continue
         if folder_name(entry.period) != folder.name or set(entry.files) != _FILES:
-            wrong.append(_damage(_("the entry is not that of this folder"), path))
+            wrong.append(_damage(_("the entry belongs to another folder"), path))
             continue
         found.append(StoredEntry(entry, folder, hashlib.sha256(content).hexdigest()))
     found.sort(key=lambda written: (written.entry.number, period_key(written.entry.period)))
@@ -219,9 +219,9 @@ def _misfits(ledger: Path, head: _Head, found: list[StoredEntry]) -> list[FileEr
             wrong = [_damage(_("entry {number} is missing").format(number=place), path.parent.parent)]
             break
         if one.entry.previous != (before.digest if before else None):
-            wrong.append(_damage(_("the entry before, {period}, is not that of then"), path))
+            wrong.append(_damage(_("it does not follow from the previous entry"), path))
         if before and period_key(one.entry.period) <= period_key(before.entry.period):
-            wrong.append(_damage(_("the entries are not in order of time"), path))
+            wrong.append(_damage(_("it does not follow from the previous entry"), path))
         before = one
     # a process ended in between leaves the head one behind
     last = found[head.entries - 1].digest if 0 < head.entries <= len(found) else None
@@ -229,7 +229,7 @@ def _misfits(ledger: Path, head: _Head, found: list[StoredEntry]) -> list[FileEr
         said = _("{missing} of {count} releases are missing").format(missing=missing, count=head.entries)
         wrong.append(_damage(said, ledger / "releases"))
     elif missing < -1 or head.digest != last:
-        wrong.append(_damage(_("it does not count the entries that are there"), ledger / "head.json"))
+        wrong.append(_damage(_("it does not match the entries"), ledger / "head.json"))
     return wrong
 
 
@@ -240,15 +240,15 @@ def _changed(folder: Path, files: dict[str, str]) -> list[FileError]:
         try:
             same = _digest(path) == digest
         except OSError:
-            wrong.append(_damage(_("the file is missing or cannot be read"), path))
+            wrong.append(_damage(_("it cannot be read"), path))
             continue
         if not same:
-            wrong.append(_damage(_("the file is not what it was when the period was released"), path))
+            wrong.append(_damage(_("the file changed after the release"), path))
     return wrong
 
 
 def _damage(rule: str, path: Path) -> FileError:
-    return FileError(rule, _("restore the ledger from a copy; nothing else was changed"), file=path)
+    return FileError(rule, _("restore the ledger from a backup"), file=path)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -299,14 +299,12 @@ def alone(folder: Path, tell: Tell = nobody) -> Iterator[None]:
         file = (folder / ".lock").open("ab")
     except OSError as error:
         raise OutputError(
-            _("you may not write to {path} ({reason}); ask for permission, or copy the ledger").format(
-                path=folder, reason=error.strerror
-            )
+            _("you may not write to {path} ({reason})").format(path=folder, reason=error.strerror)
         ) from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell(_("another process is writing to {path}; waiting until it is done").format(path=folder))
+            tell(_("waiting for another process that writes to {path}").format(path=folder))
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -96,13 +96,13 @@ def incoming(
     told = []
     if later:
         words = ngettext(
-            "left for later: {count:,} row of later periods", "left for later: {count:,} rows of later periods", later
+            "{count:,} row of later periods was not added", "{count:,} rows of later periods were not added", later
         )
         told.append(words.format(count=later))
     if never:
         words = ngettext(
-            "left out: {count:,} row of earlier periods that were not released",
-            "left out: {count:,} rows of earlier periods that were not released",
+            "{count:,} row of earlier, unreleased periods was ignored",
+            "{count:,} rows of earlier, unreleased periods were ignored",
             never,
         )
         told.append(words.format(count=never))
@@ -128,20 +128,20 @@ def _chosen(
     if not held:
         raise ParameterError(say("no_rows"))
     if wanted in past:
-        raise ParameterError(say("released_already", period=wanted, expected=expected))
+        raise ParameterError(say("already_released", period=wanted, expected=expected))
     if wanted is None:
         later = [name for name in held if last is None or period_key(name) > period_key(last)]
         if not later:
             raise ParameterError(
-                _("the file holds nothing new: {last} was released already, and it ends there").format(
+                _("the file ends with {period}, and {last} was already released; give the rows of {expected}").format(
                     period=held[-1], last=last, expected=expected
                 ),
             )
         wanted = later[0]
     if last is not None and period_key(wanted) < period_key(last):
-        raise ParameterError(say("before_the_last", period=wanted, last=last, expected=expected))
+        raise ParameterError(say("before_last", period=wanted, last=last, expected=expected))
     if wanted not in held:
-        raise ParameterError(say("not_in_the_file", period=wanted, first=held[0], last=held[-1]))
+        raise ParameterError(say("not_in_file", period=wanted, first=held[0], last=held[-1]))
     if expected is not None and wanted != expected and not allow_gap:
         raise ParameterError(say("gap", last=last, expected=expected, period=wanted))
     return wanted

@@ -107,13 +107,13 @@ class BudgetError(CheckFailedError):
         beyond = [least for n, least in proposal.least.items() if n in broken and least > limits[n] + 1e-12]
         if beyond:
             cure = _(
-                "no release of this period can be certified for less than {least:.4f}, which is one class of all its "
-                "customers; raise the budget, or leave it unreleased"
+                "no release of this period can be certified below {least:.4f}, even with all customers in one class; "
+                "raise the budget, or do not release it"
             ).format(least=beyond[0])
         elif k is not None and set(broken) <= {"mm", "emm"}:
-            cure = _("protect it in classes of {k} or more with --chain, or leave it unreleased").format(k=k)
+            cure = _("protect it in classes of at least {k} with --chain, or do not release it").format(k=k)
         else:
-            cure = _("protect it more strongly with --chain, or leave it unreleased")
+            cure = _("protect it more strongly with --chain, or do not release it")
         super().__init__(
             _("{period} was not released: {over}; {cure}").format(period=proposal.period, over=over, cure=cure)
         )
@@ -129,7 +129,7 @@ class UnknownRiskError(CheckFailedError):
         )
         super().__init__(
             _(
-                "{period} was not released, for its risk is not known: {why}; mend the attack, or take it out of "
+                "{period} was not released, because its risk is unknown: {why}; correct the attack, or remove it from "
                 "ledger.toml"
             ).format(period=proposal.period, why=why)
         )

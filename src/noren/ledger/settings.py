@@ -90,7 +90,7 @@ class LedgerSettings:
         by = next((one for one in CALENDARS if one == period), None)
         if by is None:
             raise ParameterError(
-                say("unknown_period", setting="period", value=period, hint="", names=", ".join(CALENDARS))
+                say("unknown_value", setting="period", value=period, hint="", names=", ".join(CALENDARS))
             )
         if attacks is None:
             names = [n for n in USUAL_ATTACKS if n in known_attacks and known_attacks[n].fits(schema)]
@@ -104,10 +104,10 @@ class LedgerSettings:
         for name, limit in limits.items():
             if name not in MEASURES:
                 raise ParameterError(
-                    say("unknown_budget", setting="budget", value=name, hint="", names=", ".join(MEASURES))
+                    say("unknown_value", setting="budget", value=name, hint="", names=", ".join(MEASURES))
                 )
             if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
-                raise ParameterError(say("budget_not_a_share", name=name, value=limit, range=f"0 <= {name} <= 1"))
+                raise ParameterError(say("out_of_range", name=name, value=limit, range=f"0 <= {name} <= 1"))
         limits = {name: float(limits[name]) for name in MEASURES if name in limits}
         settings = cls(schema, chain_of(chain, by), by, tried, limits, get_rule(rule), attack_released)
         settings.ready_attacks()

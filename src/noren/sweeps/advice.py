@@ -128,7 +128,7 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
 
 
 def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
-    """Return what to take, and why, as one sentence without its full stop."""
+    """Return which setting is recommended, and why."""
     judged = [one for one in candidates if one.place.use is not None or one.place.status != VerdictStatus.UNTRIED]
     safe = [one for one in judged if one.place.status.is_safe]
     taken = [candidates[choice.chosen] for choice in choices if choice.chosen is not None]
@@ -138,7 +138,7 @@ def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
         return say("headline.several", labels=", ".join(one.label for one in taken), **words)
     if taken:
         place = taken[0].place
-        words |= {"label": place.label, "word": percent(place.use or 0.0)}
+        words |= {"label": place.label, "use": percent(place.use or 0.0)}
         return say("headline.only", **words) if len(judged) == 1 else say("headline.best", len(safe), **words)
     if not least:
         return say("headline.none")

@@ -24,9 +24,9 @@ _MOST_METHODS: Final = 2
 def usual_values(kind: type[Method], people: int, rule: Rule | None = None) -> str:
     """Return the values of a method's strength to try, as a person writes them; with the k that a rule asks for.
 
-    >>> from noren.judgement.rule import rule_named
+    >>> from noren.judgement.rule import get_rule
     >>> kind = every_method["generalize-by-count"]
-    >>> [usual_values(kind, 400, rule) for rule in (None, rule_named("partner"), rule_named("public"))]
+    >>> [usual_values(kind, 400, rule) for rule in (None, get_rule("partner"), get_rule("public"))]
     ['2..6', '2..6', '2..6, 11, 17']
     """
     values = kind.usual_values(people)
@@ -40,8 +40,8 @@ def usual_values(kind: type[Method], people: int, rule: Rule | None = None) -> s
 def k_around(rule: Rule) -> tuple[int, int, int]:
     """Return the k to look at by a rule: one below what it asks for, that, and half as many more.
 
-    >>> from noren.judgement.rule import rule_named
-    >>> [k_around(rule_named(name)) for name in ("public", "partner", "inside")]
+    >>> from noren.judgement.rule import get_rule
+    >>> [k_around(get_rule(name)) for name in ("public", "partner", "inside")]
     [(10, 11, 17), (4, 5, 8), (2, 3, 5)]
     """
     return max(rule.least_k - 1, 2), rule.least_k, -(-3 * rule.least_k // 2)
@@ -78,7 +78,7 @@ def sensible_values(rule: Rule, people: int) -> list[int]:
     if people < rule.least_k:
         raise ParameterError(
             _(
-                "the data are about {people:,} people, and this rule asks that {k} are alike"
+                "the data are about {people:,} people, and this rule asks that {k} are alike; bring data "
                 "about more people, or choose a rule that allows more"
             ).format(people=people, k=rule.least_k),
         )
@@ -92,7 +92,7 @@ def _is_k(kind: type[Method]) -> bool:
 def strength_text(method: str, parameters: Mapping[str, Any]) -> str:
     """Return how strong a method protects by its parameters, as labels write it; empty where nothing tells.
 
-    >>> strength_words("thin", {"share": 0.1}), strength_words("pseudonymize", {})
+    >>> strength_text("thin", {"share": 0.1}), strength_text("pseudonymize", {})
     ('share = 0.1', '')
     """
     kind = every_method[method] if method in every_method else None  # noqa: SIM401 - a register has no get

@@ -68,7 +68,7 @@ def as_plain(study: SweepStudy) -> dict[str, Any]:
             for choice in study.choices
         ],
         "settings": [
-            one.place.model_dump(mode="json", exclude={"word"})
+            one.place.model_dump(mode="json", exclude={"status"})
             | {
                 "method": one.setting.method.name,
                 "parameters": one.setting.parameters,

@@ -72,7 +72,7 @@ class PieceOrder(BaseModel):
         What a method starts from.
     release
         Where the release lies that is attacked or measured.
-    heard
+    other_guesses
         The guesses that an attack or a measure hears, each with where it lies; their results follow in this order.
     """
 
@@ -226,4 +226,4 @@ def load_guess(name: str, folder: str) -> Guess:
 
 
 def _damaged(folder: str) -> NorenError:
-    return NorenError(_("{folder} in the cache is damaged; run again with --fresh").format(folder=folder))
+    return NorenError(_("{folder} in the cache is damaged; run again with --no-cache").format(folder=folder))

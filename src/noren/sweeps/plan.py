@@ -104,16 +104,18 @@ class SweepRequest:
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", tuple(_named(self.settings)))
         if not self.settings:
-            raise ParameterError(_("there is no method to run"))
+            raise ParameterError(_("there is no method to run; name one or more, or all"))
         if not self.seeds:
-            raise ParameterError(_("give one or more, such as 1..3"))
+            raise ParameterError(_("there is no seed; give one or more, such as 1..3"))
         if min(self.seeds) < 0:
-            raise ParameterError(_("seed = {seed} is below 0").format(seed=min(self.seeds)))
+            raise ParameterError(_("seed = {seed} is below 0; choose another seed").format(seed=min(self.seeds)))
         if len(set(self.seeds)) < len(self.seeds):
-            raise ParameterError(_("give each once"))
+            raise ParameterError(_("a seed is given twice; give each once"))
         if len(self.settings) * len(self.seeds) > _MOST_POINTS:
             raise ParameterError(
-                _("these are {count:,} points").format(count=len(self.settings) * len(self.seeds), most=_MOST_POINTS),
+                _("these are {count:,} points; a sweep has {most:,} at most").format(
+                    count=len(self.settings) * len(self.seeds), most=_MOST_POINTS
+                ),
             )
 
 
@@ -249,7 +251,9 @@ def expanded(
         several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
         own[flag.field] = list(value) if several else value
         if own[flag.field] == [] and not flag.is_list:
-            raise ParameterError(_("no value is given for {name}").format(name=flag.field))
+            raise ParameterError(
+                _("no value is given for {name}; write values such as 2..6 or 2, 3, 5").format(name=flag.field)
+            )
     strength = kind.strength
     if strength is not None and not own.keys() & {strength.parameter, *strength.instead}:
         own = usual_parameters(kind, schema, usual_values(kind, people, rule).split(", ")) | own
@@ -359,7 +363,9 @@ def _piece(
     module = type(component).__module__
     if module == "__main__":
         raise ParameterError(
-            _("{name} is defined in a script or notebook").format(name=type(component).__name__),
+            _(
+                "{name} is defined in a script or notebook; put it into a module, so that every process can find it"
+            ).format(name=type(component).__name__),
         )
     modules = [module]
     steps: Sequence[Component] = component.steps if isinstance(component, Chain) else (component,)
