@@ -121,6 +121,6 @@ def test_the_first_half_as_knowledge_of_the_second(noren: Any, tmp_path: Path) -
         one.to_polars().write_csv(tmp_path / f"{name}.csv", datetime_format="%Y-%m-%d %H:%M:%S")
     schema = ("--schema", tmp_path / "shop.toml")
     noren("protect", tmp_path / "second.csv", *schema, "--method", "pseudonymize", "--seed", 7, "--out", tmp_path / "r")
-    words = ("--known", tmp_path / "first.csv", "--with", "earlier-period", "--out", tmp_path / "g", "--json")
+    words = ("--known", tmp_path / "first.csv", "--attacks", "earlier-period", "--out", tmp_path / "g", "--json")
     answer = noren("attack", tmp_path / "second.csv", tmp_path / "r", *schema, *words)
     assert answer.json["results"]["earlier-period"]["right"] > 20

@@ -357,7 +357,7 @@ def test_adult_from_the_command_line(shared: Path, noren: Command, tmp_path: Pat
     assert done.code == 0
     assert done.json["notes"]["columns_without_hierarchy"] == ["relationship"]
     assert done.json["deleted_rows"] == done.json["notes"]["suppressed_rows"] <= 0.05 * 32_561
-    judged = ["--schema", "adult", "--with", "classes", "--json"]
+    judged = ["--schema", "adult", "--measures", "classes", "--json"]
     measured = noren("measure", shared / "data" / "adult.data", tmp_path / "h", *judged)
     assert measured.json["results"]["classes"]["value"] >= 5
     asked = noren(*words, "--suppression", 5, "--out", tmp_path / "i")

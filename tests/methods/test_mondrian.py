@@ -138,5 +138,5 @@ def test_adult_from_the_command_line(shared: Path, noren: Command, tmp_path: Pat
     adult = shared / "data" / "adult.data"
     done = noren("protect", adult, "--schema", "adult", "--method", "mondrian", "--k", 5, "--out", tmp_path / "m")
     assert done.code == 0
-    measured = noren("measure", adult, tmp_path / "m", "--schema", "adult", "--with", "classes", "--json")
+    measured = noren("measure", adult, tmp_path / "m", "--schema", "adult", "--measures", "classes", "--json")
     assert measured.json["results"]["classes"]["value"] == 5

@@ -71,7 +71,7 @@ def with_period_metadata(attack: Attack, statement: Statement) -> Attack:
     """Tell an attack when pseudonyms change, which is public, unless it was told already.
 
     >>> from noren.attacks.signatures import S1
-    >>> told_periods(S1(), Statement("monthly-pseudonyms", {"period": "quarter"})).parameters()["period"]
+    >>> with_period_metadata(S1(), Statement("monthly-pseudonyms", {"period": "quarter"})).parameters()["period"]
     'quarter'
     """
     period = {"period", "starts"}
@@ -86,7 +86,9 @@ def require_columns(public: History, columns: Iterable[Column]) -> None:
     """Stop where a release lacks one of these columns."""
     for column in columns:
         if column.name not in public.frame.columns:
-            raise SchemaError(_("the release has no column {name!r}").format(name=column.name))
+            raise SchemaError(
+                _("the release has no column {name!r}; give a release of this original").format(name=column.name)
+            )
 
 
 # --- known rows and public rows as arrays ----------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Consistency(Attack):
         if pairs > _MOST_PAIRS:
             raise ParameterError(
                 _(
-                    "{count:,} candidate pairs of a pseudonym and a customer are too many to choose from"
+                    "{count:,} candidate pairs of a pseudonym and a customer are too many to choose from; "
                     "judge such a release by the measures classes and survival, which count them by history"
                 ).format(count=pairs),
             )

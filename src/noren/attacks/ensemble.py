@@ -117,9 +117,9 @@ class Ensemble(AttackByPeriod):
         from noren.attacks import attacks
 
         if cls.name in names:
-            raise ParameterError(_("the ensemble cannot vote in itself"))
+            raise ParameterError(_("the ensemble cannot vote in itself; name other attacks"))
         if len(set(names)) < len(names):
-            raise ParameterError(_("name each member once"))
+            raise ParameterError(_("an attack is named twice; name each member once"))
         return tuple(attacks[name].name for name in names)
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:

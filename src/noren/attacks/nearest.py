@@ -76,9 +76,10 @@ class Nearest(Attack):
         pairs = len(sides.pseudonyms) * len(sides.customers)
         if pairs > _MOST_PAIRS:
             raise ParameterError(
-                _("nearest compares all with all, and {pairs:,} pairs are too manyattack a part of the release").format(
-                    pairs=pairs
-                ),
+                _(
+                    "nearest compares all with all, and {pairs:,} pairs are too many; use consistency, or "
+                    "attack a part of the release"
+                ).format(pairs=pairs),
             )
         nobody = np.zeros((0, len(sides.customers)))
         distances = np.concatenate([nobody, *self.distance_blocks(original, sides, progress)])

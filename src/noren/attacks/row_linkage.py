@@ -144,7 +144,7 @@ class RowLinkage(Attack):
         for name in self.columns:
             if name not in both:
                 raise ParameterError(
-                    _("{column} is not a column of both the original and the release").format(
+                    _("{column} is not a column of both the original and the release; name some of {columns}").format(
                         column=name, columns=", ".join(both) or _("none")
                     ),
                 )

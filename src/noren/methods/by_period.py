@@ -93,7 +93,9 @@ class MethodByPeriod(HistoryMethod):
         for day in self.first_days:
             if len(days) and f"{day.year}/{day.month}/{day.day}" not in used:
                 raise ParameterError(
-                    _("no row falls in the period that begins on {day}").format(day=day.isoformat()),
+                    _("no row falls in the period that begins on {day}; leave that day out of starts").format(
+                        day=day.isoformat()
+                    ),
                 )
         return named
 

@@ -94,8 +94,8 @@ class HierarchyMethod(TableClassMethod):
 
     With ``l`` or ``t`` the levels are still chosen by k alone, within half of the share, and classes that fail are
     deleted whole: whoever knows the search would otherwise learn from its choice whose values are alike (see
-    :func:`~noren.methods.table_parts.stop_if_too_many_fail`). ``search="arx"`` looks for the levels of least loss that
-    keep ℓ and t as well, as ARX does, and the statement says so.
+    :func:`~noren.methods.table_parts.reject_if_too_many_fail`). ``search="arx"`` looks for the levels of least loss
+    that keep ℓ and t as well, as ARX does, and the statement says so.
 
     What it does not promise: a class whose sensitive values are all the same tells them (ask for ``l`` or ``t``), and
     columns called *other* or *sensitive* are released as they are.

@@ -56,7 +56,7 @@ class Mondrian(TableClassMethod):
 
     With ``l`` or ``t`` rows are cut only while the sensitive values that they have together are varied enough; how the
     parts divide them is never looked at, as that would tell whose values are alike. Classes that fail are deleted, up
-    to the share ``suppression``: see :func:`~noren.methods.table_parts.stop_if_too_many_fail`.
+    to the share ``suppression``: see :func:`~noren.methods.table_parts.reject_if_too_many_fail`.
 
     Texts have no order of their own. They are cut in the order of their hierarchy where there is one, so that its
     groups stay together, else by frequency. A class that lacks a value somewhere shows nothing in that column.
@@ -145,8 +145,8 @@ class Mondrian(TableClassMethod):
         if class_of is None:
             raise ParameterError(
                 _(
-                    "even all rows together do not keep what is asked of sensitive values"
-                    "ask for a smaller l or a larger t"
+                    "even all rows together do not keep what is asked of sensitive values; ask for a smaller "
+                    "l or a larger t"
                 ),
             )
         rows = np.ones(len(table), np.int64) if counts is None else counts

@@ -49,8 +49,8 @@ class MonthlyPseudonyms(MethodByPeriod):
     roles = (Role.DATE,)
     promises = MONTHS
     promise = N_(
-        "names are hidden and change with each period; inside a period histories are not hidden: whoever knows some"
-        " purchases finds the pseudonym of that period"
+        "names are hidden and change with each period; within a period histories are not hidden: an attacker who "
+        "knows some purchases finds the pseudonym of that period"
     )
     good_for = N_("Analyses within a month, and releases month after month.")
     offered_next = 3

@@ -134,8 +134,8 @@ class Perturb(MethodByPeriod):
         if not schema.with_role(*MOVED):
             raise ParameterError(
                 _(
-                    "perturb moves dates, prices and quantities, and these purchases have none"
-                    "use swap, thin or a method that makes histories alike"
+                    "perturb moves dates, prices and quantities, and these purchases have none; use swap, "
+                    "thin or a method that makes histories alike"
                 ),
             )
 

@@ -57,10 +57,10 @@ class Pseudonymize(HistoryMethod):
     """
 
     name = "pseudonymize"
-    summary = N_("Pseudonyms only: whoever knows some of a person's purchases re-identifies the person.")
+    summary = N_("Pseudonyms only: an attacker who knows some of a person's purchases re-identifies the person.")
     source = "S0"
     promises = NAMES
-    promise = N_("names are hidden, histories are not: whoever knows some purchases finds the customer")
+    promise = N_("names are hidden, histories are not: an attacker who knows some purchases finds the customer")
     good_for = N_("Comparing, or a release to people bound by contract.")
     wrong_for = N_("Anybody outside may see it: a few known purchases lead to a person.")
 

@@ -81,7 +81,7 @@ class Retention(Method):
     attributes: tuple[str, ...] = Field(
         default=(),
         title=N_("Columns to release"),
-        description=N_("the columns to release; all quasi-identifiers where left out"),
+        description=N_("the columns to release (default: all quasi-identifiers)"),
         json_schema_extra=in_form(
             help=N_("the others are left out; the fewer columns, the more of each is kept"), main=True, pick="columns"
         ),
@@ -104,7 +104,7 @@ class Retention(Method):
     weights: tuple[float, ...] = Field(
         default=(),
         title=N_("Weights of the columns"),
-        description=N_("how much of what k allows each attribute gets; the same rho for all where left out"),
+        description=N_("how much of what k allows each attribute gets (default: the same rho for all)"),
         json_schema_extra=in_form(
             help=N_("which columns are kept better: a number for each released column, in their order")
         ),

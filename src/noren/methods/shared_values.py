@@ -56,13 +56,16 @@ def require_enough_customers(k: int, customers: int) -> None:
     """Raise where there are fewer than k customers."""
     if customers < 2:
         raise ParameterError(
-            _("a history of fewer than two customers hides nobody").format(k=k),
+            _("a history of fewer than two customers hides nobody; give a history of at least {k} customers").format(
+                k=k
+            ),
         )
     if k > customers:
         raise ParameterError(
-            _("k={k} is more than the {count:,} customers there areat least {k} customers").format(
-                k=k, count=customers
-            ),
+            _(
+                "k={k} is more than the {count:,} customers there are; use a smaller k, or a history of "
+                "at least {k} customers"
+            ).format(k=k, count=customers),
         )
 
 

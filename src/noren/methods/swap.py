@@ -75,7 +75,7 @@ class Swap(MethodByPeriod):
     )
     prominence = 3
     good_for = N_("What was sold, when and at what price must stay exact.")
-    wrong_for = N_("Most rows stay with their customer, and whoever follows the majority finds the person.")
+    wrong_for = N_("Most rows stay with their customer, so an attacker who follows the majority finds the person.")
 
     share: float = Field(
         default=0.1,

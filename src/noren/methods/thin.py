@@ -62,7 +62,7 @@ class Thin(HistoryMethod):
     promises = HARDER
     promise = N_(
         "names are hidden and some rows are deleted, but the others are exact: an attacker who knows one of "
-        "names are hidden, some rows are gone; the others are exact: whoever knows one of them finds the customer"
+        "them finds the customer"
     )
     prominence = 2
     good_for = N_("Taking out what gives people away, before another method.")

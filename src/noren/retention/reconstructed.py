@@ -33,7 +33,7 @@ class ObservedRecords:
 
     Examples
     --------
-    >>> alike = SeenRecords([np.array([0, 1]), np.array([1, 1])], (2, 2), np.array([3, 2]))
+    >>> alike = ObservedRecords([np.array([0, 1]), np.array([1, 1])], (2, 2), np.array([3, 2]))
     >>> alike.rows, alike.table((0, 1)).tolist(), [codes.tolist() for codes in alike.records()]
     (5, [[0.0, 3.0], [0.0, 2.0]], [[0, 0, 0, 1, 1], [1, 1, 1, 1, 1]])
     """
@@ -195,9 +195,10 @@ class WideReconstruction(Reconstruction):
     def table(self) -> Real:
         """There is none: it would have too many cells."""
         raise ParameterError(
-            _("the cross tabulation would have {cells:,} cellsattributes, or reconstruct fewer of them").format(
-                cells=self.perturbation.cells
-            ),
+            _(
+                "the cross tabulation would have {cells:,} cells; ask for the table of one or two "
+                "attributes, or reconstruct fewer of them"
+            ).format(cells=self.perturbation.cells),
         )
 
     def margin(self, names: Sequence[str]) -> Real:
@@ -208,8 +209,8 @@ class WideReconstruction(Reconstruction):
         if len(places) != 2:
             raise ParameterError(
                 _(
-                    "of a table this large there are tables of one and of two attributes"
-                    "reconstruct these attributes alone (--attributes)"
+                    "of a table this large there are tables of one and of two attributes; reconstruct these "
+                    "attributes alone (--attributes)"
                 ),
             )
         one, two = sorted(places)

@@ -52,7 +52,7 @@ _PAYS = 1 << 15
 
 
 def reconstruct(public: Records, statement: Statement, model: Model | None = None, **how: Any) -> Reconstruction:
-    """Estimate the table before perturbation; the parameters are those of :func:`reconstruct_seen`."""
+    """Estimate the table before perturbation; the parameters are those of :func:`reconstruct_observed`."""
     return reconstruct_observed(
         public.schema, statement, lambda made: ObservedRecords(made.places(public.frame), made.sizes), model, **how
     )

@@ -92,7 +92,7 @@ class Classes(Measure):
     accepts = frozenset({Kind.HISTORY, Kind.TABLE})
 
     sensitive: str | None = Field(
-        default=None, description=N_("tables: the column that l and t are about; every sensitive one where left out")
+        default=None, description=N_("tables: the column that l and t refer to (default: every sensitive one)")
     )
     population_share: float = Field(
         default=1.0,

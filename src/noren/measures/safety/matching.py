@@ -222,7 +222,7 @@ def unknown_customer(name: str, customer: str) -> ParameterError:
     """Return what is said of a guess that names somebody who is not in the original."""
     return ParameterError(
         _(
-            "the guess {name} names the customer {customer}, who is not in the original"
+            "the guess {name} names the customer {customer}, who is not in the original; give the "
             "guess about this original, and its master where it has one"
         ).format(name=name, customer=customer),
     )

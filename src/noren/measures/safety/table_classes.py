@@ -67,7 +67,7 @@ def table_classes(table: Table, columns: Sequence[str] | None = None) -> TableCl
     """
     quasi = [column.name for column in table.schema.with_role(Role.QUASI)] if columns is None else columns
     if not quasi:
-        raise SchemaError(_("there are no classes to look at"))
+        raise SchemaError(_("no column of the release is quasi; there are no classes to look at"))
     # a column at a time, and a whole number for each cell: texts of ten million rows would fill the memory
     keys = pl.DataFrame(packed(_numbers(table.frame[name]) for name in quasi))
     if not keys.width:
@@ -209,7 +209,7 @@ def sensitive_columns(schema: Schema, named: str | None) -> list[Column]:
     column = schema[named]
     if column.role == Role.QUASI:
         raise ParameterError(
-            _("{column} is quasi in this release").format(
+            _("{column} is quasi in this release; name one of {columns}").format(
                 column=named, columns=listing([c.name for c in schema.columns if c != column])
             ),
         )

@@ -69,7 +69,7 @@ class Association(OfTables):
         if not pairs or not len(rows.released):
             raise ParameterError(
                 _(
-                    "the release has fewer than two columns of the original to compare with each other"
+                    "the release has fewer than two columns of the original to compare with each other; "
                     "release more columns, or fewer as labels"
                 ),
             )

@@ -72,7 +72,7 @@ class Clustering(OfTables):
                     break
             clusters = min(clusters, len(seen))
         if clusters < 2:
-            raise ParameterError(_("all rows are alike, so there are no clusters"))
+            raise ParameterError(_("all rows are alike, so there are no clusters; release more attributes"))
         draws = np.random.Generator(np.random.Philox(key=self.seed))
         some = (np.sort(draws.permutation(len(t))[: self.most_rows]) for t in (rows.original, rows.released))
         one, two = encoded(rows, rows.names, *some)

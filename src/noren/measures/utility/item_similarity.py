@@ -87,7 +87,7 @@ class ItemSimilarity(OnDraws):
         if not ways:
             raise ParameterError(
                 _(
-                    "no two items of the original were bought by one customer, so no likeness can be lost"
+                    "no two items of the original were bought by one customer, so no likeness can be lost; "
                     "use another measure, such as cell-error"
                 ),
             )

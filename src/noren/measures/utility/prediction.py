@@ -53,7 +53,7 @@ class Prediction(OfTables):
     needs = frozenset({"original", "public", "secret", "exact"})
 
     target: str = Field(
-        default="", description=N_("the column to predict; the sensitive one, else the last of texts, where left out")
+        default="", description=N_("the column to predict (default: the sensitive one, else the last text column)")
     )
     held_back: float = Field(default=0.3, gt=0, lt=1, description=N_("the share of rows to test on"))
 
@@ -79,13 +79,13 @@ class Prediction(OfTables):
                 else _("predict a column that was not generalised"),
             )
         if not self.target and not texts:
-            raise ParameterError(_("the release has no column of texts to predict"))
+            raise ParameterError(_("the release has no column of texts to predict; make classes of one"))
         target = self.target or (sensitive or texts[::-1])[0]
         if not isinstance(rows.original[target].dtype, pl.Enum):
-            raise ParameterError(_("the column to predict holds numbers"))
+            raise ParameterError(_("the column to predict holds numbers; choose one of texts, or make classes"))
         features = [name for name in rows.names if name != target]
         if not len(test) or not len(rows.released):
-            raise ParameterError(_("give more rows, or hold back another share"))
+            raise ParameterError(_("there is nothing to learn from; give more rows, or hold back another share"))
         one, two = encoded(rows, features) if features else (np.zeros((count, 1)), np.zeros((len(rows.released), 1)))
         right = rows.original[target].cast(pl.String).to_numpy()
         learnt = rows.released[target].cast(pl.String).to_numpy()

@@ -215,7 +215,7 @@ class OnDraws(Measure):
         there = ", ".join(role for role in self.asked if schema.with_role(role))
         return ParameterError(
             _(
-                "no row of the original says all of {roles}, so there is nothing to compare"
+                "no row of the original says all of {roles}, so there is nothing to compare; fill in the "
                 "blank cells, or use cell-error"
             ).format(roles=there),
         )

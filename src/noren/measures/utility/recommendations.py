@@ -45,8 +45,8 @@ class Recommendations(Measure):
         if not kernel.any_alike(one):
             raise ParameterError(
                 _(
-                    "no two items of the original are alike by this score, so no likeness can be lost"
-                    "use another measure, such as item-similarity"
+                    "no two items of the original are alike by this score, so no likeness can be lost; use "
+                    "another measure, such as item-similarity"
                 ),
             )
         return {"similarity": kernel.similarity_error(one, other)}

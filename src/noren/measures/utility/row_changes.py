@@ -68,9 +68,10 @@ class RowChange(Measure):
         """Return the score, given what all rows cost, how many cost anything, and how many have a value to compare."""
         if not compared:
             raise ParameterError(
-                _("no row of the release has a {role} of the original to compare withcounts deleted rows").format(
-                    role=self.role
-                ),
+                _(
+                    "no row of the release has a {role} of the original to compare with; use e6, which "
+                    "counts deleted rows"
+                ).format(role=self.role),
             )
         return Score(total / max(rows, 1), notes={"rows_changed": moved})
 

@@ -173,8 +173,8 @@ class CellLoss(Measure):
         if all(one.values < 2 for one in found.values()):
             raise ParameterError(
                 _(
-                    "no quasi column of the release tells the original's rows apart, so there is nothing to lose"
-                    "give the original that was protected, or another measure"
+                    "no quasi column of the release tells the original's rows apart, so there is nothing to "
+                    "lose; give the original that was protected, or another measure"
                 ),
             )
         return self._score(found)
@@ -317,8 +317,8 @@ def _by_hierarchy(one: ColumnLevels, pair: CellPairs, column: Column) -> _Covere
             return _Covered(share, rows, own_rows, one.domain, pair.counts)
     raise ParameterError(
         _(
-            "the released cells are on no level of the column's hierarchy"
-            "name the hierarchies that the release was made with"
+            "the released cells are on no level of the column's hierarchy; name the hierarchies that "
+            "the release was made with"
         ),
         column=column.name,
     )

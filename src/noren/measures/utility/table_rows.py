@@ -40,7 +40,7 @@ class OfTables(Measure):
     side = "utility"
 
     model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"] = Field(
-        default="stated", description=N_("how to reconstruct a release by retention; none: as it stands")
+        default="stated", description=N_("how to reconstruct a release by retention; none: unchanged")
     )
     seed: int = Field(default=0, ge=0, description=N_("decides every random choice of the analysis"))
 
@@ -76,7 +76,7 @@ def shared_names(original: Schema, released: Schema) -> list[str]:
     """Return the columns of a release that the original has too."""
     names = [name for name in released.names if name in original.names]
     if not names:
-        raise SchemaError(_("the release has no column of the original"))
+        raise SchemaError(_("the release has no column of the original; give the original that was protected"))
     return names
 
 
