@@ -57,9 +57,9 @@ def interrupted(script: str, folder: Path) -> tuple[int, str]:
 def test_a_kernel_is_left() -> None:
     script = """
 import os
-from noren.engines.blocks import abandoned, heard
+from noren.engines.blocks import abandoned, run_interruptibly
 try:
-    heard(kernel)
+    run_interruptibly(kernel)
 except KeyboardInterrupt:
     os._exit(77 if abandoned() else 78)
 """
@@ -96,9 +96,9 @@ SAMPLE = "sample --customers 30 --rows 300 --items 20 --seed 1 --schema pwscup20
             "noren.kernels.linkage.feasibility._search",
             "protect T.csv --schema pwscup2018 --method generalize-by-count --k 3",
         ),
-        ("noren.kernels.linkage.feasibility._search", "attack T.csv R --schema pwscup2018 --with consistency"),
-        ("noren.attacks.jaccard.Jaccard.attack", "attack T.csv R --schema pwscup2018 --with jaccard"),
-        ("noren.measures.safety.survival.best_plan", "measure T.csv R --schema pwscup2018 --with survival"),
+        ("noren.kernels.linkage.feasibility._search", "attack T.csv R --schema pwscup2018 --attacks consistency"),
+        ("noren.attacks.jaccard.Jaccard.attack", "attack T.csv R --schema pwscup2018 --attacks jaccard"),
+        ("noren.measures.safety.survival.best_plan", "measure T.csv R --schema pwscup2018 --measures survival"),
     ],
 )
 def test_commands_are_left(patched: str, command: str, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ name = "ties"
 schema = "pwscup2018"
 [[terms]]
 measure = "cell-error"
-[house]
+[baseline]
 counts = true
 attacks = [{ attack = "jaccard" }, { attack = "s3", knowledge = 0.5 }]
 """
@@ -48,8 +48,8 @@ def test_a_cluster_writes_the_same_entry_of_the_log(master: str, spark: SparkSes
     with on_cluster(master, tmp_path / "handed") as engine, report_stages(heard.append):
         together = score_release(*book, engine=engine)
     assert canonical(together) == canonical(alone)
-    right = alone["house"]["jaccard"]["tried"]["right_at"]
-    assert 0 < len(right) < alone["house"]["jaccard"]["tried"]["named"], "who is right depends on the order of ties"
+    right = alone["baseline"]["jaccard"]["tried"]["right_at"]
+    assert 0 < len(right) < alone["baseline"]["jaccard"]["tried"]["named"], "who is right depends on the order of ties"
     steps = {step.step["en"]: step for step in heard[-1]}
     assert steps.keys() == {"reading", "cell-error", "jaccard"}, "an attacker who knows a part has no plan"
     assert all(step.over and step.done == step.tasks for step in steps.values())

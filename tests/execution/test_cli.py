@@ -48,21 +48,21 @@ def test_attack_measure_and_digest(spark, master: str, noren, original: Path, tm
         release, guesses = tmp_path / name, tmp_path / f"{name}-guesses"
         digest = protected(noren, original, release, engine)[-1]
         found = noren(
-            "attack", original, release, *SCHEMA, "--with", "jaccard", "--engine", engine, "--out", guesses, "--json"
+            "attack", original, release, *SCHEMA, "--attacks", "jaccard", "--engine", engine, "--out", guesses, "--json"
         )
         assert found.code == 0, found.err
         judged = found.json["results"]["jaccard"], found.json["verdict"]
         for at in ("file", "candidates_file"):
             judged[0].pop(at, None)
         judged[0]["mean_similarity"] = round(judged[0]["mean_similarity"], 9)  # added up in another order
-        score = noren("measure", original, release, *SCHEMA, "--with", "cell-error", "--engine", engine, "--json")
+        score = noren("measure", original, release, *SCHEMA, "--measures", "cell-error", "--engine", engine, "--json")
         assert score.code == 0, score.err
         told[name] = digest, judged, round(score.json["results"]["cell-error"]["value"], 9)
     assert told["cluster"] == told["alone"]
     again = noren("digest", tmp_path / "cluster", "--engine", master, "--json")
     assert again.json["digest"] == told["alone"][0].strip()
     rate = noren(
-        "measure", original, tmp_path / "cluster", *SCHEMA, "--with", "reid-rate", "--engine", master,
+        "measure", original, tmp_path / "cluster", *SCHEMA, "--measures", "reid-rate", "--engine", master,
         "--guess", tmp_path / "cluster-guesses",
     )  # fmt: skip
     assert rate.code == 0, rate.err

@@ -78,7 +78,7 @@ def test_the_page_is_whole_and_in_english(text: str, page: Page, outcomes: list[
     assert page.open == []
     use = 1 - outcomes[3].scores["cell-error"].value
     assert page.inside("h1") == [
-        "Of 4 releases, 1 may be handed out: generalize-by-count, k = 6, suppress-cells (proved) keeps "
+        "1 of 4 releases meets the rule: generalize-by-count, k = 6, suppress-cells (proved) keeps "
         f"{use:.1%} of the utility"
     ]
     assert page.inside("title") == page.inside("h1")
@@ -195,7 +195,7 @@ def test_whose_pseudonym_is_whose_can_be_left_out(history: History, outcomes: li
 def test_statement_and_commands(page: Page) -> None:
     commands = " ".join(page.inside("span"))
     assert "--method generalize-by-count --k 3 --suppress-cells --seed SEED --out release/" in commands
-    assert "noren attack ORIGINAL release/ --schema pwscup2018 --with unique-rows" in commands
+    assert "noren attack ORIGINAL release/ --schema pwscup2018 --attacks unique-rows" in commands
     assert "k = 3, suppress_cells = true" in page.inside("dd")
     assert "each public history is shared by at least k customers" in page.inside("dd")
 

@@ -58,7 +58,9 @@ def test_measures_and_attacks_are_those_of_the_command_line(noren: Any, small_cs
     made = noren("protect", small_csv, *schema, "--method", "swap", "--share", 0.3, "--seed", 1, "--out", folder)
     assert made.code == 0, made.err
     names = ["jaccard", "unique-rows", "profile"]
-    attacked = noren("attack", small_csv, folder, *schema, "--with", ",".join(names), "--out", guesses, "--json").json
+    attacked = noren(
+        "attack", small_csv, folder, *schema, "--attacks", ",".join(names), "--out", guesses, "--json"
+    ).json
     measured = noren("measure", small_csv, folder, *schema, "--guess", guesses, "--json").json["results"]
 
     original = api.as_records(pl.read_csv(small_csv, has_header=False, new_columns=list(_columns())), "pwscup2018")
@@ -221,7 +223,7 @@ def test_a_table_is_judged_by_its_classes() -> None:
     assert verdict.status == VerdictStatus.PROVED
     assert shown.place(verdict).model_dump() == {
         "label": "mondrian, k = 4",
-        "word": "proved",
+        "status": "proved",
         "k": 4,
         "use": 1 - outcome.scores["table-loss"].value,
         "risk": score.parts["prosecutor"],

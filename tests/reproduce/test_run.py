@@ -62,7 +62,7 @@ def test_units_run_after_what_they_need(tmp_path: Path, workers: int) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_wide_units_run_here(tmp_path: Path, workers: int) -> None:
     first = WorkUnit(toy.square, (str(tmp_path), 2), wide=True)
-    after = [WorkUnit(toy.total, (str(tmp_path), ), needs=(first,)), WorkUnit(toy.square, (str(tmp_path), 3))]  # fmt: skip
+    after = [WorkUnit(toy.total, (str(tmp_path),), needs=(first,)), WorkUnit(toy.square, (str(tmp_path), 3))]
     whole = WorkUnit(toy.total, (str(tmp_path),), needs=(first, after[1]), wide=True)
     part = PaperSection("check", "all", "All", lambda _asked: [first, *after, whole], lambda _found: Comparison())
     report = reproduce([PaperDocument("S9", "", "", (part,))], folder=tmp_path / "kept", workers=workers)

@@ -38,11 +38,11 @@ print(queue.claim(["q"], sys.argv[3]).id, flush=True)
 sys.stdin.read()
 """
 RUNNING = """
-from noren.work.runner import Ending, Runner
+from noren.work.runner import JobOutcome, Runner
 def work(claim):
     sys.stdout.write(claim.id + "\\n")  # at once, for other threads write too
     sys.stdout.flush()
-    return Ending(State.DONE)
+    return JobOutcome(State.DONE)
 runner = Runner(queue, work, {"q": 3})
 runner.start()
 sys.stdin.read()

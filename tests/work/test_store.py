@@ -37,7 +37,7 @@ def test_an_address_tells_work_arguments_and_needs_apart(tmp_path: Path) -> None
 
 
 def test_a_result_comes_back_and_a_damaged_file_does_not(tmp_path: Path) -> None:
-    store, unit = PieceStore(tmp_path / "kept"), WorkUnit(toy.total, ("a",))
+    store, unit = PieceStore(tmp_path / "cached_folder"), WorkUnit(toy.total, ("a",))
     with pytest.raises(KeyError):
         store.load(unit)
     assert save(store.path(unit), unit, {"x": (1, 2.5)}) == {"x": [1, 2.5]}
@@ -95,10 +95,10 @@ def test_data_have_a_digest(shared: Path) -> None:
 
 
 def test_a_folder_is_filled_once(tmp_path: Path) -> None:
-    use(tmp_path / "kept")
+    use(tmp_path / "cached_folder")
     assert [toy.look(str(tmp_path), size) for size in (3, 3, 4)] == [3, 3, 4]
     assert toy.runs(tmp_path) == ["fill 3", "fill 4"]
-    assert cached_folder(toy.fill, str(tmp_path), 3).is_relative_to(tmp_path / "kept" / "folders")
+    assert cached_folder(toy.fill, str(tmp_path), 3).is_relative_to(tmp_path / "cached_folder" / "folders")
 
 
 def test_results_are_kept_in_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,9 @@ def live(spec: Mapping[str, Any]) -> Spec:
     """
     if mark_count(spec) > MOST_MARKS:
         raise ParameterError(
-            _("a chart of {count:,} marks is too much for a page").format(count=mark_count(spec), most=MOST_MARKS),
+            _("a chart of {count:,} marks is too much for a page; aggregate it to {most:,} or fewer").format(
+                count=mark_count(spec), most=MOST_MARKS
+            ),
         )
     if "panels" in spec:
         return {"panels": [live(panel) for panel in spec["panels"]]}
@@ -109,7 +111,9 @@ def chart_ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ParameterError(
-            _("no chart ends in {suffix!r}").format(suffix=path.suffix, endings=", ".join(ENDINGS)),
+            _("no chart ends in {suffix!r}; use one of {endings}").format(
+                suffix=path.suffix, endings=", ".join(ENDINGS)
+            ),
             file=path,
         )
     return ending

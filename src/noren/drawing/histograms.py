@@ -210,7 +210,7 @@ def spread(cells: pl.Series, axis: Axis, rows: int) -> BarCounts:
 
     >>> axis = axis_of(pl.Series([1, 2, 3, 4]), Column(name="quantity", role="quantity"))
     >>> spread(pl.Series([{"lo": 1, "hi": 2}, {"lo": 4, "hi": 4}, None]), axis, rows=4)
-    Spread(weights=array([0.5, 0.5, 0. , 1. ]), elsewhere=0.0, unsaid=2.0)
+    BarCounts(weights=array([0.5, 0.5, 0. , 1. ]), elsewhere=0.0, unsaid=2.0)
     """
     if axis.nominal:
         said = pl.DataFrame({"value": cells}).drop_nulls()

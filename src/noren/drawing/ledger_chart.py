@@ -77,7 +77,9 @@ class Curves:
         measure = ledger.tightest(proposal)
         periods, found = ledger.curves(proposal, measure)
         if not periods:
-            raise ParameterError(_("release a period: noren ledger add"))
+            raise ParameterError(
+                _("nothing was released yet, so there is nothing to draw; release a period: noren ledger add")
+            )
         verdict = ledger.verdicts()[periods[-1]] if proposal is None else proposal.verdict
         certified = ledger.certified_curve(proposal, measure)
         return cls(periods, found, ledger.settings.budget, proposal is not None, measure, verdict, certified)

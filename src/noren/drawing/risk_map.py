@@ -34,7 +34,7 @@ _SHAPES: list[str] = table_of(__name__)["shapes"]
 def risk_title(places: Sequence[RiskUtilityPoint]) -> str:
     """Return what the risk of places is, in words; what tells it is their ``risk_of``.
 
-    >>> one, two, three = (Place(label="a", risk_of=of) for of in ("attacks", "guarantee", "classes"))
+    >>> one, two, three = (RiskUtilityPoint(label="a", risk_of=of) for of in ("attacks", "guarantee", "classes"))
     >>> risk_title([one]), risk_title([two, three])
     ('customers re-identified', 'highest risk of re-identification')
     """
@@ -48,7 +48,7 @@ def risk_title(places: Sequence[RiskUtilityPoint]) -> str:
 def use_title(places: Sequence[RiskUtilityPoint]) -> str:
     """Return what the use of places is, in words; the measures are told by ``use_of``.
 
-    >>> use_title([Place(label="a", use_of="cell-error")]), use_title([])
+    >>> use_title([RiskUtilityPoint(label="a", use_of="cell-error")]), use_title([])
     ('utility kept, 1 − U', 'utility kept')
     """
     told = [place_of_measure(name) for name in {place.use_of for place in places}]

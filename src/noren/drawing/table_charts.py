@@ -63,9 +63,9 @@ def view(
 ) -> View:
     """Return the tables of one or two attributes of a release by retention."""
     if not isinstance(release.public, Table):
-        raise ParameterError(_("only tables are shown this way"))
+        raise ParameterError(_("only tables are shown this way; name a release of a table"))
     if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
-        raise ParameterError(_("name one or two"))
+        raise ParameterError(_("a chart shows one attribute, or two different ones; name one or two"))
     found = reconstruct(release.public, release.statement, model, attributes=names, seed=seed)
     made = found.perturbation
     tables = {}
@@ -108,7 +108,7 @@ def histogram(shown: View) -> Spec:
 def crosstab(shown: View) -> Spec:
     """Return two attributes as shaded tables, panel beside panel, on one scale."""
     if len(shown.names) != 2:
-        raise ParameterError(_("a cross tabulation has two attributes"))
+        raise ParameterError(_("a cross tabulation has two attributes; name two"))
     labels = [_labels(some) for some in shown.labels]
     titles = [printable(name, 40) for name in shown.names]
     top = max(float(t.max()) for t in shown.tables.values()) or 1.0

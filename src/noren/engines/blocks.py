@@ -81,7 +81,7 @@ def run_interruptibly(work: Callable[..., Result], *given: Any, **named: Any) ->
 
     Outside the main thread, where no signal arrives, it is called as it is; so it is inside other such work.
 
-    >>> heard(max, 3, 4)
+    >>> run_interruptibly(max, 3, 4)
     4
     """
     if threading.current_thread() is not threading.main_thread():

@@ -51,7 +51,7 @@ def chosen_engine() -> EngineChoice:
 def using(engine: EngineChoice) -> Iterator[None]:
     """Choose an engine for what is done within.
 
-    >>> with using(Engine("gpu")):
+    >>> with using(EngineChoice("gpu")):
     ...     str(chosen_engine())
     'gpu'
     """
@@ -66,7 +66,7 @@ def parse_engine(text: str) -> EngineChoice:
     """Return the engine of that name.
 
     >>> parse_engine("gpu"), parse_engine("local[2]")
-    (Engine(kind='gpu', address=None), Engine(kind='spark', address='local[2]'))
+    (EngineChoice(kind='gpu', address=None), EngineChoice(kind='spark', address='local[2]'))
     """
     name = text.strip()
     if name.lower() in _NAMED:

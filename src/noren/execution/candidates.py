@@ -49,7 +49,7 @@ def consistent_pairs(
     """Return the public histories, and for each the customers who may be behind it.
 
     The first has ``history``, ``pseudonym``, ``rows``, ``sharing``, the second ``history`` and ``customer``. See
-    :func:`noren.data.compatibility.consistent_customers`, which finds the same on one machine. Where ``witnesses`` are given
+    :func:`noren.data.compatibility.consistent_customers`, which finds the same on one machine. With ``witnesses``
     (``history``, ``customer``), only they are asked for: each must fit like anybody else.
     """
     columns = compared_columns(*with_item_column(original.rowless(), public.rowless()))

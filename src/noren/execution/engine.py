@@ -254,7 +254,7 @@ class Engine:
     def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> Statement:
         """Protect a file of any size block by block, by retention; ``how`` is as in ``protect_file``."""
         if not isinstance(method, Retention):
-            raise ParameterError(_("leave --stream out"))
+            raise ParameterError(_("only retention works on a stream; leave --stream out"))
         return protect_file(path, out, method, schema, **how)
 
     def reconstruct(
@@ -273,7 +273,7 @@ class Engine:
 def get_engine(text: str) -> Engine:
     """Return the engine that ``--engine`` names: ``local``, ``gpu``, ``auto``, ``local[n]`` or ``spark://host:port``.
 
-    >>> engine_named("local").flag, engine_named("local[2]").flag
+    >>> get_engine("local").flag, get_engine("local[2]").flag
     ('', ' --engine local[2]')
     """
     chosen = choice.parse_engine(text)

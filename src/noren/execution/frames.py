@@ -127,7 +127,7 @@ class ClusterRecords:
     def rowless(self) -> History:
         """Return a history of the same columns and types without any row: what is asked of types is asked of it."""
         if self.schema.kind != Kind.HISTORY:
-            raise SchemaError(_("this measure judges purchase histories"))
+            raise SchemaError(_("the original is a table; this measure judges purchase histories"))
         nothing = pl.DataFrame(schema=frame_types(self.schema, self.types))
         history: History = as_records(nothing, self.schema, self.types)
         return history

@@ -160,7 +160,7 @@ def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecor
         path = local_path(place.address) / "public.parquet"
         text = schema_in(path) if path.is_file() else None
     if said is None or text is None:
-        raise FileError(_("name a folder that noren protect wrote"), file=str(folder))
+        raise FileError(_("this is no part of a release; name a folder that noren protect wrote"), file=str(folder))
     schema = Schema.from_toml(text, file=str(folder))
     raw, rows = numbered(session, (place / "public.parquet").address)
     kinds = {column.name: raw.schema[column.name].dataType.typeName() for column in schema.columns}

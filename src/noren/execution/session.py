@@ -180,7 +180,7 @@ def explain_faults(session: SparkSession) -> Iterator[None]:
 def explain_error(words: str) -> NorenError:
     """Return what long words of Spark mean.
 
-    >>> print(told("… java.io.IOException: No space left on device …"))
+    >>> print(explain_error("… java.io.IOException: No space left on device …"))
     a worker's disk is full; make room, or name another disk in spark.local.dir; nothing was written
     """
     ours = re.search(r"noren\.errors\.(\w+): (.*)", words)

@@ -262,7 +262,9 @@ class SparkEngine(Engine):
         for name, value in options.items():
             if value:
                 flag = f"--{name.replace('_', '-')}"
-                raise ParameterError(_("{flag} does not work on a cluster").format(flag=flag))
+                raise ParameterError(
+                    _("{flag} does not work on a cluster; leave it out, or use --engine local").format(flag=flag)
+                )
 
     @staticmethod
     def _records(spark: SparkSession, original: OriginalInput) -> ClusterRecords:

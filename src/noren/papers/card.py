@@ -52,7 +52,7 @@ def card_files(
 ) -> dict[str, bytes]:
     """Return the files that lie beside a public part: the card in both languages and two forms, and a loader.
 
-    ``verdict`` is that by which it is published, ``anyway`` the reason for publishing it where the verdict forbids it.
+    ``verdict`` is the one it is published by, ``override`` the reason for publishing it against the verdict.
     """
     statement = Statement(**published_statement(release.statement))
     made: dict[str, bytes] = {}
@@ -84,7 +84,7 @@ def data_card(
     sections = [wording.section("card.what_title", *what)]
     if verdict is not None:
         texts = (verdict_label(verdict.status), public_sentence(verdict), rule_sentence(verdict.rule))
-        reason = [wording.said("card.anyway", reason=override)] if override else []
+        reason = [wording.said("card.override", reason=override)] if override else []
         sections.append(wording.section("card.verdict_title", *((text,) for text in texts), *reason))
     heads = [*wording.words("common.", "column", "role", "done"), wording.word("card.form")]
     cells = [
@@ -134,7 +134,7 @@ def read_scores(path: str | Path) -> dict[str, float]:
         said = json.loads(path.read_text(encoding="utf-8"))["results"]
         found = {str(name): float(score["value"]) for name, score in said.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FileError(_("give the file that noren measure --json printed"), file=path) from None
+        raise FileError(_("these are no scores; give the file that noren measure --json printed"), file=path) from None
     return {name: value for name, value in found.items() if name in measures and measures[name].side == "utility"}
 
 
@@ -162,7 +162,7 @@ def publish(
     ----------
     original
         What was protected; needed where nothing is proved, for attacks then decide.
-    anyway
+    override
         Why a release is published that is broken or untried, or whose seed could be tried out; the card says it.
     keep
         Columns to publish although they identify people; statement and card say so.
@@ -171,7 +171,7 @@ def publish(
     """
     override = " ".join(override.split())
     if len(override) > _LONGEST or not override.isprintable():
-        raise ParameterError(_("use {most} characters or fewer").format(most=_LONGEST))
+        raise ParameterError(_("this reason is too long; use {most} characters or fewer").format(most=_LONGEST))
     release = Release.load(folder)
     if kept := {release.public.schema[name].name for name in keep}:
         notes = {**release.statement.notes, "kept": sorted(kept | kept_columns(release.statement))}
@@ -181,10 +181,10 @@ def publish(
     refused = verdict.facts.chosen_seed or not verdict.status.is_safe
     if refused and not override:
         why = verdict.sentence if not verdict.status.is_safe else _(
-            "The seed of this release was chosen by hand (below 2³²): whoever holds the original can try such seeds and"
-            " rebuild the pseudonyms. Protect again without --seed."
+            "The seed of this release was chosen by hand (below 2³²): anyone who has the original can try such seeds "
+            "and rebuild the pseudonyms. Protect again without --seed."
         )  # fmt: skip
-        words = _("{why} Nothing was published; give a reason with --anyway to publish it all the same.")
+        words = _("{why} Nothing was published; give a reason with --override to publish it all the same.")
         if original is None and verdict.status == VerdictStatus.UNTRIED:
             words = _("{why} Nothing was published; name the original with --original, so that attacks can decide.")
         raise CheckFailedError(words.format(why=why))

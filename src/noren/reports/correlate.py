@@ -96,7 +96,7 @@ def correlate(
     limit = rejection_limit(len(releases), alpha)
     judges = [m for m in measures if m.name != AGAINST]
     if not judges:
-        raise ParameterError(_("there is no measure to correlate with U"))
+        raise ParameterError(_("there is no measure to correlate with U; name another one than cell-error"))
     error: list[float] = []
     values: dict[str, list[float]] = {}
     for i, (label, release) in enumerate(releases):

@@ -87,7 +87,7 @@ def report_html(
         Whether rows shown side by side tell whose pseudonym is whose.
     """
     if not outcomes:
-        raise ParameterError(_("there is nothing to report"))
+        raise ParameterError(_("there is nothing to report; name at least one release"))
     by, people = get_rule(rule), people_in(original)
     shown = [replace(o, label=printable(o.label, _LONGEST_LABEL), people=people) for o in outcomes]
     parts = [

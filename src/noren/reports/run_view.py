@@ -134,7 +134,7 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
     >>> history = api.sample(customers=20, rows=300, items=50, seed=1)
     >>> shown = run_view(history, run_outcome(history, "generalize-by-count", k=5, seed=1, attacks=["unique-rows"]))
     >>> verdict = judge(shown.facts)
-    >>> str(verdict.word), shown.place(verdict).risk, shown.class_sizes["minimum"]
+    >>> str(verdict.status), shown.place(verdict).risk, shown.class_sizes["minimum"]
     ('proved', 0.2, 5)
     """
     release, people = outcome.release, people_in(original)

@@ -77,7 +77,7 @@ def commands(order: ScriptOrder, seed: str = "SEED") -> list[str]:
     >>> thinned = ScriptOrder(Statement("thin", {"share": 0.2}), Schema.preset("pwscup2018"), measures=["cell-error"])
     >>> print(*commands(thinned), sep="\\n")
     noren protect ORIGINAL --schema pwscup2018 --method thin --share 0.2 --seed SEED --out release/
-    noren measure ORIGINAL release/ --schema pwscup2018 --with cell-error
+    noren measure ORIGINAL release/ --schema pwscup2018 --measures cell-error
     """
     original, out = shlex.quote(order.original), shlex.quote(order.out)
     schema = f"--schema {order.schema.name if _is_preset(order.schema) else _SCHEMA}"
@@ -191,7 +191,7 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
     if order.attacks:
         lines += [
             f"for name in {_long(list(order.attacks))}:",
-            "    guesses[name] = noren.attack(original, release, name, heard=guesses)",
+            "    guesses[name] = noren.attack(original, release, name, other_guesses=guesses)",
         ]
     if order.measures:
         lines += [

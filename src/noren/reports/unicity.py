@@ -115,7 +115,7 @@ def unicity_lines(
     *,
     heading: Sequence[str] = (),
 ) -> Spec:
-    """Return the chart of steps as :meth:`noren.inference.unicity.Step.as_dict` writes them.
+    """Return the chart of steps as :meth:`noren.inference.unicity.UnicityStep.as_dict` writes them.
 
     Of a release the line is the share found rightly by somebody who passes over purchases that do not fit, where that
     is known: more knowledge never lowers it for want of a fit. Else it is the share left with one pseudonym.

@@ -1,7 +1,7 @@
 """The papers: their tables and figures next to ours, one module for each document.
 
 **To add a document**, write ``reproduce/s2.py`` with a constant ``DOCUMENT`` of
-:class:`~noren.reproduce.frame.Document`, and name it in :data:`PLACES` below. Nothing else changes: the command
+:class:`~noren.reproduce.frame.PaperDocument`, and name it in :data:`PLACES` below. Nothing else changes: the command
 ``noren reproduce``, the page, the Markdown, the JSON and the tests of the room find it there. ``s4.py`` is the example.
 
 - A document is made of **parts**: ``Section("table", "5", N_("title"), units, compare)``. Its key is ``table-5``;
@@ -15,7 +15,7 @@
   else editing a word would throw away results. One unit should take a second to a minute: usually one cell for one
   seed. ``Unit(…, needs=(other,))`` gets the results of other units after its own arguments. ``wide=True`` is for a
   unit that uses all cores by itself. A large intermediate result (a release) is kept by
-  :func:`~noren.work.store.kept`.
+  :func:`~noren.work.store.cached_folder`.
 - ``asked.seeds(full=5, quick=1)`` are the seeds to run, ``asked.quick`` says whether to leave out cells. All of quick,
   five documents together, has three minutes on two cores.
 - ``compare(found)`` returns a ``Comparison`` of **cells**, sentences and charts. ``found[unit]`` is a unit's result,
@@ -40,7 +40,7 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.reproduce.frame import PaperDocument
 
-__all__ = ["PLACES", "document", "documents_named"]
+__all__ = ["PLACES", "document", "get_documents"]
 
 PLACES = {
     "S0": "noren.reproduce.s0",

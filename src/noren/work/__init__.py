@@ -1,6 +1,6 @@
 """Work that is done once and never lost.
 
-*Pieces*: a :class:`~noren.work.store.Unit` is a function and its arguments; a :class:`~noren.work.store.PieceStore`
+*Pieces*: a :class:`~noren.work.store.WorkUnit` is a function and its arguments; a :class:`~noren.work.store.PieceStore`
 keeps what it returned under its address; :func:`~noren.work.workers.run_units` runs those that are not kept yet, on all
 cores. The papers' tables (``reproduce``) and sweeps over a steward's own data (``sweeps``) are made of them.
 

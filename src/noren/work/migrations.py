@@ -55,7 +55,11 @@ def migrate(
             engine.connect().close()
         except (DBAPIError, sqlite3.Error) as error:
             reason = reason_of(getattr(error, "orig", error))
-            raise wrong(_("the database does not answer ({reason})").format(reason=reason)) from None
+            raise wrong(
+                _("the database does not answer ({reason}); check its address and whether it runs").format(
+                    reason=reason
+                )
+            ) from None
         with _one_at_a_time, exclusive(engine) as database:
             if database.dialect.name == "postgresql":
                 database.execute(sa.select(sa.func.pg_advisory_xact_lock(_OPENING)))
@@ -65,10 +69,16 @@ def migrate(
             # tables of ours never take the place of somebody else's
             taken = sorted({*sa.inspect(database).get_table_names()} & {*tables.tables}) if done is None else []
             if taken:
-                raise wrong(_("the database holds a table {name!r} of something else").format(name=taken[0]))
+                raise wrong(
+                    _("the database has a table {name!r} of another program; use an empty database").format(
+                        name=taken[0]
+                    )
+                )
             if done not in {None, *(step.revision for step in steps.walk_revisions())}:
                 raise wrong(
-                    _("the tables are at step {step}, which this version of Noren does not know").format(step=done)
+                    _(
+                        "the tables are at step {step}, which this version of Noren does not know; use another database"
+                    ).format(step=done)
                 )
             with Operations.context(context):
                 for step in reversed([*steps.iterate_revisions("head", done or "base")]):

@@ -362,7 +362,9 @@ def open_database(url: str) -> sa.Engine:
     """Return the engine of a database where what was acknowledged is on the disk and nobody waits for ever."""
     if not re.match(r"(sqlite|postgres(ql)?(\+psycopg)?)://", url):
         raise ParameterError(
-            _("{url} is no address of a database").format(url=quoted(re.sub(r":[^:@/]+@", ":***@", url)))
+            _("{url} is not a database address; write it like postgresql://user@host/name or sqlite:///file").format(
+                url=quoted(re.sub(r":[^:@/]+@", ":***@", url))
+            )
         )
     if url.startswith("sqlite"):
         file = sa.make_url(url).database

@@ -149,7 +149,7 @@ class Run:
         """
         named = attacks if isinstance(attacks, Mapping) else {attack.name: attack for attack in attacks}
         in_turn = sorted(named.items(), key=lambda item: item[1].listens)
-        self._each("attack", in_turn, progress, **{"heard": self.store.guesses} | knowledge)
+        self._each("attack", in_turn, progress, **{"other_guesses": self.store.guesses} | knowledge)
 
     def measure(self, measures: Sequence[Measure], *, progress: Progress = silent) -> None:
         """Measure the release, and the guesses that there are."""

@@ -47,8 +47,8 @@ class Runner:
     ----------
     work
         Does one job in a thread of its own and returns how it ended. It looks at ``claim.gone``, and when that is set
-        stops and returns ``Ending(State.WAITING)``: where the job was cancelled or is another's that changes nothing,
-        where the process closes the job goes on elsewhere or later.
+        stops and returns ``JobOutcome(State.WAITING)``. If the job was cancelled or taken over, that changes nothing;
+        if the process closes, the job goes on elsewhere or later.
     places
         How many jobs of each queue are done at once in this process.
     """

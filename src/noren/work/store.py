@@ -194,7 +194,7 @@ def _digest(name: str, files: tuple[tuple[str, Path, int, int], ...]) -> str:
 
 
 def use(folder: Path) -> None:
-    """Keep folders of :func:`kept` under ``folder`` from now on; every process that runs units is told."""
+    """Keep folders of :func:`cached_folder` under ``folder`` from now on; every process that runs units is told."""
     global _folder
     _folder = folder
 

@@ -19,5 +19,5 @@ def device() -> Iterator[Accelerator]:
 @pytest.fixture
 def as_gpu(device: Accelerator, monkeypatch: pytest.MonkeyPatch) -> Accelerator:
     """Let the processor's tensors be the graphics processor that ``--engine gpu`` finds."""
-    monkeypatch.setattr("noren.engines.accelerated.device.found_accelerator", lambda: device)
+    monkeypatch.setattr("noren.engines.accelerated.device.find_accelerator", lambda: device)
     return device

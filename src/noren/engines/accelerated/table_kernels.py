@@ -1,4 +1,4 @@
-"""The passes of :class:`~noren.engines.accelerated.tables.SeenTable` over all cells, in Triton.
+"""The passes of :class:`~noren.engines.accelerated.tables.ObservedTable` over all cells, in Triton.
 
 Each reads and writes every cell once. A tile has an axis for each attribute, rounded up to a power of two; cells
 outside are read as 0. Going along an axis leaves something in the cells outside on that axis alone, and no later axis

@@ -70,6 +70,8 @@ def plan_of(component: Component | type[Component]) -> ClusterPlan:
     there = plans(_side(component))
     if component.name not in there:
         raise ParameterError(
-            _("{component} does not run on a cluster").format(component=component.name, names=listing(list(there))),
+            _("{component} does not run on a cluster; use --engine local, or one of {names}").format(
+                component=component.name, names=listing(list(there))
+            ),
         )
     return there[component.name]

@@ -83,7 +83,7 @@ def in_words(original: ClusterRecords, categories: Path | None) -> tuple[Cluster
 def alike(
     original: ClusterRecords, words: ClusterRecords, laid: DataFrame, by: list[str], *, suppress_cells: bool
 ) -> ClusterRecords:
-    """Return rows of which all that are alike in ``by`` say the same; see :func:`noren.methods.shared_values.alike`.
+    """Give rows that agree in ``by`` the same values; see :func:`noren.methods.shared_values.share_values`.
 
     ``laid`` holds the rows that stay, under their pseudonyms.
     """
@@ -171,7 +171,10 @@ def protect_generalize(
     if any(asked.values()):
         names = ", ".join(name for name, wanted in asked.items() if wanted)
         raise ParameterError(
-            _("generalize does not run on a cluster with {names}effort in words alone").format(names=names),
+            _(
+                "generalize does not run on a cluster with {names}; use --engine local, or k and an "
+                "effort in words alone"
+            ).format(names=names),
         )
     progress(0.0, _("laying histories side by side"))
     nothing = original.rowless()

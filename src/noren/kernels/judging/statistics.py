@@ -147,9 +147,11 @@ def rejection_limit(samples: int, alpha: float = 0.05) -> float:
     0.5529
     """
     if samples < 3:
-        raise ParameterError(_("{count} releases cannot show a correlation").format(count=samples))
+        raise ParameterError(_("{count} releases cannot show a correlation; compare at least 3").format(count=samples))
     if not 0 < alpha < 1:
-        raise ParameterError(_("alpha = {alpha} is not a chance between 0 and 1").format(alpha=alpha))
+        raise ParameterError(
+            _("alpha = {alpha} is not a chance between 0 and 1; use one like 0.05").format(alpha=alpha)
+        )
     t = float(stdtrit(samples - 2, 1 - alpha / 2))
     return float(t / np.sqrt(samples - 2 + t * t))
 

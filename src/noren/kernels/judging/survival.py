@@ -191,7 +191,7 @@ DEEPEST = 64
 MOST_NAMED = 2000
 """Up to so many people named, every plan of the family is looked at."""
 MOST_SEARCHED = 8_000
-"""Where the bound leaves room beyond :data:`MOST_NAMED`, the search goes on to here at most; see ``Plan.at_most``."""
+"""Where the bound leaves room beyond :data:`MOST_NAMED`, the search ends here; see ``AttackPlan.at_most``."""
 _MOST_SPLIT = 12
 
 
@@ -232,7 +232,7 @@ def fixed_points(k: int, j: int) -> tuple[Fraction, ...]:
     (['1/2', '0', '1/2'], ['1/3', '1/2', '0', '1/6'])
     """
     if not 0 <= j <= k:
-        raise ParameterError(_("{j} of {k} members cannot be named").format(j=j, k=k))
+        raise ParameterError(_("{j} of {k} members cannot be named; use 0 <= j <= k").format(j=j, k=k))
     # d(k-i, j-i) = Σ_m (-1)^m·C(j-i,m)·(k-i-m)!, all of it over (k-j)!, so that a class of a million costs no more
     ways = (
         comb(j, i) * sum((-1) ** m * comb(j - i, m) * perm(k - i - m, j - i - m) for m in range(j - i + 1))
@@ -292,7 +292,7 @@ def best_plan(
     """
     ordered = sorted(sizes)
     if ordered and ordered[0] < 1:
-        raise ParameterError(_("give sizes of 1 or more"))
+        raise ParameterError(_("a class has no members; give sizes of 1 or more"))
     total = sum(ordered)
     limits = ChanceBound(ordered, bound, p, alpha, DEEPEST)
     most = min(total, MOST_NAMED)

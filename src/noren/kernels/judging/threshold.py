@@ -48,11 +48,13 @@ ALPHA = Fraction(1, 2000)
 
 def _reject_outside(n: int, p: Fraction, alpha: Fraction) -> None:
     if n < 0:
-        raise ParameterError(_("n = {n} people cannot be named").format(n=n))
+        raise ParameterError(_("n = {n} people cannot be named; use n >= 0").format(n=n))
     if not 0 < p < 1:
-        raise ParameterError(_("p = {p} is not a chance between 0 and 1").format(p=p))
+        raise ParameterError(_("p = {p} is not a chance between 0 and 1; use one like 1/3").format(p=p))
     if not 0 < alpha <= 1:
-        raise ParameterError(_("alpha = {alpha} is not a chance between 0 and 1").format(alpha=alpha))
+        raise ParameterError(
+            _("alpha = {alpha} is not a chance between 0 and 1; use one like 1/2000").format(alpha=alpha)
+        )
 
 
 def union_probability(n: int, s: int, p: Fraction = P) -> Fraction:

@@ -62,7 +62,7 @@ _STOP = 1.0
 class LevelTable:
     """The levels of a column: ``steps[l][code]`` is the code on level l + 1 of a code on level l.
 
-    >>> Ladder(4, (np.array([0, 0, 1, 1]), np.array([0, 0]))).maps()[2].tolist()
+    >>> LevelTable(4, (np.array([0, 0, 1, 1]), np.array([0, 0]))).maps()[2].tolist()
     [0, 0, 0, 0]
     """
 
@@ -139,7 +139,7 @@ def search(
     Four people of ages 20, 21, 30, 31 (codes 0 to 3), each alone; by decades they are two pairs.
 
     >>> from noren.kernels.lattice.scores import DISCERNIBILITY
-    >>> ages = Ladder(4, (np.array([0, 0, 1, 1]), np.array([0, 0])))
+    >>> ages = LevelTable(4, (np.array([0, 0, 1, 1]), np.array([0, 0])))
     >>> search(np.arange(4)[:, None], np.ones(4, np.int64), [ages], ClassRule(2, 0), DISCERNIBILITY)
     Optimum(levels=(1,), score=8.0, suppressed=0, classes=2, nodes=3, judged=2, searched=1.0)
     """
@@ -173,7 +173,7 @@ def suppressed(
 ) -> Flags:
     """Tell for each combination whether its class at a node breaks the rule.
 
-    >>> ages = Ladder(3, (np.array([0, 0, 1]), np.array([0, 0])))
+    >>> ages = LevelTable(3, (np.array([0, 0, 1]), np.array([0, 0])))
     >>> suppressed(np.arange(3)[:, None], np.ones(3, np.int64), [ages], [1], ClassRule(2, 1)).tolist()
     [False, False, True]
     """
@@ -198,7 +198,7 @@ def judged(
     Parameters are those of :func:`search`. Of two pairs the second has one sensitive value alone:
 
     >>> pairs, node = np.array([[0], [0], [1]]), Optimum((0,), 0.0, 0, 2, 1, 1)
-    >>> given = pairs, np.array([1, 1, 2]), [Ladder(2, ())], node, ClassRule(2, 2, DISTINCT, 2), CLASS_SIZE
+    >>> given = pairs, np.array([1, 1, 2]), [LevelTable(2, ())], node, ClassRule(2, 2, DISTINCT, 2), CLASS_SIZE
     >>> found, failing = judged(*given, sensitive=np.array([0, 1, 1]))
     >>> found.suppressed, found.classes, failing.tolist()
     (2, 1, [False, False, True])

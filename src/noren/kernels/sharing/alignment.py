@@ -2,8 +2,8 @@
 
 Customers' rows are points: up to three ordered columns in units of their standard deviations, one nominal column. Two
 rows that become one cost something in each column, a row left over costs as many cells as it has. The cheapest way to
-lay a shorter history on a longer one is a linear assignment. A :class:`Tariff` says what differences cost; the one for
-pairs gives the exact error (S0) of a group of two, others give lower bounds for larger groups.
+lay a shorter history on a longer one is a linear assignment. :class:`AlignmentCosts` states what differences cost; the
+one for pairs gives the exact error (S0) of a group of two, others give lower bounds for larger groups.
 
 **Which customers are searched together: blocks of those that will be cheap together, from four numbers a customer.**
 The cost of a search grows with the square of the customers in it, so many are cut into blocks. Who is in one is decided
@@ -203,7 +203,7 @@ def aligned_pair(rows: LaidRows, tariff: AlignmentCosts, u: int, v: int) -> tupl
     Rows that cost as much together as apart are left over.
 
     >>> rows = laid_rows(np.array([0, 1, 3]), [np.array([0.0, 4.0, 1.0])], [1.0], [1.0], np.array([0, 0, 0]))
-    >>> cost, matched = aligned_pair(rows, Tariff(1.0, 2.0, 1.0, 1.0, 1.0), 0, 1)
+    >>> cost, matched = aligned_pair(rows, AlignmentCosts(1.0, 2.0, 1.0, 1.0, 1.0), 0, 1)
     >>> cost, matched.tolist()
     (3.0, [[0, 2]])
     """

@@ -72,7 +72,7 @@ def pair_tariff(k: int, *, suppress: bool, medians: bool = False) -> AlignmentCo
     ``docs/theory/microaggregation.md``.
 
     >>> pair_tariff(2, suppress=True)
-    Tariff(slope=1.0, ceiling=2.0, item=1.0, half_missing=1.0, deletion=1.0)
+    AlignmentCosts(slope=1.0, ceiling=2.0, item=1.0, half_missing=1.0, deletion=1.0)
     """
     each = 1 / (k - 1)
     ceiling = 2 * each if suppress else 1e200
