@@ -66,15 +66,15 @@ protect T.csv --schema pwscup2018 --method monthly-pseudonyms --seed 1 --out R4
 protect people.csv --schema people --method retention --k 2 --seed 1 --out R5 --json
 protect nothing.csv --method mondrian --k 2 --out R6
 protect shop.csv --method no-such --out R6
-attack shop.csv R1 --with jaccard --seed 1 --out G1.csv --json
-attack T.csv R3 --schema pwscup2018 --with linkage --seed 1 --out G3.csv --json
-attack T.csv R4 --schema pwscup2018 --with jaccard --seed 1 --out G4.csv
-measure T.csv R3 --schema pwscup2018 --with cell-error --json
+attack shop.csv R1 --attacks jaccard --seed 1 --out G1.csv --json
+attack T.csv R3 --schema pwscup2018 --attacks linkage --seed 1 --out G3.csv --json
+attack T.csv R4 --schema pwscup2018 --attacks jaccard --seed 1 --out G4.csv
+measure T.csv R3 --schema pwscup2018 --measures cell-error --json
 measure T.csv R4 --schema pwscup2018 --guess G4.csv --json
 measure people.csv R2 --schema people --json
 judge shop.csv R1 --seed 1 --json
 judge T.csv R3 --schema pwscup2018 --seed 1
-judge people.csv R2 --schema people --with none --json
+judge people.csv R2 --schema people --attacks none --json
 judge people.csv R5 --schema people --seed 1 --json
 infer people.csv --schema people --method mondrian --k 5 --seed 1 --json
 report shop.csv R1 --out report.html
@@ -86,7 +86,7 @@ categorize shop.csv --count 4 --out categories.csv --json
 check T.csv T.csv --schema pwscup2018 --json
 correlate T.csv R3 R7 R8 --schema pwscup2018 --json
 digest R3 --json
-publish R7 --out P7 --original T.csv --schema pwscup2018 --anyway tried --json
+publish R7 --out P7 --original T.csv --schema pwscup2018 --override tried --json
 papers R2 --for appi --original people.csv --schema people --out appi --json
 papers R3 --for gdpr --original T.csv --schema pwscup2018 --out gdpr
 convert shop.csv shop.parquet --json

@@ -213,7 +213,7 @@ def attack(
         partial knowledge of PWS Cup 2017. Rows without a customer are not known.
     knowledge, item_prefix
         Let the attacker know a random share of these rows, the seed choosing which, and of items the first characters.
-    heard
+    other_guesses
         What other attacks found with the same knowledge; the ensemble need not run those again.
     """
     seed = checked_seed(seed)

@@ -459,15 +459,15 @@ def require_kind(component: Component, schema: Schema) -> None:
     """Stop where a component does not work on data of this schema."""
     if schema.kind not in component.accepts:
         raise ParameterError(
-            _("{component} works on a {wanted}, and this is a {given}").format(
-                component=component.name, wanted="/".join(sorted(component.accepts)), given=schema.kind
-            ),
+            _(
+                "{component} works on a {wanted}, and this is a {given}; choose another component, or another schema"
+            ).format(component=component.name, wanted="/".join(sorted(component.accepts)), given=schema.kind),
         )
     lacking = component.lacks(schema)
     if lacking:
         raise ParameterError(
             _(
                 "{component} needs a column with the role {roles}, and these purchases have none; choose another"
-                "{component} needs a column with the role {roles}, and these purchases have none"
+                ' component, or give a column role = "{role}" in the schema'
             ).format(component=component.name, roles=", ".join(lacking), role=lacking[0]),
         )

@@ -254,7 +254,7 @@ def _shared(components: Sequence[type[Component]], given: Sequence[str]) -> list
         word = words.pop(0)
         flag, equals, value = word.partition("=")
         if not flag.startswith("--"):
-            raise ParameterError(_("{word!r} was not expected").format(word=word))
+            raise ParameterError(_("{word!r} was not expected; parameters look like --k 3").format(word=word))
         off = "--" + flag[5:] if flag.startswith("--no-") else ""
         takers = [i for i, k in enumerate(known) if flag in k or (off in k and k[off].is_switch)]
         if not takers:
@@ -276,7 +276,7 @@ def _shared(components: Sequence[type[Component]], given: Sequence[str]) -> list
             answer = [v for v in value.split(",") if v] if about.is_list else value
         for i in takers:
             if about.field in parameters[i]:
-                raise ParameterError(_("{flag} is given twice").format(flag=about.flag))
+                raise ParameterError(_("{flag} is given twice; give it once").format(flag=about.flag))
             parameters[i][about.field] = answer
     return parameters
 
