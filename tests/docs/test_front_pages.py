@@ -1,13 +1,11 @@
-"""What a stranger sees first is true and there: the README, its pictures, and the glossary."""
+"""The front pages are true: the README, its example and picture, and the glossary."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-
 import pytest
-
 from tools import glossary_page
 
 import noren
@@ -36,14 +34,11 @@ def test_the_readme_shows_a_true_order_and_what_is_lost() -> None:
     released = release.to_polars().row(release.secret.origin.to_list().index(28), named=True)
     assert "| {customer} | {date:%Y/%-m/%-d} | {item} | {price} | {quantity} |".format(**order) in FIRST
     released["item"] = " or ".join(released["item"].replace(";", ", ").rsplit(", ", 1))
-    cells = {
-        name: str(cell).strip("\n## ").replace("docs/images/studio.png", "docs/images/map.png")
-        for name, cell in released.items()
-    }
+    cells = {name: str(cell).strip("[]{}").replace(";", " to ") for name, cell in released.items()}
     assert "| {customer} | {date} | {item} | {price} | {quantity} |".format(**cells) in FIRST
     assert f"{len(orders) - len(release.public)} of 3,000 orders are deleted" in FIRST
     empty = [column.name for column in release.public.frame if column.null_count() == len(release.public)]
-    assert f"({', '.join(empty)}) are empty" in FIRST  # said to whoever does not see them
+    assert f"({', '.join(empty)}) are empty" in FIRST
 
 
 @pytest.mark.parametrize("name", ["studio", "map"])
@@ -53,11 +48,12 @@ def test_pictures_are_small_enough_to_load_at_once(name: str) -> None:
     assert len(content) < 150_000
 
 
-@pytest.mark.parametrize(("en", "ja"), [("en", "| **pseudonym** | 仮名 |"), ("ja", "| **仮名** | pseudonym |")])
+@pytest.mark.parametrize(
+    ("language", "entry"), [("en", "| **pseudonym** | 仮名 |"), ("ja", "| **仮名** | pseudonym |")]
+)
 def test_the_glossary_is_up_to_date_and_goes_both_ways(language: str, entry: str) -> None:
     written = glossary_page.PAGES[language].read_text(encoding="utf-8")
     assert glossary_page.page(written, language) == written, "run python tools/glossary_page.py"
-
     assert entry in glossary_page.page("", language)
 
 
