@@ -1,12 +1,15 @@
 """Pages in Japanese: say so to browsers and readers aloud, and let a page lead to itself in the other language.
 
-``docs/ja/NAME.md`` is the Japanese page of ``docs/NAME.md``, ``docs/guide/NAME.md`` or ``docs/data/NAME.md``.
+``docs/ja/NAME.md`` is the Japanese page of ``docs/NAME.md``, ``docs/guide/NAME.md`` or ``docs/data/NAME.md``; one page
+covers the three English ones for organisers.
 """
 
 import posixpath
 import re
 from typing import Any
 
+TOPICS = {"ja/organiser.md": "run-a-cup.md"}
+"""English pages of another name."""
 TITLE = re.compile(r"^# .+\n", re.MULTILINE)
 BLOCK = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
 # a line that ends and one that begins with something else than ASCII: Japanese has no spaces between words
@@ -21,7 +24,7 @@ def twins(pages: set[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for page in pages:
-        name = page.removeprefix("ja/")
+        name = TOPICS.get(page, page.removeprefix("ja/"))
         # guides come first: the Japanese index is that of the guides
         english = next((twin for twin in (f"guide/{name}", name, f"data/{name}") if twin in pages), None)
         if page.startswith("ja/") and english:

@@ -29,7 +29,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "data",
         ),
     ),
-    ("Concepts", ("concepts.md", "glossary.md")),
+    ("Concepts", ("concepts.md", "glossary.md", "bibliography.md")),
     ("Methods", ("methods",)),
     ("Attacks", ("attacks",)),
     ("Measures", ("measures",)),
@@ -37,7 +37,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Beyond the papers", ("beyond",)),
     ("Reproduced", ("reproduce.md", "results")),
     ("API", ("api.md",)),
-    ("Compare", ("comparison.md",)),
+    ("Compare", ("comparison.md", "attacks-by-method.md", "scale.md")),
     ("Legal", ("legal.md",)),
     ("Contributing", ("contributing.md", "testing.md", "architecture.md", "changelog.md")),
     ("日本語", ("ja",)),
@@ -47,7 +47,9 @@ LAST = ("Contributing", "日本語")
 TITLES = {
     "guide/steward.md": "Data steward",
     "guide/researcher.md": "Researcher",
-    "guide/organiser.md": "Organiser",
+    "guide/run-a-cup.md": "Run a cup",
+    "guide/rulebook.md": "Rulebook",
+    "guide/operate-a-server.md": "Operate a server",
     "guide/team.md": "Team",
     "explore.md": "Choose: explore",
     "studio.md": "The studio",
@@ -66,11 +68,23 @@ TITLES = {
     "ja/glossary.md": "用語集",
     "ja/steward.md": "データ管理者",
     "ja/researcher.md": "研究者",
-    "ja/organiser.md": "主催者",
+    "ja/organiser.md": "運営者",
     "ja/team.md": "参加チーム",
 }
 # inside a folder these come first, in this order; the others follow by name
-FIRST = ("index.md", "start.md", "concepts.md", "glossary.md", "steward.md", "researcher.md", "organiser.md", "team.md")
+FIRST = (
+    "index.md",
+    "start.md",
+    "concepts.md",
+    "glossary.md",
+    "steward.md",
+    "researcher.md",
+    "run-a-cup.md",
+    "rulebook.md",
+    "operate-a-server.md",
+    "organiser.md",
+    "team.md",
+)
 
 
 def place(path: Path) -> tuple[int, str]:
