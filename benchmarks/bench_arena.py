@@ -80,7 +80,7 @@ class Cup:
     def __init__(self, rehearsal: Rehearsal, name: str, data: Path, teams: int, quota: int = 20) -> None:
         self.name, self.rehearsal = name, rehearsal
         book = preset("pwscup2018")
-        limits = {"releases": quota, "guesses": quota, "files_a_day": 10**6}
+        limits = {"releases": quota, "guesses": quota, "files_per_day": 10**6}
         self.book = book.model_copy(update={"quota": book.quota.model_copy(update=limits)})
         self.organiser = rehearsal.organiser()
         self.phases = {one.id: one for one in planned_phases(self.organiser.session().now, _DAYS, [ROUND])}

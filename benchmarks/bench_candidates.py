@@ -194,19 +194,19 @@ def told(customers: int, items: int, lines: list[tuple[list[str], float]]) -> No
         "scale_candidates",
         f"{customers:,} customers against as many pseudonyms",
         f"`python benchmarks/bench_candidates.py --customers {customers}`. {ROWS_EACH * customers:,} rows of `noren"
-        " sample`. Answers are exact. Processor seconds of all cores for the attack as a whole, from two histories in"
-        " memory to its ranked guess; peak memory of the process, both histories included. The bar of 4 GB is"
+        " sample`. Answers are exact. Processor seconds of all cores from two histories in memory to the ranked guess;"
+        " peak memory of the process, both histories included. The limit of 4 GB is"
         f" {'met' if peak < 4 else 'missed'}.",
         "## jaccard",
-        "Release: each customer's items, a share of them replaced by others that are drawn by popularity. *Shared* is"
-        " how often a pair shares an item, in billions: what a way that counts all pairs has to add up.",
+        "Release: each customer's items, a share of them replaced by items drawn by popularity. *Shared* counts the"
+        " items shared by all pairs, in billions.",
         table(
             [
                 "items",
                 "replaced",
                 "candidates",
                 "mean best similarity",
-                "found",
+                "re-identified",
                 "shared",
                 "processor, s",
                 "peak, GB",

@@ -3,7 +3,7 @@
 python benchmarks/bench_contest_judging.py [--rows 89278] [--customers 1000]
 
 On one thread, as the processes that judge run. *Cold* reads every file anew, *warm* has original and release at hand,
-as when many guesses come in against the same targets. The house is that of the rulebook ``pwscup2018``: item-candidates
+as when many guesses come in against the same targets. Baseline attacks: those of ``pwscup2018``, item-candidates
 and nearest, which takes nearly all of it.
 """
 
@@ -32,7 +32,7 @@ SALT, LABEL = bytes(32), "cup/final/submission"
 def judged(folder: Path, rows: int, customers: int) -> list[list[str]]:
     """Return a table's lines on files of so many rows."""
     whole = preset("pwscup2018")
-    bare = whole.model_copy(update={"house": Baseline()})
+    bare = whole.model_copy(update={"baseline": Baseline()})
     original, submitted, guess = (folder / name for name in ("T.csv", "A.csv", "guess.csv"))
     history = api.sample(customers=customers, rows=rows, items=2_800, seed=1, schema="pwscup2018")
     write_rows(history, original)
@@ -45,8 +45,8 @@ def judged(folder: Path, rows: int, customers: int) -> list[list[str]]:
 
     works = {
         "check a release, cold": lambda: (forget(), check_release(bare, *files)),
-        "score a release without the house, cold": lambda: (forget(), score_release(bare, *files)),
-        "score a release with the house, warm": lambda: score_release(whole, *files),
+        "score a release without baseline attacks, cold": lambda: (forget(), score_release(bare, *files)),
+        "score a release with baseline attacks, warm": lambda: score_release(whole, *files),
         "make a target, warm": lambda: make_target(bare, *files, SALT, LABEL),
         "score a guess, warm": lambda: score_guess(bare, *files, SALT, LABEL, guess),
     }

@@ -77,16 +77,16 @@ def commands(rows: int, here: Path, plan: list[dict[str, Any]]) -> Iterator[tupl
     ):
         named = [one["name"] for one in plan if one["on"] == f"{kind}, {release}" and one["aggregate"]]
         if named:
-            asked = ["--with", ",".join(named), "--json"]
+            asked = ["--measures", ",".join(named), "--json"]
             yield f"measure (after {method})", kind, ["measure", file, out[release], *schema, *asked]
-    audit = ["--with", "classes", "--json"]
-    yield "measure --with classes", "history", ["measure", bought, out["generalised"], *history, *audit]
-    yield "measure --with classes", "table", ["measure", people, out["alike"], *table, *audit]
+    audit = ["--measures", "classes", "--json"]
+    yield "measure --measures classes", "history", ["measure", bought, out["generalised"], *history, *audit]
+    yield "measure --measures classes", "table", ["measure", people, out["alike"], *table, *audit]
     yield "unicity", "history", ["unicity", bought, *history, "--known", "1-4", "--seed", "1", "--json"]
     yield "identifiers", "table", ["identifiers", people, *table, "--json"]
     yield "population", "table", ["population", people, *table, "--population", "300e6", "--json"]
     asked = ["--methods", "generalize-by-count", "--k", "3", "--attacks", "jaccard", "--measures", "cell-error"]
-    places = ["--out", str(here / "explored"), "--cache", str(here / "cache"), "--fresh", "--force", "--json"]
+    places = ["--out", str(here / "explored"), "--cache", str(here / "cache"), "--no-cache", "--force", "--json"]
     yield "explore", "history", ["explore", bought, *history, *asked, *places]
     yield from streams(here, bought, people, out["streamed"])
 

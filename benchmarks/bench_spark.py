@@ -275,25 +275,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         costs = measured(sizes, told.folder or Path(folder), told.limit)
     assumed = (
-        "Assumed: cost grows with rows as between the two largest sizes measured (nothing of these plans grows faster"
-        " than n log n, and sorts are of parts of at most 500,000 customers or rows, up to 2,000 parts); cores as fast"
+        "Assumptions: cost grows as between the two largest sizes measured (these plans grow no faster than n log n);"
+        " cores are as fast and as busy as here; machines have"
         f" {MACHINE_CORES} cores and {NETWORK * 8 / 1e9:.0f} Gbit/s each; shuffling and computing do not overlap; disks"
-        " disks that keep up with the network. None of this was run on such a cluster."
+        " keep up with the network. None of this was run on such a cluster."
     )
     report(
         "scale_spark",
         "Growth on Spark",
         f"Generated histories of {A_CUSTOMER} rows per customer and {ITEMS:,} items on `{ENGINE}`, one JVM of 1 GB."
-        " 1 GB. Processor seconds are those of driver, Java and Python workers together, the start of Spark left out;"
-        " busy is the share of the cores' clock that was spent in tasks.",
+        " Processor seconds of driver, JVM and Python workers, without Spark's start. *Busy* is the share of core time"
+        " spent in tasks.",
         table(
-            ["work", "rows", "processor s", "µs a row", "bytes shuffled a row", "bytes spilled a row", "busy"],
+            ["work", "rows", "processor s", "µs per row", "bytes shuffled per row", "bytes spilled per row", "busy"],
             grown(costs, sizes),
         ),
         f"## {GOAL:,} rows, derived",
         table(
             [
-                *("work", "cores", "µs a row", "busy", "hours computing", "TB shuffled", "hours of network"),
+                *("work", "cores", "µs per row", "busy", "hours computing", "TB shuffled", "hours of network"),
                 "hours in all",
             ],
             derived(costs, sizes),

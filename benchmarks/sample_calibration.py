@@ -3,8 +3,8 @@
     python benchmarks/sample_calibration.py [--seed 1]
 
 Needs ``online_retail.parquet`` and ``pwscup2016_T.csv`` in ``$NOREN_DATA`` or in ``../shared/data`` beside the
-checkout. Online Retail is cut as the contests cut it: quantity > 0, price > 0, a known customer. The tables in
-``docs/data/sample.md`` are the output of this script.
+checkout. Online Retail is cut as the contests cut it: quantity > 0, price > 0, a known customer. The table in
+``docs/data/sample.md`` is a part of this script's output.
 """
 
 import argparse

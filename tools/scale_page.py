@@ -1,8 +1,9 @@
-"""Make ``docs/scale.md`` of what ``benchmarks/bench_scale.py`` measured, and of the fragments beside it.
+"""Write ``docs/scale.md`` from what ``benchmarks/bench_scale.py`` measured, and from the fragments beside it.
 
     python tools/scale_page.py [benchmarks/results] [docs/scale.md]
 
-A fragment is a file ``scale_NAME.md`` in the folder of results: a section of the page, in the order of their names.
+A fragment is a file ``scale_NAME.md`` in the folder of results: a section of the page, in the order of their names. The
+tables of all components go to ``scale.md`` in that folder.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 BAR = 4e9
-"""Bytes that protecting, measuring and auditing ten million rows may take."""
+"""Bytes that protecting, measuring and auditing ten million rows can take."""
 BARRED = 10_000_000
 FASTER = 1.15
-"""From this exponent on a piece of work grows faster than n log n, whose own is 1.07 from 10⁶ to 10⁷ rows; the rest
-is for noise."""
+"""Exponents from here on count as faster than n log n, which has 1.07 between 10⁶ and 10⁷ rows; the rest allows for
+noise."""
 SHORT = 0.1
-"""Seconds below which a time says nothing of growth."""
+"""Seconds below which a time is too short to show growth."""
+DETAILS = ("U against the size of blocks", "What others report")
+"""Parts of fragments that are left to the files of results."""
 ROOMS = {
     "methods": "Methods",
     "attacks": "Attacks",
@@ -49,7 +52,7 @@ def exponent(points: Iterable[Point], what: str = "seconds", least: float = SHOR
 
 
 def lines_of(points: Iterable[Point]) -> dict[Line, list[Point]]:
-    """Return the points of each piece of work: room, name, what it was tried on."""
+    """Return the points of each component or command, by room, name and data."""
     lines: dict[Line, list[Point]] = {}
     for point in sorted(points, key=lambda p: (p["room"], p["name"], p["on"], p["rows"])):
         lines.setdefault((point["room"], point["name"], point["on"]), []).append(point)
@@ -82,7 +85,7 @@ def room_section(room: str, lines: dict[Line, list[Point]]) -> list[str]:
     if not mine:
         return []
     sizes = sorted({int(p["rows"]) for points in mine.values() for p in points})
-    head = ["name", "on", *(f"{n:,} rows, s" for n in sizes), "exponent", "peak, MB", "bytes a row"]
+    head = ["name", "on", *(f"{n:,} rows, s" for n in sizes), "exponent", "peak, MB", "bytes per row"]
     rows = []
     for (_room, name, on), points in mine.items():
         at = {int(p["rows"]): p for p in points}
@@ -112,7 +115,7 @@ def _memory(points: Sequence[Point]) -> tuple[str, str]:
 
 
 def bars_section(lines: dict[Line, list[Point]]) -> list[str]:
-    """Return the section of the bars: protecting, measuring and auditing ten million rows in 4 GB."""
+    """Return the section of limits: protecting, measuring and auditing ten million rows in 4 GB."""
     rows = []
     for (room, name, on), points in lines.items():
         if room != "commands" or name.split()[0] not in ("protect", "measure", "audit"):
@@ -127,8 +130,8 @@ def bars_section(lines: dict[Line, list[Point]]) -> list[str]:
     if not rows:
         return []
     said = (
-        f"Each is one command on a Parquet file, reading and writing included; the bar is {BAR / 1e9:.0f} GB at "
-        f"{BARRED:,} rows."
+        "One command on a Parquet file each, including reading and writing. The limit is "
+        f"{BAR / 1e9:.0f} GB at {BARRED:,} rows."
     )
     head = ["command", "on", "rows", "processor seconds", "peak, GB", f"below {BAR / 1e9:.0f} GB"]
     return ["## Ten million rows in four gigabytes", said, table(head, rows)]
@@ -147,55 +150,74 @@ def faster_section(lines: dict[Line, list[Point]]) -> list[str]:
         rows.append([f"`{name}`", on, "–" if slope is None else f"{slope:.2f}", f"{largest:,}", said])
     if not rows:
         known = sum(exponent(points) is not None for points in lines.values())
-        said = f"Nothing of what was measured at two sizes does: {known:,} of {len(lines):,} pieces of work."
+        said = f"None of the {known:,} components and commands measured at two sizes, of {len(lines):,} in all."
         return ["## What grows faster than n log n", said]
     said = (
-        f"An exponent of {FASTER} or more between the two largest sizes that took {SHORT} s or longer. Where a "
-        "component refuses a size, its words stand in the last column."
+        f"Exponent of at least {FASTER} between the two largest sizes that took {SHORT} s or longer. The last column "
+        "quotes components that refuse a size."
     )
     head = ["name", "on", "exponent", "largest size measured", "refuses"]
+    if not any(row[-1] for row in rows):
+        head, rows, said = head[:-1], [row[:-1] for row in rows], said.partition(" The last column ")[0]
     return ["## What grows faster than n log n", said, table(head, rows)]
 
 
-def below(text: str) -> str:
-    """Return a page as a section of another: where it has a title, all headings are one level lower."""
-    return re.sub(r"^#", "##", text, flags=re.MULTILINE) if text.startswith("# ") else text
+def fragment(text: str) -> str:
+    """Return a file of results as a section: headings one level lower where it has a title, details left out."""
+    lowered = re.sub(r"^#", "##", text, flags=re.MULTILINE) if text.startswith("# ") else text
+    parts = re.split(r"^(?=### )", lowered, flags=re.MULTILINE)
+    kept = [part for part in parts if part.partition("\n")[0].removeprefix("### ") not in DETAILS]
+    measured = re.search(r"^(- )?Measured on .*", lowered, flags=re.MULTILINE)
+    if measured and measured[0] not in "".join(kept):
+        kept.append(measured[0].removeprefix("- "))
+    return "".join(kept).strip()
 
 
 def page(results: Path) -> str:
-    """Return the whole page."""
-    kept = json.loads((results / "scale.json").read_text(encoding="utf-8"))
+    """Return the page: limits, growth and the fragments."""
+    kept = _measured(results)
     lines = lines_of(kept["points"])
-    about = (
-        "Every method, attack and measure of the registries, and whole commands, on generated data: histories of 60 "
-        "rows a customer and 4,000 items, tables of people. Each figure is one run of a process of its own. Seconds "
-        "are processor seconds, of the work alone for components, of the whole process for commands; the peak is that "
-        "of the whole process, data and imports included. The exponent is the slope between the two largest sizes on "
-        "logarithmic paper: 1 grows with the rows, 2 with their square. Measures that judge attacks are given the true "
-        "names. A figure in brackets was not run: it is what the sizes before it let expect, above the limit of "
-        f"{kept['limit']:,.0f} s or {kept['memory'] / 1e9:.1f} GB."
-    )
-    fragments = [below(path.read_text(encoding="utf-8").strip()) for path in sorted(results.glob("scale_*.md"))]
+    fragments = [fragment(path.read_text(encoding="utf-8").strip()) for path in sorted(results.glob("scale_*.md"))]
     parts = [
-        "# What growing data cost",
-        "<!-- Made by tools/scale_page.py; do not edit. -->",
-        about,
+        "# Scale and cost",
+        "<!-- Written by tools/scale_page.py; do not edit. -->",
+        "What protecting, attacking and measuring cost as data grow. All figures are processor seconds and peak memory "
+        "of whole processes, on generated data: histories of 60 rows per customer and 4,000 items, and tables of "
+        "people. An exponent of 1 grows with the rows, one of 2 with their square. "
+        "`benchmarks/results/scale.md` has every method, attack, measure and command.",
         *bars_section(lines),
         *faster_section(lines),
-        *(text for room in ROOMS for text in room_section(room, lines)),
         *fragments,
-        "## How this was measured",
-        "`python benchmarks/bench_scale.py` measures, and `python tools/scale_page.py` makes this page of "
-        "`benchmarks/results/scale.json`.",
-        kept["machine"],
     ]
     return "\n\n".join(parts) + "\n"
 
 
+def details(results: Path) -> str:
+    """Return the tables of all components and commands."""
+    kept = _measured(results)
+    lines = lines_of(kept["points"])
+    about = (
+        "Each figure is one run in its own process. Seconds are processor seconds: of the work alone for components, "
+        "of the whole process for commands. The peak is that of the whole process, data and imports included. The "
+        "exponent is the slope between the two largest sizes on a log-log plot. Measures of attacks are given the "
+        "true names. A figure in brackets was not run but extrapolated from smaller sizes: it exceeds the limit of "
+        f"{kept['limit']:,.0f} s or {kept['memory'] / 1e9:.1f} GB."
+    )
+    parts = ["# Scale: all components", about, *(text for room in ROOMS for text in room_section(room, lines))]
+    parts += ["`python benchmarks/bench_scale.py` measures, `python tools/scale_page.py` writes.", kept["machine"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def _measured(results: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((results / "scale.json").read_text(encoding="utf-8"))
+    return found
+
+
 def main(results: Path, target: Path) -> None:
-    """Write the page."""
+    """Write the page, and the tables of all components beside the measurements."""
     if not (results / "scale.json").exists():
         sys.exit(f"{results} holds no scale.json; run python benchmarks/bench_scale.py")
+    (results / "scale.md").write_text(details(results), encoding="utf-8")
     target.write_text(page(results), encoding="utf-8")
     print(target)
 
