@@ -49,6 +49,7 @@ test-all: checks ## format, lint, types and all tests, with coverage
 checks: setup
 	@$(QUIET) "ruff format" $(BIN)/ruff format --check .
 	@$(QUIET) "ruff check" $(BIN)/ruff check .
+	@$(QUIET) prose $(BIN)/python tools/prose.py
 	@$(QUIET) mypy $(BIN)/mypy
 
 fast-tests: setup
@@ -86,9 +87,10 @@ format: setup ## rewrite the code in the house style
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-lint: setup ## check the code's style without changing it
+lint: setup ## check the style of code and prose without changing them
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
+	@$(BIN)/python tools/prose.py
 
 types: setup ## check the types
 	@$(BIN)/mypy
