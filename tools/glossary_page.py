@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Iterator
 from pathlib import Path
 
-from noren.i18n import speaking
+from noren.i18n import use_language
 from noren.judgement.glossary import Chapter, chapters
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -86,9 +86,9 @@ USED_IN = {
 def page(written: str, language: str) -> str:
     """Return a page: what was written by hand, and the words as they are now."""
     other = "ja" if language == "en" else "en"
-    with speaking(other):
+    with use_language(other):
         there = {entry.anchor: entry.name for chapter in _chapters() for entry in chapter.entries}
-    with speaking(language):
+    with use_language(language):
         parts = [line for chapter in _chapters() for line in _lines(chapter, there, language)]
     return "\n".join([written.partition(MARK)[0].rstrip(), "", MARK, *parts]) + "\n"
 

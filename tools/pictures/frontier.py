@@ -10,7 +10,7 @@ from .axes import Axes
 from .canvas import Canvas, Picture
 from .words import words_of
 
-__all__ = ["ASKED", "Place", "draw", "places"]
+__all__ = ["ASKED", "RiskUtilityPoint", "draw", "places"]
 
 STRENGTHS = (2, 3, 4, 6)
 METHODS: dict[str, dict[str, Any]] = {
@@ -24,7 +24,7 @@ WORDS = words_of("frontier")
 
 
 @dataclass(frozen=True)
-class Place:
+class RiskUtilityPoint:
     """A release on the map."""
 
     method: str
@@ -41,10 +41,10 @@ class Place:
 
 
 @cache
-def places() -> tuple[Place, ...]:
+def places() -> tuple[RiskUtilityPoint, ...]:
     """Return every release with its place on the map."""
     import noren
-    from noren.judgement.frontier import Place as Judged
+    from noren.judgement.frontier import RiskUtilityPoint as Judged
     from noren.judgement.frontier import frontier
 
     history = noren.sample(customers=40, rows=800, items=120, seed=1, schema="pwscup2018")
@@ -63,7 +63,7 @@ def places() -> tuple[Place, ...]:
                 )
             )
     best = set(frontier([Judged(label="", use=use, risk=risk) for _method, _k, use, risk, _survival in found]))
-    return tuple(Place(*facts, on_frontier=at in best) for at, facts in enumerate(found))
+    return tuple(RiskUtilityPoint(*facts, on_frontier=at in best) for at, facts in enumerate(found))
 
 
 def draw(language: str) -> Picture:
