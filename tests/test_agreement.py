@@ -124,7 +124,7 @@ THROUGH_EVERY_DOOR = {
     "fives by count": ("pwscup2018", "guarantee"),
     "fives, then left out": ("inside", "attacks-failed"),
     "rows in fives": ("partner", "guarantee"),
-    "rows in twos": ("sensitive", "sensitive-told"),
+    "rows in twos": ("sensitive", "sensitive-disclosed"),
     "columns in fives": ("partner", "guarantee"),
     "noise of fives": ("sensitive", "not-inferred"),
     "noise of twos, nobody attacks": ("pwscup2018", "proof-too-weak"),
@@ -271,7 +271,7 @@ def test_the_command_line(case: Case, noren: Any, tmp_path: Path) -> None:
         *schema,
         "--rule",
         rule_of(case),
-        "--with",
+        "--attacks",
         names,
         "--json",
     )

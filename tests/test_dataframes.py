@@ -151,7 +151,7 @@ def test_a_column_that_pandas_alone_understands_is_named_with_its_cure(values: A
 
 
 def test_what_is_no_table_is_said() -> None:
-    with pytest.raises(SchemaError, match="two columns are called 'item'"):
+    with pytest.raises(SchemaError, match="two columns are named 'item'"):
         as_records(pd.DataFrame([["a", "b"]], columns=["item", "item"]))
     for odd in (5, b"customer", object(), pd.Series([1])):
         with pytest.raises(ParameterError, match=r"\w+ is not a table of data; give .*or the path of a file"):
@@ -170,7 +170,7 @@ def test_a_table_with_a_column_nobody_described_is_refused_as_a_file_is(tmp_path
     wide = pl.DataFrame({"age": [31], "city": ["Nara"], "ssn": ["123"]})
     wide.write_csv(tmp_path / "wide.csv")
     for data in (wide, wide.to_pandas(), tmp_path / "wide.csv"):
-        with pytest.raises(SchemaError, match="column ssn: the schema custom does not say what the column is"):
+        with pytest.raises(SchemaError, match="column ssn: the schema custom does not describe this column"):
             as_records(data, PEOPLE)
     more = pl.DataFrame(ROWS).with_columns(till=pl.lit(3))
     assert as_records(more, SCHEMA).schema.names == tuple(ROWS), "in a history others are left out"
@@ -336,7 +336,7 @@ def test_a_table_of_ones_own_making_is_measured() -> None:
     table = Table.of({"id": ["1", "2", "3", "4"], "sex": ["f", "f", "f", "m"]}, people)
     mine = pd.DataFrame({"sex": ["f", "f", "m", "m"]})
     assert noren.measure(table, mine, "l1-precision").value == 0.75
-    with pytest.raises(SchemaError, match="column name: the schema custom does not say what the column is"):
+    with pytest.raises(SchemaError, match="column name: the schema custom does not describe this column"):
         noren.measure(table, mine.assign(name="x"), "l1-precision")
 
 

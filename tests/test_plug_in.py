@@ -48,7 +48,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.release import Release, Statement
-from noren.protocols import KeptShare, Placing, PromiseKind, Runtime, Strength, in_form, what_is_left
+from noren.protocols import KeptShare, UtilityAxis, PromiseKind, Runtime, Strength, in_form, what_is_left
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import silent
 from noren.protocols import Attack, Guess, Measure, Method, Score
@@ -128,7 +128,8 @@ class WeeksKept(Measure):
     needs = frozenset({"original", "public"})
     side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {"weeks": "weeks kept"}
-    places = Placing("of the weeks", "weeks that stayed", share=what_is_left, sentence="Of the weeks {use} stayed")
+    utility_axis = UtilityAxis("of the weeks", "weeks that stayed", share=what_is_left,
+                              sentence="Of the weeks {use} stayed")
     keeps = KeptShare("weeks")
 
     def measure(self, evidence, *, progress=silent):

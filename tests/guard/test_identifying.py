@@ -242,7 +242,7 @@ def test_public_parts_are_looked_into() -> None:
     assert {name: (one.kind, one.sure) for name, one in found.items()} == {
         "name": ("name", True), "kind": ("e-mail", True)
     }  # fmt: skip
-    assert found["kind"] == Identifying("kind", "e-mail", True, "2 of 2 cells hold an e-mail address")
+    assert found["kind"] == Identifying("kind", "e-mail", True, "2 of 2 values contain e-mail addresses")
 
 
 def test_columns_with_a_part_in_purchases_are_found_by_their_values_alone() -> None:
@@ -271,7 +271,7 @@ def test_an_outcome_is_asked_about_where_nothing_is_sensitive() -> None:
     guess = guess_columns(pl.DataFrame(people))
     asked = {question.column: question for question in guess.questions}
     assert asked["default"].text == (
-        "Is default sensitive? No column is marked sensitive, so nobody checks what is learnt of a person"
+        "Is default sensitive? No column is marked sensitive, so attribute disclosure is not checked"
     )
     assert (asked["default"].about, asked["default"].chosen, asked["default"].stops) == ("role", "quasi", False)
     assert [answer.value for answer in asked["default"].answers] == ["identifier", "quasi", "sensitive", "other"]
@@ -309,7 +309,7 @@ def test_what_was_bought_stays_what_was_bought_and_is_asked_about() -> None:
     assert guess.schema["item"].role == Role.ITEM
     assert (question.column, question.chosen) == ("item", "item")
     assert [answer.value for answer in question.answers] == ["identifier", "other", "item"]
-    assert question.text == "item: 60 of 60 cells hold an e-mail address; does it identify people? item was chosen"
+    assert question.text == "item: 60 of 60 values contain e-mail addresses; does it identify people? item was chosen"
 
 
 def test_the_studio_asks_and_takes_the_answer(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_a_cell_that_holds_the_name_of_its_own_row_is_found() -> None:
     data = shop(role="identifier")
     texts = pl.format("for {}, with love", pl.col("Customer Name")).alias("item")
     data = replace(data, frame=data.frame.with_columns(texts))
-    with pytest.raises(SchemaError, match="22 of 22 cells hold the Customer Name of their own row"):
+    with pytest.raises(SchemaError, match="22 of 22 cells contain the Customer Name of their row"):
         api.protect(data, "thin", seed=2**40)
 
 

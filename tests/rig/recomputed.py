@@ -65,7 +65,7 @@ def final_table(
                     continue
                 counted = [found["values"]]
                 if rulebook.baseline.counts:
-                    counted += [part.get("values", {}) for part in found["house"].values()]
+                    counted += [part.get("values", {}) for part in found["baseline"].values()]
                 for tried in (other for other in guesses if other.against == one.submission):
                     guess.write_bytes(tried.content)
                     judged = score_guess(rulebook, original, file, salt, f"{label}/{one.submission}", guess)

@@ -163,17 +163,17 @@ class Visit:
         if outcome.verdict != "ok":
             yield from (Outcome(step, "–") for step in STEPS[1:])
             return
-        attack = noren("attack", self.file, release, *known, "--with", "all", "--out", guesses, "--json")
+        attack = noren("attack", self.file, release, *known, "--attacks", "all", "--out", guesses, "--json")
         yield _with_json(judged("attack", attack), attack)
         more = ("--guess", guesses) if guesses.is_dir() else ()
-        measure = noren("measure", self.file, release, *known, "--with", "all", *more, "--json")
+        measure = noren("measure", self.file, release, *known, "--measures", "all", *more, "--json")
         yield _with_json(judged("measure", measure), measure)
         page = place / "report.html"
         report = judged("report", noren("report", self.file, release, *known, "--out", page))
         if report.verdict == "ok" and "</html>" not in page.read_text(encoding="utf-8"):
             report = Outcome("report", "BROKEN", "the page is not whole")
         yield report
-        publish = judged("publish", noren("publish", release, "--out", out, "--anyway", "for the zoo", "--json"))
+        publish = judged("publish", noren("publish", release, "--out", out, "--override", "for the zoo", "--json"))
         if publish.verdict == "ok":
             told = leaked(self.ids(), sorted(out.rglob("*")))
             publish = Outcome("publish", "BROKEN", f"published: {told}") if told else publish
