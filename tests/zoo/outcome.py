@@ -1,4 +1,4 @@
-"""What came of one step: it worked, it asked, it said what to do; or it was wrong, or it broke."""
+"""What came of one step: it worked, it asked, it refused with a remedy; or it was wrong, or it broke."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from noren.cli import run
 
-__all__ = ["Outcome", "Said", "judged", "noren"]
+__all__ = ["CommandResult", "Outcome", "judged", "noren"]
 
-Verdict = Literal["ok", "asked", "said", "WRONG", "BROKEN", "–"]
+Verdict = Literal["ok", "asked", "refused", "WRONG", "BROKEN", "–"]
 SURROUNDINGS = {"NOREN_LANG": "en", "COLUMNS": "200"}
 
 
@@ -34,7 +34,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     """What a command left: exit code, standard output, standard error."""
 
     code: int
@@ -67,8 +67,8 @@ def _surroundings(names: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def noren(*words: object) -> Said:
-    """Run ``noren`` in this process; an error that gets past the command line is told by its last line."""
+def noren(*words: object) -> CommandResult:
+    """Run ``noren`` in this process; an error that gets past the command line is reported by its last line."""
     out, err = io.StringIO(), io.StringIO()
     with _surroundings(SURROUNDINGS), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -76,21 +76,21 @@ def noren(*words: object) -> Said:
         except Exception:
             traceback.print_exc(limit=-3)
             code = 70
-    return Said(code, out.getvalue(), err.getvalue())
+    return CommandResult(code, out.getvalue(), err.getvalue())
 
 
-def judged(step: str, said: Said) -> Outcome:
-    """Tell ``ok`` (exit code 0), ``said`` (1 or 2, with one line that ends in a cure) and BROKEN (all else) apart."""
-    if said.code == 0:
+def judged(step: str, result: CommandResult) -> Outcome:
+    """Return ``ok`` for exit code 0, ``refused`` for 1 or 2 with one line that ends in a remedy, else ``BROKEN``."""
+    if result.code == 0:
         return Outcome(step, "ok")
-    last = said.err.strip().splitlines()[-1] if said.err.strip() else "nothing was said"
-    if said.code not in (1, 2) or "Traceback" in said.err:
+    last = result.err.strip().splitlines()[-1] if result.err.strip() else "no message"
+    if result.code not in (1, 2) or "Traceback" in result.err:
         return Outcome(step, "BROKEN", last)
-    if not said.sentence:
+    if not result.sentence:
         return Outcome(step, "BROKEN", f"not one line: {last}")
-    if "report the method" in said.sentence:
+    if "report the method" in result.sentence:
         # the release was stopped by its own audit: nothing leaked, and nothing a person can do
-        return Outcome(step, "BROKEN", said.sentence)
-    if ";" not in said.sentence:
-        return Outcome(step, "BROKEN", f"no cure: {said.sentence}")
-    return Outcome(step, "said", said.sentence)
+        return Outcome(step, "BROKEN", result.sentence)
+    if ";" not in result.sentence:
+        return Outcome(step, "BROKEN", f"no remedy: {result.sentence}")
+    return Outcome(step, "refused", result.sentence)

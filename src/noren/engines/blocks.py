@@ -76,7 +76,7 @@ _left: list[threading.Event] = []
 """Of each piece of work that was left, whether it ended; a thread whose join was interrupted says so too early."""
 
 
-def run_interruptibly(work: Callable[..., Result], *given: Any, **named: Any) -> Result:
+def run_interruptibly(work: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
     """Return ``work(*given, **named)``; an interruption from the keyboard is heard while it goes on.
 
     Outside the main thread, where no signal arrives, it is called as it is; so it is inside other such work.
@@ -85,14 +85,14 @@ def run_interruptibly(work: Callable[..., Result], *given: Any, **named: Any) ->
     4
     """
     if threading.current_thread() is not threading.main_thread():
-        return work(*given, **named)
+        return work(*args, **kwargs)
     answer: list[Result] = []
     trouble: list[BaseException] = []
     surroundings = copy_context()
 
     def run() -> None:
         try:
-            answer.append(surroundings.run(work, *given, **named))
+            answer.append(surroundings.run(work, *args, **kwargs))
         except BaseException as error:
             trouble.append(error)
         finally:

@@ -74,9 +74,9 @@ def keep_compiled(beside: Path) -> None:
     folder = Path(tempfile.gettempdir()) / f"noren-kernels-{'own' if user is None else user}"
     with contextlib.suppress(FileExistsError):  # it is there; whose it is shows below
         folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    own = user is None or (found.st_uid == user and not found.st_mode & 0o077)
-    if not (stat.S_ISDIR(found.st_mode) and own):
+    status = folder.lstat()
+    own = user is None or (status.st_uid == user and not status.st_mode & 0o077)
+    if not (stat.S_ISDIR(status.st_mode) and own):
         folder = Path(tempfile.mkdtemp(prefix="noren-kernels-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["NUMBA_CACHE_DIR"] = str(folder)  # for Numba, which reads it once, and for the processes we start

@@ -87,11 +87,15 @@ class KernelCache(FunctionCache):
         for processor in filter(None, (baseline(), tuple(host))):
             try:
                 file = self._file(sig, triple, *processor)
-                kept = pickle.loads(file.read_bytes())  # noqa: S301 (as trusted as the package it lies in)
+                compiled = pickle.loads(file.read_bytes())  # noqa: S301 (as trusted as the package it lies in)
             except (OSError, EOFError, pickle.UnpicklingError):  # not there, or not whole
                 continue
-            return self._impl.rebuild(target_context, kept)
-        return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            return self._impl.rebuild(target_context, compiled)
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError):  # its index names a type that was renamed or moved since
+            self.flush()  # type: ignore[no-untyped-call]
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was just compiled: with Numba's own, or where objects are being made."""

@@ -146,7 +146,7 @@ def pitman_uniques(classes: ClassCounts, population: float) -> float | None:
             for alpha in (0.2, 0.8)
             for theta in (1.0, u)
         ),
-        key=lambda one: float(one.fun),
+        key=lambda fit: float(fit.fun),
     )
     alpha = float(expit(best.x[0]))
     theta = float(np.exp(best.x[1])) - alpha
@@ -169,19 +169,19 @@ def snb_uniques(classes: ClassCounts, population: float) -> float | None:
 
     None where no α and β solve them.
     """
-    f, one, two = classes.rows / population, classes.of(1), classes.of(2)
-    if not one:
+    f, singles, doubles = classes.rows / population, classes.of(1), classes.of(2)
+    if not singles:
         return 0.0
     if f >= 1:
-        return one
-    if not two:
+        return singles
+    if not doubles:
         return None
     # how many classes the population has (Haas and Stokes 1998, their third estimator after Shlosser)
     i, count = classes.size, classes.number
     unseen = (1 - f) ** i
     more = (i * f * f * (1 - f * f) ** (i - 1)) @ count / ((unseen * ((1 + f) ** np.minimum(i, 1e3) - 1)) @ count)
     ratio = (unseen @ count) / ((i * f * (1 - f) ** (i - 1)) @ count)
-    total = float(classes.classes + one * more * ratio**2)
+    total = float(classes.classes + singles * more * ratio**2)
     if not np.isfinite(total) or total > population:
         return None
 
@@ -191,10 +191,10 @@ def snb_uniques(classes: ClassCounts, population: float) -> float | None:
         share = np.exp(alpha * (np.log(beta) - np.log1p(-left)))
         first = total * f * share * (1 + alpha * left / (1 - left))
         second = total * f * f / 2 * alpha * (1 - beta) * share * (2 + (alpha - 1) * left) / (1 - left) ** 2
-        return np.log(np.maximum([first / one, second / two], 1e-300))
+        return np.log(np.maximum([first / singles, second / doubles], 1e-300))
 
     starts = [(a, b) for a in (-2.0, 0.0, 2.0) for b in (-4.0, 0.0, 4.0)]
-    found = min((least_squares(misses, at, bounds=(-20, 20)) for at in starts), key=lambda fit: float(fit.cost))
-    if found.cost > _NEAR:
+    solution = min((least_squares(misses, at, bounds=(-20, 20)) for at in starts), key=lambda fit: float(fit.cost))
+    if solution.cost > _NEAR:
         return None
-    return float(total * np.exp(np.exp(found.x[0]) * np.log(expit(found.x[1]))))
+    return float(total * np.exp(np.exp(solution.x[0]) * np.log(expit(solution.x[1]))))

@@ -9,14 +9,14 @@ from noren.engines.accelerated import alignments
 from noren.engines.accelerated.alignments import pair_costs_by, pair_costs_on
 from noren.engines.accelerated.device import Accelerator, processor
 from noren.engines.choice import LOCAL, EngineChoice
-from noren.kernels.sharing.alignment import AlignmentCosts, LaidRows, pair_costs
+from noren.kernels.sharing.alignment import AlignmentCosts, RowArrays, pair_costs
 from noren.kernels.sharing.pairing import PairTable, costs_elsewhere, pair_tariff
 
 COUNTS = [0, 0, 1, 1, 2, 3, 4, 6, 7, 9, 12]
 PAIRS = np.array([(u, v) for u in range(len(COUNTS)) for v in range(len(COUNTS)) if u != v])
 
 
-def by_kernel(rows: LaidRows, tariff: AlignmentCosts, limits: np.ndarray) -> np.ndarray:
+def by_kernel(rows: RowArrays, tariff: AlignmentCosts, limits: np.ndarray) -> np.ndarray:
     return pair_costs(rows, tariff, PAIRS, limits)
 
 

@@ -112,7 +112,7 @@ def score_of(
             for row, gone in zip(rows, lost, strict=True)
             if gone
         )
-        prices.append((costs.shown[column, level] + extra - costs.least[column]) * costs.scale[column])
+        prices.append((costs.full[column, level] + extra - costs.least[column]) * costs.scale[column])
     if goal == SUM:
         return float(sum(prices))
     return float(math.prod(1 + price for price in prices) ** (1 / len(prices)) - 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noren.kernels.reconstruction.held_out import candidates, dealt, weighed
+from noren.kernels.reconstruction.held_out import candidates, random_folds, weighed
 from noren.kernels.reconstruction.pairs import TREE, automatic
 
 RHOS = [0.45, 0.45, 0.45]
@@ -64,7 +64,7 @@ def test_one_attribute_has_no_pairs() -> None:
     y = np.array([700.0, 200.0, 100.0])
     one = automatic(y, [0.5], np.random.default_rng(1))
     generator = np.random.default_rng(1)
-    assert (one.table == weighed(candidates(dealt(y, generator), [0.5], generator)).table).all()
+    assert (one.table == weighed(candidates(random_folds(y, generator), [0.5], generator)).table).all()
     assert TREE not in one.weights
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from noren.kernels.reconstruction.estimates import expectation_maximisation, maximum_likelihood
-from noren.kernels.reconstruction.held_out import Chosen, candidates, dealt, kept_share, weighed
+from noren.kernels.reconstruction.held_out import Chosen, candidates, kept_share, random_folds, weighed
 from noren.kernels.reconstruction.retention import laplace, mixed
 
 
@@ -27,7 +27,7 @@ def drawn(truth: np.ndarray, rhos: list[float], rows: int, seed: int) -> tuple[n
 
 
 def held_out_choice(y: np.ndarray, channels: list[Any], generator: np.random.Generator) -> Chosen:
-    return weighed(candidates(dealt(y, generator), channels, generator))
+    return weighed(candidates(random_folds(y, generator), channels, generator))
 
 
 def precision(x: np.ndarray, y: np.ndarray) -> float:
@@ -36,7 +36,7 @@ def precision(x: np.ndarray, y: np.ndarray) -> float:
 
 def test_every_record_is_dealt_once() -> None:
     y = np.random.default_rng(1).integers(0, 9, (3, 4)).astype(np.float64)
-    parts = dealt(y, np.random.default_rng(2), 4)
+    parts = random_folds(y, np.random.default_rng(2), 4)
     assert len(parts) == 4
     assert sum(parts) == pytest.approx(y)
 
@@ -94,6 +94,6 @@ def test_noise_on_a_grid_is_reconstructed_too() -> None:
 def test_three_attributes_have_log_linear_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noren.kernels.reconstruction.held_out._LATENT_STEPS", (5, 20))
     _x, y = drawn(np.full((2, 2, 3), 1 / 12), [0.5] * 3, 500, 1)
-    parts = dealt(y, np.random.default_rng(1), 3)
+    parts = random_folds(y, np.random.default_rng(1), 3)
     names = {one.name.rpartition(",")[0] for one in candidates(parts, [0.5] * 3, np.random.default_rng(1))}
     assert {"em", "two-way", "two-way about 2", "4 latent classes, start 1"} <= names

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from noren.kernels.judging.cell_error import interval_error, set_error
-from noren.kernels.sharing.alignment import LaidRows, laid_rows
+from noren.kernels.sharing.alignment import RowArrays, row_arrays
 from noren.kernels.sharing.shared_histories import SharedGroups, least_cost
 
 WIDTHS = [1.0, 0.01, 1.0]
 SDS = [2.0, 1.5, 0.7]
 
 
-def histories(counts: list[int], seed: int, *, missing: float = 0.0, items: int = 4) -> LaidRows:
+def histories(counts: list[int], seed: int, *, missing: float = 0.0, items: int = 4) -> RowArrays:
     generator = np.random.default_rng(seed)
     total = sum(counts)
     columns = [
@@ -24,10 +24,10 @@ def histories(counts: list[int], seed: int, *, missing: float = 0.0, items: int 
     ]
     columns = [np.where(generator.random(total) < missing, np.nan, c) for c in columns]
     item = np.where(generator.random(total) < missing, -1, generator.integers(0, items, total))
-    return laid_rows(np.concatenate([[0], np.cumsum(counts)]), columns, SDS, WIDTHS, item)
+    return row_arrays(np.concatenate([[0], np.cumsum(counts)]), columns, SDS, WIDTHS, item)
 
 
-def row_cost(rows: LaidRows, together: list[int], *, suppress: bool) -> float:
+def row_cost(rows: RowArrays, together: list[int], *, suppress: bool) -> float:
     """What some rows cost that become one: cell by cell, suppressed beside a blank or where cheaper; or all deleted."""
     total = 0.0
     for c in range(3):
@@ -48,7 +48,7 @@ def row_cost(rows: LaidRows, together: list[int], *, suppress: bool) -> float:
     return min(total, float(rows.worth[together].sum()))
 
 
-def cheapest_group(rows: LaidRows, members: list[int], *, suppress: bool) -> float:
+def cheapest_group(rows: RowArrays, members: list[int], *, suppress: bool) -> float:
     """The least cost of a group over all alignments, by trying every one."""
     lists = [list(range(rows.start[u], rows.start[u + 1])) for u in members]
     shortest, *others = sorted(lists, key=len)
@@ -83,7 +83,7 @@ def cheapest_partition(costs: dict[int, float], people: int) -> float:
     return best[(1 << people) - 1]
 
 
-def group_costs(rows: LaidRows, sizes: range, *, suppress: bool = True) -> dict[int, float]:
+def group_costs(rows: RowArrays, sizes: range, *, suppress: bool = True) -> dict[int, float]:
     """What every group of some sizes costs, by trying every alignment, and every customer deleted whole."""
     people = len(rows.counts)
     costs = {1 << u: float(rows.losses[u]) for u in range(people)}
@@ -93,6 +93,6 @@ def group_costs(rows: LaidRows, sizes: range, *, suppress: bool = True) -> dict[
     return costs
 
 
-def bounded(found: SharedGroups, rows: LaidRows, k: int, *, suppress: bool = True) -> SharedGroups:
+def bounded(found: SharedGroups, rows: RowArrays, k: int, *, suppress: bool = True) -> SharedGroups:
     """The groups found, with their lower bound: pairs come with theirs."""
     return found if found.bound is not None else replace(found, bound=least_cost(rows, k, suppress=suppress))

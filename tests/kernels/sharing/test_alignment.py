@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.kernels.sharing.laid_examples import cheapest_group, histories
 
-from noren.kernels.sharing.alignment import AlignmentCosts, aligned_pair, laid_rows, pair_costs
+from noren.kernels.sharing.alignment import AlignmentCosts, aligned_pair, pair_costs, row_arrays
 from noren.kernels.sharing.pairing import pair_tariff
 
 EXACT = 1e200
@@ -34,13 +34,13 @@ def test_a_pair_costs_the_least_over_all_alignments(missing: float, suppress: bo
 def test_by_hand() -> None:
     # dates 0 and 1 apart by half a deviation of 2, items differ; the row at 50 is left over: 3 known cells
     dates, prices = np.array([0.0, 1.0, 50.0]), np.array([1.0, 1.0, 1.0])
-    rows = laid_rows(np.array([0, 1, 3]), [dates, prices], [2.0, 0.0], [1.0, 0.01], np.array([0, 1, 1]))
+    rows = row_arrays(np.array([0, 1, 3]), [dates, prices], [2.0, 0.0], [1.0, 0.01], np.array([0, 1, 1]))
     assert costs(rows, pair_tariff(2, suppress=True), [(0, 1)]).tolist() == [0.5 + 1 + 3]
 
 
 def test_a_ceiling_for_each_cell_or_for_each_row() -> None:
     # 10 deviations apart: suppressed cells cost 2, two deleted rows 2 cells each
-    rows = laid_rows(np.array([0, 1, 2]), [np.array([0.0, 10.0])], [1.0], [1.0], np.array([0, 0]))
+    rows = row_arrays(np.array([0, 1, 2]), [np.array([0.0, 10.0])], [1.0], [1.0], np.array([0, 0]))
     assert costs(rows, pair_tariff(2, suppress=True), [(0, 1)]).tolist() == [2.0]
     assert costs(rows, pair_tariff(2, suppress=False), [(0, 1)]).tolist() == [4.0]
     assert aligned_pair(rows, pair_tariff(2, suppress=False), 0, 1)[1].shape == (0, 2)

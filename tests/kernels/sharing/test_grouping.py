@@ -7,7 +7,7 @@ import pytest
 from tests.kernels.sharing.laid_examples import bounded, cheapest_group, histories, partitions, row_cost
 
 from noren.engines.blocks import map_blocks
-from noren.kernels.sharing.alignment import LaidRows, laid_rows
+from noren.kernels.sharing.alignment import RowArrays, row_arrays
 from noren.kernels.sharing.grouping import GroupSearch, group_sizes, groups_by_pairs
 from noren.kernels.sharing.joining import aligned_histories, join, join_costs, settled, without_members, worth_keeping
 from noren.kernels.sharing.pairing import PairTable, pair_tariff
@@ -16,7 +16,7 @@ from noren.kernels.sharing.shared_histories import Budget, Effort, least_cost, s
 SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.06)
 
 
-def table_cost(rows: LaidRows, members: np.ndarray, table: np.ndarray, *, suppress: bool) -> float:
+def table_cost(rows: RowArrays, members: np.ndarray, table: np.ndarray, *, suppress: bool) -> float:
     """What a group costs by the definition."""
     everything = np.concatenate([np.arange(rows.start[u], rows.start[u + 1]) for u in members])
     gone = np.setdiff1d(everything, table.ravel())
@@ -24,7 +24,7 @@ def table_cost(rows: LaidRows, members: np.ndarray, table: np.ndarray, *, suppre
     return float(rows.worth[gone].sum()) + sum(row_cost(rows, c.tolist(), suppress=suppress) for c in table.T)
 
 
-def found(rows: LaidRows, k: int, effort: Effort = SHORT, *, suppress: bool = True, seed: int = 1, spread=map_blocks):
+def found(rows: RowArrays, k: int, effort: Effort = SHORT, *, suppress: bool = True, seed: int = 1, spread=map_blocks):
     generator = np.random.Generator(np.random.Philox(seed))
     return share_histories(
         rows, k, effort, suppress=suppress, generator=generator, budget=Budget(effort.seconds), spread=spread
@@ -210,7 +210,7 @@ def test_groups_of_equal_rows_cost_nothing_whatever_rounding_leaves() -> None:
     generator = np.random.default_rng(7)
     price, many = generator.choice([11.77, 12.0, 77.0], 24), generator.integers(1, 3, 24).astype(float)
     sds = [float(price.std()), float(many.std())]
-    rows = laid_rows(np.arange(25), [price, many], sds, [0.01, 1.0], np.full(24, -1))
+    rows = row_arrays(np.arange(25), [price, many], sds, [0.01, 1.0], np.full(24, -1))
     effort = Effort(rounds=6, starts=4, tries=6, heat=0.03)
     found = share_histories(rows, 3, effort, suppress=True, generator=np.random.default_rng(1), budget=Budget(None))
     together = [row_cost(rows, table.tolist(), suppress=True) for group in found.groups for table in group.table.T]
@@ -220,7 +220,7 @@ def test_groups_of_equal_rows_cost_nothing_whatever_rounding_leaves() -> None:
 @pytest.mark.parametrize("k", [3, 4])
 def test_customers_who_are_alike_cost_nothing(k: int) -> None:
     # ten sixes of equal one-row histories: groups cost 0, which rounding may leave just below it
-    rows = laid_rows(np.arange(61), [np.repeat(np.arange(1.0, 11.0), 6)], [2.872], [0.01], np.zeros(60, dtype=int))
+    rows = row_arrays(np.arange(61), [np.repeat(np.arange(1.0, 11.0), 6)], [2.872], [0.01], np.zeros(60, dtype=int))
     answer = found(rows, k, Effort(rounds=10, starts=2, tries=6, heat=0.2))
     assert 0 <= answer.cost < 1e-12 if k == 3 else answer.cost > 0.1
     assert sorted(len(g.members) for g in answer.groups) == [k] * (60 // k)

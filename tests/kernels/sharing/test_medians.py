@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.kernels.sharing.laid_examples import bounded, histories, partitions, row_cost
 
-from noren.kernels.sharing.alignment import LaidRows, laid_rows
+from noren.kernels.sharing.alignment import RowArrays, row_arrays
 from noren.kernels.sharing.joining import aligned_histories, join, settled, worth_keeping
 from noren.kernels.sharing.pairing import PairTable, pair_tariff
 from noren.kernels.sharing.shared_histories import Budget, Effort, share_histories
@@ -15,7 +15,7 @@ NOTHING = None
 SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.06)
 
 
-def with_medians(rows: LaidRows) -> LaidRows:
+def with_medians(rows: RowArrays) -> RowArrays:
     return rows._replace(medians=True)
 
 
@@ -26,7 +26,7 @@ def column_errors(known: list[float], said: float | None) -> list[float]:
     return [1.0 if x > 1e29 else abs(x - said) for x in known]
 
 
-def cheapest_row(rows: LaidRows, together: list[int], *, suppress: bool) -> float:
+def cheapest_row(rows: RowArrays, together: list[int], *, suppress: bool) -> float:
     """What rows cost that become one, by trying every value there is for each cell, and nothing; or all deleted."""
     total = 0.0
     for c in range(3):
@@ -40,13 +40,13 @@ def cheapest_row(rows: LaidRows, together: list[int], *, suppress: bool) -> floa
     return min(total, float(rows.worth[together].sum()))
 
 
-def table_cost(rows: LaidRows, members: list[int], table: np.ndarray, *, suppress: bool) -> float:
+def table_cost(rows: RowArrays, members: list[int], table: np.ndarray, *, suppress: bool) -> float:
     everything = np.concatenate([np.arange(rows.start[u], rows.start[u + 1]) for u in members])
     gone = np.setdiff1d(everything, table.ravel())
     return float(rows.worth[gone].sum()) + sum(cheapest_row(rows, c.tolist(), suppress=suppress) for c in table.T)
 
 
-def cheapest_group(rows: LaidRows, members: list[int], *, suppress: bool) -> float:
+def cheapest_group(rows: RowArrays, members: list[int], *, suppress: bool) -> float:
     """The least cost of a group over all alignments and all values that could be said."""
     lists = [list(range(rows.start[u], rows.start[u + 1])) for u in members]
     shortest, *others = sorted(lists, key=len)
@@ -95,7 +95,7 @@ def test_a_settled_table_costs_what_it_says_and_no_more_than_hulls(missing: floa
 
 def test_rows_by_hand() -> None:
     """Dates 0, 4 and 10 in units of 2: the median 4 costs 2 and 3, in sum 5; suppressed 3. Two items of three agree."""
-    rows = laid_rows(np.array([0, 1, 2, 3]), [np.array([0.0, 4.0, 10.0])], [2.0], [1.0], np.array([7, 8, 7]))
+    rows = row_arrays(np.array([0, 1, 2, 3]), [np.array([0.0, 4.0, 10.0])], [2.0], [1.0], np.array([7, 8, 7]))
     rows = with_medians(rows)
     places = np.arange(3).reshape(-1, 1)
     assert rows.worth.sum() == 6.0

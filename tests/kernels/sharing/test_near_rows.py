@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from tests.kernels.sharing.laid_examples import histories, row_cost
 
-from noren.kernels.sharing.alignment import LaidRows
+from noren.kernels.sharing.alignment import RowArrays
 from noren.kernels.sharing.grouping import GroupSearch
 from noren.kernels.sharing.joining import LONG, _summed, join, settled
 from noren.kernels.sharing.near_rows import near_assign
 
 
-def own(rows: LaidRows, customer: int) -> np.ndarray:
+def own(rows: RowArrays, customer: int) -> np.ndarray:
     return np.arange(rows.start[customer], rows.start[customer + 1]).reshape(1, -1)
 
 
-def near(rows: LaidRows, one: np.ndarray, other: np.ndarray, limit: float = 1e290) -> tuple[float, np.ndarray]:
+def near(rows: RowArrays, one: np.ndarray, other: np.ndarray, limit: float = 1e290) -> tuple[float, np.ndarray]:
     column_of = np.empty(one.shape[1], dtype=np.int64)
     a, b = _summed(rows, one, -2), _summed(rows, other, -3)
     return near_assign(a[0], b[0], a[1], b[1], rows.width, True, limit, column_of), column_of
@@ -36,7 +36,7 @@ def test_every_column_has_one_of_its_own_and_the_value_is_what_they_cost(few: in
 
 def test_equal_histories_meet_row_by_row() -> None:
     one = histories([200], 3, items=500)
-    rows = LaidRows(
+    rows = RowArrays(
         np.array([0, 200, 400]), np.tile(one.point, 2), np.tile(one.item, 2), np.tile(one.worth, 2), one.width
     )
     value, _column_of = near(rows, own(rows, 0), own(rows, 1))

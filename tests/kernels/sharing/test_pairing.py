@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 from tests.kernels.sharing.laid_examples import cheapest_group, histories, partitions, row_cost
 
-from noren.kernels.sharing.alignment import LaidRows, laid_rows
+from noren.kernels.sharing.alignment import RowArrays, row_arrays
 from noren.kernels.sharing.pairing import (
     PairTable,
     blossom_pairs,
@@ -163,7 +163,7 @@ def test_blocks_of_like_work() -> None:
 # --- ties ------------------------------------------------------------------------------------------------------------
 
 
-def tied(count: int, seed: int, values: int, *, rows: int = 1, missing: bool = False) -> LaidRows:
+def tied(count: int, seed: int, values: int, *, rows: int = 1, missing: bool = False) -> RowArrays:
     """Short histories of few values, so that many are equal and many pairs cost the same."""
     generator = np.random.default_rng(seed)
     counts = generator.integers(1, rows + 1, count)
@@ -172,10 +172,10 @@ def tied(count: int, seed: int, values: int, *, rows: int = 1, missing: bool = F
     if missing:
         columns[1][generator.random(total) < 0.3] = np.nan
     start = np.concatenate(([0], np.cumsum(counts)))
-    return laid_rows(start, columns, [1.0] * 3, [0.5] * 3, generator.integers(0, 2, total))
+    return row_arrays(start, columns, [1.0] * 3, [0.5] * 3, generator.integers(0, 2, total))
 
 
-def cheapest_of_all(rows: LaidRows) -> float:
+def cheapest_of_all(rows: RowArrays) -> float:
     """The cheapest matching of the complete graph, by a blossom algorithm."""
     count = len(rows.counts)
     cost = all_costs(PairTable(rows, pair_tariff(2, suppress=True)))
@@ -184,7 +184,7 @@ def cheapest_of_all(rows: LaidRows) -> float:
     return float(sum(cost[u, v] for u, v in best))
 
 
-def shared(rows: LaidRows, *, suppress: bool = True) -> SharedGroups:
+def shared(rows: RowArrays, *, suppress: bool = True) -> SharedGroups:
     effort = Effort(rounds=0, starts=1, tries=1, heat=0.0)
     return share_histories(
         rows, 2, effort, suppress=suppress, generator=np.random.default_rng(1), budget=Budget(), spread=map
@@ -205,7 +205,7 @@ def test_ties_are_paired_at_the_least_cost(seed: int, values: int, rows: int, mi
 
 def test_equal_histories_cost_nothing_and_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noren.kernels.sharing.shared_histories.cheapest_factor", None)
-    rows = laid_rows(np.arange(301), [np.repeat(np.arange(50.0), 6)], [1.0], [1.0], np.zeros(300, dtype=int))
+    rows = row_arrays(np.arange(301), [np.repeat(np.arange(50.0), 6)], [1.0], [1.0], np.zeros(300, dtype=int))
     found = shared(rows)
     assert (found.cost, found.bound, found.proved, len(found.groups)) == (0.0, 0.0, True, 150)
     assert all(rows.point[0, u] == rows.point[0, v] for g in found.groups for u, v in g.table.T)
@@ -214,7 +214,7 @@ def test_equal_histories_cost_nothing_and_need_no_search(monkeypatch: pytest.Mon
 def test_a_crowd_of_equal_costs_is_closed_by_a_blossom_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
     # all distinct, on a grid: so many pairs are as near as one another that odd sets would never end
     place = np.array(list(itertools.product(range(6), range(5), range(4))), dtype=float)[:118]
-    rows = laid_rows(np.arange(119), list(place.T), [1.0] * 3, [1.0] * 3, np.zeros(118, dtype=int))
+    rows = row_arrays(np.arange(119), list(place.T), [1.0] * 3, [1.0] * 3, np.zeros(118, dtype=int))
     monkeypatch.setattr("noren.kernels.sharing.pairing._CROWDED", 1)
     found = shared(rows)
     assert found.proved

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.kernels.sharing.laid_examples import histories
 
-from noren.kernels.sharing.alignment import LaidRows, laid_rows
+from noren.kernels.sharing.alignment import RowArrays, row_arrays
 from noren.kernels.sharing.grouping import GroupSearch
 from noren.kernels.sharing.partitioning import repartitioned
 
 
-def search_of(rows: LaidRows, groups: list[list[int]]) -> GroupSearch:
+def search_of(rows: RowArrays, groups: list[list[int]]) -> GroupSearch:
     count = len(rows.counts)
     return GroupSearch(
         rows,
@@ -22,7 +22,7 @@ def search_of(rows: LaidRows, groups: list[list[int]]) -> GroupSearch:
 
 def test_crossed_groups_are_set_right() -> None:
     # three clusters of three on a line, every group across all of them
-    rows = laid_rows(
+    rows = row_arrays(
         np.arange(10), [np.repeat([0.0, 5.0, 9.0], 3)], [4.0], [1.0], np.repeat(np.arange(3), 3).astype(np.int64)
     )
     search = search_of(rows, [[0, 3, 6], [1, 4, 7], [2, 5, 8]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.kernels.sharing.laid_examples import bounded, cheapest_partition, group_costs, histories
 
-from noren.kernels.sharing.alignment import LaidRows, laid_rows
+from noren.kernels.sharing.alignment import RowArrays, row_arrays
 from noren.kernels.sharing.grouping import GroupSearch
 from noren.kernels.sharing.pairing import PairTable, cheapest_factor, pair_tariff
 from noren.kernels.sharing.partitioning import resized
@@ -13,18 +13,18 @@ from noren.kernels.sharing.shared_histories import Budget, Effort, SharedGroups,
 SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.06)
 
 
-def found(rows: LaidRows, k: int, *, suppress: bool = True) -> SharedGroups:
+def found(rows: RowArrays, k: int, *, suppress: bool = True) -> SharedGroups:
     answer = share_histories(
         rows, k, SHORT, suppress=suppress, generator=np.random.default_rng(1), budget=Budget(), spread=map
     )
     return bounded(answer, rows, k, suppress=suppress)
 
 
-def equal_rows(*counts: int) -> LaidRows:
+def equal_rows(*counts: int) -> RowArrays:
     """Customers with so many rows each, all of them equal; a row has four cells."""
     total = sum(counts)
     columns = [np.zeros(total) for _ in range(3)]
-    return laid_rows(np.concatenate([[0], np.cumsum(counts)]), columns, [1.0] * 3, [1.0] * 3, np.zeros(total, int))
+    return row_arrays(np.concatenate([[0], np.cumsum(counts)]), columns, [1.0] * 3, [1.0] * 3, np.zeros(total, int))
 
 
 @pytest.mark.parametrize(

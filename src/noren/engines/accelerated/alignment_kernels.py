@@ -15,14 +15,14 @@ import triton.language as tl
 
 
 @triton.jit
-def _line(i, x, y, z, item, worth, inside, xs, ys, zs, items, alone, given):
+def _line(i, x, y, z, item, worth, inside, xs, ys, zs, items, alone, constants):
     """Return what row i adds with each row of the longer history."""
-    slope = tl.load(given)
-    ceiling = tl.load(given + 1)
-    unlike = tl.load(given + 2)
-    half = tl.load(given + 3)
-    deletion = tl.load(given + 4)
-    no_distance = tl.load(given + 5)
+    slope = tl.load(constants)
+    ceiling = tl.load(constants + 1)
+    unlike = tl.load(constants + 2)
+    half = tl.load(constants + 3)
+    deletion = tl.load(constants + 4)
+    no_distance = tl.load(constants + 5)
     dx = tl.abs(xs - tl.load(x + i))
     dy = tl.abs(ys - tl.load(y + i))
     dz = tl.abs(zs - tl.load(z + i))
@@ -34,7 +34,7 @@ def _line(i, x, y, z, item, worth, inside, xs, ys, zs, items, alone, given):
     cost = cost + tl.where(items == mine, 0.0, other)
     apart = tl.load(worth + i) * deletion
     cost = tl.minimum(cost, apart + alone) - alone
-    return tl.where(inside, cost, tl.load(given + 8))
+    return tl.where(inside, cost, tl.load(constants + 8))
 
 
 @triton.jit
@@ -49,19 +49,19 @@ def _first(there, j, width: tl.constexpr):
 
 
 @triton.jit
-def _costs(start, point, item, worth, few, many, limits, values, given, total_rows, width: tl.constexpr):
+def _costs(start, point, item, worth, few, many, limits, values, constants, total_rows, width: tl.constexpr):
     pair = tl.program_id(0)
-    one = tl.load(few + pair)
-    two = tl.load(many + pair)
-    a = tl.load(start + one)
-    b = tl.load(start + two)
-    rows = (tl.load(start + one + 1) - a).to(tl.int32)
-    columns = (tl.load(start + two + 1) - b).to(tl.int32)
-    deletion = tl.load(given + 4)
-    far = tl.load(given + 6)
-    tiny = tl.load(given + 7)
-    nothing = tl.load(given + 9)
-    huge = tl.load(given + 8)
+    shorter = tl.load(few + pair)
+    longer = tl.load(many + pair)
+    a = tl.load(start + shorter)
+    b = tl.load(start + longer)
+    rows = (tl.load(start + shorter + 1) - a).to(tl.int32)
+    columns = (tl.load(start + longer + 1) - b).to(tl.int32)
+    deletion = tl.load(constants + 4)
+    far = tl.load(constants + 6)
+    tiny = tl.load(constants + 7)
+    nothing = tl.load(constants + 9)
+    huge = tl.load(constants + 8)
     j = tl.arange(0, width)
     inside = j < columns
     x = point + a
@@ -80,7 +80,7 @@ def _costs(start, point, item, worth, few, many, limits, values, given, total_ro
 
     bound = nothing
     for i in range(rows):
-        bound += tl.min(_line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, given), axis=0)
+        bound += tl.min(_line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, constants), axis=0)
     value = bound
     alive = bound <= limit
 
@@ -98,7 +98,7 @@ def _costs(start, point, item, worth, few, many, limits, values, given, total_ro
             i = _at(free, j, k)
             k += 1
             bids += 1
-            reduced = _line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, given) - price
+            reduced = _line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, constants) - price
             least = tl.min(reduced, axis=0)
             j1 = _first(reduced == least, j, width)
             rest = tl.where(j == j1, huge, reduced)
@@ -126,7 +126,7 @@ def _costs(start, point, item, worth, few, many, limits, values, given, total_ro
         for at in range(columns):
             bound += _at(price, j, at)
         for i in range(rows):
-            line = _line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, given)
+            line = _line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, constants)
             bound += tl.min(line - price, axis=0)
         value = bound
         alive = bound <= limit
@@ -134,7 +134,7 @@ def _costs(start, point, item, worth, few, many, limits, values, given, total_ro
     begin_row = 0
     while (begin_row < rows) & alive:
         if _at(column_of, j, begin_row) < 0:
-            line = _line(begin_row, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, given)
+            line = _line(begin_row, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, constants)
             open_price = price
             reach = line - price
             before = tl.zeros((width,), dtype=tl.int32) + begin_row
@@ -150,7 +150,7 @@ def _costs(start, point, item, worth, few, many, limits, values, given, total_ro
                 scanned = tl.where(here, 1, scanned)
                 length = tl.where(here, shortest, length)
                 i = _at(row_of, j, sink)
-                line = _line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, given)
+                line = _line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, constants)
                 offset = _at(line, j, sink) - _at(price, j, sink) - shortest
                 reach = tl.where(here, far, reach)
                 open_price = tl.where(here, -far, open_price)
@@ -181,7 +181,7 @@ def _costs(start, point, item, worth, few, many, limits, values, given, total_ro
     if alive:
         value = nothing
         for i in range(rows):
-            line = _line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, given)
+            line = _line(i, x, y, z, its, its_worth, inside, xs, ys, zs, items, alone, constants)
             value += _at(line, j, _at(column_of, j, i))
     tl.store(values + pair, left + value)
 
@@ -190,7 +190,7 @@ def costs(laid: Any, few: Any, many: Any, limits: Any, columns: int) -> Any:
     """Return what pairs cost whose longer history has at most ``columns`` rows, a power of two."""
     accelerator, tariff = laid.accelerator, laid.tariff
     torch = accelerator.torch
-    given = [
+    constants = [
         tariff.slope,
         tariff.ceiling,
         tariff.item,
@@ -203,9 +203,9 @@ def costs(laid: Any, few: Any, many: Any, limits: Any, columns: int) -> Any:
         0,
     ]
     values = torch.empty(len(few), dtype=torch.float64, device=accelerator.device)
-    places = [accelerator.tensor(np.asarray(one)) for one in (few, many, limits)]
+    places = [accelerator.tensor(np.asarray(array)) for array in (few, many, limits)]
     _costs[(len(few),)](
-        laid.start, laid.point, laid.item, laid.worth, *places, values, accelerator.tensor(np.array(given, np.float64)),
+        laid.start, laid.point, laid.item, laid.worth, *places, values, accelerator.tensor(np.array(constants, np.float64)),
         laid.point.shape[1], columns, num_warps=1 if columns <= 128 else 4, enable_fp_fusion=False,
     )  # fmt: skip
     return values.cpu().numpy()

@@ -23,7 +23,7 @@ from noren.engines.choice import EngineChoice
 from noren.kernels.arrays import Real, Whole
 
 if TYPE_CHECKING:
-    from noren.kernels.sharing.alignment import AlignmentCosts, LaidRows
+    from noren.kernels.sharing.alignment import AlignmentCosts, RowArrays
 
 FAR = 1e290
 LONGEST = 512
@@ -49,7 +49,7 @@ def pair_costs_by(engine: EngineChoice) -> Iterator[None]:
     from noren.kernels.sharing.alignment import pair_costs
     from noren.kernels.sharing.pairing import costs_elsewhere
 
-    def costs(rows: LaidRows, tariff: AlignmentCosts, pairs: Whole, limits: Real) -> Real | None:
+    def costs(rows: RowArrays, tariff: AlignmentCosts, pairs: Whole, limits: Real) -> Real | None:
         accelerator = accelerator_for(engine, pays=True) if len(pairs) >= _PAYS else None
         if accelerator is None:
             return None
@@ -66,7 +66,7 @@ def pair_costs_by(engine: EngineChoice) -> Iterator[None]:
 
 
 def pair_costs_on(
-    accelerator: Accelerator, rows: LaidRows, tariff: AlignmentCosts, pairs: Whole, limits: Real
+    accelerator: Accelerator, rows: RowArrays, tariff: AlignmentCosts, pairs: Whole, limits: Real
 ) -> tuple[Real, Whole]:
     """Return what pairs of customers cost, up to their limits; and which pairs are too long to be worked out here."""
     values, counts = np.zeros(len(pairs)), rows.counts
@@ -98,7 +98,7 @@ def pair_costs_on(
 class _DeviceRows:
     """All customers' rows on the device."""
 
-    def __init__(self, accelerator: Accelerator, rows: LaidRows, tariff: AlignmentCosts) -> None:
+    def __init__(self, accelerator: Accelerator, rows: RowArrays, tariff: AlignmentCosts) -> None:
         self.accelerator, self.tariff = accelerator, tariff
         self.start = accelerator.tensor(rows.start)
         self.point, self.item, self.worth = map(accelerator.tensor, (rows.point, rows.item, rows.worth))
@@ -131,8 +131,8 @@ class _DeviceRows:
         cost.masked_fill_(~inside[:, None, :], _OUTSIDE)
         left = torch.where(inside, self.worth[theirs], 0.0).sum(1) * tariff.deletion  # what the longer costs alone
         limit = self.accelerator.tensor(limits) - left
-        found: Real = (left + _Assignments(self.accelerator, cost, rows, columns, limit).least()).cpu().numpy()
-        return found
+        values: Real = (left + _Assignments(self.accelerator, cost, rows, columns, limit).least()).cpu().numpy()
+        return values
 
 
 class _Assignments:

@@ -85,12 +85,12 @@ def accelerator_for(engine: EngineChoice, *, pays: bool) -> Accelerator | None:
         return find_accelerator() if engine.kind == "auto" and pays else None
     if importlib.util.find_spec("torch") is None:
         raise ParameterError(say("no_torch"))
-    found = find_accelerator()
-    if found is None:
+    accelerator = find_accelerator()
+    if accelerator is None:
         import torch
 
         raise ParameterError(say("no_device", version=torch.__version__))
-    return found
+    return accelerator
 
 
 def in_smaller_blocks(accelerator: Accelerator, work: Callable[[int], Result], block: int, *, least: int = 1) -> Result:

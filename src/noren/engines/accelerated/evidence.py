@@ -42,10 +42,10 @@ def weighed_rows(
         start = used = 0
         while start < units:
             stop = max(int(np.searchsorted(done, done[start] + block, side="right")) - 1, start + 1)
-            count, person, said = rows.weighed(start, stop)
+            count, person, evidence = rows.weighed(start, stop)
             first.append(used + np.cumsum(count))
             people.append(person)
-            halves.append(said)
+            halves.append(evidence)
             start, used = stop, used + len(person)
         return np.concatenate(first), np.concatenate(people), np.concatenate(halves)
 
@@ -69,7 +69,7 @@ class _Rows:
         self.accelerator, self.odds, self.limit, self.others = accelerator, odds, limit, other_periods
         known_first, *held = known
         self.unit_first, begin, end, lo, hi, item_first, item, half = public
-        self.person, self.values, self.held = (accelerator.tensor(one) for one in held)
+        self.person, self.values, self.held = (accelerator.tensor(array) for array in held)
         self.begin, self.end, self.lo, self.hi, self.half = map(accelerator.tensor, (begin, end, lo, hi, half))
         self.reach, self.place, self.ratio, self.weight = map(accelerator.tensor, beside)
         self.people, self.periods = held[2].shape[0], held[2].shape[1] - 1
@@ -109,19 +109,19 @@ class _Rows:
         if self.others:
             held = self.held[person, self.periods] - held
         unit = torch.searchsorted(self.accelerator.tensor(self.unit_first[start : stop + 1]), row, right=True) - 1
-        said = torch.log1p(self.odds * weight / held)
-        key, said = self._sums((unit * self.people + person) * 2 + self.half[row], said)
+        evidence = torch.log1p(self.odds * weight / held)
+        key, evidence = self._sums((unit * self.people + person) * 2 + self.half[row], evidence)
         pair, place = torch.unique_consecutive(key // 2, return_inverse=True)
         halves = torch.zeros((len(pair), 2), dtype=torch.float64, device=self.accelerator.device)
-        halves[place, key % 2] = said
+        halves[place, key % 2] = evidence
         unit, person = pair // self.people, pair % self.people
         # the likeliest people of each pseudonym, in their order; of equals the first
         order = torch.sort(-(halves[:, 0] + halves[:, 1]), stable=True)[1]
         order = order[torch.sort(unit[order], stable=True)[1]]
         many = torch.bincount(unit) if len(unit) else torch.zeros(0, dtype=torch.int64, device=unit.device)
         rank = torch.arange(len(order), device=unit.device) - (torch.cumsum(many, 0) - many)[unit[order]]
-        kept = torch.sort(order[rank < self.limit])[0]
-        unit, person, halves = unit[kept], person[kept], halves[kept]
+        likeliest = torch.sort(order[rank < self.limit])[0]
+        unit, person, halves = unit[likeliest], person[likeliest], halves[likeliest]
         count = torch.bincount(unit, minlength=stop - start)
         return count.cpu().numpy(), person.cpu().numpy(), halves.cpu().numpy()
 

@@ -22,12 +22,12 @@ _WARPS, _STAGES = 8, 4
 
 @triton.jit
 def _best(
-    asked, known, asked_size, known_size, place, first, last, overlap, total, who, rows, people,
+    released, known, released_size, known_size, place, first, last, overlap, total, who, rows, people,
     width: tl.constexpr, bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, in_order: tl.constexpr,
 ):  # fmt: skip
     block = tl.program_id(0)
     m = block * bm + tl.arange(0, bm)
-    mine = tl.load(asked_size + m, mask=m < rows, other=1.0)
+    mine = tl.load(released_size + m, mask=m < rows, other=1.0)
     most = tl.load(overlap + m, mask=m < rows, other=0.0)
     of = tl.load(total + m, mask=m < rows, other=1.0)
     whom = tl.load(who + m, mask=m < rows, other=0)
@@ -35,7 +35,7 @@ def _best(
         n = tile * bn + tl.arange(0, bn)
         o = tl.zeros((bm, bn), dtype=tl.float32)
         for k in tl.range(0, width, bk):
-            o = tl.dot(asked.load([block * bm, k]), known.load([tile * bn, k]).T, o)
+            o = tl.dot(released.load([block * bm, k]), known.load([tile * bn, k]).T, o)
         theirs = tl.load(known_size + n, mask=n < people, other=1.0)
         number = tl.load(place + n, mask=n < people, other=2147483647)
         ahead = o * of[:, None] - most[:, None] * theirs[None, :] - (most * mine)[:, None]
@@ -61,12 +61,12 @@ def _best(
 
 
 def best(
-    asked: Any,
+    released: Any,
     known: Any,
     sizes: tuple[Any, Any],
     place: Any,
     tiles: tuple[Any, Any],
-    found: tuple[Any, ...],
+    answers: tuple[Any, ...],
     *,
     in_order: bool,
 ) -> None:
@@ -86,11 +86,11 @@ def best(
         Whether customers stand in order of their numbers.
     """
     left, right = (
-        TensorDescriptor.from_tensor(asked, [ROWS, _DEEP]),
+        TensorDescriptor.from_tensor(released, [ROWS, _DEEP]),
         TensorDescriptor.from_tensor(known, [COLUMNS, _DEEP]),
     )
-    grid = (triton.cdiv(asked.shape[0], ROWS),)
+    grid = (triton.cdiv(released.shape[0], ROWS),)
     _best[grid](
-        left, right, *sizes, place, *tiles, *found, asked.shape[0], known.shape[0],
-        asked.shape[1], ROWS, COLUMNS, _DEEP, in_order, num_warps=_WARPS, num_stages=_STAGES,
+        left, right, *sizes, place, *tiles, *answers, released.shape[0], known.shape[0],
+        released.shape[1], ROWS, COLUMNS, _DEEP, in_order, num_warps=_WARPS, num_stages=_STAGES,
     )  # fmt: skip

@@ -36,12 +36,12 @@ _FIRST_LOOK, _FEWEST_TILES = 1 / 8, 8
 """The share of customers, of about the same size, that are looked at before the ranges are drawn."""
 _WIDE = 0.5
 
-Told = Callable[[float], None]
+Hook = Callable[[float], None]
 
 
-def pairs_pay(asked: int, people: int) -> bool:
+def pairs_pay(sets: int, people: int) -> bool:
     """Tell whether so many released sets and customers are worth a graphics processor."""
-    return float(asked) * people >= _PAYS
+    return float(sets) * people >= _PAYS
 
 
 def most_similar_sets(
@@ -50,7 +50,7 @@ def most_similar_sets(
     released: ItemSets,
     items: int,
     candidates: int = 1,
-    told: Told = lambda _done: None,
+    report: Hook = lambda _done: None,
 ) -> tuple[Whole, Real]:
     """Return for each released set the most similar customers, best first, and how similar they are.
 
@@ -73,10 +73,10 @@ def most_similar_sets(
     matrices = (len(known.total) + len(released.total)) * _wide(items)
     fused_bytes = matrices + 16 * (len(known.item) + len(released.item)) + (1 << 30)
     if accelerator.fused and sure and fused_bytes < accelerator.room():
-        return _fused(accelerator, known, released, items, told)
+        return _fused(accelerator, known, released, items, report)
     rows = min(_ROWS, max(accelerator.room() // (64 * _COLUMNS), _LEAST_BLOCK))
     return in_smaller_blocks(
-        accelerator, lambda block: _in_blocks(accelerator, known, released, items, candidates, block, told), rows,
+        accelerator, lambda block: _in_blocks(accelerator, known, released, items, candidates, block, report), rows,
         least=_LEAST_BLOCK,
     )  # fmt: skip
 
@@ -85,16 +85,16 @@ def most_similar_sets(
 
 
 def _in_blocks(
-    accelerator: Accelerator, known: ItemSets, released: ItemSets, items: int, candidates: int, rows: int, told: Told
+    accelerator: Accelerator, known: ItemSets, released: ItemSets, items: int, candidates: int, rows: int, report: Hook
 ) -> tuple[Whole, Real]:
-    asked, people = len(released.total), len(known.total)
+    sets, people = len(released.total), len(known.total)
     columns = max(rows * (_COLUMNS // _ROWS), 1)
-    customer, score = np.full((asked, candidates), NOBODY, dtype=np.int64), np.zeros((asked, candidates))
-    for start in range(0, asked, rows):
-        stop = min(start + rows, asked)
+    customer, score = np.full((sets, candidates), NOBODY, dtype=np.int64), np.zeros((sets, candidates))
+    for start in range(0, sets, rows):
+        stop = min(start + rows, sets)
         left = _matrix(accelerator, released, start, stop, items)
         total = accelerator.tensor(released.total[start:stop], left.dtype)
-        found = None
+        best = None
         for low in range(0, people, columns):
             high = min(low + columns, people)
             right = _matrix(accelerator, known, low, high, items, left.dtype)
@@ -102,19 +102,19 @@ def _in_blocks(
             # J = S / (W + u·s - S) in 64 bits; 0 where nothing is shared
             overlap = (left @ right.T).double()
             either = (total.double()[:, None] + size.double()[None, :] - overlap).clamp_min(1.0)
-            found = _better(accelerator, found, overlap / either, low, candidates)
-        if found is not None:
-            how, who = (part.cpu().numpy() for part in found)
+            best = _better(accelerator, best, overlap / either, low, candidates)
+        if best is not None:
+            how, who = (part.cpu().numpy() for part in best)
             score[start:stop, : how.shape[1]], customer[start:stop, : how.shape[1]] = (
                 how,
                 np.where(how > 0, who, NOBODY),
             )
-        told(stop / asked)
+        report(stop / sets)
     return customer, score
 
 
 def _better(
-    accelerator: Accelerator, found: tuple[Tensor, Tensor] | None, how: Tensor, low: int, candidates: int
+    accelerator: Accelerator, best: tuple[Tensor, Tensor] | None, how: Tensor, low: int, candidates: int
 ) -> tuple[Tensor, Tensor]:
     """Return the most similar of those found before and those of a block, the earlier ones first among equals."""
     torch = accelerator.torch
@@ -124,11 +124,11 @@ def _better(
     else:
         top, at = (part[:, :candidates] for part in torch.sort(how, dim=1, descending=True, stable=True))
     at = at + low
-    if found is None:
+    if best is None:
         return top, at
-    both, who = torch.cat([found[0], top], dim=1), torch.cat([found[1], at], dim=1)
-    best, order = torch.sort(both, dim=1, descending=True, stable=True)
-    return best[:, :candidates], who.gather(1, order[:, :candidates])
+    both, who = torch.cat([best[0], top], dim=1), torch.cat([best[1], at], dim=1)
+    merged, order = torch.sort(both, dim=1, descending=True, stable=True)
+    return merged[:, :candidates], who.gather(1, order[:, :candidates])
 
 
 def _matrix(accelerator: Accelerator, sets: ItemSets, start: int, stop: int, items: int, dtype: Any = None) -> Tensor:
@@ -151,28 +151,28 @@ def _wide(items: int) -> int:
 
 
 def _fused(
-    accelerator: Accelerator, known: ItemSets, released: ItemSets, items: int, told: Told, *, pruned: bool = True
+    accelerator: Accelerator, known: ItemSets, released: ItemSets, items: int, report: Hook, *, pruned: bool = True
 ) -> tuple[Whole, Real]:
     """Return the answers of the kernel; similarities are formed anew from the overlaps, in 64 bits."""
     from noren.engines.accelerated import set_kernels
 
     torch = accelerator.torch
     by_size = np.argsort(known.sizes, kind="stable") if pruned else np.arange(len(known.total))
-    asked = np.argsort(released.total, kind="stable") if pruned else np.arange(len(released.total))
-    size, total = known.sizes[by_size], released.total[asked]
+    by_total = np.argsort(released.total, kind="stable") if pruned else np.arange(len(released.total))
+    size, total = known.sizes[by_size], released.total[by_total]
     right = _bits(accelerator, known, by_size, items)
-    left = _bits(accelerator, released, asked, items)
+    left = _bits(accelerator, released, by_total, items)
     real = torch.float32
     sizes = accelerator.tensor(np.maximum(size, 1), real)
     place = accelerator.tensor(by_size, torch.int32)
-    rows, tiles = len(asked), -(-len(size) // _BN)
+    rows, tiles = len(by_total), -(-len(size) // _BN)
 
-    def look(left: Tensor, total: Whole, found: list[Tensor], first: Whole, last: Whole) -> None:
+    def look(left: Tensor, total: Whole, answers: list[Tensor], first: Whole, last: Whole) -> None:
         ranges = accelerator.tensor(first, torch.int32), accelerator.tensor(last, torch.int32)
         theirs = accelerator.tensor(np.maximum(total, 1), real)
-        set_kernels.best(left, right, (theirs, sizes), place, ranges, tuple(found), in_order=not pruned)
+        set_kernels.best(left, right, (theirs, sizes), place, ranges, tuple(answers), in_order=not pruned)
 
-    found = [
+    answers = [
         torch.zeros(rows, dtype=real, device=accelerator.device),
         torch.ones(rows, dtype=real, device=accelerator.device),
         torch.full((rows,), 2**31 - 1, dtype=torch.int32, device=accelerator.device),
@@ -182,32 +182,32 @@ def _fused(
         middle = np.searchsorted(size, total[np.minimum(starts + _BM // 2, rows - 1)]) // _BN
         some = min(max(int(_FIRST_LOOK * tiles), _FEWEST_TILES), tiles)
         first = np.clip(middle - some // 2, 0, tiles - some)
-        look(left, total, found, first, first + some)
-        told(0.1)
-        low, high = _ranges(found, total, size)
+        look(left, total, answers, first, first + some)
+        report(0.1)
+        low, high = _ranges(answers, total, size)
         # neighbours of like ranges by where they lie, the few wide ones together
         order = np.lexsort((low + high, high - low > _WIDE * len(size)))
         move = accelerator.tensor(order)
-        left, total, asked = left[move], total[order], asked[order]
-        found = [one[move] for one in found]
+        left, total, by_total = left[move], total[order], by_total[order]
+        answers = [array[move] for array in answers]
         low, high = low[order], high[order]
         first = np.minimum.reduceat(low, starts) // _BN
         last = -(-np.maximum.reduceat(high, starts) // _BN)
-        look(left, total, found, first, last)
+        look(left, total, answers, first, last)
     else:
-        look(left, total, found, np.zeros_like(starts), np.full_like(starts, tiles))
-    overlap, both, who = (one.cpu().numpy().astype(np.int64) for one in found)
+        look(left, total, answers, np.zeros_like(starts), np.full_like(starts, tiles))
+    overlap, both, who = (array.cpu().numpy().astype(np.int64) for array in answers)
     customer, score = np.full((rows, 1), NOBODY, dtype=np.int64), np.zeros((rows, 1))
     some = overlap > 0
-    customer[asked[some], 0] = who[some]
-    score[asked[some], 0] = overlap[some] / (both - overlap)[some]
-    told(1.0)
+    customer[by_total[some], 0] = who[some]
+    score[by_total[some], 0] = overlap[some] / (both - overlap)[some]
+    report(1.0)
     return customer, score
 
 
-def _ranges(found: list[Tensor], total: Whole, size: Whole) -> tuple[Whole, Whole]:
+def _ranges(answers: list[Tensor], total: Whole, size: Whole) -> tuple[Whole, Whole]:
     """Return which customers, standing by size, may be as similar as the best so far: J ≤ smaller size / larger."""
-    overlap, both = (one.cpu().numpy().astype(np.float64) for one in found[:2])
+    overlap, both = (array.cpu().numpy().astype(np.float64) for array in answers[:2])
     least = overlap / np.maximum(both - overlap, 1.0) * (1 - 1e-9)
     low = np.searchsorted(size, np.ceil(least * total - 1e-6), side="left")
     high = np.searchsorted(size, np.floor(total / np.maximum(least, 1e-12) + 1e-6), side="right")

@@ -75,12 +75,12 @@ def _spread(z, both, of_c, of_d, t0, t1, t2, length, c_size: tl.constexpr, d_siz
     ab = tl.program_id(2).to(tl.int64)
     r = tl.program_id(0) * block + tl.arange(0, block)
     inside = r < length
-    said = t0 * tl.load(both + ab * length + r, mask=inside) + t1 * tl.load(
+    base = t0 * tl.load(both + ab * length + r, mask=inside) + t1 * tl.load(
         of_c + (ab * c_size + c) * length + r, mask=inside
     )
     for d in tl.static_range(d_size):
         more = tl.load(of_d + (ab * d_size + d) * length + r, mask=inside)
-        tl.store(z + ((ab * c_size + c) * d_size + d) * length + r, said + t2 * more, mask=inside)
+        tl.store(z + ((ab * c_size + c) * d_size + d) * length + r, base + t2 * more, mask=inside)
 
 
 def rows(x: Any, z: Any, sizes: Sequence[int], rhos: Sequence[float]) -> None:

@@ -142,10 +142,10 @@ class ObservedTable:
         none = np.zeros(len(codes[0]), dtype=np.int64)
 
         def flat(axes: Sequence[int | None]) -> Whole:
-            found = none
+            place = none
             for a in axes:
-                found = found if a is None else found * self.sizes[a] + codes[a]
-            return found
+                place = place if a is None else place * self.sizes[a] + codes[a]
+            return place
 
         c, d, r = flat(self.plan.two[:1]), flat(self.plan.two[1:]), flat(self.plan.rows)
         column, which = np.unique((c * d_size + d) * length + r, return_inverse=True)
@@ -172,15 +172,15 @@ class ObservedTable:
 
     def expected(self) -> Tensor:
         """Return how many records the estimate lets expect in each seen cell."""
-        found = self._other.view(self._shape[0], -1).index_select(1, self._columns) * self._terms[3]
+        expected = self._other.view(self._shape[0], -1).index_select(1, self._columns) * self._terms[3]
         for term, table, at in zip(self._terms, self._sums(), self._sums_at, strict=False):
-            found += term * table.index_select(1, at)
-        return (self._first @ found)[self._seen]
+            expected += term * table.index_select(1, at)
+        return (self._first @ expected)[self._seen]
 
     def likelihood(self) -> float:
         """Return the logarithm of the chance of what was seen, but for a constant."""
-        said = self.accelerator.torch.log(self.expected().double().clamp_min(_LEAST) / self.records)
-        return float((self._counts.double() * said).sum())
+        log_share = self.accelerator.torch.log(self.expected().double().clamp_min(_LEAST) / self.records)
+        return float((self._counts.double() * log_share).sum())
 
     def margin(self, axes: Sequence[int]) -> Real:
         """Return the table of some attributes, in that order."""
@@ -188,9 +188,9 @@ class ObservedTable:
         whole = self.x.view([self.sizes[a] for a in order])
         left = [at for at, a in enumerate(order) if a not in axes]
         table = whole.sum(left, dtype=self.accelerator.torch.float64) if left else whole.double()
-        kept = [a for a in order if a in axes]
-        found: Real = table.permute([kept.index(a) for a in axes]).cpu().numpy()
-        return found
+        remaining = [a for a in order if a in axes]
+        margin: Real = table.permute([remaining.index(a) for a in axes]).cpu().numpy()
+        return margin
 
     # --- the three passes over all cells, each with its twin in Triton ---------------------------------------
 

@@ -60,19 +60,19 @@ def _pieces(customer: Whole, item: Whole, quantity: Real, customers: int, items:
         then[place[customer[row]]] = row
         place[customer[row]] += 1
     first = np.zeros(customers + 1, np.int64)
-    found, pieces = np.empty(item.size, np.int64), np.empty(item.size, np.float64)
+    piece_item, pieces = np.empty(item.size, np.int64), np.empty(item.size, np.float64)
     used = 0
     for at in range(item.size):
         row = then[at]
-        if at > 0 and customer[then[at - 1]] == customer[row] and found[used - 1] == item[row]:
+        if at > 0 and customer[then[at - 1]] == customer[row] and piece_item[used - 1] == item[row]:
             pieces[used - 1] += quantity[row]
             continue
-        found[used], pieces[used] = item[row], quantity[row]
+        piece_item[used], pieces[used] = item[row], quantity[row]
         first[customer[row] + 1] += 1
         used += 1
     for c in range(customers):
         first[c + 1] += first[c]
-    return first, found[:used].copy(), pieces[:used].copy()
+    return first, piece_item[:used].copy(), pieces[:used].copy()
 
 
 def scored(pieces: Matrix, score: Score) -> Matrix:
@@ -151,19 +151,19 @@ def _compared(
     for i in range(items):
         many = 0
         for at in range(first[i], first[i + 1]):
-            one = entry[at]
-            for two in range(one + 1, ends[one]):
-                j = item[two]
+            first_entry = entry[at]
+            for second_entry in range(first_entry + 1, ends[first_entry]):
+                j = item[second_entry]
                 if mine[j] == 0.0:
                     seen[many] = j
                     many += 1
-                mine[j] += score[one] * score[two]
+                mine[j] += score[first_entry] * score[second_entry]
         if many == 0:
             continue
         for at in range(first_2[i], first_2[i + 1]):
-            one = entry_2[at]
-            for two in range(one + 1, ends_2[one]):
-                theirs[item_2[two]] += score_2[one] * score_2[two]
+            first_entry = entry_2[at]
+            for second_entry in range(first_entry + 1, ends_2[first_entry]):
+                theirs[item_2[second_entry]] += score_2[first_entry] * score_2[second_entry]
         for at in range(many):
             j = seen[at]
             cosine = mine[j] * inverse[i] * inverse[j]
@@ -171,9 +171,9 @@ def _compared(
             apart[i] += abs(cosine - theirs[j] * inverse_2[i] * inverse_2[j])
             mine[j] = 0.0
         for at in range(first_2[i], first_2[i + 1]):
-            one = entry_2[at]
-            for two in range(one + 1, ends_2[one]):
-                theirs[item_2[two]] = 0.0
+            first_entry = entry_2[at]
+            for second_entry in range(first_entry + 1, ends_2[first_entry]):
+                theirs[item_2[second_entry]] = 0.0
     return total, apart
 
 
@@ -238,14 +238,14 @@ def frequent_sets(baskets: sparse.csc_array, least: int, largest: int) -> list[W
     [[[0], [1]], [[0, 1]]]
     """
     single = np.flatnonzero(np.asarray(baskets.sum(axis=0)).ravel() >= least)
-    found = [single.reshape(-1, 1).astype(np.int64)]
+    sets_by_size = [single.reshape(-1, 1).astype(np.int64)]
     if largest >= 2:
         chosen = baskets[:, single]
         together = sparse.triu(chosen.T @ chosen, k=1).tocoo()
         often = together.data >= least
         pairs = np.column_stack([single[together.row[often]], single[together.col[often]]]).astype(np.int64)
-        found.append(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
-    while len(sets := found[-1]) and len(found) < largest:
+        sets_by_size.append(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+    while len(sets := sets_by_size[-1]) and len(sets_by_size) < largest:
         # sets that differ in their last item alone are joined; the counting drops what has an infrequent part
         _heads, head = np.unique(sets[:, :-1], axis=0, return_inverse=True)
         place = np.arange(len(sets))
@@ -255,5 +255,5 @@ def frequent_sets(baskets: sparse.csc_array, least: int, largest: int) -> list[W
         left = np.repeat(place, partners)
         right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(partners) - partners, partners)
         candidates = np.column_stack([sets[left], sets[right, -1]])
-        found.append(candidates[support(baskets, candidates) >= least])
-    return [sets for sets in found if len(sets)]
+        sets_by_size.append(candidates[support(baskets, candidates) >= least])
+    return [sets for sets in sets_by_size if len(sets)]

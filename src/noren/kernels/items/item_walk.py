@@ -63,12 +63,12 @@ def _narrow(
         turn += 1
         for place in range(about.shows_first[about.bought[at]], about.shows_first[about.bought[at] + 1]):
             stamp[about.shows[place]] = turn
-        kept = 0
+        count_left = 0
         for place in range(left):
             if stamp[room[place]] == turn:
-                room[kept] = room[place]
-                kept += 1
-        left = kept
+                room[count_left] = room[place]
+                count_left += 1
+        left = count_left
     return left, turn
 
 

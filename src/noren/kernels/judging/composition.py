@@ -40,8 +40,8 @@ def pseudonyms_found(sizes: Whole) -> Real:
     >>> pseudonyms_found(np.array([[2, 3], [2, 3], [0, 3]])).tolist()
     [1.0, 1.0]
     """
-    found: Real = _chances(sizes).sum(axis=0)
-    return found
+    chances: Real = _chances(sizes).sum(axis=0)
+    return chances
 
 
 def customers_found(sizes: Whole) -> float:
@@ -183,9 +183,9 @@ def user_matchings(match: Cells, weights: Real) -> Real:
     >>> user_matchings(np.array([[True, True], [True, False]]), np.array([[1.0, 1.0], [2.0, 0.0]])).tolist()
     [0.5, 1.0]
     """
-    found = np.tensordot(weights, match.prod(axis=-1, dtype=np.float64), axes=1)
+    matchings = np.tensordot(weights, match.prod(axis=-1, dtype=np.float64), axes=1)
     many = np.maximum(weights.sum(axis=1), 1.0)
-    return np.asarray(found / many.reshape(-1, *[1] * (found.ndim - 1)))
+    return np.asarray(matchings / many.reshape(-1, *[1] * (matchings.ndim - 1)))
 
 
 def matching_curve(match: Cells, live: Flags) -> Real:
@@ -235,7 +235,7 @@ def windows_of(gain: Real, cells: Real) -> list[Window]:
     >>> windows_of(np.array([1.0, 0.0, 2.0]), np.array([2.0, 2.0, 2.0]))
     [Window(first=2, last=2, value=1.0), Window(first=1, last=2, value=0.5), Window(first=0, last=2, value=0.5)]
     """
-    gain, cells = (np.concatenate([[0.0], np.cumsum(one)]) for one in (gain, cells))
+    gain, cells = (np.concatenate([[0.0], np.cumsum(values)]) for values in (gain, cells))
     worst = []
     for length in range(1, len(gain)):
         rates = _rate(gain[length:] - gain[:-length], cells[length:] - cells[:-length])

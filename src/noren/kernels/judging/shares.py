@@ -27,31 +27,31 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from noren.kernels.arrays import Real
 
 
-def share_low(right: int, asked: int, error: float) -> float:
+def share_low(right: int, trials: int, error: float) -> float:
     """Return what a share is at least, but for a chance of ``error``.
 
     >>> round(share_low(2, 10, 0.025), 4), share_low(0, 0, 0.025)
     (0.0252, 0.0)
     """
-    return float(betaincinv(right, asked - right + 1, error)) if right else 0.0
+    return float(betaincinv(right, trials - right + 1, error)) if right else 0.0
 
 
-def share_high(right: int, asked: int, error: float) -> float:
+def share_high(right: int, trials: int, error: float) -> float:
     """Return what a share is at most, but for a chance of ``error``.
 
     >>> round(share_high(2, 10, 0.025), 4), share_high(0, 0, 0.025)
     (0.5561, 1.0)
     """
-    return float(betaincinv(right + 1, asked - right, 1 - error)) if right < asked else 1.0
+    return float(betaincinv(right + 1, trials - right, 1 - error)) if right < trials else 1.0
 
 
-def share_interval(right: int, asked: int, error: float = 0.05) -> tuple[float, float]:
+def share_interval(right: int, trials: int, error: float = 0.05) -> tuple[float, float]:
     """Return the interval of Clopper and Pearson about a share, of 95 % if not said otherwise.
 
     >>> [round(end, 4) for end in share_interval(2, 10)], share_interval(0, 0)
     ([0.0252, 0.5561], (0.0, 1.0))
     """
-    return share_low(right, asked, error / 2), share_high(right, asked, error / 2)
+    return share_low(right, trials, error / 2), share_high(right, trials, error / 2)
 
 
 def beyond_control(share: float, control: float) -> float:
@@ -63,13 +63,13 @@ def beyond_control(share: float, control: float) -> float:
     return (share - control) / (1 - control) if control < 1 else 0.0
 
 
-def beyond_control_low(right: int, asked: int, right_of_control: int, asked_of_control: int, error: float) -> float:
+def beyond_control_low(right: int, trials: int, right_of_control: int, control_trials: int, error: float) -> float:
     """Return what the risk beyond control is at least, but for a chance of ``error``.
 
     >>> round(beyond_control_low(90, 100, 10, 100, 0.025), 3), beyond_control_low(5, 5, 0, 0, 0.025)
     (0.769, 0.0)
     """
-    return beyond_control(share_low(right, asked, error / 2), share_high(right_of_control, asked_of_control, error / 2))
+    return beyond_control(share_low(right, trials, error / 2), share_high(right_of_control, control_trials, error / 2))
 
 
 def mean_low(values: Sequence[float], error: float) -> float:
@@ -149,10 +149,10 @@ def tpr_at(members: Real, controls: Real, fpr: float) -> float:
     )
     wanted = fpr * len(controls) + _ROUNDING
     at = int(np.searchsorted(false, wanted, side="right")) - 1
-    found = float(true[at])
+    hits = float(true[at])
     if at + 1 < len(false):
-        found += float(true[at + 1] - true[at]) * max(wanted - _ROUNDING - false[at], 0.0) / (false[at + 1] - false[at])
-    return float(found / len(members))
+        hits += float(true[at + 1] - true[at]) * max(wanted - _ROUNDING - false[at], 0.0) / (false[at + 1] - false[at])
+    return float(hits / len(members))
 
 
 def hits_above(members: Real, controls: Real, fpr: float) -> tuple[int, ...]:

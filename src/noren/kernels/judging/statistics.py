@@ -147,11 +147,11 @@ def rejection_limit(samples: int, alpha: float = 0.05) -> float:
     0.5529
     """
     if samples < 3:
-        raise ParameterError(_("{count} releases cannot show a correlation; compare at least 3").format(count=samples))
-    if not 0 < alpha < 1:
         raise ParameterError(
-            _("alpha = {alpha} is not a chance between 0 and 1; use one like 0.05").format(alpha=alpha)
+            _("a correlation of {count} releases says nothing; compare at least 3").format(count=samples)
         )
+    if not 0 < alpha < 1:
+        raise ParameterError.out_of_range("alpha", alpha, "0 < alpha < 1")
     t = float(stdtrit(samples - 2, 1 - alpha / 2))
     return float(t / np.sqrt(samples - 2 + t * t))
 
@@ -159,7 +159,7 @@ def rejection_limit(samples: int, alpha: float = 0.05) -> float:
 # --- Cramér's V: how much two columns of categories have to do with each other ----------------------------------------
 
 
-def cramers_v(one: NDArray[np.integer], two: NDArray[np.integer]) -> float:
+def cramers_v(a: NDArray[np.integer], b: NDArray[np.integer]) -> float:
     """Return ``sqrt(χ² / (n·min(r-1, c-1)))``: 0 for independent columns, 1 where one tells the other.
 
     Values that do not occur do not count as rows or columns; a constant column has nothing to tell.
@@ -168,12 +168,10 @@ def cramers_v(one: NDArray[np.integer], two: NDArray[np.integer]) -> float:
     >>> cramers_v(one, one), cramers_v(one, np.array([0, 1, 0, 1]))
     (1.0, 0.0)
     """
-    if not len(one):
+    if not len(a):
         return 0.0
-    shape = int(one.max()) + 1, int(two.max()) + 1
-    table = (
-        np.bincount(one.astype(np.int64) * shape[1] + two, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
-    )
+    shape = int(a.max()) + 1, int(b.max()) + 1
+    table = np.bincount(a.astype(np.int64) * shape[1] + b, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
     table = table[table.any(axis=1)][:, table.any(axis=0)]
     if min(table.shape) < 2:
         return 0.0

@@ -69,7 +69,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from noren.errors import ParameterError
-from noren.i18n import _
+
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.threshold import ALPHA, Bound, P, sharp_probability, threshold, thresholds
 
@@ -232,7 +232,7 @@ def fixed_points(k: int, j: int) -> tuple[Fraction, ...]:
     (['1/2', '0', '1/2'], ['1/3', '1/2', '0', '1/6'])
     """
     if not 0 <= j <= k:
-        raise ParameterError(_("{j} of {k} members cannot be named; use 0 <= j <= k").format(j=j, k=k))
+        raise ParameterError.out_of_range("{j} of {k} members cannot be named; use 0 <= j <= k", j, f"0 <= j <= {k}")
     # d(k-i, j-i) = Σ_m (-1)^m·C(j-i,m)·(k-i-m)!, all of it over (k-j)!, so that a class of a million costs no more
     ways = (
         comb(j, i) * sum((-1) ** m * comb(j - i, m) * perm(k - i - m, j - i - m) for m in range(j - i + 1))
@@ -292,22 +292,22 @@ def best_plan(
     """
     ordered = sorted(sizes)
     if ordered and ordered[0] < 1:
-        raise ParameterError(_("a class has no members; give sizes of 1 or more"))
+        raise ParameterError.out_of_range("a class has no members; give sizes of 1 or more", ordered[0], "size >= 1")
     total = sum(ordered)
     limits = ChanceBound(ordered, bound, p, alpha, DEEPEST)
     most = min(total, MOST_NAMED)
     while True:
-        found = _search(ordered, most, bound, p, alpha, naming, limits)
-        best = max((plan.chance for plan in found.values()), default=0.0)
+        plans = _search(ordered, most, bound, p, alpha, naming, limits)
+        best = max((plan.chance for plan in plans.values()), default=0.0)
         reach = limits.last_above(best, total)
         if best >= 1 or reach <= most or most >= MOST_SEARCHED:
             break
         most = min(max(2 * most, reach), total, MOST_SEARCHED)
     chosen = AttackPlan(0, 1, 0.0, ())
-    for named in sorted(found):
+    for named in sorted(plans):
         # rounding must not decide between plans of equal chance
-        if found[named].chance > chosen.chance * (1 + SLACK):
-            chosen = found[named]
+        if plans[named].chance > chosen.chance * (1 + SLACK):
+            chosen = plans[named]
     beyond = limits.greatest(most + 1, total) if reach > most else 0.0
     return replace(chosen, at_most=max(chosen.chance, min(beyond, 1.0)))
 
@@ -328,14 +328,14 @@ def _search(
     largest part in the smallest class; and the sure plans, again the smallest classes first, whatever the number.
     """
     needed = thresholds(most, bound, p, alpha)
-    found: dict[int, AttackPlan] = {}
+    plans: dict[int, AttackPlan] = {}
     best = 0.0
 
     def offer(chance: float, depths: Sequence[tuple[int, int]], named: int, need: int, *, sure: bool = False) -> None:
         nonlocal best
-        if chance > (found[named].chance * (1 + SLACK) if named in found else -1.0):
+        if chance > (plans[named].chance * (1 + SLACK) if named in plans else -1.0):
             counted = tuple((size, part, classes) for (size, part), classes in sorted(Counter(depths).items()))
-            found[named] = AttackPlan(named, need, min(chance, 1.0), counted, sure)
+            plans[named] = AttackPlan(named, need, min(chance, 1.0), counted, sure)
             best = max(best, chance)
 
     sure = list(_sure(ordered, needed, bound, p, alpha, limits)) if naming == "any" else []
@@ -359,7 +359,7 @@ def _search(
         before, whole = np.convolve(before, _chances(ordered[at], deep)), whole + deep
     for named, classes, need in sure:
         offer(1.0, [(s, s) for s in ordered[:classes]], named, need, sure=True)
-    return found
+    return plans
 
 
 def _sure(

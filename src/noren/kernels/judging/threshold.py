@@ -39,7 +39,7 @@ from math import comb
 from typing import Literal
 
 from noren.errors import ParameterError
-from noren.i18n import _
+
 
 Bound = Literal["paper", "sharp"]
 P = Fraction(1, 3)
@@ -48,12 +48,12 @@ ALPHA = Fraction(1, 2000)
 
 def _reject_outside(n: int, p: Fraction, alpha: Fraction) -> None:
     if n < 0:
-        raise ParameterError(_("n = {n} people cannot be named; use n >= 0").format(n=n))
+        raise ParameterError.out_of_range("n = {n} people cannot be named; use n >= 0", n, "n >= 0")
     if not 0 < p < 1:
-        raise ParameterError(_("p = {p} is not a chance between 0 and 1; use one like 1/3").format(p=p))
+        raise ParameterError.out_of_range("p = {p} is not a chance between 0 and 1; use one like 1/3", p, "0 < p < 1")
     if not 0 < alpha <= 1:
-        raise ParameterError(
-            _("alpha = {alpha} is not a chance between 0 and 1; use one like 1/2000").format(alpha=alpha)
+        raise ParameterError.out_of_range(
+            "alpha = {alpha} is not a chance between 0 and 1; use one like 1/2000", alpha, "0 < alpha <= 1"
         )
 
 

@@ -225,34 +225,34 @@ def entries_by_class(keys: Keys, n: int, layout: Layout, room: ScratchMemory) ->
         keys[i, word] = own & ~field
         place = _first_place(keys, i, bits)
         while True:
-            one = room.table[place]
-            if one == _EMPTY:
+            number = room.table[place]
+            if number == _EMPTY:
                 room.table[place] = classes
                 room.class_of[i] = classes
                 room.member[classes] = i  # for now: an entry of the class, to compare with
                 classes += 1
                 break
-            other = room.member[one]
+            other = room.member[number]
             theirs = keys[other, word]
             keys[other, word] = theirs & ~field
             same = _same(keys, other, i)
             keys[other, word] = theirs
             if same:
-                room.class_of[i] = one
+                room.class_of[i] = number
                 break
             place = (place + 1) & last
         keys[i, word] = own
-    for one in range(classes + 1):
-        room.start[one] = 0
+    for number in range(classes + 1):
+        room.start[number] = 0
     for i in range(n):
         room.start[room.class_of[i] + 1] += 1
-    for one in range(classes):
-        room.start[one + 1] += room.start[one]
+    for number in range(classes):
+        room.start[number + 1] += room.start[number]
     for i in range(n):
         room.member[room.start[room.class_of[i]]] = i
         room.start[room.class_of[i]] += 1
-    for one in range(classes, 0, -1):
-        room.start[one] = room.start[one - 1]
+    for number in range(classes, 0, -1):
+        room.start[number] = room.start[number - 1]
     room.start[0] = 0
     return classes
 

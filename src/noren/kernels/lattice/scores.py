@@ -102,17 +102,17 @@ def _each_passes(ell: int, values: Whole, parts: Whole) -> bool:
     """Tell whether each column has ``ell`` distinct values among these combinations."""
     seen = np.empty(ell, dtype=np.int64)
     for column in range(parts.shape[0]):
-        found = 0
+        distinct = 0
         for code in values:
             value, known = parts[column, code], False
-            for i in range(found):
+            for i in range(distinct):
                 known = known or seen[i] == value
             if not known:
-                seen[found] = value
-                found += 1
-                if found == ell:
+                seen[distinct] = value
+                distinct += 1
+                if distinct == ell:
                     break
-        if found < ell:
+        if distinct < ell:
             return False
     return True
 
@@ -164,7 +164,7 @@ class CellCosts(NamedTuple):
         Per column: a cost x counts as ``(x - least) * scale``.
     """
 
-    shown: Real
+    full: Real
     extra: Real
     place: Whole
     least: Real
@@ -207,13 +207,13 @@ def classes_bound(goal: int, sizes: Whole, classes: int, k: int, total: int) -> 
 
 @kernel()
 def score_of(
-    goal: int, total: int, lost: int, kept: int, squares: int, costs: CellCosts, level: Whole, extra: Real
+    goal: int, total: int, lost: int, classes: int, squares: int, costs: CellCosts, level: Whole, extra: Real
 ) -> float:
     """Return the loss of a node."""
     if goal == DISCERNIBILITY:
         return float(squares + lost * total)
     if goal == CLASS_SIZE:
-        return total / max(kept + (1 if lost > 0 else 0), 1)
+        return total / max(classes + (1 if lost > 0 else 0), 1)
     return float(cells_score(goal, costs, level, extra))
 
 
@@ -222,7 +222,7 @@ def cells_score(goal: int, costs: CellCosts, level: Whole, extra: Real) -> float
     """Return what cells cost on these levels and, by column, in suppressed rows."""
     product, added = 1.0, 0.0
     for column in range(len(level)):
-        cost = (costs.shown[column, level[column]] + extra[column] - costs.least[column]) * costs.scale[column]
+        cost = (costs.full[column, level[column]] + extra[column] - costs.least[column]) * costs.scale[column]
         product *= 1.0 + cost
         added += cost
     return product ** (1.0 / len(level)) - 1.0 if goal == GEOMETRIC else added
@@ -254,33 +254,33 @@ def judge(
     failing: Flags,
 ) -> tuple[int, int, int]:
     """Mark the entries of classes that break the rule; return rows lost, classes kept, sum of their squared sizes."""
-    lost = kept = squares = 0
+    lost = passing = squares = 0
     if layout.mask[-1] == 0 and rule.diversity == NO_DIVERSITY and rule.t < 0:  # every entry is a class, and k the rule
         for i in range(n):
             failing[i] = rows[i] < rule.k
             if failing[i]:
                 lost += rows[i]
             else:
-                kept += 1
+                passing += 1
                 squares += rows[i] * rows[i]
-        return lost, kept, squares
+        return lost, passing, squares
     classes = entries_by_class(keys, n, layout, room)
     histogram = np.zeros(len(everybody))
     counts, values = np.empty(len(everybody), dtype=np.int64), np.empty(len(everybody), dtype=np.int64)
-    for one in range(classes):
-        first, last = room.start[one], room.start[one + 1]
+    for number in range(classes):
+        first, last = room.start[number], room.start[number + 1]
         size = 0
         for j in range(first, last):
             entry = room.member[j]
             counts[j - first] = rows[entry]
             values[j - first] = np.int64((keys[entry, layout.word[-1]] >> layout.shift[-1]) & layout.mask[-1])
             size += rows[entry]
-        shown = class_passes(rule, counts[: last - first], values[: last - first], everybody, histogram)
+        passes = class_passes(rule, counts[: last - first], values[: last - first], everybody, histogram)
         for j in range(first, last):
-            failing[room.member[j]] = not shown
-        if shown:
-            kept += 1
+            failing[room.member[j]] = not passes
+        if passes:
+            passing += 1
             squares += size * size
         else:
             lost += size
-    return lost, kept, squares
+    return lost, passing, squares

@@ -76,10 +76,10 @@ class LevelTable:
 
     def maps(self) -> list[Whole]:
         """Return for each level the code there of every value."""
-        found = [np.arange(self.values, dtype=np.int64)]
+        codes = [np.arange(self.values, dtype=np.int64)]
         for step in self.steps:
-            found.append(step[found[-1]])
-        return found
+            codes.append(step[codes[-1]])
+        return codes
 
 
 @dataclass(frozen=True)
@@ -150,15 +150,15 @@ def search(
     columns = [*(codes[:, column] for column in order), values]
     keys, layout = packed(columns, sizes, [ladders[i].steps for i in order])
     costs = no_costs(len(ladders)) if costs is None else costs
-    costs = CellCosts(costs.shown[order], costs.extra, costs.place[order], costs.least[order], costs.scale[order])
+    costs = CellCosts(costs.full[order], costs.extra, costs.place[order], costs.least[order], costs.scale[order])
     shares = _everybody(counts, sensitive) if everybody is None else everybody
-    levels, found, searched = _walk_all(keys, counts, layout, rule, goal, costs, shares, workers, report)
-    if not np.isfinite(found[0]):
+    levels, best, searched = _walk_all(keys, counts, layout, rule, goal, costs, shares, workers, report)
+    if not np.isfinite(best[0]):
         return None
     chosen = np.empty(len(order), dtype=np.int64)
     chosen[order] = levels
     nodes = math.prod(ladder.levels for ladder in ladders)
-    score, lost, classes, judged = found.tolist()
+    score, lost, classes, judged = best.tolist()
     return Optimum(tuple(chosen.tolist()), score, int(lost), int(classes), nodes, int(judged), searched)
 
 
@@ -214,12 +214,12 @@ def judged(
     entries = keys[first]
     failing = np.zeros(len(first), dtype=np.bool_)
     shares = _everybody(counts, sensitive) if everybody is None else everybody
-    lost, kept, squares = judge(entries, rows, len(first), layout, rule, shares, room_for(entries), failing)
+    lost, passing, squares = judge(entries, rows, len(first), layout, rule, shares, room_for(entries), failing)
     costs, extra = no_costs(len(ladders)) if costs is None else costs, np.zeros(len(ladders))
     if goal >= GEOMETRIC:
         extra = extra_costs(entries, rows, len(first), layout, costs, levels, failing)
-    score = float(score_of(goal, int(counts.sum()), lost, kept, squares, costs, levels, extra))
-    return replace(node, score=score, suppressed=int(lost), classes=int(kept)), failing[entry]
+    score = float(score_of(goal, int(counts.sum()), lost, passing, squares, costs, levels, extra))
+    return replace(node, score=score, suppressed=int(lost), classes=int(passing)), failing[entry]
 
 
 def _everybody(counts: Whole, sensitive: Whole | None) -> Real:
@@ -256,10 +256,10 @@ def _walk_all(
     rules = rule, ClassRule(rule.k, rule.most_suppressed, min(rule.diversity, DISTINCT), rule.ell)
 
     def walk(part: Whole) -> tuple[Whole, Real]:
-        found: tuple[Whole, Real] = _walk(
+        node: tuple[Whole, Real] = _walk(
             keys, counts, layout, *rules, goal, costs, everybody, room_for(keys), part, record
         )
-        return found
+        return node
 
     searched = 1.0
     with ThreadPoolExecutor(workers) as pool:
@@ -280,10 +280,10 @@ def _walk_all(
             raise
     answers = [walked.result() for walked in walks]
     best_level, best = answers[0]
-    for level, found in answers[1:]:
-        judged = best[3] + found[3]
-        if np.isfinite(found[0]) and better(goal, found[0], found[1], level, best, best_level):
-            best_level, best = level, found
+    for level, candidate in answers[1:]:
+        judged = best[3] + candidate[3]
+        if np.isfinite(candidate[0]) and better(goal, candidate[0], candidate[1], level, best, best_level):
+            best_level, best = level, candidate
         best[3] = judged
     return best_level, best, searched
 
@@ -341,14 +341,14 @@ def _walk(
                 continue
         elif not hopeless:
             best[3] += 1
-            lost, kept, squares = judge(groups[depth], rows[depth], n, layout, rule, everybody, room, failing)
+            lost, passing, squares = judge(groups[depth], rows[depth], n, layout, rule, everybody, room, failing)
             if lost <= rule.most_suppressed:
                 extra = nothing
                 if goal >= GEOMETRIC:
                     extra = extra_costs(groups[depth], rows[depth], n, layout, costs, level, failing)
-                score = score_of(goal, total, lost, kept, squares, costs, level, extra)
+                score = score_of(goal, total, lost, passing, squares, costs, level, extra)
                 if better(goal, score, lost, level, best, best_level):
-                    best[0], best[1], best[2] = score, lost, kept
+                    best[0], best[1], best[2] = score, lost, passing
                     best_level[:] = level
                     record[0] = min(record[0], score)
         if hopeless:  # and so is every higher level of this column

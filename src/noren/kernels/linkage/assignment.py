@@ -311,8 +311,8 @@ def reliability(answers: Whole, choices: Whole, family: Whole) -> tuple[Real, Re
     for at in range(_SKILL_ROUNDS):
         more = np.maximum(product - np.outer(skill, skill), 0.0) if at >= _PLAIN_ROUNDS else 0.0
         trust = weight / (1 + (more / _IN_COMMON) ** 2)
-        told = (trust * product) @ skill / np.maximum(trust @ skill**2, 1e-9)
-        skill = (1 - _STEP) * skill + _STEP * np.clip(told, 0.0, _MOST_SKILL)
+        estimate = (trust * product) @ skill / np.maximum(trust @ skill**2, 1e-9)
+        skill = (1 - _STEP) * skill + _STEP * np.clip(estimate, 0.0, _MOST_SKILL)
     return skill, _divided(skill, shared, product)
 
 
@@ -325,18 +325,18 @@ def tested(answers: Whole, truth: Whole, choices: Whole) -> tuple[Real, Real]:
     >>> tested(answers, truth, np.full(2, 50))[0].round(2).tolist()
     [0.24, 0.24, 0.0]
     """
-    said = answers != SILENT
-    blind = (said / np.maximum(choices, 1)[:, None]).sum(axis=0) + _DOUBT / max(choices.mean(), 1.0)
-    many = said.sum(axis=0) + _DOUBT
-    right = (said & (answers == truth[:, None])).sum(axis=0) + _DOUBT / max(choices.mean(), 1.0)
+    answered = answers != SILENT
+    blind = (answered / np.maximum(choices, 1)[:, None]).sum(axis=0) + _DOUBT / max(choices.mean(), 1.0)
+    many = answered.sum(axis=0) + _DOUBT
+    right = (answered & (answers == truth[:, None])).sum(axis=0) + _DOUBT / max(choices.mean(), 1.0)
     skill = np.clip((right - blind) / np.maximum(many - blind, 1e-9), 0.0, _MOST_SKILL)
     return skill, _divided(skill, *_agreement(answers, choices))
 
 
 def _agreement(answers: Whole, choices: Whole) -> tuple[Real, Real]:
     """Return for each two voters how many questions both answered, and how often they agree beyond chance."""
-    said = answers != SILENT
-    together = said[:, :, None] & said[:, None, :]
+    answered = answers != SILENT
+    together = answered[:, :, None] & answered[:, None, :]
     shared = together.sum(axis=0).astype(np.float64)
     agreed = (together & (answers[:, :, None] == answers[:, None, :])).sum(axis=0)
     by_chance = np.einsum("qab,q->ab", together, 1 / np.maximum(choices, 1)) + _DOUBT / max(choices.mean(), 1.0)

@@ -109,7 +109,7 @@ def plain_arrays(
 ) -> tuple[Held, Shown, Beside]:
     """Return everything as the tuples of arrays that compiled functions take."""
     held = known.first, known.person, known.values, known.rows
-    shown = (
+    public_arrays = (
         *(public.first, read_only(public.begin), read_only(public.end)),
         *(np.ascontiguousarray(public.lo), np.ascontiguousarray(public.hi)),
         *(public.item_first, read_only(public.item), public.half),
@@ -121,7 +121,7 @@ def plain_arrays(
         column[beside.place[:, c]] = c
     ratio = np.ones((len(beside.share), levels + 1))
     ratio[:, :levels] = copies.chance[column] / beside.share
-    return held, shown, (beside.reach, beside.place, ratio, known.weight / beside.item)
+    return held, public_arrays, (beside.reach, beside.place, ratio, known.weight / beside.item)
 
 
 @part()
@@ -137,16 +137,16 @@ def _level(x: float, lo: float, hi: float, reach: Real) -> int:
 
 
 @part()
-def row_weight(s: int, r: int, values: Real, lo: Real, hi: Real, beside: Beside, said: Real, said_by: Whole) -> float:
+def row_weight(s: int, r: int, values: Real, lo: Real, hi: Real, beside: Beside, memo: Real, memo_of: Whole) -> float:
     """Return w(r, s); what row r says beside a value is kept in ``said``, as many known rows have the same value."""
     reach, place, ratio, weights = beside
     weight: float = weights[s]
     for c in range(values.shape[1]):
         at = place[s, c]
-        if said_by[at] != r:
-            said_by[at] = r
-            said[at] = ratio[at, _level(values[s, c], lo[r, c], hi[r, c], reach[c])]
-        weight *= said[at]
+        if memo_of[at] != r:
+            memo_of[at] = r
+            memo[at] = ratio[at, _level(values[s, c], lo[r, c], hi[r, c], reach[c])]
+        weight *= memo[at]
     return weight
 
 
@@ -201,8 +201,8 @@ def _evidence(
     best = np.empty(min(limit, people))
     here = np.zeros(people)
     near = np.empty(people, np.int64)
-    said = np.zeros(len(beside[2]))
-    said_by = np.full(len(beside[2]), -1, np.int64)
+    memo = np.zeros(len(beside[2]))
+    memo_of = np.full(len(beside[2]), -1, np.int64)
     used = 0
     for u in range(units):
         many = 0
@@ -218,7 +218,7 @@ def _evidence(
                     continue
                 for e in range(item_first[r], item_first[r + 1]):
                     for s in range(known_first[item[e] * periods + a], known_first[item[e] * periods + b]):
-                        weight = row_weight(s, r, values, lo, hi, beside, said, said_by)
+                        weight = row_weight(s, r, values, lo, hi, beside, memo, memo_of)
                         if weight > 0:
                             i = known_person[s]
                             if here[i] == 0:
@@ -268,8 +268,8 @@ def _learn(
     columns, levels = reach.shape
     tally = np.zeros((columns, levels))
     own = np.zeros((columns, levels))
-    said = np.zeros(len(beside[2]))
-    said_by = np.full(len(beside[2]), -1, np.int64)
+    memo = np.zeros(len(beside[2]))
+    memo_of = np.full(len(beside[2]), -1, np.int64)
     copied = 0.0
     counted = 0.0
     for u in range(len(unit_first) - 1):
@@ -296,7 +296,7 @@ def _learn(
                     for s in range(first_from(known_person, a, b, i), b):
                         if known_person[s] != i:
                             break
-                        weight = row_weight(s, r, values, lo, hi, beside, said, said_by)
+                        weight = row_weight(s, r, values, lo, hi, beside, memo, memo_of)
                         total += weight
                         for c in range(columns):
                             level = _level(values[s, c], lo[r, c], hi[r, c], reach[c])

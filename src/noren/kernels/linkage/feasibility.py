@@ -170,7 +170,7 @@ def candidates(known: KnownRows, public: PublicRows, enough: int | None = None) 
     >>> candidates(known, public).customer.tolist()
     [0]
     """
-    return joined([found for _done, found in candidate_blocks(known, public, enough)], len(known.counts))
+    return joined([block for _done, block in candidate_blocks(known, public, enough)], len(known.counts))
 
 
 def joined(blocks: Sequence[Candidates], customers: int) -> Candidates:
@@ -238,15 +238,15 @@ def _lookups(known: KnownRows, public: PublicRows) -> tuple[Codes, Whole, Whole,
 
 
 @part()
-def fits(values: Real, row: int, public: PublicRows, said: int, column: int) -> bool:  # pragma: no cover (compiled)
+def fits(values: Real, row: int, public: PublicRows, target: int, column: int) -> bool:  # pragma: no cover (compiled)
     """Tell whether a public row allows a known row, from ``column`` on."""
     for at in range(column, values.shape[1]):
-        x, lo, hi = values[row, at], public.lo[said, at], public.hi[said, at]
+        x, lo, hi = values[row, at], public.lo[target, at], public.hi[target, at]
         if lo == -np.inf and hi == np.inf:
             continue
         if not (lo <= x <= hi):
             return False
-        first, stop = public.set_first[said, at], public.set_stop[said, at]
+        first, stop = public.set_first[target, at], public.set_stop[target, at]
         if stop - first > 1 and public.members[first_from(public.members, first, stop, x)] != x:
             return False
     return True
@@ -261,21 +261,21 @@ def _search(
     """Return the candidates of the pseudonyms from ``start`` to ``stop``, at most ``enough`` of each."""
     customers, public_first, set_first = len(known_first) - 1, public.first, public.set_first
     first = np.zeros(stop - start + 1, dtype=np.int64)
-    found = np.empty(max(customers, 16), dtype=np.int32)
+    people = np.empty(max(customers, 16), dtype=np.int32)
     total = 0
-    asked = np.full(customers, -1, dtype=np.int64)
-    most_said, most_known = 0, 0
+    seen_by = np.full(customers, -1, dtype=np.int64)
+    most_public, most_known = 0, 0
     for pseudonym in range(start, stop):
-        most_said = max(most_said, public_first[pseudonym + 1] - public_first[pseudonym])
+        most_public = max(most_public, public_first[pseudonym + 1] - public_first[pseudonym])
     for who in range(customers):
         most_known = max(most_known, known_first[who + 1] - known_first[who])
     edges = np.empty(1024, dtype=np.int64)
-    room = np.empty((4, most_said + 1), dtype=np.int64)
+    room = np.empty((4, most_public + 1), dtype=np.int64)
     room_known = np.empty((3, most_known), dtype=np.int64)
     for pseudonym in range(start, stop):
         p0, p1 = public_first[pseudonym], public_first[pseudonym + 1]
-        if total + customers > len(found):
-            found = np.concatenate((found, np.empty(len(found) + customers, dtype=np.int32)))
+        if total + customers > len(people):
+            people = np.concatenate((people, np.empty(len(people) + customers, dtype=np.int32)))
         before = total
         through = lookup_column[pseudonym]
         rarest = lookup_row[pseudonym]
@@ -289,7 +289,7 @@ def _search(
                 if total - before == enough:
                     break
                 if known_first[who + 1] - known_first[who] >= p1 - p0:
-                    found[total] = who
+                    people[total] = who
                     total += 1
         for run in range(runs):
             begin, end = lookup_begin[pseudonym], lookup_end[pseudonym]
@@ -301,21 +301,21 @@ def _search(
                     break
                 row = by_item[place] if through == _BY_ITEM else order[through, place]
                 who = customer[row]
-                if asked[who] == pseudonym or known_first[who + 1] - known_first[who] < p1 - p0:
+                if seen_by[who] == pseudonym or known_first[who + 1] - known_first[who] < p1 - p0:
                     continue
                 if not fits(values, row, public, rarest, 0):
                     continue
-                asked[who] = pseudonym
+                seen_by[who] = pseudonym
                 possible = p1 - p0 == 1
                 if not possible:
                     k0, k1 = known_first[who], known_first[who + 1]
                     possible, edges = _matches(values, k0, k1, public, p0, p1, edges, room, room_known)
                 if possible:
-                    found[total] = who
+                    people[total] = who
                     total += 1
-        sort_range(found, before, total)
+        sort_range(people, before, total)
         first[pseudonym - start + 1] = total
-    return first, found[:total].copy()
+    return first, people[:total].copy()
 
 
 @part()
@@ -332,20 +332,20 @@ def _matches(
     edge_first[0] = 0
     used = 0
     picky = 0
-    for said in range(p0, p1):
+    for public_row in range(p0, p1):
         if used + (k1 - k0) > len(edges):
             edges = np.concatenate((edges, np.empty(len(edges) + k1 - k0, dtype=np.int64)))
         before = used
-        if public.lo[said, 0] == -np.inf and public.hi[said, 0] == np.inf:
+        if public.lo[public_row, 0] == -np.inf and public.hi[public_row, 0] == np.inf:
             for row in range(k0, k1):
-                if fits(values, row, public, said, 1):
+                if fits(values, row, public, public_row, 1):
                     edges[used] = row - k0
                     used += 1
         else:
-            for at in range(public.set_first[said, 0], public.set_stop[said, 0]):
+            for at in range(public.set_first[public_row, 0], public.set_stop[public_row, 0]):
                 row = first_from(items, k0, k1, public.members[at])  # missing items stand last
                 while row < k1 and items[row] == public.members[at]:
-                    if fits(values, row, public, said, 1):
+                    if fits(values, row, public, public_row, 1):
                         edges[used] = row - k0
                         used += 1
                     row += 1
@@ -400,7 +400,7 @@ def _matches(
     return True, edges
 
 
-def assignable(found: Candidates) -> Candidates | None:
+def assignable(candidates: Candidates) -> Candidates | None:
     """Return the candidates that some assignment of all pseudonyms to different customers keeps; None without any.
 
     Whoever knows that no two pseudonyms are one person can rule out more than fits row by row: where two pseudonyms
@@ -413,15 +413,15 @@ def assignable(found: Candidates) -> Candidates | None:
     >>> assignable(found).counts.tolist()
     [2, 2, 1]
     """
-    kept = _one_to_one(found, np.ones(len(found.first) - 1, dtype=np.int64))
-    if kept is None:
+    matched = _one_to_one(candidates, np.ones(len(candidates.first) - 1, dtype=np.int64))
+    if matched is None:
         return None
-    counts, keep = kept
+    counts, keep = matched
     first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return Candidates(first, found.customer[keep], found.customers)
+    return Candidates(first, candidates.customer[keep], candidates.customers)
 
 
-def one_to_one_counts(found: Candidates, sharing: Whole) -> Whole | None:
+def one_to_one_counts(candidates: Candidates, sharing: Whole) -> Whole | None:
     """Return how many candidates :func:`assignable` keeps, for pseudonyms counted by their public histories.
 
     ``sharing[h]`` pseudonyms have the h-th history and so the same candidates. Any of them can trade customers with
@@ -432,20 +432,20 @@ def one_to_one_counts(found: Candidates, sharing: Whole) -> Whole | None:
     >>> one_to_one_counts(found, np.array([2, 1])).tolist()
     [2, 1]
     """
-    kept = _one_to_one(found, np.asarray(sharing, dtype=np.int64))
-    return None if kept is None else kept[0]
+    matched = _one_to_one(candidates, np.asarray(sharing, dtype=np.int64))
+    return None if matched is None else matched[0]
 
 
-def _one_to_one(found: Candidates, sharing: Whole) -> tuple[Whole, Flags] | None:
+def _one_to_one(candidates: Candidates, sharing: Whole) -> tuple[Whole, Flags] | None:
     """Return how many candidates each history keeps, and which of all; None where there is no assignment."""
-    first, customer = found.first, found.customer
-    owner = np.full(found.customers, -1, dtype=np.int64)
-    order = np.argsort(found.counts, kind="stable").astype(np.int64)
+    first, customer = candidates.first, candidates.customer
+    owner = np.full(candidates.customers, -1, dtype=np.int64)
+    order = np.argsort(candidates.counts, kind="stable").astype(np.int64)
     lacking = _take_free(first, customer, sharing, order, owner)
     while lacking.any():
         if not _augmented(first, customer, lacking, owner):
             return None
-    return _kept(first, customer, owner)
+    return _feasible_edges(first, customer, owner)
 
 
 @kernel()
@@ -534,7 +534,7 @@ def _augmented(first: Whole, customer: Whole, lacking: Whole, owner: Whole) -> b
 
 
 @kernel()
-def _kept(first: Whole, customer: Whole, owner: Whole) -> tuple[Whole, Flags]:  # pragma: no cover (compiled)
+def _feasible_edges(first: Whole, customer: Whole, owner: Whole) -> tuple[Whole, Flags]:  # pragma: no cover (compiled)
     """Return how many candidates of each history some assignment of all keeps, and which (Tarjan's connected parts).
 
     Parts are completed from the ends of the ways to their beginnings, so whether a part reaches a free customer is

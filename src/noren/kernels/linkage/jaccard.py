@@ -131,13 +131,13 @@ def _add(sketch: Sketches, item: int, words: int) -> None:  # pragma: no cover (
 @part()
 def sketches(items: Codes) -> Sketches:  # pragma: no cover (compiled)
     """Return the sketches, of every number of words, of a set from each of its items on, and of nothing at the end."""
-    found = np.zeros((len(items) + 1, ALL_WORDS), dtype=np.uint64)
+    sketch = np.zeros((len(items) + 1, ALL_WORDS), dtype=np.uint64)
     for at in range(len(items) - 1, -1, -1):
         for word in range(ALL_WORDS):
-            found[at, word] = found[at + 1, word]
+            sketch[at, word] = sketch[at + 1, word]
         for words in (1, 2, 4, 8):
-            _add(found[at, words - 1 :], items[at], words)
-    return found
+            _add(sketch[at, words - 1 :], items[at], words)
+    return sketch
 
 
 @kernel()
@@ -156,10 +156,10 @@ def _order_items(
         for at in range(len(mine)):
             mine[at] = rank[known_item[start + at]]
         sort_range(mine, 0, len(mine))
-        for one in mine:
-            groups[one] += last[one] != len(mine)
-            last[one] = len(mine)
-            words[one] += sketch_words(len(mine))
+        for number in mine:
+            groups[number] += last[number] != len(mine)
+            last[number] = len(mine)
+            words[number] += sketch_words(len(mine))
     return groups, words
 
 
@@ -243,7 +243,7 @@ def in_equal_runs(sets: ItemSets) -> Whole:
     return np.argsort(key, kind="stable").astype(np.int64)
 
 
-def similarities(known: ItemSets, released: ItemSets, customer: Whole, asked: Whole) -> Real:
+def similarities(known: ItemSets, released: ItemSets, customer: Whole, released_set: Whole) -> Real:
     """Return how similar pairs of a customer and a released set are; the customers' items must be sure.
 
     >>> from noren.kernels.items.packed_sets import item_sets
@@ -251,12 +251,12 @@ def similarities(known: ItemSets, released: ItemSets, customer: Whole, asked: Wh
     >>> similarities(sets, sets, np.array([0, 0, 0]), np.array([0, 1, 2])).round(3).tolist()
     [1.0, 0.333, 0.0]
     """
-    first, stop = released.first[asked], released.first[asked + 1]
+    first, stop = released.first[released_set], released.first[released_set + 1]
     known_first, known_stop = known.first[customer], known.first[customer + 1]
     overlap = shared_weights(first, stop, released.item, released.weight, known_first, known_stop, known.item)
-    either = released.total[asked] + released.unit * known.sizes[customer] - overlap
-    found: Real = np.divide(overlap, either, out=np.zeros(len(overlap)), where=overlap > 0)
-    return found
+    either = released.total[released_set] + released.unit * known.sizes[customer] - overlap
+    similarity: Real = np.divide(overlap, either, out=np.zeros(len(overlap)), where=overlap > 0)
+    return similarity
 
 
 @part()
@@ -285,10 +285,10 @@ class _Notes(NamedTuple):
 
 
 @part()
-def _same(sets: ItemSets, one: int, other: int) -> bool:  # pragma: no cover (compiled)
-    a, b = sets.first[one], sets.first[other]
-    length = sets.first[one + 1] - a
-    if length != sets.first[other + 1] - b or sets.total[one] != sets.total[other]:
+def _same(sets: ItemSets, first: int, second: int) -> bool:  # pragma: no cover (compiled)
+    a, b = sets.first[first], sets.first[second]
+    length = sets.first[first + 1] - a
+    if length != sets.first[second + 1] - b or sets.total[first] != sets.total[second]:
         return False
     for at in range(length):
         if sets.item[a + at] != sets.item[b + at] or sets.weight[a + at] != sets.weight[b + at]:
@@ -315,45 +315,45 @@ def _read(index: SetIndex, sets: ItemSets, number: int, weight: Codes) -> _Relea
 
 
 @part()
-def _note_needed(notes: _Notes, asked: _ReleasedSet, size: int, least: float, turn: int) -> None:  # pragma: no cover
+def _note_needed(notes: _Notes, target: _ReleasedSet, size: int, least: float, turn: int) -> None:  # pragma: no cover
     """Jot down how many items a set of some size must share to reach ``least``, and to be above it for all we know."""
     notes.turn[size] = turn
-    low, high = 1, min(len(asked.items), size) + 1
+    low, high = 1, min(len(target.items), size) + 1
     while low < high:
         middle = (low + high) // 2
-        if _similarity(asked.heaviest[middle], asked.total, asked.unit * size) < least:
+        if _similarity(target.heaviest[middle], target.total, target.unit * size) < least:
             low = middle + 1
         else:
             high = middle
     notes.needed[size] = notes.needed_to_win[size] = low
-    if low <= min(len(asked.items), size):
-        notes.needed_to_win[size] += _similarity(asked.heaviest[low], asked.total, asked.unit * size) == least
+    if low <= min(len(target.items), size):
+        notes.needed_to_win[size] += _similarity(target.heaviest[low], target.total, target.unit * size) == least
 
 
 @part()
-def _insert(place: int, similarity: float, found: int, customer: Whole, score: Real) -> int:  # pragma: no cover
+def _insert(place: int, similarity: float, count: int, customer: Whole, score: Real) -> int:  # pragma: no cover
     """Put a customer where it belongs among the best so far, and return how many they are now."""
-    to, wanted = found, len(customer)
+    to, wanted = count, len(customer)
     while to > 0 and (score[to - 1] < similarity or (score[to - 1] == similarity and customer[to - 1] > place)):
         to -= 1
     if to == wanted:
-        return found
-    found = min(found + 1, wanted)
-    for move in range(found - 1, to, -1):
+        return count
+    count = min(count + 1, wanted)
+    for move in range(count - 1, to, -1):
         customer[move], score[move] = customer[move - 1], score[move - 1]
     customer[to], score[to] = place, similarity
-    return found
+    return count
 
 
 @part()
 def _answer(
-    index: SetIndex, asked: _ReleasedSet, notes: _Notes, turn: int, customer: Whole, score: Real
+    index: SetIndex, target: _ReleasedSet, notes: _Notes, turn: int, customer: Whole, score: Real
 ) -> int:  # pragma: no cover (compiled)
     """Write the customers most similar to one set, best first; return the turn that the notes have come to."""
-    many, unit, total, wanted = len(asked.items), asked.unit, asked.total, len(customer)
-    found, least, still = 0, 0.0, asked.heaviest[many]
+    many, unit, total, wanted = len(target.items), target.unit, target.total, len(customer)
+    count, least, still = 0, 0.0, target.heaviest[many]
     for passed in range(many):
-        what = asked.items[passed]
+        what = target.items[passed]
         if _similarity(still, total, still) < least:
             break
         begin, end = index.group_first[what], index.group_first[what + 1]
@@ -372,7 +372,7 @@ def _answer(
             larger, smaller = larger + (above >= below), smaller - (above < below)
             size = int(index.group_size[group])
             if notes.turn[size] != turn:
-                _note_needed(notes, asked, size, least, turn)
+                _note_needed(notes, target, size, least, turn)
             needed, to_win = notes.needed[size], notes.needed_to_win[size]
             if needed > many - passed:
                 continue
@@ -385,9 +385,9 @@ def _answer(
                 at += words
                 theirs = ours = 0
                 for word in range(words):
-                    one, other = index.sketch[at + word], asked.sketches[passed, words - 1 + word]
-                    theirs += bits(one & ~other)
-                    ours += bits(other & ~one)
+                    their_bits, our_bits = index.sketch[at + word], target.sketches[passed, words - 1 + word]
+                    theirs += bits(their_bits & ~our_bits)
+                    ours += bits(our_bits & ~their_bits)
                 shared = min(size - depth - theirs, many - passed - ours)
                 if shared < needed:
                     continue
@@ -405,11 +405,11 @@ def _answer(
                 similarity = _similarity(overlap, total, unit * size)
                 if similarity < least:
                     continue
-                found = _insert(place, similarity, found, customer, score)
-                if found == wanted and score[wanted - 1] > least:
+                count = _insert(place, similarity, count, customer, score)
+                if count == wanted and score[wanted - 1] > least:
                     least = score[wanted - 1]
                     turn += 1
-                    _note_needed(notes, asked, size, least, turn)
+                    _note_needed(notes, target, size, least, turn)
                     needed, to_win = notes.needed[size], notes.needed_to_win[size]
         still -= notes.weight[what]
     return turn + 1
@@ -432,8 +432,8 @@ def _search(
             for place in range(customer.shape[1]):
                 customer[at, place], score[at, place] = customer[at - 1, place], score[at - 1, place]
             continue
-        asked = _read(index, sets, which[at], weight)
-        turn = _answer(index, asked, notes, turn, customer[at], score[at])
-        for item in asked.items:
+        target = _read(index, sets, which[at], weight)
+        turn = _answer(index, target, notes, turn, customer[at], score[at])
+        for item in target.items:
             weight[item] = 0
     return customer, score

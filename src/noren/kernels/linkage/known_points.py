@@ -99,38 +99,38 @@ def narrowed(first: Whole, point: Whole, own: Whole, holders: Holders) -> Iterat
 @kernel()
 def _narrow(
     first: Whole, point: Whole, own: Whole, list_first: Whole, holder: Codes, sharing: Whole,
-    longest: int, left: Whole, found: Flags,
+    longest: int, left: Whole, identified: Flags,
 ) -> None:  # fmt: skip  # pragma: no cover (compiled)
     current = np.empty(longest, dtype=np.int32)
-    for one in range(len(first) - 1):
+    for person in range(len(first) - 1):
         count = 0
         contradicted = False
-        for step in range(first[one + 1] - first[one]):
-            asked = point[first[one] + step]
-            begin, end = list_first[asked], list_first[asked + 1]
+        for step in range(first[person + 1] - first[person]):
+            known_point = point[first[person] + step]
+            begin, end = list_first[known_point], list_first[known_point + 1]
             if count == 0:
-                kept = end - begin
-                for at in range(kept):
+                remaining = end - begin
+                for at in range(remaining):
                     current[at] = holder[begin + at]
             elif count <= end - begin:
-                kept = _kept(current, 0, count, holder, begin, end, current)
+                remaining = _intersection(current, 0, count, holder, begin, end, current)
             else:
-                kept = _kept(holder, begin, end, current, 0, count, current)
-            contradicted |= kept == 0
-            count = kept or count  # nothing was written: those left before are still there
+                remaining = _intersection(holder, begin, end, current, 0, count, current)
+            contradicted |= remaining == 0
+            count = remaining or count  # nothing was written: those left before are still there
             people = 0
             for at in range(count):
                 people += sharing[current[at]]
-            left[one, step] = 0 if contradicted else people
-            found[one, step] = people == 1 and current[0] == own[one]
+            left[person, step] = 0 if contradicted else people
+            identified[person, step] = people == 1 and current[0] == own[person]
 
 
 @part()
-def _kept(
+def _intersection(
     short: Codes, begin: int, end: int, long: Codes, first: int, stop: int, out: Codes
 ) -> int:  # pragma: no cover (compiled)
     """Write what both lists hold to ``out``, which may be either: no place is written before it was read."""
-    kept = 0
+    count = 0
     at = first
     for place in range(begin, end):
         wanted = short[place]
@@ -143,9 +143,9 @@ def _kept(
         if at >= stop:
             break
         if long[at] == wanted:
-            out[kept] = wanted
-            kept += 1
-    return kept
+            out[count] = wanted
+            count += 1
+    return count
 
 
 # --- released rows ---------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def fitting_holders(points: Real, public: PublicRows, sharing: Whole) -> Holders
     history = np.repeat(np.arange(len(public.counts)), public.counts)
     lookups = [_looked_up(points[:, at], public, at) for at in range(points.shape[1])]
     row, begin, end, free = min(
-        lookups, key=lambda found: int((found[2] - found[1]).sum()) + len(points) * len(found[3])
+        lookups, key=lambda lookup: int((lookup[2] - lookup[1]).sum()) + len(points) * len(lookup[3])
     )
     first, holder = _fitting(points, public, history, row, begin, end, free)
     return Holders(first, holder, sharing)
@@ -213,23 +213,23 @@ def _fitting(
 ) -> tuple[Whole, Codes]:  # pragma: no cover (compiled)
     histories = len(public.first) - 1
     first = np.zeros(len(points) + 1, dtype=np.int64)
-    found = np.empty(max(histories, 16), dtype=np.int32)
+    holders = np.empty(max(histories, 16), dtype=np.int32)
     seen = np.full(histories, -1, dtype=np.int64)
     total = 0
     for point in range(len(points)):
-        if total + histories > len(found):
-            found = np.concatenate((found, np.empty(len(found) + histories, dtype=np.int32)))
+        if total + histories > len(holders):
+            holders = np.concatenate((holders, np.empty(len(holders) + histories, dtype=np.int32)))
         before = total
         for at in range(end[point] - begin[point] + len(free)):
             inside = at < end[point] - begin[point]
-            said = row[begin[point] + at] if inside else free[at - (end[point] - begin[point])]
-            who = history[said]
+            public_row = row[begin[point] + at] if inside else free[at - (end[point] - begin[point])]
+            who = history[public_row]
             if seen[who] == point:
                 continue
-            if fits(points, point, public, said, 0):
+            if fits(points, point, public, public_row, 0):
                 seen[who] = point
-                found[total] = who
+                holders[total] = who
                 total += 1
-        sort_range(found, before, total)
+        sort_range(holders, before, total)
         first[point + 1] = total
-    return first, found[:total].copy()
+    return first, holders[:total].copy()

@@ -38,8 +38,8 @@ def joint_key(parts: Sequence[Sides]) -> tuple[Whole, Whole]:
     least, most = _span(parts[0])
     keys: Sides = parts[0][0].astype(np.int64) - least, parts[0][1].astype(np.int64) - least
     size = most - least + 1
-    for given in parts[1:]:
-        part = given
+    for sides in parts[1:]:
+        part = sides
         least, most = _span(part)
         if size * (most - least + 1) >= _LARGEST_KEY:
             (keys, size), (part, codes) = _ranks(keys), _ranks(part)
@@ -81,8 +81,8 @@ def first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole
 
 def _ranks(sides: tuple[NDArray[Any], NDArray[Any]]) -> tuple[Sides, int]:
     once, rank = np.unique(np.concatenate(sides), return_inverse=True)
-    one, other = np.split(rank.astype(np.int64), [len(sides[0])])
-    return (one, other), max(len(once), 1)
+    first, second = np.split(rank.astype(np.int64), [len(sides[0])])
+    return (first, second), max(len(once), 1)
 
 
 def numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
@@ -135,10 +135,10 @@ def looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whol
 
 @kernel()
 def _looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whole:
-    found = np.empty(days.size, np.int64)
+    values = np.empty(days.size, np.int64)
     for row in range(days.size):
-        found[row] = of_day[days[row] - first]
-    return found
+        values[row] = of_day[days[row] - first]
+    return values
 
 
 def _span(sides: Sequence[NDArray[np.integer[Any]]]) -> tuple[int, int]:
@@ -179,12 +179,12 @@ def _first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whol
 
 
 @part()
-def _same(starts: Whole, text: NDArray[np.uint8], one: int, other: int) -> bool:
-    length = starts[one + 1] - starts[one]
-    if starts[other + 1] - starts[other] != length:
+def _same(starts: Whole, text: NDArray[np.uint8], first: int, second: int) -> bool:
+    length = starts[first + 1] - starts[first]
+    if starts[second + 1] - starts[second] != length:
         return False
     for at in range(length):  # noqa: SIM110 - compiled, a generator is slower
-        if text[starts[one] + at] != text[starts[other] + at]:
+        if text[starts[first] + at] != text[starts[second] + at]:
             return False
     return True
 
@@ -204,8 +204,8 @@ def _numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
         if 2 * known >= size:
             size *= 4
             slots = np.full(size, -1, np.int64)
-            for one in range(known):
-                slots[_text_slot(starts, text, slots, first, first[one])] = one
+            for number_known in range(known):
+                slots[_text_slot(starts, text, slots, first, first[number_known])] = number_known
         at = _text_slot(starts, text, slots, first, row)
         if slots[at] < 0:
             slots[at] = known
@@ -242,10 +242,10 @@ def _numbered_keys(keys: Whole) -> tuple[Whole, Whole]:
         if 2 * known >= size:
             size *= 4
             slots = np.full((size, 2), -1, np.int64)
-            for one in range(known):
-                at = _slot(slots, keys[first[one]])
-                slots[at, 0] = keys[first[one]]
-                slots[at, 1] = one
+            for number_known in range(known):
+                at = _slot(slots, keys[first[number_known]])
+                slots[at, 0] = keys[first[number_known]]
+                slots[at, 1] = number_known
         at = _slot(slots, keys[row])
         if slots[at, 1] < 0:
             slots[at, 0] = keys[row]
@@ -259,29 +259,29 @@ def _numbered_keys(keys: Whole) -> tuple[Whole, Whole]:
 # --- matching ----------------------------------------------------------------------------------------------
 
 
-def last_match(table: Whole, asked: Whole) -> Whole:
+def last_match(table: Whole, keys: Whole) -> Whole:
     """Return, for each asked key, the last row of ``table`` that carries it; :data:`NO_ROW` where none does.
 
     >>> last_match(np.array([12, 34, 12]), np.array([12, 21, 34])).tolist()
     [2, -1, 1]
     """
     if not len(table):
-        return np.full(len(asked), NO_ROW, np.int64)
+        return np.full(len(keys), NO_ROW, np.int64)
     least, most = _span([table])
     if most - least < _DENSE * len(table) + 2**16:
-        return _last_by_place(table, asked, least, most)
-    return _last_by_hash(table, asked, 1 << max(4, (4 * len(table) // 3).bit_length()))
+        return _last_by_place(table, keys, least, most)
+    return _last_by_hash(table, keys, 1 << max(4, (4 * len(table) // 3).bit_length()))
 
 
 @kernel()
-def _last_by_place(table: Whole, asked: Whole, least: int, most: int) -> Whole:
-    found, last = np.empty(asked.size, np.int64), np.full(most - least + 1, NO_ROW, np.int32)
+def _last_by_place(table: Whole, keys: Whole, least: int, most: int) -> Whole:
+    matches, last = np.empty(keys.size, np.int64), np.full(most - least + 1, NO_ROW, np.int32)
     for row in range(table.size):
         last[table[row] - least] = row
-    for row in range(asked.size):
-        place = asked[row] - least
-        found[row] = last[place] if 0 <= place < last.size else NO_ROW
-    return found
+    for row in range(keys.size):
+        place = keys[row] - least
+        matches[row] = last[place] if 0 <= place < last.size else NO_ROW
+    return matches
 
 
 @part()
@@ -296,15 +296,15 @@ def _slot(slots: Whole, key: np.int64) -> np.int64:
 
 
 @kernel()
-def _last_by_hash(table: Whole, asked: Whole, places: int) -> Whole:
-    found, slots = np.empty(asked.size, np.int64), np.full((places, 2), NO_ROW, np.int64)  # key and row side by side
+def _last_by_hash(table: Whole, keys: Whole, places: int) -> Whole:
+    matches, slots = np.empty(keys.size, np.int64), np.full((places, 2), NO_ROW, np.int64)  # key and row side by side
     for row in range(table.size):
         at = _slot(slots, table[row])
         slots[at, 0] = table[row]
         slots[at, 1] = row
-    for row in range(asked.size):
-        found[row] = slots[_slot(slots, asked[row]), 1]
-    return found
+    for row in range(keys.size):
+        matches[row] = slots[_slot(slots, keys[row]), 1]
+    return matches
 
 
 @kernel()

@@ -132,15 +132,15 @@ def person_tree(codes: Whole, people: Whole) -> PersonTree:
     for column in range(columns):
         differs[1:] |= laid[column, 1:] != laid[column, :-1]
         heads.append(np.flatnonzero(differs))
-    start = np.concatenate([[0], np.cumsum([len(one) for one in heads])]).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum([len(nodes) for nodes in heads])]).astype(np.int64)
     first, past = [], []
-    for column, one in enumerate(heads):
+    for column, nodes in enumerate(heads):
         last = column == columns - 1
         # the first child of a node is the node of the next column that begins with the same person
-        begins = one if last else start[column + 1] + np.searchsorted(heads[column + 1], one)
+        begins = nodes if last else start[column + 1] + np.searchsorted(heads[column + 1], nodes)
         first.append(begins)
         past.append(np.append(begins[1:], count if last else start[column + 2]))
-    value = [laid[column][one] for column, one in enumerate(heads)]
+    value = [laid[column][nodes] for column, nodes in enumerate(heads)]
     return PersonTree(_joined(value), _joined(first), _joined(past), start, people[order])
 
 

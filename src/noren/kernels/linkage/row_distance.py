@@ -95,34 +95,34 @@ def _cost(
 @part()
 def _nearest_row(
     values: Real, k0: int, k1: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
-    sd: Real, width: Real, nominal: Flags, rest: Real, said: int,
+    sd: Real, width: Real, nominal: Flags, rest: Real, public_row: int,
 ) -> float:  # fmt: skip  # pragma: no cover (compiled)
     """Return what a public row costs at least, if it came from one of a customer's rows."""
     columns, items = values.shape[1], values[:, 0]
     best = np.inf
-    size = set_stop[said, 0] - set_first[said, 0]
+    size = set_stop[public_row, 0] - set_first[public_row, 0]
     # rows of an item that the set lists first: they are few, and mostly leave nothing for the others to better
-    for at in range(set_first[said, 0], set_stop[said, 0]):
+    for at in range(set_first[public_row, 0], set_stop[public_row, 0]):
         row = first_from(items, k0, k1, members[at])
         while row < k1 and values[row, 0] == members[at]:
             cost = 1.0 - 1.0 / size
             for column in range(1, columns):
                 cost += _cost(
-                    values[row, column], lo[said, column], hi[said, column], set_first[said, column],
-                    set_stop[said, column], members, sd[column], width[column], nominal[column],
+                    values[row, column], lo[public_row, column], hi[public_row, column], set_first[public_row, column],
+                    set_stop[public_row, column], members, sd[column], width[column], nominal[column],
                 )  # fmt: skip
             best = min(best, cost)
             row += 1
-    if 1.0 + rest[said, 0] >= best:
+    if 1.0 + rest[public_row, 0] >= best:
         return best
     for row in range(k0, k1):
         cost = 1.0
         for column in range(1, columns):
             cost += _cost(
-                values[row, column], lo[said, column], hi[said, column], set_first[said, column],
-                set_stop[said, column], members, sd[column], width[column], nominal[column],
+                values[row, column], lo[public_row, column], hi[public_row, column], set_first[public_row, column],
+                set_stop[public_row, column], members, sd[column], width[column], nominal[column],
             )  # fmt: skip
-            if cost + rest[said, column] >= best:
+            if cost + rest[public_row, column] >= best:
                 break
         else:
             best = cost
@@ -137,7 +137,7 @@ def _distances(
 ) -> Real:  # fmt: skip  # pragma: no cover (compiled)
     customers = len(known_first) - 1
     columns = values.shape[1]
-    found = np.zeros((stop - start, customers))
+    distances = np.zeros((stop - start, customers))
     for pseudonym in range(start, stop):
         p0, p1 = public_first[pseudonym], public_first[pseudonym + 1]
         first_look = min(p1, p0 + telling)
@@ -146,23 +146,23 @@ def _distances(
             k0, k1 = known_first[who], known_first[who + 1]
             unmatched = float(columns * abs((p1 - p0) - (k1 - k0)))
             # whoever is not looked at again is as far away as if nothing fitted
-            found[pseudonym - start, who] = unmatched + columns * (p1 - p0)
+            distances[pseudonym - start, who] = unmatched + columns * (p1 - p0)
             rough[who] = unmatched * (first_look - p0) / max(p1 - p0, 1)
-            for said in range(p0, first_look):
+            for public_row in range(p0, first_look):
                 if k1 == k0:
                     rough[who] += columns
                 else:
                     rough[who] += _nearest_row(
-                        values, k0, k1, lo, hi, set_first, set_stop, members, sd, width, nominal, rest, said
+                        values, k0, k1, lo, hi, set_first, set_stop, members, sd, width, nominal, rest, public_row
                     )
         for who in np.argsort(rough)[:shortlist]:
             k0, k1 = known_first[who], known_first[who + 1]
             if k1 == k0:
                 continue
             total = float(columns * abs((p1 - p0) - (k1 - k0)))
-            for said in range(p0, p1):
+            for public_row in range(p0, p1):
                 total += _nearest_row(
-                    values, k0, k1, lo, hi, set_first, set_stop, members, sd, width, nominal, rest, said
+                    values, k0, k1, lo, hi, set_first, set_stop, members, sd, width, nominal, rest, public_row
                 )
-            found[pseudonym - start, who] = total
-    return found
+            distances[pseudonym - start, who] = total
+    return distances

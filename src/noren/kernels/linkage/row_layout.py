@@ -210,7 +210,7 @@ class Counts:
             The log of the likelihood ratio, the level, and the share of pairs at each level.
         """
         level = self.levels(public[:, None], known[None, :])
-        beside = np.stack([(level == one).sum(axis=0) for one in range(_LEVELS)], axis=1).astype(np.float64)
+        beside = np.stack([(level == number).sum(axis=0) for number in range(_LEVELS)], axis=1).astype(np.float64)
         usual = beside.sum(axis=0) / max(beside.sum(), 1.0)
         beside = (beside + _MEAN_ROWS * usual) / (len(public) + _MEAN_ROWS)
         ratio = np.maximum(self.chance, 1e-6) / np.maximum(beside, 1e-9)
@@ -225,10 +225,10 @@ class Counts:
         return Counts(float((weight * public).sum() / max((weight * known).sum(), 1e-9)), falling(tally, usual))
 
 
-def first_counts(public: Whole, known: Whole, kept: float) -> Counts:
+def first_counts(public: Whole, known: Whole, share_kept: float) -> Counts:
     """Return what is believed at first, ``kept`` being the share of pseudonyms that may keep their number of rows."""
     rate = float(public.sum()) / max(float(known.sum()), 1.0)
-    return Counts(rate, _KEPT if kept > _NEARLY_ALL else _FIRST)
+    return Counts(rate, _KEPT if share_kept > _NEARLY_ALL else _FIRST)
 
 
 def kept_share(public: Whole, known: Whole) -> float:
@@ -258,7 +258,7 @@ def falling(chance: Real, usual: Real) -> Real:
 # --- How near one number is to another in proportion: the smaller over the larger (S3: S7 and S8, measure E5) ---------
 
 
-def likeness(one: Real, other: Real) -> Real:
+def likeness(first: Real, second: Real) -> Real:
     """Return min/max of two positive numbers: 1 where they are equal, near 0 where they are far apart.
 
     Negative numbers, which the contest does not have, are compared by size; numbers of different sign, or one of them
@@ -267,9 +267,9 @@ def likeness(one: Real, other: Real) -> Real:
     >>> likeness(np.array([2.0, 0.0, 0.0, -2.0, -2.0]), np.array([4.0, 0.0, 4.0, -4.0, 4.0])).tolist()
     [0.5, 1.0, 0.0, 0.5, 0.0]
     """
-    small, large = np.minimum(np.abs(one), np.abs(other)), np.maximum(np.abs(one), np.abs(other))
+    small, large = np.minimum(np.abs(first), np.abs(second)), np.maximum(np.abs(first), np.abs(second))
     ratio = np.divide(small, large, out=np.ones_like(large), where=large > 0)
-    return np.where(np.signbit(one) == np.signbit(other), ratio, np.where(large > 0, 0.0, 1.0))
+    return np.where(np.signbit(first) == np.signbit(second), ratio, np.where(large > 0, 0.0, 1.0))
 
 
 # --- How well two people's days of purchase agree at the best shift in time -------------------------------------------
@@ -291,9 +291,9 @@ def best_shifts(known: Days, public: Days, rows: Whole, listed: Whole) -> Real:
     [4.0, 2.0]
     """
     first, day, gain, value, _unused = known
-    start, shown, more, said, cost = public
+    start, public_day, more, public_value, cost = public
     latest = day.max()
-    found, votes = np.zeros(listed.shape), np.zeros(latest + shown.max() + 1)
+    sums, votes = np.zeros(listed.shape), np.zeros(latest + public_day.max() + 1)
     for r in range(len(rows)):
         for c in range(listed.shape[1]):
             who, best = listed[r, c], 0.0
@@ -301,12 +301,12 @@ def best_shifts(known: Days, public: Days, rows: Whole, listed: Whole) -> Real:
                 for a in range(first[who], first[who + 1]):
                     match = gain[a] + more[b]
                     for k in range(value.shape[1]):
-                        match -= cost[b, k] * (said[b, k] - value[a, k]) ** 2
-                    votes[shown[b] - day[a] + latest] += max(match, 0.0)
+                        match -= cost[b, k] * (public_value[b, k] - value[a, k]) ** 2
+                    votes[public_day[b] - day[a] + latest] += max(match, 0.0)
             for b in range(start[rows[r]], start[rows[r] + 1]):
                 for a in range(first[who], first[who + 1]):
-                    shift = shown[b] - day[a] + latest
+                    shift = public_day[b] - day[a] + latest
                     best = max(best, votes[shift])
                     votes[shift] = 0.0
-            found[r, c] = best
-    return found
+            sums[r, c] = best
+    return sums

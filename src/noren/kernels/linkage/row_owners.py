@@ -126,8 +126,8 @@ def _partners(
     units, many = candidates.shape
     alone = np.full((units, many), -np.inf)
     pairs = np.full((units, many, many, len(own)), -np.inf)
-    said = np.zeros(len(beside[2]))
-    said_by = np.full(len(beside[2]), -1, np.int64)
+    memo = np.zeros(len(beside[2]))
+    memo_of = np.full(len(beside[2]), -1, np.int64)
     most = 0
     for u in range(units):
         most = max(most, unit_first[u + 1] - unit_first[u])
@@ -148,7 +148,7 @@ def _partners(
                             for s in range(first_from(known_person, a, b, i), b):
                                 if known_person[s] != i:
                                     break
-                                total += row_weight(s, r, values, lo, hi, beside, said, said_by)
+                                total += row_weight(s, r, values, lo, hi, beside, memo, memo_of)
                 fits[r - start, c] = total / held if held > 0 else 0.0
         for c in range(many):
             if candidates[u, c] < 0:
@@ -203,11 +203,11 @@ def posterior(first: Whole, value: Real, prior: Real, rest: Real) -> Real:
 
 def agreement(first: Whole, halves: Real, prior: Real, rest: Real, heat: float) -> float:
     """Return how likely it is, by logarithm, that the halves of each pseudonym belong together."""
-    one, other = (posterior(first, halves[:, side] / heat, prior, rest) for side in (0, 1))
+    first_half, second_half = (posterior(first, halves[:, side] / heat, prior, rest) for side in (0, 1))
     unit = np.repeat(np.arange(len(rest)), np.diff(first))
     size = len(rest)
-    same = np.bincount(unit, weights=one * other / np.maximum(prior, 1e-300), minlength=size)
-    left = [np.maximum(1 - np.bincount(unit, weights=side, minlength=size), 0.0) for side in (one, other)]
+    same = np.bincount(unit, weights=first_half * second_half / np.maximum(prior, 1e-300), minlength=size)
+    left = [np.maximum(1 - np.bincount(unit, weights=side, minlength=size), 0.0) for side in (first_half, second_half)]
     same = same + np.divide(left[0] * left[1], rest, out=np.zeros(size), where=rest > 1e-9)
     return float(np.log(np.maximum(same, 1e-300)).sum())
 
@@ -221,7 +221,7 @@ def temperature(first: Whole, halves: Real, prior: Real, rest: Real) -> float:
     >>> temperature(np.array([0, 2]), halves, np.array([0.5, 0.5]), np.array([0.0]))
     0.7
     """
-    found = np.array([agreement(first, halves, prior, rest, heat) for heat in TEMPERATURES])
-    if not len(halves) or np.ptp(found) < 1e-9:
+    scores = np.array([agreement(first, halves, prior, rest, heat) for heat in TEMPERATURES])
+    if not len(halves) or np.ptp(scores) < 1e-9:
         return 1.0
-    return float(TEMPERATURES[int(np.argmax(found))])
+    return float(TEMPERATURES[int(np.argmax(scores))])

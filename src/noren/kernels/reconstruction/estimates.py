@@ -115,20 +115,20 @@ def maximum_likelihood(
     x = _started(library.ones_like(y), y, y.ndim)
     score, done = log_likelihood(y, x, channels), 0
     while done < most:
-        one = em_step(x, y, channels)
-        two = em_step(one, y, channels)
+        first = em_step(x, y, channels)
+        second = em_step(first, y, channels)
         done += 2
-        r, v = one - x, two - one - (one - x)
-        if float(abs(two - one).sum()) / records < tolerance:
-            return two, done
+        r, v = first - x, second - first - (first - x)
+        if float(abs(second - first).sum()) / records < tolerance:
+            return second, done
         length = float(library.sqrt((v * v).sum()))
         alpha = min(-1.0, -float(library.sqrt((r * r).sum())) / length) if length > 0 else -1.0
-        jumped = library.maximum(x - 2 * alpha * r + alpha * alpha * v, one * 1e-3)
+        jumped = library.maximum(x - 2 * alpha * r + alpha * alpha * v, first * 1e-3)
         jumped = em_step(jumped * (records / jumped.sum()), y, channels)
         done += 1
         reached = log_likelihood(y, jumped, channels)
         if reached < score:
-            jumped, reached = two, log_likelihood(y, two, channels)
+            jumped, reached = second, log_likelihood(y, second, channels)
         x, score = jumped, reached
     return x, done
 
@@ -159,7 +159,7 @@ def em_path(
     """
     size = len(channels)
     x, done = _started(start, y, size), 0
-    others = [tuple(a - size for a in range(size) if a not in kept) for kept in interactions or ()]
+    others = [tuple(a - size for a in range(size) if a not in attributes) for attributes in interactions or ()]
     for mark in marks:
         for _step in range(mark - done):
             wanted = em_step(x, y, channels)
@@ -188,8 +188,8 @@ def margin(y: Real, axis: int, attributes: int) -> Real:
     >>> margin(np.array([[1.0, 2.0], [3.0, 4.0]]), 1, 2).tolist()
     [4.0, 6.0]
     """
-    found: Real = summed(y, [a - attributes for a in range(attributes) if a != axis])
-    return found
+    table: Real = summed(y, [a - attributes for a in range(attributes) if a != axis])
+    return table
 
 
 def product(own: Sequence[Real]) -> Real:
@@ -200,8 +200,8 @@ def product(own: Sequence[Real]) -> Real:
     [[0.125, 0.375], [0.125, 0.375]]
     """
     x = own[0]
-    for at, one in enumerate(own[1:], start=1):
-        x = x[..., None] * one.reshape(*one.shape[:-1], *(1,) * at, -1)
+    for at, shares in enumerate(own[1:], start=1):
+        x = x[..., None] * shares.reshape(*shares.shape[:-1], *(1,) * at, -1)
     return x
 
 
@@ -262,8 +262,8 @@ def cell_intervals(
 
     def rough_of(table: Real) -> Real:
         placed = [c if isinstance(c, float | int) else place(c) for c in channels]
-        found: Real = plain(maximum_likelihood(place(table), placed, _TOLERANCE, _STEPS)[0])
-        return found
+        likeliest: Real = plain(maximum_likelihood(place(table), placed, _TOLERANCE, _STEPS)[0])
+        return likeliest
 
     rough = rough_of(y)
     squares = np.zeros_like(rough)
@@ -329,7 +329,7 @@ def second_correlation(own: Real, channel: Channel, rounds: int = 60) -> float:
     at = np.linspace(-1.0, 1.0, len(shares)) + np.cos(
         np.arange(len(shares))
     )  # any function that no value is left out of
-    found = 0.0
+    correlation = 0.0
     for _round in range(rounds):
         at = at - float((shares * at).sum())
         length = float(np.sqrt((shares * at * at).sum()))
@@ -337,8 +337,8 @@ def second_correlation(own: Real, channel: Channel, rounds: int = 60) -> float:
             return 0.0
         at = at / length
         at = back(mixed(shares * at, [channel]) / seen, [channel])
-        found = float(np.sqrt((shares * at * at).sum()))
-    return found
+        correlation = float(np.sqrt((shares * at * at).sum()))
+    return correlation
 
 
 def flow_path(
@@ -415,38 +415,38 @@ def latent_path(
     costs = [int(np.prod(cells[:at])) + int(np.prod(cells[at:])) for at in range(1, size)]
     cut = 1 + int(np.argmin(costs)) if costs else 1
     flat = y.reshape(*batch, int(np.prod(cells[:cut])), -1)
-    given = []
-    for one, values in zip(own, cells, strict=True):
-        noisy = one[..., None, :] * like(y, generator.gamma(2.0, 0.5, (classes, values)))
-        given.append(noisy / total(noisy, 1))
+    class_shares = []
+    for shares, values in zip(own, cells, strict=True):
+        noisy = shares[..., None, :] * like(y, generator.gamma(2.0, 0.5, (classes, values)))
+        class_shares.append(noisy / total(noisy, 1))
     share = like(y, np.full((*batch, classes), 1 / classes))
     done = 0
     for mark in marks:
         for _step in range(mark - done):
-            seen = [mixed(g, [channel]) for g, channel in zip(given, channels, strict=True)]
+            seen = [mixed(g, [channel]) for g, channel in zip(class_shares, channels, strict=True)]
             left, right = _halves(share, seen, cut)
             odds = flat / at_least(left.swapaxes(-1, -2) @ right, _LEAST)
             halves = left * (right @ odds.swapaxes(-1, -2)), right * (left @ odds)
             each = halves[0].sum(axis=-1)
             new = []
-            for a, (channel, g) in enumerate(zip(channels, given, strict=True)):
+            for a, (channel, g) in enumerate(zip(channels, class_shares, strict=True)):
                 inside = seen[:cut] if a < cut else seen[cut:]
                 half = halves[0 if a < cut else 1].reshape(*each.shape, *(s.shape[-1] for s in inside))
                 mine = margin(half, a if a < cut else a - cut, len(inside))
                 true = g * back(mine / at_least(seen[a], _LEAST), [channel])
                 new.append(true / total(true, 1))
-            share, given = each / total(each, 1), new
+            share, class_shares = each / total(each, 1), new
         done = mark
-        left, right = _halves(share, given, cut)
+        left, right = _halves(share, class_shares, cut)
         yield (left.swapaxes(-1, -2) @ right).reshape(y.shape) * records
 
 
-def _halves(share: Real, given: Sequence[Real], cut: int) -> tuple[Real, Real]:
+def _halves(share: Real, class_shares: Sequence[Real], cut: int) -> tuple[Real, Real]:
     """Return for each class its product over either group, the first times the class's share."""
     ones = like(share, np.ones((*share.shape, 1)))
     left, right = share[..., None], ones
-    for one in given[:cut]:
-        left = (left[..., :, None] * one[..., None, :]).reshape(*share.shape, -1)
-    for one in given[cut:]:
-        right = (right[..., :, None] * one[..., None, :]).reshape(*share.shape, -1)
+    for shares in class_shares[:cut]:
+        left = (left[..., :, None] * shares[..., None, :]).reshape(*share.shape, -1)
+    for shares in class_shares[cut:]:
+        right = (right[..., :, None] * shares[..., None, :]).reshape(*share.shape, -1)
     return left, right

@@ -86,22 +86,22 @@ class Chosen:
     weights: dict[str, float]
 
 
-def weighed(found: Sequence[ModelCandidate]) -> Chosen:
+def weighed(models: Sequence[ModelCandidate]) -> Chosen:
     """Return the geometric mean of candidates, of which the first is independence."""
-    each, size = shares(found), found[0].table.ndim
+    each, size = shares(models), models[0].table.ndim
     order = np.argsort(-np.array(each), kind="stable").tolist()
-    heavy = {found[i].name: each[i] for i in order if each[i] >= 0.01}
-    return Chosen(geometric_mean([one.table for one in found], each, size), heavy)
+    heavy = {models[i].name: each[i] for i in order if each[i] >= 0.01}
+    return Chosen(geometric_mean([model.table for model in models], each, size), heavy)
 
 
-def shares(found: Sequence[ModelCandidate]) -> list[float]:
+def shares(models: Sequence[ModelCandidate]) -> list[float]:
     """Return what each candidate weighs; the first is the one that others must be clearly better than."""
-    alone, others = found[0], found[1:]
+    alone, others = models[0], models[1:]
     if not others:
         return [1.0]
-    best = max(one.score - _JOINT_COST * one.freedom for one in others) - _ENTRY
+    best = max(model.score - _JOINT_COST * model.freedom for model in others) - _ENTRY
     apart = 1 / (1 + float(np.exp(np.clip(best - alone.score, -500, 500))))
-    score = np.array([one.score for one in others])
+    score = np.array([model.score for model in others])
     weight = np.exp((score - score.max()) / _PATIENCE)
     return [apart, *((1 - apart) * weight / weight.sum()).tolist()]
 
@@ -109,14 +109,14 @@ def shares(found: Sequence[ModelCandidate]) -> list[float]:
 def geometric_mean(tables: Sequence[Real], each: Sequence[float], attributes: int) -> Real:
     """Return the weighed geometric mean of tables, of as many records as the first has."""
     answer = np.zeros_like(tables[0])
-    for share, one in zip(each, tables, strict=True):
-        answer += share * np.log(np.maximum(one, _EMPTY))
+    for share, table in zip(each, tables, strict=True):
+        answer += share * np.log(np.maximum(table, _EMPTY))
     answer = np.exp(answer)
     scaled: Real = answer * (total(tables[0], attributes) / total(answer, attributes))
     return scaled
 
 
-def dealt(y: Real, generator: np.random.Generator, folds: int | None = None) -> Real:
+def random_folds(y: Real, generator: np.random.Generator, folds: int | None = None) -> Real:
     """Deal the records of a table into folds at random: every record goes to each with the same chance.
 
     Returns the folds that have records, one after another along the first axis; one fold where nobody has any.
@@ -150,19 +150,19 @@ def candidates(
     without = np.concatenate([y - parts, y[None]])  # each fold left out, and all records
     own = [own_distributions(margin(without, a, y.ndim), margin(parts, a, y.ndim), c) for a, c in enumerate(channels)]
     channels = [c if isinstance(c, float | int) else place(c) for c in channels]
-    parts, without, own = place(parts), place(without), [place(one) for one in own]
+    parts, without, own = place(parts), place(without), [place(marginal) for marginal in own]
     apart = product(own) * total(without, y.ndim)
 
-    found = [judged("independent", 0.0, apart, parts, channels)]
+    models = [judged("independent", 0.0, apart, parts, channels)]
     if y.ndim == 1:
-        return found
+        return models
     paths = _paths(without, channels, own, apart, int(generator.integers(1 << 62)))
     for at, (name, marks, path, freedoms) in enumerate(paths):
         for mark, tables in zip(marks, path, strict=True):
             spent = sum(free * float(reached(rate, mark)) for free, rate in freedoms)
-            found.append(judged(f"{name}, {mark}", spent, fitted(tables, own), parts, channels))
+            models.append(judged(f"{name}, {mark}", spent, fitted(tables, own), parts, channels))
         report((at + 1) / len(paths))
-    return found
+    return models
 
 
 def judged(name: str, freedom: float, tables: Real, parts: Real, channels: Sequence[Channel]) -> ModelCandidate:
@@ -179,13 +179,13 @@ def own_distributions(seen: Real, parts: Real, channel: Channel) -> Real:
         # (of a matrix steps are dear, and ρ is not what its speed depends on)
         while steps[-1] < min(_ENOUGH / max(channel * channel, _LEAST), _MOST_OWN_STEPS):
             steps.append(2 * steps[-2])
-    found = list(em_path(seen, [channel], np.ones_like(seen), steps))
-    expected = [mixed(x[:-1] / total(x[:-1], 1), [channel]) for x in found]
+    estimates = list(em_path(seen, [channel], np.ones_like(seen), steps))
+    expected = [mixed(x[:-1] / total(x[:-1], 1), [channel]) for x in estimates]
     score = np.array([float((parts * np.log(np.maximum(e, _LEAST))).sum()) for e in expected])
     size = seen.shape[-1]
     score -= _OWN_COST * (size - 1) * reached(kept_share(channel, size) ** 2, np.array(steps))
     weight = np.exp(score - score.max())
-    mean = np.tensordot(weight / weight.sum(), np.stack(found), 1)
+    mean = np.tensordot(weight / weight.sum(), np.stack(estimates), 1)
     mean = np.where(total(mean, 1) > _LEAST, mean, 1.0)  # without records, all values are alike
     own: Real = mean / total(mean, 1)
     return own
@@ -224,9 +224,9 @@ def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart
     shape = tables.shape[1:]
     cells, size = int(np.prod(shape)), len(shape)
     steps = _STEPS if cells <= _HUGE else _STEPS[:8]
-    freedoms = [perplexity(one[-1]) - 1 for one in own]
+    freedoms = [perplexity(marginal[-1]) - 1 for marginal in own]
     rates = [kept_share(c, m) ** 2 for c, m in zip(channels, shape, strict=True)]
-    every = [kept for count in range(2, size + 1) for kept in combinations(range(size), count)]
+    every = [attributes for count in range(2, size + 1) for attributes in combinations(range(size), count)]
     two_way = pairs(size)
     uniform = library_of(tables).ones_like(tables)
     ways: list[tuple[str, Real, list[tuple[int, ...]] | None]] = [
@@ -236,22 +236,22 @@ def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart
     if size > 2:
         ways += [("two-way from uniform", uniform, two_way), ("two-way", apart, two_way)]
         about = {centre: [pair for pair in two_way if centre in pair] for centre in range(size)}
-        ways += [(f"two-way about {centre}", apart, kept) for centre, kept in about.items()]
-    found: list[_Path] = []
-    for name, start, kept in ways:
-        free = [(_product(freedoms, some), _product(rates, some)) for some in kept or every]
-        found.append((name, steps, em_path(tables, channels, start, steps, kept), free))
+        ways += [(f"two-way about {centre}", apart, attributes) for centre, attributes in about.items()]
+    paths: list[_Path] = []
+    for name, start, attributes in ways:
+        free = [(_product(freedoms, some), _product(rates, some)) for some in attributes or every]
+        paths.append((name, steps, em_path(tables, channels, start, steps, attributes), free))
     if cells <= _HUGE:
         # two attributes are exactly a mixture of as many classes as the smaller has values
         most = min(shape) if size == 2 else max(_CLASSES)
         starts = _STARTS if cells <= _LARGE else 1
         for classes in (c for c in _CLASSES if c <= most):
-            said = [((classes - 1) * sum(freedoms), float(np.mean([_product(rates, pair) for pair in two_way])))]
+            freedom = [((classes - 1) * sum(freedoms), float(np.mean([_product(rates, pair) for pair in two_way])))]
             for number in range(starts):
                 draws = np.random.Generator(np.random.Philox(key=seed + 1000 * number + classes))
                 way = latent_path(tables, channels, classes, _LATENT_STEPS, draws, own)
-                found.append((f"{classes} latent classes, start {number}", _LATENT_STEPS, way, said))
-    return found
+                paths.append((f"{classes} latent classes, start {number}", _LATENT_STEPS, way, freedom))
+    return paths
 
 
 def _product(values: Sequence[float], places: Sequence[int]) -> float:

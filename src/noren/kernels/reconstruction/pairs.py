@@ -36,12 +36,12 @@ from noren.kernels.reconstruction.estimates import fitted, flow_path, product, s
 from noren.kernels.reconstruction.held_out import (
     Chosen,
     candidates,
-    dealt,
     geometric_mean,
     judged,
     kept_share,
     own_distributions,
     perplexity,
+    random_folds,
     reached,
     shares,
     weighed,
@@ -102,7 +102,7 @@ def margins(
     for a, channel in enumerate(channels):
         parts, without = _folds(tabulated((a,)))
         own.append(own_distributions(without, parts, channel))
-    strength = [second_correlation(one[-1], channel) for one, channel in zip(own, channels, strict=True)]
+    strength = [second_correlation(marginal[-1], channel) for marginal, channel in zip(own, channels, strict=True)]
     every = list(combinations(range(len(sizes)), 2))
     done = 0
 
@@ -117,26 +117,26 @@ def margins(
         strongest = strength[pair[0]] * strength[pair[1]]
         parts, without = _folds(tabulated(pair))
         unit = 1 / max(strongest, _LEAST)
-        freedom = float(np.prod([perplexity(one[-1]) - 1 for one in both]))
+        freedom = float(np.prod([perplexity(marginal[-1]) - 1 for marginal in both]))
         rate = float(np.prod([kept_share(c, m) ** 2 for c, m in zip(through, start.shape[1:], strict=True)]))
         times = [mark * unit for mark in _MARKS]
         begin = start * np.maximum(total(without, 2), 1.0)
         tables = [begin]
-        found = [judged("start", 0.0, begin, parts, through)]
+        models = [judged("start", 0.0, begin, parts, through)]
         for time, table in zip(times, flow_path(without, through, begin, both, times, strongest), strict=True):
             tables.append(table)
-            found.append(judged("flow", freedom * float(reached(rate, time)), table, parts, through))
-            if found[-1].score < max(one.score for one in found) - _GIVEN_UP:
+            models.append(judged("flow", freedom * float(reached(rate, time)), table, parts, through))
+            if models[-1].score < max(marginal.score for marginal in models) - _GIVEN_UP:
                 break
-        each = shares(found)
+        each = shares(models)
         mean = fitted(geometric_mean(tables, each, 2), both, 50)
         return mean / total(mean, 2), 1 - each[0]
 
     first = {pair: worked_out(pair, product([own[a] for a in pair])) for pair in every}
     links = heaviest_tree({pair: information(table[-1]) for pair, (table, _clear) in first.items()}, len(sizes))
-    said = implied(own, {pair: first[pair][0] for pair in links})
-    found = {pair: first[pair][0] if pair in links else worked_out(pair, said[pair])[0] for pair in every}
-    return Margins(own, found, links, {pair: clear for pair, (_table, clear) in first.items()})
+    by_tree = implied(own, {pair: first[pair][0] for pair in links})
+    tables = {pair: first[pair][0] if pair in links else worked_out(pair, by_tree[pair])[0] for pair in every}
+    return Margins(own, tables, links, {pair: clear for pair, (_table, clear) in first.items()})
 
 
 def _folds(parts: Real) -> tuple[Real, Real]:
@@ -166,19 +166,19 @@ def automatic(
 
     ``place`` puts arrays where the work on whole tables is to be done.
     """
-    parts = dealt(y, generator)
-    found = candidates(parts, channels, generator, report, place)
-    whole = weighed(found)
+    parts = random_folds(y, generator)
+    models = candidates(parts, channels, generator, report, place)
+    whole = weighed(models)
     if y.ndim == 1:
         return whole
 
     axes = range(y.ndim)
     trees = margins(lambda some: summed(parts, [a - y.ndim for a in axes if a not in some]), channels, y.shape).tree
     score = float((parts * np.log(np.maximum(mixed(trees[:-1], channels), _LEAST))).sum())
-    other = float(np.dot(shares(found), [one.score for one in found]))
+    other = float(np.dot(shares(models), [weight.score for weight in models]))
     share = 1 / (1 + float(np.exp(np.clip((other - score) / _PATIENCE, -500, 500))) / _ODDS)
     table = geometric_mean([whole.table, trees[-1] * total(y, y.ndim)], [1 - share, share], y.ndim)
-    weights = {TREE: share} | {name: (1 - share) * one for name, one in whole.weights.items()}
+    weights = {TREE: share} | {name: (1 - share) * weight for name, weight in whole.weights.items()}
     return Chosen(table, dict(sorted(weights.items(), key=lambda item: -item[1])))
 
 
@@ -222,10 +222,10 @@ def heaviest_tree(weights: Mapping[Pair, float], attributes: int) -> list[Pair]:
     """
     group = list(range(attributes))
     links = []
-    for one, two in sorted(weights, key=lambda pair: (-weights[pair], pair)):
-        if group[one] != group[two]:
-            links.append((one, two))
-            old, new = group[two], group[one]
+    for first, second in sorted(weights, key=lambda pair: (-weights[pair], pair)):
+        if group[first] != group[second]:
+            links.append((first, second))
+            old, new = group[second], group[first]
             group = [new if g == old else g for g in group]
     return links
 
@@ -248,13 +248,13 @@ def implied(own: Sequence[Real], links: Mapping[Pair, Real]) -> dict[Pair, Real]
     >>> implied([half] * 3, {(0, 1): np.diag(half), (1, 2): np.diag(half)})[0, 2].tolist()
     [[0.5, 0.0], [0.0, 0.5]]
     """
-    found: dict[Pair, Real] = {}
+    tables: dict[Pair, Real] = {}
     for first, its in enumerate(own):
         reached = {first: its[..., :, None] * np.eye(its.shape[-1])}
         for parent, child in _outwards(first, links):
-            reached[child] = reached[parent] @ _given(parent, child, links)
-        found |= {(first, other): table for other, table in reached.items() if other > first}
-    return found
+            reached[child] = reached[parent] @ _conditional(parent, child, links)
+        tables |= {(first, other): table for other, table in reached.items() if other > first}
+    return tables
 
 
 def tree_table(own: Sequence[Real], links: Mapping[Pair, Real]) -> Real:
@@ -272,7 +272,7 @@ def tree_table(own: Sequence[Real], links: Mapping[Pair, Real]) -> Real:
 
     table = spread(own[0], (0,))
     for parent, child in _outwards(0, links):
-        table = table * spread(_given(parent, child, links), (parent, child))
+        table = table * spread(_conditional(parent, child, links), (parent, child))
     return table
 
 
@@ -289,17 +289,17 @@ def tree_records(
     for parent, child in _outwards(0, links):
         mixed_up = generator.permutation(records)
         order = mixed_up[np.argsort(codes[parent][mixed_up], kind="stable")]
-        counts, given = np.bincount(codes[parent], minlength=len(own[parent])), _given(parent, child, links)
-        values, carried = np.arange(given.shape[-1]), np.zeros(given.shape[-1])
-        dealt = []  # for the records of the first value, then of the second, and so on
-        for count, each in zip(counts.tolist(), given, strict=True):
+        counts, conditional = np.bincount(codes[parent], minlength=len(own[parent])), _conditional(parent, child, links)
+        values, carried = np.arange(conditional.shape[-1]), np.zeros(conditional.shape[-1])
+        child_values = []  # for the records of the first value, then of the second, and so on
+        for count, each in zip(counts.tolist(), conditional, strict=True):
             wanted = np.maximum(each * count + carried, 0.0)
             wanted *= count / max(float(wanted.sum()), _LEAST)
             whole = whole_cells(wanted)
             carried += each * count - whole
-            dealt.append(np.repeat(values, whole))
+            child_values.append(np.repeat(values, whole))
         codes[child] = np.empty(records, dtype=np.int64)
-        codes[child][order] = np.concatenate(dealt)
+        codes[child][order] = np.concatenate(child_values)
     shuffled = generator.permutation(records)
     return [codes[a][shuffled] for a in range(len(own))]
 
@@ -309,19 +309,19 @@ def _outwards(first: int, links: Mapping[Pair, Real]) -> Iterator[Pair]:
     reached, waiting = {first}, [first]
     while waiting:
         here = waiting.pop(0)
-        for one, two in links:
-            for near, far in ((one, two), (two, one)):
+        for first_end, second_end in links:
+            for near, far in ((first_end, second_end), (second_end, first_end)):
                 if near == here and far not in reached:
                     reached.add(far)
                     waiting.append(far)
                     yield near, far
 
 
-def _given(parent: int, child: int, links: Mapping[Pair, Real]) -> Real:
+def _conditional(parent: int, child: int, links: Mapping[Pair, Real]) -> Real:
     """Return the distribution of one attribute for each value of another that is linked to it."""
     table = links[parent, child] if (parent, child) in links else links[child, parent].swapaxes(-1, -2)
     rows = table.sum(axis=-1, keepdims=True)
     # a value that nobody has says nothing; any distribution will do
     empty = np.full_like(table, 1 / table.shape[-1])
-    found: Real = np.where(rows > 0, table / np.maximum(rows, _LEAST), empty)
-    return found
+    conditional: Real = np.where(rows > 0, table / np.maximum(rows, _LEAST), empty)
+    return conditional

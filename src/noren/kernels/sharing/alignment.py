@@ -29,7 +29,7 @@ MISSING = 1e30
 _NOT_A_DISTANCE = 1e29
 
 
-class LaidRows(NamedTuple):
+class RowArrays(NamedTuple):
     """The rows of all customers as arrays, customer after customer.
 
     Attributes
@@ -76,7 +76,7 @@ class LaidRows(NamedTuple):
         """Whether some row has no value in an ordered column."""
         return bool((self.point > _NOT_A_DISTANCE).any())
 
-    def of(self, customers: Whole) -> LaidRows:
+    def of(self, customers: Whole) -> RowArrays:
         """Return the rows of some customers, in that order."""
         counts = self.counts[customers]
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -84,7 +84,7 @@ class LaidRows(NamedTuple):
         point = np.ascontiguousarray(self.point[:, at])
         return self._replace(start=start, point=point, item=self.item[at], worth=self.worth[at])
 
-    def and_nobody(self) -> LaidRows:
+    def and_nobody(self) -> RowArrays:
         """Return the rows of all customers, and one more who has none: whoever goes with him is deleted."""
         return self._replace(start=np.append(self.start, self.start[-1]))
 
@@ -104,14 +104,14 @@ class AlignmentCosts(NamedTuple):
     deletion: float
 
 
-def laid_rows(
+def row_arrays(
     start: Whole,
     columns: list[Real],
     sds: list[float],
     widths: list[float],
     item: Whole,
     origins: list[float] | None = None,
-) -> LaidRows:
+) -> RowArrays:
     """Return rows for alignment from plain columns (NaN where missing), sorted by customer.
 
     A constant column (``sd = 0``) keeps its unit: all its known values are equal, so nothing ever differs in it. Each
@@ -134,11 +134,11 @@ def laid_rows(
         point[at] = np.where(known, (np.where(known, values, 0.0) - origin) / unit, MISSING)
         width[at] = w / unit
         worth += known
-    return LaidRows(start.astype(np.int64), point, item.astype(np.int64), worth, width)
+    return RowArrays(start.astype(np.int64), point, item.astype(np.int64), worth, width)
 
 
 @kernel(fastmath=EXACT)
-def _fill(rows: LaidRows, tariff: AlignmentCosts, few: int, many: int, cost: Real) -> float:
+def _fill(rows: RowArrays, tariff: AlignmentCosts, few: int, many: int, cost: Real) -> float:
     """Write what each row of ``few`` adds that takes a row of ``many``; return what ``many`` costs left over whole."""
     a0, a1 = rows.start[few], rows.start[few + 1]
     b0, b1 = rows.start[many], rows.start[many + 1]
@@ -165,7 +165,7 @@ def _fill(rows: LaidRows, tariff: AlignmentCosts, few: int, many: int, cost: Rea
 
 
 @kernel()
-def pair_costs(rows: LaidRows, tariff: AlignmentCosts, pairs: Whole, limits: Real) -> Real:
+def pair_costs(rows: RowArrays, tariff: AlignmentCosts, pairs: Whole, limits: Real) -> Real:
     """Return what each pair of customers costs; beyond its limit a lower bound that exceeds the limit.
 
     Parameters
@@ -197,7 +197,7 @@ def pair_costs(rows: LaidRows, tariff: AlignmentCosts, pairs: Whole, limits: Rea
     return values
 
 
-def aligned_pair(rows: LaidRows, tariff: AlignmentCosts, u: int, v: int) -> tuple[float, Whole]:
+def aligned_pair(rows: RowArrays, tariff: AlignmentCosts, u: int, v: int) -> tuple[float, Whole]:
     """Return what a pair costs, and its matched rows: positions of ``u``'s and ``v``'s rows, two to a line.
 
     Rows that cost as much together as apart are left over.
@@ -214,8 +214,8 @@ def aligned_pair(rows: LaidRows, tariff: AlignmentCosts, u: int, v: int) -> tupl
     column_of = np.empty(counts[few], dtype=np.int64)
     total = left + assign(cost, counts[few], counts[many], FAR, column_of)
     mine = np.arange(counts[few])
-    kept = cost[mine, column_of] < rows.worth[rows.start[few] :][mine] * tariff.deletion
-    matched = np.stack([rows.start[few] + mine, rows.start[many] + column_of], axis=1)[kept]
+    worth_matching = cost[mine, column_of] < rows.worth[rows.start[few] :][mine] * tariff.deletion
+    matched = np.stack([rows.start[few] + mine, rows.start[many] + column_of], axis=1)[worth_matching]
     return float(total), matched if few == u else matched[:, ::-1]
 
 
@@ -230,7 +230,7 @@ _ROW = 4.0
 """Cells lost with a row left over: an item and three ordered values."""
 
 
-def customer_features(rows: LaidRows) -> Real:
+def customer_features(rows: RowArrays) -> Real:
     """Return the features of each customer, one to a line: its number of rows, and the means of its ordered columns.
 
     Values are those of the laid rows, in standard deviations from the middle, 2 at most; blanks do not count, and a

@@ -23,7 +23,7 @@ from scipy.optimize import linear_sum_assignment
 
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
-from noren.kernels.sharing.alignment import LaidRows
+from noren.kernels.sharing.alignment import RowArrays
 from noren.kernels.sharing.joining import LONG, aligned_histories, join, join_costs, settled, without_members
 from noren.kernels.sharing.pairing import Spread, work_blocks
 
@@ -132,7 +132,7 @@ def groups_by_pairs(
     """
     count, groups = len(counts), len(sizes)
     near = np.where(np.eye(count, dtype=np.bool_), 0.0, cost)
-    best, found = np.inf, np.zeros(count, dtype=np.int64)
+    best, best_group = np.inf, np.zeros(count, dtype=np.int64)
     places = np.repeat(np.arange(groups), sizes)
     usual = int(np.bincount(sizes).argmax())
     weight = np.maximum((usual - 1) / np.maximum(sizes - 1, 1), 1.0)
@@ -142,8 +142,8 @@ def groups_by_pairs(
         group[np.argsort(-counts * np.exp(noise), kind="stable")] = places
         total = _swapped(near, group, generator.permutation(count), weight)
         if total < best - 1e-9:
-            best, found = total, group.copy()
-    return [np.flatnonzero(found == g) for g in range(groups)]
+            best, best_group = total, group.copy()
+    return [np.flatnonzero(best_group == g) for g in range(groups)]
 
 
 class GroupSearch:
@@ -161,7 +161,7 @@ class GroupSearch:
 
     def __init__(
         self,
-        rows: LaidRows,
+        rows: RowArrays,
         groups: Sequence[Whole | Group],
         *,
         suppress: bool,
@@ -195,7 +195,7 @@ class GroupSearch:
         return float(sum(group.cost for group in self.groups))
 
     @property
-    def kept(self) -> list[Group]:
+    def active(self) -> list[Group]:
         """The groups whose members are not deleted."""
         return [group for group in self.groups if not group.deleted]
 
@@ -216,9 +216,9 @@ class GroupSearch:
             return np.empty((0, 0), dtype=np.int64)
         return without_members(self.rows, self.suppress, group.members, group.table, ~taken)
 
-    def joined(self, members: Whole, one: Whole, other: Whole) -> Group:
+    def joined(self, members: Whole, first: Whole, second: Whole) -> Group:
         """Return the group of two tables joined; ``members`` are those of the first, then those of the second."""
-        return self.settled(members, join(self.rows, self.suppress, one, other)[1])
+        return self.settled(members, join(self.rows, self.suppress, first, second)[1])
 
     def settled(self, members: Whole, table: Whole, passes: int = _REALIGN, long: int = LONG) -> Group:
         """Return the group of a table, re-aligned in place until nothing moves."""
@@ -237,8 +237,8 @@ class GroupSearch:
         """Apply a kernel to jobs of known work, in parallel; return answers in the order of the jobs."""
         blocks = work_blocks(work, min(len(jobs), 120))
         answers: list[Any] = [None] * len(jobs)
-        for block, found in zip(blocks, self.spread(lambda b: [kernel(jobs[at]) for at in b], blocks), strict=True):
-            for at, answer in zip(block, found, strict=True):
+        for block, results in zip(blocks, self.spread(lambda b: [kernel(jobs[at]) for at in b], blocks), strict=True):
+            for at, answer in zip(block, results, strict=True):
                 answers[at] = answer
         return answers
 
@@ -327,8 +327,8 @@ class GroupSearch:
         # a chain of changes that pays has a link under p_i + q_j, for any p + q that is the cost now
         limit = share[i] + now[j] - share[j] + lenience * (share[i] + share[j])
         limit[empty[j]] = np.inf
-        found = np.array([self._tried.get((splits[a].key, splits[b].key), np.nan) for a, b in pairs.tolist()])
-        unknown = np.flatnonzero(np.isnan(found))
+        costs = np.array([self._tried.get((splits[a].key, splits[b].key), np.nan) for a, b in pairs.tolist()])
+        unknown = np.flatnonzero(np.isnan(costs))
         if len(self._tried) > _MOST_REMEMBERED:
             self._tried.clear()
         if len(unknown):
@@ -336,11 +336,11 @@ class GroupSearch:
             worth = np.array([self.worth[s.out].sum() for s in splits])[i[unknown]]
             worth += np.array([self.worth[s.rest].sum() for s in splits])[j[unknown]]
             new, most = pairs[unknown], limit[unknown]
-            found[unknown] = joined_costs(self.rows, self.suppress, *parts, new, worth, most, self.spread)
+            costs[unknown] = joined_costs(self.rows, self.suppress, *parts, new, worth, most, self.spread)
             for at in unknown.tolist():
-                self._tried[splits[i[at]].key, splits[j[at]].key] = float(found[at])
+                self._tried[splits[i[at]].key, splits[j[at]].key] = float(costs[at])
         cost = np.full((count, count), _ALONE)
-        cost[i, j] = np.where(found <= limit, found, _ALONE)
+        cost[i, j] = np.where(costs <= limit, costs, _ALONE)
         cost[np.arange(count), np.arange(count)] = now
         return cost
 
@@ -358,7 +358,7 @@ def _mean_of(parts: Sequence[Whole], people: int) -> sparse.csr_array:
 
 
 def joined_costs(
-    rows: LaidRows,
+    rows: RowArrays,
     suppress: bool,
     ones: Sequence[Whole],
     others: Sequence[Whole],
@@ -385,8 +385,8 @@ def joined_costs(
     blocks, most = work_blocks(work), limit - worth
     cost: Real = worth.copy()
     values = spread(lambda block: join_costs(rows, suppress, pool, shapes, places[block], most[block]), blocks)
-    for block, found in zip(blocks, values, strict=True):
-        cost[block] += found
+    for block, block_costs in zip(blocks, values, strict=True):
+        cost[block] += block_costs
     return cost
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.assignment import EXACT, FAR, assign
-from noren.kernels.sharing.alignment import COLUMNS, MISSING, LaidRows
+from noren.kernels.sharing.alignment import COLUMNS, MISSING, RowArrays
 from noren.kernels.sharing.near_rows import by_column, joined_value, near_assign
 
 _NO_ITEM_HERE = -2
@@ -34,7 +34,7 @@ _ANYWHERE = 1e29
 
 
 @part(fastmath=EXACT)
-def _sorted_cells(rows: LaidRows, table: Whole, value: Real, middle: Real) -> None:
+def _sorted_cells(rows: RowArrays, table: Whole, value: Real, middle: Real) -> None:
     """Write each shared row's known values in order, and per ordered column: count, lower and upper median, cost."""
     members, length = table.shape
     for r in range(length):
@@ -59,7 +59,7 @@ def _sorted_cells(rows: LaidRows, table: Whole, value: Real, middle: Real) -> No
 
 
 @part(fastmath=EXACT)
-def _counted_items(rows: LaidRows, table: Whole, filler: int, items: Codes, times: Real, most: Real) -> None:
+def _counted_items(rows: RowArrays, table: Whole, filler: int, items: Codes, times: Real, most: Real) -> None:
     """Write each shared row's items, each once, how often each is there, and how often the mode; a blank is an item."""
     members, length = table.shape
     for r in range(length):
@@ -75,16 +75,16 @@ def _counted_items(rows: LaidRows, table: Whole, filler: int, items: Codes, time
 
 
 @part(fastmath=EXACT)
-def _merged_cost(one: Real, n: int, other: Real, m: int) -> float:
+def _merged_cost(first: Real, n: int, second: Real, m: int) -> float:
     """Return the sum of distances from the median of all values of two sorted lists: the upper half less the lower."""
     total = 0.0
     i, j = 0, 0
     for step in range(n + m):
-        if j >= m or (i < n and one[i] <= other[j]):
-            x = one[i]
+        if j >= m or (i < n and first[i] <= second[j]):
+            x = first[i]
             i += 1
         else:
-            x = other[j]
+            x = second[j]
             j += 1
         if 2 * step + 1 < n + m:
             total -= x
@@ -94,7 +94,7 @@ def _merged_cost(one: Real, n: int, other: Real, m: int) -> float:
 
 
 @part(fastmath=EXACT)
-def fill_medians(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Real) -> None:
+def fill_medians(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost: Real) -> None:
     """Write the value of every column of ``few`` joined with every column of ``many``, medians and modes said.
 
     Where the medians of the two sides can be one number, the cost is the sum of theirs. Where one side is a single
@@ -162,7 +162,7 @@ _NO_LIMIT = np.array([FAR])
 
 
 @part(fastmath=EXACT)
-def _summed(rows: LaidRows, table: Whole, filler: int) -> tuple[Real, Codes]:
+def _summed(rows: RowArrays, table: Whole, filler: int) -> tuple[Real, Codes]:
     """Sum up each generalised row: per ordered column count, least, greatest, sum, sum of squares; items, each once."""
     members, length = table.shape
     known = np.empty((18, length))
@@ -185,13 +185,13 @@ def _summed(rows: LaidRows, table: Whole, filler: int) -> tuple[Real, Codes]:
             known[5 * c + 2, r] = hi
             known[5 * c + 3, r] = total
             known[5 * c + 4, r] = squares
-        distinct, said = 0.0, 0.0
+        distinct, filled = 0.0, 0.0
         for p in range(members):
             worth += rows.worth[table[p, r]]
             item = rows.item[table[p, r]]
             items[p, r] = filler
             if item >= 0:
-                said += 1.0
+                filled += 1.0
                 new = True
                 for q in range(p):
                     if items[q, r] == item:
@@ -199,14 +199,14 @@ def _summed(rows: LaidRows, table: Whole, filler: int) -> tuple[Real, Codes]:
                 if new:
                     items[p, r] = item
                     distinct += 1.0
-        known[15, r] = said
+        known[15, r] = filled
         known[16, r] = distinct
         known[17, r] = worth
     return known, items
 
 
 @part(fastmath=EXACT)
-def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Real) -> None:
+def _fill(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost: Real) -> None:
     """Write the value of every column of ``few`` joined with every column of ``many``."""
     a, items_a = _summed(rows, few, _NO_ITEM_HERE)
     b, items_b = _summed(rows, many, _NO_ITEM_THERE)
@@ -221,9 +221,9 @@ def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Real) -
                 other = items_b[q]
                 for j in range(len(shared)):
                     shared[j] += 1.0 if other[j] == item else 0.0
-        said, distinct, worth = a[15, i], a[16, i], a[17, i]
+        filled, distinct, worth = a[15, i], a[16, i], a[17, i]
         for j in range(len(shared)):
-            n = said + b[15, j]
+            n = filled + b[15, j]
             error = n - n / max(distinct + b[16, j] - shared[j], 1.0)
             line[j] = error if n > size - 0.5 else n
         for c in range(COLUMNS):
@@ -246,12 +246,12 @@ def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Real) -
 
 @part()
 def _value(
-    rows: LaidRows,
+    rows: RowArrays,
     medians: bool | None,
     long: int | None,
     suppress: bool,
-    one: Whole,
-    other: Whole,
+    first: Whole,
+    second: Whole,
     limit: float,
     column_of: Whole,
 ) -> float:
@@ -260,9 +260,9 @@ def _value(
     What is said (hulls, or medians) and whether some tables are long is None where it is not so: then what it needs is
     not compiled.
     """
-    few, many = one, other
+    few, many = first, second
     if few.shape[1] > many.shape[1]:
-        few, many = other, one
+        few, many = second, first
     if long is not None and few.shape[1] > long:
         a, items_a = _summed(rows, few, _NO_ITEM_HERE)
         b, items_b = _summed(rows, many, _NO_ITEM_THERE)
@@ -275,28 +275,28 @@ def _value(
     return assign(cost, few.shape[1], many.shape[1], limit, column_of)
 
 
-def _long(rows: LaidRows, columns: int, long: int = LONG) -> int | None:
+def _long(rows: RowArrays, columns: int, long: int = LONG) -> int | None:
     """Return beyond how many columns tables are joined over near rows only; None where none has as many."""
     return None if rows.medians or columns <= long else long
 
 
-def join(rows: LaidRows, suppress: bool, one: Whole, other: Whole) -> tuple[float, Whole]:
+def join(rows: RowArrays, suppress: bool, first: Whole, second: Whole) -> tuple[float, Whole]:
     """Return the value of two tables joined as cheaply as can be, and the joined table, ``one``'s members first."""
-    pool = np.concatenate([one.ravel(), other.ravel()])
-    shapes = np.array([(0, *one.shape), (one.size, *other.shape)])
-    columns = np.arange(min(one.shape[1], other.shape[1]))
+    pool = np.concatenate([first.ravel(), second.ravel()])
+    shapes = np.array([(0, *first.shape), (first.size, *second.shape)])
+    columns = np.arange(min(first.shape[1], second.shape[1]))
     column_of = np.empty(max(len(columns), 1), dtype=np.int64)
     long = _long(rows, len(columns))
     value = _join_costs(rows, rows.medians or None, long, suppress, pool, shapes, _BOTH, _NO_LIMIT, column_of)
     here, there = columns, column_of[: len(columns)]
-    if one.shape[1] > other.shape[1]:
+    if first.shape[1] > second.shape[1]:
         here, there = there, here
-    table = np.empty((len(one) + len(other), len(columns)), dtype=np.int64)
-    table[: len(one)], table[len(one) :] = one[:, here], other[:, there]
+    table = np.empty((len(first) + len(second), len(columns)), dtype=np.int64)
+    table[: len(first)], table[len(first) :] = first[:, here], second[:, there]
     return float(value[0]), table
 
 
-def _aligned(rows: LaidRows, suppress: bool, lists: Sequence[Whole]) -> Whole:
+def _aligned(rows: RowArrays, suppress: bool, lists: Sequence[Whole]) -> Whole:
     """Return the table of some lists of rows, the shortest list first, then one after the other by length."""
     order = np.argsort([len(places) for places in lists], kind="stable")
     table = lists[order[0]].reshape(1, -1)
@@ -307,29 +307,29 @@ def _aligned(rows: LaidRows, suppress: bool, lists: Sequence[Whole]) -> Whole:
     return back
 
 
-def aligned_histories(rows: LaidRows, suppress: bool, members: Whole) -> Whole:
+def aligned_histories(rows: RowArrays, suppress: bool, members: Whole) -> Whole:
     """Return a table of whole histories: each laid on those before it, the shortest first; lines as ``members``."""
     return _aligned(rows, suppress, [np.arange(rows.start[u], rows.start[u + 1]) for u in members])
 
 
-def without_members(rows: LaidRows, suppress: bool, members: Whole, table: Whole, keep: NDArray[np.bool_]) -> Whole:
+def without_members(rows: RowArrays, suppress: bool, members: Whole, table: Whole, keep: NDArray[np.bool_]) -> Whole:
     """Return the table of the members kept.
 
     Rows that had been deleted because another member was short, and that no kept member lacks, are aligned anew among
     themselves and appended.
     """
-    kept, left = members[keep], table[keep]
-    if not (rows.start[kept + 1] - rows.start[kept] > table.shape[1]).all():
+    remaining, left = members[keep], table[keep]
+    if not (rows.start[remaining + 1] - rows.start[remaining] > table.shape[1]).all():
         return left
     lists = []
-    for u, used in zip(kept, left, strict=True):
+    for u, used in zip(remaining, left, strict=True):
         free = np.ones(rows.start[u + 1] - rows.start[u], dtype=np.bool_)
         free[used - rows.start[u]] = False
         lists.append(rows.start[u] + np.flatnonzero(free))
     return np.ascontiguousarray(np.concatenate([left, _aligned(rows, suppress, lists)], axis=1))
 
 
-def settled(rows: LaidRows, suppress: bool, members: Whole, table: Whole, passes: int, long: int = LONG) -> float:
+def settled(rows: RowArrays, suppress: bool, members: Whole, table: Whole, passes: int, long: int = LONG) -> float:
     """Re-align each member against the rest, in place, until nothing moves; return the value.
 
     The table must be as long as the shortest member's history; one longer than ``long`` is re-aligned over near rows.
@@ -341,7 +341,7 @@ def settled(rows: LaidRows, suppress: bool, members: Whole, table: Whole, passes
 
 @kernel()
 def _settled(
-    rows: LaidRows, medians: bool | None, long: int | None, suppress: bool, members: Whole, table: Whole, passes: int
+    rows: RowArrays, medians: bool | None, long: int | None, suppress: bool, members: Whole, table: Whole, passes: int
 ) -> float:
     value = 0.0
     k = len(members)
@@ -375,7 +375,7 @@ def _settled(
     return value
 
 
-def join_costs(rows: LaidRows, suppress: bool, pool: Whole, shapes: Whole, pairs: Whole, limits: Real) -> Real:
+def join_costs(rows: RowArrays, suppress: bool, pool: Whole, shapes: Whole, pairs: Whole, limits: Real) -> Real:
     """Return the value of each pair of tables joined; beyond its limit a lower bound that exceeds the limit.
 
     Parameters
@@ -391,7 +391,7 @@ def join_costs(rows: LaidRows, suppress: bool, pool: Whole, shapes: Whole, pairs
 
 @kernel()
 def _join_costs(
-    rows: LaidRows,
+    rows: RowArrays,
     medians: bool | None,
     long: int | None,
     suppress: bool,
@@ -404,13 +404,13 @@ def _join_costs(
     values = np.empty(len(pairs))
     for at in range(len(pairs)):
         p, q = pairs[at, 0], pairs[at, 1]
-        one = pool[shapes[p, 0] : shapes[p, 0] + shapes[p, 1] * shapes[p, 2]].reshape(shapes[p, 1], shapes[p, 2])
-        other = pool[shapes[q, 0] : shapes[q, 0] + shapes[q, 1] * shapes[q, 2]].reshape(shapes[q, 1], shapes[q, 2])
-        values[at] = _value(rows, medians, long, suppress, one, other, limits[at], column_of)
+        first = pool[shapes[p, 0] : shapes[p, 0] + shapes[p, 1] * shapes[p, 2]].reshape(shapes[p, 1], shapes[p, 2])
+        second = pool[shapes[q, 0] : shapes[q, 0] + shapes[q, 1] * shapes[q, 2]].reshape(shapes[q, 1], shapes[q, 2])
+        values[at] = _value(rows, medians, long, suppress, first, second, limits[at], column_of)
     return values
 
 
-def worth_keeping(rows: LaidRows, suppress: bool, table: Whole) -> NDArray[np.bool_]:
+def worth_keeping(rows: RowArrays, suppress: bool, table: Whole) -> NDArray[np.bool_]:
     """Tell for each generalised row whether it costs less than deleting its rows."""
     members, length = table.shape
     first = members * np.arange(length)

@@ -92,16 +92,16 @@ def _place(known: Real, column: int, r: int) -> int:
 
 
 @part()
-def _keep(near: Codes, value: Real, kept: int, j: int, new: float) -> int:
+def _keep(near: Codes, value: Real, count: int, j: int, new: float) -> int:
     """Keep a candidate among the best, in order; return how many there are."""
-    if kept == len(near) and new >= value[kept - 1]:
-        return kept
-    at = kept if kept < len(near) else kept - 1
+    if count == len(near) and new >= value[count - 1]:
+        return count
+    at = count if count < len(near) else count - 1
     while at > 0 and value[at - 1] > new:
         value[at], near[at] = value[at - 1], near[at - 1]
         at -= 1
     value[at], near[at] = new, j
-    return min(kept + 1, len(near))
+    return min(count + 1, len(near))
 
 
 @part()
@@ -135,7 +135,7 @@ def _candidates(
     for at in range(len(order)):
         order[at] %= many
     seen = np.full(many, -1, dtype=np.int64)
-    kept = np.zeros(few, dtype=np.int64)
+    counts = np.zeros(few, dtype=np.int64)
     wanted = items_a.shape[1] + 2
     for at in range(few):
         i = mine[at]
@@ -160,14 +160,14 @@ def _candidates(
                     seen[other] = at
                     new = joined_value(a, b, items_a, items_b, i, theirs[other], width, suppress)
                     count = _keep(near[at], value[at], count, other, new)
-        kept[at] = count
-    return kept
+        counts[at] = count
+    return counts
 
 
 @part()
-def _dealt(near: Codes, value: Real, kept: Whole, many: int, takes: Whole) -> None:
+def _auction(near: Codes, value: Real, counts: Whole, many: int, takes: Whole) -> None:
     """Deal out candidates by auction; whom nothing is left that pays gets -1."""
-    few = len(kept)
+    few = len(counts)
     price = np.zeros(many)
     row_of = np.empty(many, dtype=np.int64)
     waiting = np.empty(few, dtype=np.int64)
@@ -182,7 +182,7 @@ def _dealt(near: Codes, value: Real, kept: Whole, many: int, takes: Whole) -> No
             i = waiting[left]
             bids += 1
             best, second, at = 0.0, 0.0, -1  # to stay without a partner is worth 0
-            for c in range(kept[i]):
+            for c in range(counts[i]):
                 if -value[i, c] <= second:  # the best come first, and no price is below 0
                     break
                 gain = -value[i, c] - price[near[i, c]]
@@ -235,14 +235,14 @@ def near_assign(
         else:
             near = np.empty((len(mine), _KEPT), dtype=np.int32)
             value = np.empty((len(mine), _KEPT))
-            kept = _candidates(a, b, items_a, items_b, width, suppress, mine, theirs, near, value)
+            counts = _candidates(a, b, items_a, items_b, width, suppress, mine, theirs, near, value)
             if len(mine) == len(a):
                 least = 0.0
                 for i in range(len(mine)):
                     least += value[i, 0]
                 if least > limit:
                     return least
-            _dealt(near, value, kept, len(theirs), takes)
+            _auction(near, value, counts, len(theirs), takes)
         free = np.ones(len(theirs), dtype=np.bool_)
         met = False
         for i in range(len(mine)):

@@ -30,11 +30,11 @@ from scipy.optimize import linprog
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.sharing.alignment import AlignmentCosts, LaidRows, pair_costs
+from noren.kernels.sharing.alignment import AlignmentCosts, RowArrays, pair_costs
 
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """How work is spread: applies a kernel to blocks and gives the answers in order; ``map`` takes one after the other."""
-PairCosts = Callable[[LaidRows, AlignmentCosts, Whole, Real], Real | None]
+PairCosts = Callable[[RowArrays, AlignmentCosts, Whole, Real], Real | None]
 """Gives what :func:`~noren.kernels.sharing.alignment.pair_costs` does, to the last bit; None where not worth it."""
 costs_elsewhere: ContextVar[PairCosts | None] = ContextVar("pair_costs", default=None)
 """Where an engine works out costs of pairs in place of the kernel."""
@@ -81,7 +81,7 @@ def pair_tariff(k: int, *, suppress: bool, medians: bool = False) -> AlignmentCo
     return AlignmentCosts(share_of_distances(k), ceiling, 2 / k, each, each)
 
 
-def item_overlap(rows: LaidRows) -> Real:
+def item_overlap(rows: RowArrays) -> Real:
     """Return for every two customers how many rows they can match on equal items at most (missing ones are equal)."""
     people = len(rows.start) - 1
     who = np.repeat(np.arange(people), rows.counts)
@@ -115,7 +115,7 @@ class PairTable:
     of reach. The first bounds count rows left over and items that cannot agree.
     """
 
-    def __init__(self, rows: LaidRows, tariff: AlignmentCosts, spread: Spread = map) -> None:
+    def __init__(self, rows: RowArrays, tariff: AlignmentCosts, spread: Spread = map) -> None:
         self.rows, self.tariff, self.spread = rows, tariff, spread
         counts = rows.counts.astype(np.float64)
         fewer = np.minimum(counts[:, None], counts[None, :])
@@ -137,18 +137,18 @@ class PairTable:
         """Find the costs of pairs exactly up to their limits; return which are."""
         u, v = pairs[:, 0], pairs[:, 1]
         elsewhere = costs_elsewhere.get()
-        found = None if elsewhere is None else elsewhere(self.rows, self.tariff, pairs, limits)
-        if found is None:
-            found = np.empty(len(pairs))
+        cost = None if elsewhere is None else elsewhere(self.rows, self.tariff, pairs, limits)
+        if cost is None:
+            cost = np.empty(len(pairs))
             counts = self.rows.counts.astype(np.float64)
             blocks = work_blocks((counts[u] * counts[v] + 50) ** 1.2)
             costs = self.spread(lambda block: pair_costs(self.rows, self.tariff, pairs[block], limits[block]), blocks)
             for block, values in zip(blocks, costs, strict=True):
-                found[block] = values
-        known = found <= limits
-        found = np.where(known, found, np.maximum(found, self.bound[u, v]))
+                cost[block] = values
+        known = cost <= limits
+        cost = np.where(known, cost, np.maximum(cost, self.bound[u, v]))
         for a, b in ((u, v), (v, u)):
-            self.bound[a, b] = found
+            self.bound[a, b] = cost
             self.exact[a, b] = known
         return known
 
@@ -238,11 +238,11 @@ def cheapest_factor(
         stopped = stop()
         new = 0
         if missing > patience * total and not stopped:
-            asked = _most_promising(table, limit, open_pairs, 3 + degree // 2)
-            unknown = asked[~table.exact[asked[:, 0], asked[:, 1]]]
+            promising = _most_promising(table, limit, open_pairs, 3 + degree // 2)
+            unknown = promising[~table.exact[promising[:, 0], promising[:, 1]]]
             table.ask(unknown, limit[unknown[:, 0], unknown[:, 1]])
-            known = table.exact[asked[:, 0], asked[:, 1]]
-            edges = np.concatenate([edges, asked[known]])
+            known = table.exact[promising[:, 0], promising[:, 1]]
+            edges = np.concatenate([edges, promising[known]])
             new = int(known.sum())
         broken = bool(np.any((weight > _WHOLE) & (weight < 1 - _WHOLE)))
         more = []
@@ -267,9 +267,9 @@ def blossom_pairs(pairs: Whole, costs: Real, count: int, unit: int = _UNIT) -> l
     graph = rustworkx.PyGraph()
     graph.add_nodes_from(range(count))
     graph.add_edges_from([(u, v, most - c) for (u, v), c in zip(pairs.tolist(), whole.tolist(), strict=True)])
-    found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    matching = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
     # which of a pair comes first differs from call to call, and so would the order of the pairs
-    return sorted((min(pair), max(pair)) for pair in found)
+    return sorted((min(pair), max(pair)) for pair in matching)
 
 
 def closed_pairs(table: PairTable, factor: Factor, pairs: Whole) -> Factor | None:
@@ -320,10 +320,10 @@ def _first_edges(table: PairTable, degree: int) -> Whole:
     for apart in range(1, min(2 * size, count)):
         together = groups[apart:] == groups[:-apart]
         edges.append(np.stack([order[:-apart][together], order[apart:][together]], axis=1))
-    found = distinct_pairs(np.concatenate(edges))
-    unknown = found[~table.exact[found[:, 0], found[:, 1]]]
+    pairs = distinct_pairs(np.concatenate(edges))
+    unknown = pairs[~table.exact[pairs[:, 0], pairs[:, 1]]]
     table.ask(unknown, np.full(len(unknown), 1e280))
-    return found
+    return pairs
 
 
 def distinct_pairs(pairs: Whole) -> Whole:
@@ -338,13 +338,13 @@ def _most_promising(table: PairTable, limit: Real, pairs: Whole, each: int) -> W
     if len(pairs) <= 2 * each * count // 3:
         return pairs
     promise = (table.bound - limit)[pairs[:, 0], pairs[:, 1]]
-    kept = np.zeros(len(pairs), dtype=np.bool_)
+    chosen = np.zeros(len(pairs), dtype=np.bool_)
     for side in (0, 1):
         order = np.lexsort((promise, pairs[:, side]))
         who = pairs[order, side]
         rank = np.arange(len(who)) - np.searchsorted(who, who)
-        kept[order[rank < each]] = True
-    return pairs[kept]
+        chosen[order[rank < each]] = True
+    return pairs[chosen]
 
 
 def _solve(
@@ -364,11 +364,11 @@ def _solve(
         inside["A_ub"] = sparse.csr_array(entries, shape=(len(sets), size))
         inside["b_ub"] = np.array([(s.sum() - 1) // 2 for s in sets], dtype=np.float64)
     most = 1.0 if degree > 1 else None
-    found = linprog(cost, A_eq=ends, b_eq=np.full(count, float(degree)), bounds=(0, most), method="highs", **inside)
-    if found.status != 0:
-        raise RuntimeError(f"the relaxation has no solution: {found.message}")  # a defect, not bad input
-    worth = np.asarray(found.ineqlin.marginals) if sets else np.empty(0)
-    return np.asarray(found.x)[:size], np.asarray(found.eqlin.marginals), worth, float(found.fun)
+    solution = linprog(cost, A_eq=ends, b_eq=np.full(count, float(degree)), bounds=(0, most), method="highs", **inside)
+    if solution.status != 0:
+        raise RuntimeError(f"the relaxation has no solution: {solution.message}")  # a defect, not bad input
+    worth = np.asarray(solution.ineqlin.marginals) if sets else np.empty(0)
+    return np.asarray(solution.x)[:size], np.asarray(solution.eqlin.marginals), worth, float(solution.fun)
 
 
 def _dual_value(
@@ -413,14 +413,14 @@ def violated_odd_sets(edges: Whole, weight: Real, count: int) -> list[NDArray[np
     graph = sparse.coo_array((weight[some], (edges[some, 0], edges[some, 1])), shape=(count, count)).tocsr()
     parts, label = connected_components(graph, directed=False)
     sizes = np.bincount(label, minlength=parts)
-    found = [label == part for part in np.flatnonzero((sizes % 2 == 1) & (sizes > 1))]
+    sets = [label == part for part in np.flatnonzero((sizes % 2 == 1) & (sizes > 1))]
     for part in np.flatnonzero((sizes % 2 == 0) & (sizes > 2)):
         at = np.flatnonzero(label == part)
         for cut in _odd_cuts(graph[at][:, at], 1 - 1e-4):
             held = np.zeros(count, dtype=np.bool_)
             held[at[cut]] = True
-            found.append(held)
-    return found
+            sets.append(held)
+    return sets
 
 
 def _odd_cuts(graph: sparse.csr_array, below: float) -> list[Whole]:

@@ -275,8 +275,8 @@ def repartitioned(
         if stop() or not pool.vary(tries):
             break
     groups, holds, costs = pool.columns()
-    at_hand = {tuple(sorted(group.members.tolist())) for group in search.groups}
-    present = np.array([at for at, key in enumerate(pool.groups) if key in at_hand])
+    present_keys = {tuple(sorted(group.members.tolist())) for group in search.groups}
+    present = np.array([at for at, key in enumerate(pool.groups) if key in present_keys])
     chosen = _cheapest(holds, costs, before, present)
     if costs[chosen].sum() > before - _PAYS:
         return 0.0
@@ -287,10 +287,10 @@ def repartitioned(
 
 def _relaxed(holds: sparse.csc_array, costs: Real) -> tuple[Real, Real, float]:
     """Return what the relaxation says: how much of each group is in use, each customer's price, and the cost."""
-    found = linprog(costs, A_eq=holds, b_eq=np.ones(holds.shape[0]), bounds=(0, None), method="highs")
-    if found.status != 0:
-        raise RuntimeError(f"the relaxation has no solution: {found.message}")  # a defect: deleting all is one
-    return np.asarray(found.x), np.asarray(found.eqlin.marginals), float(found.fun)
+    solution = linprog(costs, A_eq=holds, b_eq=np.ones(holds.shape[0]), bounds=(0, None), method="highs")
+    if solution.status != 0:
+        raise RuntimeError(f"the relaxation has no solution: {solution.message}")  # a defect: deleting all is one
+    return np.asarray(solution.x), np.asarray(solution.eqlin.marginals), float(solution.fun)
 
 
 def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) -> Whole:
@@ -308,16 +308,16 @@ def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) 
     few = np.unique(column[order][rank < (_EACH if holds.shape[0] <= _MOST else _EACH_OF_MANY)])
     near = np.union1d(present, few[reduced[few] < room + _PAYS])
     with unheard():
-        found = milp(
+        solution = milp(
             costs[near],
             integrality=np.ones(len(near)),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(holds[:, near], 1, 1),
             options={"node_limit": _NODES, "mip_rel_gap": 1e-5},
         )
-    if found.x is None:
+    if solution.x is None:
         return present
-    chosen: Whole = near[np.flatnonzero(found.x > 0.5)]
+    chosen: Whole = near[np.flatnonzero(solution.x > 0.5)]
     return chosen if np.array_equal(holds[:, chosen].sum(axis=1), np.ones(holds.shape[0])) else present
 
 
@@ -336,7 +336,7 @@ def unheard() -> Iterator[None]:
     """
     with _one_at_a_time:
         try:
-            kept = os.dup(1)
+            stdout_copy = os.dup(1)
         except OSError:  # there is no standard output
             yield
             return
@@ -347,9 +347,9 @@ def unheard() -> Iterator[None]:
             yield
         finally:
             _flushed()
-            os.dup2(kept, 1)
+            os.dup2(stdout_copy, 1)
             os.close(nowhere)
-            os.close(kept)
+            os.close(stdout_copy)
 
 
 def _flushed() -> None:
@@ -414,17 +414,17 @@ def mixtures(worth: Real, smallest: int, allowed: float, chance: Chance) -> Iter
         return passes(tuple(sorted(group_sizes(count, k, head).tolist())[:_FIRST_LOOK]))
 
     least = next((k for k in range(smallest, count + 1) if at_first_look((), k)), None)
-    found = set()
+    possible = set()
     if least is not None:
         wider = range(least, min(least + _WIDER, count) + 1)
-        found = {Mixture(head, k) for k in wider for head in _heads((), smallest, k, least, count, at_first_look)}
+        possible = {Mixture(head, k) for k in wider for head in _heads((), smallest, k, least, count, at_first_look)}
 
     def promise(mixture: Mixture) -> float:
         sizes = np.sort(group_sizes(count, mixture.k, mixture.head))
         of_customer = np.interp(np.log(np.repeat(sizes, sizes)), _ERROR_SIZES, _ERROR)
         return float(losses @ of_customer)
 
-    for mixture in sorted(found, key=lambda m: (promise(m), m.k, m.head)):
+    for mixture in sorted(possible, key=lambda m: (promise(m), m.k, m.head)):
         if passes(tuple(group_sizes(count, mixture.k, mixture.head).tolist())):
             yield mixture
 

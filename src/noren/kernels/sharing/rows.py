@@ -102,8 +102,8 @@ def like_partners(start: Whole, item: Whole, pool: Whole, ranks: Real) -> Whole:
         order = free[np.lexsort((count[free], first[free], pool[free]))]
         same = (pool[order][1:] == pool[order][:-1]) & (first[order][1:] == first[order][:-1])
         place = _place_in_run(same)
-        one = np.flatnonzero(same & (place[:-1] % 2 == 0))
-        partner[order[one]], partner[order[one + 1]] = order[one + 1], order[one]
+        even = np.flatnonzero(same & (place[:-1] % 2 == 0))
+        partner[order[even]], partner[order[even + 1]] = order[even + 1], order[even]
     return partner
 
 
@@ -121,8 +121,8 @@ def matched_rows(group: Whole, side: Whole) -> tuple[Whole, Whole]:
     place[order] = _place_in_run((np.diff(group[order]) == 0) & (np.diff(side[order]) == 0))
     together = np.lexsort((side, place, group))
     met = (np.diff(group[together]) == 0) & (np.diff(place[together]) == 0)
-    one = np.flatnonzero(met)
-    return together[one], together[one + 1]
+    first = np.flatnonzero(met)
+    return together[first], together[first + 1]
 
 
 def _place_in_run(same_as_before: NDArray[np.bool_]) -> Whole:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.sharing.alignment import LaidRows, aligned_pair
+from noren.kernels.sharing.alignment import RowArrays, aligned_pair
 from noren.kernels.sharing.grouping import Group, GroupSearch, group_sizes, groups_by_pairs, joined_costs
 from noren.kernels.sharing.joining import LONG
 from noren.kernels.sharing.pairing import (
@@ -125,7 +125,7 @@ class SharedGroups:
     anything: float | None = None
 
 
-class _Told:
+class _Reporter:
     """Reports, and says the same again where work goes on for long; falls silent once the budget is stopped.
 
     The share done never falls and the cost never rises, whichever of several searches they are of.
@@ -152,7 +152,7 @@ class _Told:
 
 
 def share_histories(
-    rows: LaidRows,
+    rows: RowArrays,
     k: int,
     effort: Effort,
     *,
@@ -171,8 +171,8 @@ def share_histories(
 
     Pairs come with a lower bound, which is their proof; for larger groups :func:`least_cost` computes one.
     """
-    told = _Told(report, budget)
-    means = _Means(effort, suppress, generator, budget, partial(told.during, spread), told)
+    reporter = _Reporter(report, budget)
+    means = _Means(effort, suppress, generator, budget, partial(reporter.during, spread), reporter)
     if any(heads) or k > 2:
         table = _pair_table(rows, k, means)
         return _searched(rows, k, _nearness(table, k, means), None, means, heads)
@@ -186,18 +186,18 @@ def share_histories(
     search = means.search(rows, pairs.groups, _LOOSE * _pair_table(rows, 2, means).bound)
     search.replace(search.groups + [search.alone(int(u)) for u in alone])
     try:
-        told(_BOUNDING, pairs.cost)
+        reporter(_BOUNDING, pairs.cost)
         if not resized(search, 2, effort.tries):
             return pairs
     except (Enough, KeyboardInterrupt):
         budget.stopped = True
         return pairs
-    rounds = _improved(search, 2, effort, budget, told)
-    return SharedGroups(search.kept, search.cost, anything, _meets(search.cost, anything), rounds, pairs.anything)
+    rounds = _improved(search, 2, effort, budget, reporter)
+    return SharedGroups(search.active, search.cost, anything, _meets(search.cost, anything), rounds, pairs.anything)
 
 
 def least_cost(
-    rows: LaidRows,
+    rows: RowArrays,
     k: int,
     *,
     suppress: bool,
@@ -225,9 +225,9 @@ class _Means:
     generator: np.random.Generator
     budget: Budget
     spread: Spread
-    told: _Told
+    reporter: _Reporter
 
-    def search(self, rows: LaidRows, groups: Sequence[Whole | Group], affinity: Real) -> GroupSearch:
+    def search(self, rows: RowArrays, groups: Sequence[Whole | Group], affinity: Real) -> GroupSearch:
         """Return a search that begins with some groups."""
         return GroupSearch(
             rows, groups, suppress=self.suppress, affinity=affinity, generator=self.generator, spread=self.spread
@@ -252,7 +252,7 @@ def _nearness(table: PairTable, k: int, means: _Means) -> _Nearness | None:
     if means.budget.over():
         return None
     count, rows = len(table.bound), table.rows
-    means.told(0.0, float("nan"))
+    means.reporter(0.0, float("nan"))
     try:
         first = table.bound.copy()
         looked = _nearest(first, _each(rows, _LOOKED * k + 12, _ALL_LOOKED))
@@ -263,8 +263,8 @@ def _nearness(table: PairTable, k: int, means: _Means) -> _Nearness | None:
         if len(far := looked[~short]):  # about what long histories cost in a larger group: a share of a pair's cost
             worth, alone = rows.losses[far].sum(axis=1), rows.histories
             no_limit = np.full(len(far), 1e280)
-            found = joined_costs(rows, means.suppress, alone, alone, far, worth, no_limit, means.spread)
-            cost[~short] = table.tariff.item * found
+            joined = joined_costs(rows, means.suppress, alone, alone, far, worth, no_limit, means.spread)
+            cost[~short] = table.tariff.item * joined
         # a pair not looked at costs more than its bound in the measure of the others, and no less than its customers'
         # others do in the mean: it was further off than these
         dearer = float(cost.sum()) / max(float(first[u, v].sum()), 1e-9)
@@ -272,7 +272,7 @@ def _nearness(table: PairTable, k: int, means: _Means) -> _Nearness | None:
         mean = sums / np.maximum(np.bincount(u, minlength=count) + np.bincount(v, minlength=count), 1)
         thought: Real = np.maximum(first * max(dearer, 1.0), (mean[:, None] + mean[None, :]) / 2)
         thought[u, v] = thought[v, u] = cost
-        means.told(_BOUNDING / 2, float("nan"))
+        means.reporter(_BOUNDING / 2, float("nan"))
         aligned = _nearest(thought, _each(rows, k + _ALIGNED, _ALL_LOOKED // 8))
         aligned = aligned[(rows.counts[aligned] <= LONG).any(axis=1)]
         table.ask(aligned, np.full(len(aligned), 1e280))
@@ -284,7 +284,7 @@ def _nearness(table: PairTable, k: int, means: _Means) -> _Nearness | None:
     return _Nearness(estimate - own[:, None] - own[None, :], estimate, table.exact.copy())
 
 
-def _each(rows: LaidRows, least: int, most: int) -> Whole:
+def _each(rows: RowArrays, least: int, most: int) -> Whole:
     """Return how many others each customer is compared with: more where histories are short, which costs little."""
     others = len(rows.counts) - 1
     many = np.clip(_CELLS_LOOKED // np.maximum(rows.counts, 1) ** 2, least, max(most, least))
@@ -301,7 +301,7 @@ def _nearest(cost: Real, each: Whole) -> Whole:
 
 
 def _searched(
-    rows: LaidRows,
+    rows: RowArrays,
     k: int,
     near: _Nearness | None,
     factor: Factor | None,
@@ -309,7 +309,7 @@ def _searched(
     heads: Sequence[Sequence[int]] = ((),),
 ) -> SharedGroups:
     """Return groups that are good by pair costs, improved for as long as the effort says."""
-    effort, budget, told = means.effort, means.budget, means.told
+    effort, budget, report = means.effort, means.budget, means.reporter
     count, mixed = len(rows.counts), any(heads)
     affinity = np.zeros((count, count)) if near is None else near.affinity
 
@@ -324,14 +324,14 @@ def _searched(
                     together = groups_by_pairs(near.estimate, rows.counts, sizes, effort.starts, means.generator)
                 searches.append(means.search(rows, together, affinity))
                 if len(starts) > 1:
-                    _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: told(_BOUNDING, cost), fixed=True)
+                    _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: report(_BOUNDING, cost), fixed=True)
                 if budget.stopped:
                     break
         except Enough:
             if not searches:
                 raise
             budget.stopped = True
-        search = min(searches, key=lambda one: one.cost)
+        search = min(searches, key=lambda candidate: candidate.cost)
     else:
         if near is None:
             at = groups_by_count(rows.counts, k)
@@ -342,15 +342,15 @@ def _searched(
             sizes = group_sizes(count, k)
             together = groups_by_pairs(near.estimate, rows.counts, sizes, effort.starts, means.generator)
         search = means.search(rows, together, affinity)
-    rounds = _improved(search, k, effort, budget, told, fixed=mixed or k == 2)
+    rounds = _improved(search, k, effort, budget, report, fixed=mixed or k == 2)
     if mixed:
         return SharedGroups(search.groups, search.cost, None, proved=False, rounds=rounds)
     bound = max(factor.bound if factor else 0.0, 0.0)
     proved = _meets(search.cost, bound)
-    return SharedGroups(search.kept, search.cost, bound if k == 2 else None, proved, rounds)
+    return SharedGroups(search.active, search.cost, bound if k == 2 else None, proved, rounds)
 
 
-def _pair_table(rows: LaidRows, k: int, means: _Means, *, pairs: bool = False) -> PairTable:
+def _pair_table(rows: RowArrays, k: int, means: _Means, *, pairs: bool = False) -> PairTable:
     # a third member's blank suppresses what two others say, and caps what they cost; pairs have no third
     capped = means.suppress or (not pairs and rows.has_blanks)
     return PairTable(rows, pair_tariff(k, suppress=capped, medians=rows.medians), means.spread)
@@ -362,15 +362,15 @@ def _priced(table: PairTable, factor: Factor) -> _Nearness:
     return _Nearness(estimate - factor.value[:, None] - factor.value[None, :], estimate, table.exact)
 
 
-def _paired(rows: LaidRows, means: _Means) -> SharedGroups:
+def _paired(rows: RowArrays, means: _Means) -> SharedGroups:
     """Return the cheapest pairs of all, one of an odd number of customers deleted; others if time is short.
 
     Of an even number nobody need be deleted: two who are deleted could as well be a pair that keeps nothing. Of an odd
     number one more customer is made up, who has no rows; whoever is paired with him is deleted.
     """
-    found = _with_twins(rows, means)
-    if found is not None:
-        return found
+    with_twins = _with_twins(rows, means)
+    if with_twins is not None:
+        return with_twins
     if len(rows.counts) == 1:
         loss = float(rows.worth.sum())
         return SharedGroups([], loss, loss, proved=True, rounds=0)
@@ -385,8 +385,8 @@ def _paired(rows: LaidRows, means: _Means) -> SharedGroups:
         whole = table.and_nobody()
     factor = _bounded(whole, 2, means, matching=True)
     if factor is not None and not factor.whole and not means.budget.over():
-        at_hand = np.array(_nearly_pairs(whole.rows, _priced(whole, factor)), dtype=np.int64)
-        factor = closed_pairs(whole, factor, at_hand) or factor
+        current_pairs = np.array(_nearly_pairs(whole.rows, _priced(whole, factor)), dtype=np.int64)
+        factor = closed_pairs(whole, factor, current_pairs) or factor
     if factor is None or not factor.whole:
         relaxed = free or factor
         return _searched(rows, 2, _priced(table, relaxed) if relaxed else None, relaxed, means)
@@ -407,7 +407,7 @@ def _paired(rows: LaidRows, means: _Means) -> SharedGroups:
     return SharedGroups(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0, anything)
 
 
-def _with_twins(rows: LaidRows, means: _Means) -> SharedGroups | None:
+def _with_twins(rows: RowArrays, means: _Means) -> SharedGroups | None:
     """Return pairs of customers with equal histories, and those of all others as the search finds them; or None.
 
     Twins can be paired, and nothing is lost: pair costs are a distance, of histories as sets of points some of which
@@ -440,10 +440,10 @@ def _with_twins(rows: LaidRows, means: _Means) -> SharedGroups | None:
     if not len(others):
         return SharedGroups(groups, 0.0, 0.0, proved=True, rounds=0, anything=0.0)
     mine = rows.of(others)
-    found = _paired(mine, means)
+    others_paired = _paired(mine, means)
     at = np.arange(mine.start[-1]) + np.repeat(rows.start[others] - mine.start[:-1], mine.counts)
-    groups += [Group(others[group.members], at[group.table], group.cost) for group in found.groups]
-    return replace(found, groups=groups, anything=None)
+    groups += [Group(others[group.members], at[group.table], group.cost) for group in others_paired.groups]
+    return replace(others_paired, groups=groups, anything=None)
 
 
 def _meets(cost: float, bound: float) -> bool:
@@ -453,11 +453,11 @@ def _meets(cost: float, bound: float) -> bool:
 
 def _bounded(table: PairTable, k: int, means: _Means, *, matching: bool) -> Factor | None:
     """Return the relaxation over pairs, and look at more pairs than it needs; nothing if there is no time."""
-    budget, report = means.budget, means.told
+    budget, report = means.budget, means.reporter
     first: list[int] = []
     by_count = float("nan")  # what there is to keep: pairs by row count, which are among the first that are costed
 
-    def told(left: int, _cost: float) -> None:
+    def on_round(left: int, _cost: float) -> None:
         nonlocal by_count
         first.append(left)
         if matching and len(first) == 1:
@@ -475,7 +475,7 @@ def _bounded(table: PairTable, k: int, means: _Means, *, matching: bool) -> Fact
         if budget.over():
             return None
         factor = cheapest_factor(
-            table, k - 1, matching=matching, patience=0.0 if matching else _PATIENCE, report=told, stop=budget.over
+            table, k - 1, matching=matching, patience=0.0 if matching else _PATIENCE, report=on_round, stop=budget.over
         )
         if not (matching and factor.whole):
             limit = 1.25 * (factor.value[:, None] + factor.value[None, :])
@@ -531,7 +531,7 @@ def _improved(
     return done
 
 
-def _nearly_pairs(rows: LaidRows, near_by: _Nearness) -> list[Whole]:
+def _nearly_pairs(rows: RowArrays, near_by: _Nearness) -> list[Whole]:
     """Return pairs, and one group of three if the number of customers is odd, by a cheapest matching of known pairs."""
     estimate = near_by.estimate
     count = len(estimate)
