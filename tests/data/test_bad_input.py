@@ -127,7 +127,9 @@ FILES = {
     "no file": case(lambda path: None, FileError, "there is no such file; check the path"),
     "a folder": case(lambda path: path.mkdir(), FileError, "this is a folder; name a file in it"),
     "half a character of utf-16": case(
-        (HEADER + ROW).decode().encode("utf-16")[:-1], FormatError, "row 2: the bytes are not UTF-16; save it as UTF-8"
+        (HEADER + ROW).decode().encode("utf-16")[:-1],
+        FormatError,
+        "row 2: the bytes are not UTF-16; save it as UTF-8",
     ),
     "utf-16 without mark": case(
         (HEADER + ROW).decode().encode("utf-16-be"), FormatError, "row 1", "byte 1 is a NUL byte"
@@ -179,7 +181,11 @@ FILES = {
         name="shop.xlsx",
     ),
     "web page named as a workbook": case(
-        b"<html><table></table></html>", FileError, "web page", "save it as .xlsx or CSV", name="shop.xls"
+        b"<html><table></table></html>",
+        FileError,
+        "web page",
+        "save it as .xlsx or CSV",
+        name="shop.xls",
     ),
     "workbook with a password": case(
         b"\xd0\xcf\x11\xe0" + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le") + b"\0" * 600,

@@ -78,7 +78,7 @@ def test_parquet_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert max(heights) <= 7
     assert sum(heights) == 100
     assert_frame_equal(read(path, PAIR).data.frame, frame)
-    assert guess_schema(path).said[0] == "read as Parquet, 2 columns, 100 rows"
+    assert guess_schema(path).notes[0] == "read as Parquet, 2 columns, 100 rows"
     needed = PAIR.model_copy(update={"columns": tuple(c.model_copy(update={"optional": False}) for c in PAIR.columns)})
     with pytest.raises(ValueInCellError, match="row 100, column b, '': the value is missing"):
         read(path, needed)

@@ -15,7 +15,7 @@ from noren.data.catalog import (
     find,
     known,
     open_dataset,
-    places,
+    search_folders,
     verify,
 )
 from noren.data.frames import History
@@ -77,7 +77,8 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
 
 def test_an_unknown_part_is_answered_with_the_parts() -> None:
     with pytest.raises(
-        UnknownNameError, match=r"'T30' \(did you mean T\d+\?\); its parts are T, M, T25, T50, T75, T100"
+        UnknownNameError,
+        match=r"'T30' \(did you mean T\d+\?\); its parts are T, M, T25, T50, T75, T100",
     ):
         describe("pwscup2017").part("T30")
 
@@ -89,7 +90,7 @@ def test_a_miss_says_where_it_looked_and_what_to_do(bare_machine: Path) -> None:
     with pytest.raises(FileError) as caught:
         find("pwscup2018-final")
     assert str(caught.value) == (
-        f"the data set pwscup2018-final is not in {bare_machine / 'noren'}; put pwscup2018_final_T.csv into a"
+        f"the data set pwscup2018-final is not in {bare_machine / 'noren'}; put pwscup2018_final_T.csv"
         " folder and set NOREN_DATA to that folder; see https://github.com/gghatano/pwscup2018webapp"
     )
 
@@ -100,7 +101,6 @@ def test_a_miss_of_a_set_that_can_be_had_says_how() -> None:
     assert str(caught.value).endswith(
         "; fetch it with noren datasets fetch adult, or download"
         " https://archive.ics.uci.edu/static/public/2/adult.zip by hand, unpack it into a folder and set NOREN_DATA to"
-        " that folder"
     )
 
 
@@ -110,7 +110,7 @@ def test_the_named_folder_comes_first_then_the_checkouts_then_the_cache(
     mine, beside, cached = tmp_path / "mine", tmp_path / "shared" / "data", bare_machine / "noren"
     (tmp_path / "here" / ".git").mkdir()
     monkeypatch.setenv("NOREN_DATA", str(mine))
-    assert places() == (mine, beside, cached)
+    assert search_folders() == (mine, beside, cached)
     for folder in (cached, beside, mine):
         put(folder)
         assert find("pwscup2018-final").folder == folder
@@ -184,7 +184,7 @@ def test_without_a_home_the_other_places_are_looked_into(tmp_path: Path, monkeyp
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", homeless)
     monkeypatch.setenv("NOREN_DATA", str(put(tmp_path / "mine")))
-    assert places() == (tmp_path / "mine",)
+    assert search_folders() == (tmp_path / "mine",)
     assert len(open_dataset("pwscup2018-final").data) == 3
     with pytest.raises(OutputError, match="set XDG_CACHE_HOME"):
         fetch("adult")
@@ -192,7 +192,7 @@ def test_without_a_home_the_other_places_are_looked_into(tmp_path: Path, monkeyp
 
 def test_a_folder_that_is_gone_is_no_place_to_start_from(tmp_path: Path, bare_machine: Path) -> None:
     (tmp_path / "here").rmdir()
-    assert places() == (bare_machine / "noren",)
+    assert search_folders() == (bare_machine / "noren",)
 
 
 def test_a_folder_we_may_not_enter_is_passed_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -223,12 +223,9 @@ def test_other_content_is_refused_and_removed(
     with pytest.raises(FileError, match=why) as caught:
         fetch("adult", archive=address)
     said = str(caught.value)
-    assert said.startswith(
-        f"{address}/2/adult.zip: what came for the data set adult is not what it should be and was removed"
-    )
-    assert said.endswith(
-        f"download {address}/2/adult.zip by hand, unpack it into a folder and set NOREN_DATA to that folder"
-    )
+    assert said.startswith(f"{address}/2/adult.zip: the download failed (")
+    remedy = f"; run noren datasets fetch adult, or unpack {address}/2/adult.zip into a folder and set NOREN_DATA"
+    assert said.endswith(f"{remedy} to that folder")
     assert "\n" not in said
     assert list((bare_machine / "noren").iterdir()) == []
 
@@ -288,8 +285,8 @@ def test_offline_is_told_with_the_set_the_address_and_the_cure(monkeypatch: pyte
         fetch("online-retail")
     address = "https://archive.ics.uci.edu/static/public/352/online+retail.zip"
     assert str(caught.value) == (
-        f"{address}: the data set online-retail cannot be downloaded (Name or service not known); check the network and"
-        f" try again, or download {address} by hand, unpack it into a folder and set NOREN_DATA to that folder"
+        f"{address}: the download failed (Name or service not known); run noren datasets fetch online-retail,"
+        f" or unpack {address} into a folder and set NOREN_DATA to that folder"
     )
 
 

@@ -11,7 +11,16 @@ import pytest
 
 from noren.data import checks
 from noren.data.checks import report as report_module
-from noren.data.checks.report import LONGEST_KEPT, WHOLE_FILE, Finding, Report, calendar_day, gather, inline, read_lines
+from noren.data.checks.report import (
+    LONGEST_REPORTED,
+    WHOLE_FILE,
+    Finding,
+    Report,
+    calendar_day,
+    gather,
+    inline,
+    read_lines,
+)
 from noren.errors import FileError, FormatError, ParameterError, Problem, ValueInCellError
 
 T_2018 = "17850,2010/12/1,85123A,2.55,6\n13047,2010/12/2,71053,3.39,8\n"
@@ -109,7 +118,7 @@ def test_the_report_as_plain_data_is_json() -> None:
 
 def test_a_report_keeps_the_start_of_an_endless_value() -> None:
     report = gather([Finding(np.array([1]), 0, lambda row: Problem(row, None, "x" * 10_000_000, "a rule", "a cure"))])
-    assert report.problems[0].value == "x" * LONGEST_KEPT
+    assert report.problems[0].value == "x" * LONGEST_REPORTED
 
 
 def test_values_inside_sentences_cannot_write_to_the_terminal() -> None:

@@ -124,7 +124,7 @@ def test_every_official_verdict_on_the_guess(shared: Path, official: dict[str, A
         "customer_twice": [(6, "customer")],
         "count_line": [(1, None)],
     }
-    assert reports["count_line"].problems[0].cure == "remove the count line"
+    assert "(13 cells), without a count line" in reports["count_line"].problems[0].rule
 
 
 def test_the_official_vectors(shared: Path, official: dict[str, Any]) -> None:
@@ -171,41 +171,26 @@ def test_a_sound_release_is_valid_however_its_lines_end(original: Path, tmp_path
     assert check_release(original, written(tmp_path / "AT.csv.gz", gzip.compress(AT.encode()))) == VALID
 
 
+BROKEN_CELLS = {
+    ("customer", "pseudonyms and invoices consist of letters, digits, _ and -"): ["p.1", " p1"],
+    ("customer", "a pseudonym must not be a customer of the original"): ["12967", "13941"],
+    ("customer", "customer 12967 already has p1 in 2010/12"): ["p2", "del"],
+    ("invoice", "pseudonyms and invoices consist of letters, digits, _ and -"): ["a b"],
+    ("date", "a date is a day written like 2010/12/1, without leading zeros"): [
+        *("", "2010/12/09", "2010-12-9", "2010/12/40", "2010/12/39", "2010/12/0"),
+    ],
+    ("date", "a date stays in the month of the original, 2010/12"): ["2010/11/9", "2011/12/9"],
+    ("time", "a time is written like 9:30, from 0:00 to 23:59"): ["", "9", "9:300", "24:00", "9:60"],
+    ("item", "the item must occur in the original table"): ["", "21354 "],
+    ("price", "a price is a number up to 99999.99 with at most two decimals"): ["", "1.234", "-1", "100000", "1."],
+    ("quantity", "a quantity is a whole number of at most six digits"): ["", "1.0", "1234567", "+1"],
+}
+"""Cells that break a rule, by their column and what the message says."""
+
+
 @pytest.mark.parametrize(
     ("column", "cell", "rule"),
-    [
-        ("customer", "p.1", "letters, digits, _ and -"),
-        ("customer", " p1", "letters, digits, _ and -"),
-        ("customer", "12967", "must not be a customer"),
-        ("customer", "13941", "must not be a customer"),
-        ("customer", "p2", "customer 12967 already has p1 in 2010/12"),
-        ("customer", "del", "customer 12967 already has p1 in 2010/12"),
-        ("invoice", "a b", "letters, digits, _ and -"),
-        ("date", "", "written like 2010/12/1"),
-        ("date", "2010/12/09", "without leading zeros"),
-        ("date", "2010-12-9", "written like 2010/12/1"),
-        ("date", "2010/12/40", "written like 2010/12/1"),
-        ("date", "2010/12/39", "no such day"),
-        ("date", "2010/12/0", "no such day"),
-        ("date", "2010/11/9", "the month of the original, 2010/12"),
-        ("date", "2011/12/9", "the month of the original, 2010/12"),
-        ("time", "", "written like 9:30"),
-        ("time", "9", "written like 9:30"),
-        ("time", "9:300", "written like 9:30"),
-        ("time", "24:00", "between 0:00 and 23:59"),
-        ("time", "9:60", "between 0:00 and 23:59"),
-        ("item", "", "must occur in the original"),
-        ("item", "21354 ", "must occur in the original"),
-        ("price", "", "up to 99999.99"),
-        ("price", "1.234", "at most two decimals"),
-        ("price", "-1", "up to 99999.99"),
-        ("price", "100000", "up to 99999.99"),
-        ("price", "1.", "at most two decimals"),
-        ("quantity", "", "at most six digits"),
-        ("quantity", "1.0", "at most six digits"),
-        ("quantity", "1234567", "at most six digits"),
-        ("quantity", "+1", "at most six digits"),
-    ],
+    [(column, cell, rule) for (column, rule), cells in BROKEN_CELLS.items() for cell in cells],
 )
 def test_a_broken_cell_is_named_with_its_rule(
     original: Path, tmp_path: Path, column: str, cell: str, rule: str

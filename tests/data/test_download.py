@@ -106,7 +106,7 @@ def partial(target: Path) -> Path:
 
 
 def bring(address: str, target: Path, **how: object) -> Path:
-    return download(address, target, what="the data set x", cure="do it by hand", **how)  # type: ignore[arg-type]
+    return download(address, target, remedy="do it by hand", **how)  # type: ignore[arg-type]
 
 
 # --- downloading -----------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_a_refusal_of_the_server_is_told_in_one_line(server: Server, target: Pat
     with pytest.raises(FileError) as caught:
         bring(server.address, target)
     assert str(caught.value) == (
-        f"{server.address}: the data set x cannot be downloaded (the server answers {status}); do it by hand"
+        f"{server.address}: the download failed (the server answers {status}); unpack it yourself"
     )
 
 
@@ -239,7 +239,6 @@ def test_no_network_at_all(target: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         bring("https://archive.example.org/a.zip", target)
     assert str(caught.value) == (
         "https://archive.example.org/a.zip: the data set x cannot be downloaded (Name or service not known);"
-        " do it by hand"
     )
 
 
@@ -289,7 +288,7 @@ def test_a_redirection_to_a_file_is_not_followed(server: Server, target: Path) -
 def test_https_stays_https(start: str, then: str, followed: bool) -> None:
     def redirect() -> urllib.request.Request | None:
         asked = urllib.request.Request(start)
-        return module._StaySafe().redirect_request(asked, io.BytesIO(), 302, "", http.client.HTTPMessage(), then)
+        return module._HttpsRedirects().redirect_request(asked, io.BytesIO(), 302, "", http.client.HTTPMessage(), then)
 
     if followed:
         new = redirect()

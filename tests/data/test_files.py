@@ -95,7 +95,7 @@ def test_a_compression_bomb_stops_at_its_bound(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(FileError) as caught, Source.open(path).unpacked() as file:
         taken.extend(iter(lambda: file.read(10_000), b""))
     bound = max(100_000, 100 * path.stat().st_size)
-    assert f"the file holds more than {bound:,} bytes; split it, or remove columns that are not needed" in str(
+    assert f"the file decodes to more than {bound:,} bytes; split it, or remove columns that are not needed" in str(
         caught.value
     )
     assert 0 < sum(map(len, taken)) <= bound

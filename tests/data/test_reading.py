@@ -44,10 +44,10 @@ def test_the_schema_may_be_given_in_any_way(tmp_path: Path) -> None:
         found = read(path, schema)
         assert isinstance(found.data, History)
         assert found.data.lines().to_list() == T.decode().splitlines()
-        assert found.said == ("read as UTF-8, comma-separated, 5 columns, no header",)
+        assert found.notes == ("read as UTF-8, comma-separated, 5 columns, no header",)
     guessed = read(path)
     assert guessed.data.frame.rows() == found.data.frame.rows()
-    assert guessed.said[1].startswith("guessed a history: column1 = customer")
+    assert guessed.notes[1].startswith("guessed a history: column1 = customer")
 
 
 def test_a_contest_schema_reads_a_file_with_a_header_too(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_columns_that_a_history_does_not_know_are_left_out_and_said(tmp_path: Pa
     frame.with_columns(shop=pl.lit("s"), till=pl.lit(3)).write_parquet(tmp_path / "shop.parquet")
     found = read(tmp_path / "shop.parquet", SHOP)
     assert_frame_equal(found.data.frame, frame)
-    assert found.said == ("columns not read: shop, till",)
+    assert found.notes == ("columns not read: shop, till",)
 
 
 # --- releases --------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def book(path: Path, **sheets: list[tuple[object, ...]]) -> Path:
 def test_a_cover_is_passed_over_and_that_is_said(tmp_path: Path) -> None:
     path = book(tmp_path / "t.xlsx", cover=[("Report",), (), ("made by us",)], people=[("People 2024",), (), *ROWS])
     found = guess_schema(path)
-    assert found.said[:2] == (
+    assert found.notes[:2] == (
         "read as Excel, sheet people, 3 columns, 3 rows; 2 lines above the table skipped",
         "other sheets were not read: cover",
     )
@@ -53,7 +53,7 @@ def test_the_first_table_is_read_unless_another_is_far_larger(tmp_path: Path) ->
 def test_names_that_are_missing_or_repeated_are_made_up_and_said(tmp_path: Path) -> None:
     found = guess_schema(book(tmp_path / "t.xlsx", one=[("a", None, "a", "n"), ("x", 1, "y", 2), ("z", 3, "w", 4)]))
     assert found.schema.names == ("a", "column2", "a_2", "n")
-    assert found.said[1:3] == (
+    assert found.notes[1:3] == (
         "column 2 has no name in the header; it is now column2",
         "two columns are named 'a'; column 3 is now a_2",
     )
@@ -147,7 +147,7 @@ def xls(path: Path, rows: list[tuple[object, ...]]) -> Path:
 
 def test_an_old_workbook_is_read(tmp_path: Path) -> None:
     path = xls(tmp_path / "t.xls", ROWS)
-    assert guess_schema(path).said[0] == "read as Excel, sheet people, 3 columns, 3 rows"
+    assert guess_schema(path).notes[0] == "read as Excel, sheet people, 3 columns, 3 rows"
     assert read(path).data.frame.rows() == [("a", "Kyoto", 31), ("b", "Nara", 44), ("c", "Nara", 52)]
 
 
@@ -184,4 +184,4 @@ def test_a_header_alone_ends_in_one_line_every_time(tmp_path: Path) -> None:
     for process in running:
         out, err = process.communicate()
         assert (process.returncode, err) == (2, b"")
-        assert out.decode() == f"{path}: the file has a header but no rows; give a file with at least one row\n"
+        assert out.decode() == f"{path}: the file has no rows; give a file with at least one row\n"

@@ -17,7 +17,7 @@ from noren.data.guessing.identifying import Identifying, identifying_columns
 from noren.data.guessing.schema_guess import guess_columns, guess_schema
 from noren.data.schema import Column, Kind, Role
 from noren.studio.forms.columns import HISTORY_ROLES, with_answer
-from noren.studio.work.reading import asked_in_every_language, guessed_with
+from noren.studio.work.reading import guessed_with, questions_in_every_language
 
 CASES = [
     pytest.param(
@@ -317,7 +317,7 @@ def test_the_studio_asks_and_takes_the_answer(tmp_path: Path) -> None:
     (tmp_path / "shop.csv").write_text("customer,date,item,key\n" + "".join(lines), encoding="utf-8")
     guess = guessed_with(tmp_path / "shop.csv", [])
     assert guess.schema["key"].role == Role.IDENTIFIER
-    [asked] = asked_in_every_language(guess)
+    [asked] = questions_in_every_language(guess)
     assert (asked["about"], asked["column"], asked["stops"], set(asked["text"])) == ("role", "key", False, {"en", "ja"})
     for role in (answer["value"] for answer in asked["answers"]):
         answered = guessed_with(tmp_path / "shop.csv", with_answer([], "role", "key", role))

@@ -37,8 +37,8 @@ class Reading:
 
     def types(self, column: str) -> set[str]:
         """Return the types that a column may have; none where any will do."""
-        said = self.columns[column].split()
-        return set(said[1].split("|")) if len(said) > 1 else set()
+        parts = self.columns[column].split()
+        return set(parts[1].split("|")) if len(parts) > 1 else set()
 
 
 @dataclass(frozen=True)

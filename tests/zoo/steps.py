@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 from tests.zoo.animal import Animal, Reading
-from tests.zoo.outcome import Outcome, Said, judged, noren
+from tests.zoo.outcome import CommandResult, Outcome, judged, noren
 
 from noren.data.frames import Records
 from noren.data.reading import read
@@ -71,9 +71,9 @@ class Visit:
     def guess(self) -> Outcome:
         """Guess the schema, answer as the file's owner would, and hold what was read against the right reading."""
         first = noren("schema", "guess", self.file, "--json", "--out", self.schema)
-        told = judged("guess", first)
-        if told.verdict != "ok":
-            return told if told.verdict == "BROKEN" else Outcome("guess", "WRONG", f"refused: {told.detail}")
+        outcome = judged("guess", first)
+        if outcome.verdict != "ok":
+            return outcome if outcome.verdict == "BROKEN" else Outcome("guess", "WRONG", f"refused: {outcome.detail}")
         questions = first.json["questions"]
         about = {question["about"] for question in questions}
         needless = (about & _ASKED_ALOUD) - self.animal.asks - self.animal.may_ask
@@ -83,18 +83,18 @@ class Visit:
         if self.animal.asks and not about & self.animal.asks:
             return Outcome("guess", "WRONG", f"nobody asked about {' or '.join(sorted(self.animal.asks))}")
         answer = first
-        asked = bool(about & self.animal.asks) or any(question["stops"] for question in questions)
-        if asked and self.animal.flags:
+        needs_answer = bool(about & self.animal.asks) or any(question["stops"] for question in questions)
+        if needs_answer and self.animal.flags:
             self.flags = self.animal.flags
             answer = noren("schema", "guess", self.file, "--json", "--out", self.schema, *self.flags)
             if answer.code:
                 return Outcome("guess", "BROKEN", f"the answer {' '.join(self.flags)} is not taken: {answer.sentence}")
-        if asked:
+        if needs_answer:
             self._answer_formats()
         wrong = self._wrong(answer)
         if wrong:
             return Outcome("guess", "WRONG", wrong)
-        return Outcome("guess", "asked" if asked else "ok")
+        return Outcome("guess", "asked" if needs_answer else "ok")
 
     def _answer_formats(self) -> None:
         """Write into the schema how the owner writes dates."""
@@ -105,7 +105,7 @@ class Visit:
         )
         self.schema.write_text(schema.model_copy(update={"columns": columns}).to_toml(), encoding="utf-8")
 
-    def _wrong(self, answer: Said) -> str:
+    def _wrong(self, answer: CommandResult) -> str:
         """Say where the reading differs from the right one, or nothing."""
         right, guessed = self.animal.reading, answer.json["schema"]
         if guessed["kind"] != right.kind:
@@ -175,8 +175,8 @@ class Visit:
         yield report
         publish = judged("publish", noren("publish", release, "--out", out, "--override", "for the zoo", "--json"))
         if publish.verdict == "ok":
-            told = leaked(self.ids(), sorted(out.rglob("*")))
-            publish = Outcome("publish", "BROKEN", f"published: {told}") if told else publish
+            names = leaked(self.ids(), sorted(out.rglob("*")))
+            publish = Outcome("publish", "BROKEN", f"published: {names}") if names else publish
         yield publish
 
     def _parameters(self, method: str, place: Path) -> Sequence[object]:
@@ -217,12 +217,12 @@ class Visit:
         return place / FOLDER
 
 
-def _with_json(outcome: Outcome, said: Said) -> Outcome:
+def _with_json(outcome: Outcome, answer: CommandResult) -> Outcome:
     """Look whether what was printed is one JSON object with results."""
     if outcome.verdict != "ok":
         return outcome
     try:
-        results = said.json["results"]
+        results = answer.json["results"]
     except (json.JSONDecodeError, KeyError) as error:
         return Outcome(outcome.step, "BROKEN", f"no results: {error}")
     return outcome if results else Outcome(outcome.step, "BROKEN", "done, and nothing to show for it")

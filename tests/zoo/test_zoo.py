@@ -1,4 +1,4 @@
-"""Every file of the zoo is read rightly and comes through, or is told in one line what to do.
+"""Every file of the zoo is read rightly and comes through, or is refused with one line that says what to do.
 
 Here every file is read, and some go through one method and the studio; ``make zoo`` brings all through everything.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.zoo.animal import Animal
-from tests.zoo.outcome import Outcome, Said, judged
+from tests.zoo.outcome import CommandResult, Outcome, judged
 from tests.zoo.steps import CHEAP, STEPS, Visit, leaked
 from tests.zoo.tour import faults, markdown
 from tests.zoo.window import Window
@@ -102,7 +102,7 @@ def test_there_are_enough_of_every_family() -> None:
 def test_a_wrong_reading_is_told(tmp_path: Path) -> None:
     right = next(one for one in ZOO if one.name == "heavy-customer")
     columns = dict(right.reading.columns)
-    for change, said in (
+    for change, detail in (
         ({"rows": 299}, "300 rows in place of 299"),
         ({"people": 31}, "30 people in place of 31"),
         ({"columns": columns | {"price": "other"}}, "price taken for price, and is other"),
@@ -111,8 +111,8 @@ def test_a_wrong_reading_is_told(tmp_path: Path) -> None:
         ({"kind": "table"}, "taken for a history, and is a table"),
     ):
         wrong = Animal(**{**vars(right), "reading": type(right.reading)(**{**vars(right.reading), **change})})
-        told = Visit(wrong, tmp_path / said).guess()
-        assert (told.verdict, told.detail) == ("WRONG", said)
+        outcome = Visit(wrong, tmp_path / detail).guess()
+        assert (outcome.verdict, outcome.detail) == ("WRONG", detail)
 
 
 def test_a_question_is_needed_or_needless(tmp_path: Path) -> None:
@@ -128,18 +128,18 @@ def test_a_question_is_needed_or_needless(tmp_path: Path) -> None:
     ("code", "err", "verdict"),
     [
         (0, "", "ok"),
-        (2, "T.csv: read as UTF-8\nnoren: k=1 protects nobody; use k >= 2\n", "said"),
-        (1, "noren: row 3 is empty; fill it\n", "said"),
+        (2, "T.csv: read as UTF-8\nnoren: k = 1 is out of range; use k >= 2\n", "refused"),
+        (1, "noren: row 3 is empty; fill it\n", "refused"),
         (2, "noren: it does not work\n", "BROKEN"),
         (2, "noren: one; two\nnoren: three; four\n", "BROKEN"),
         (2, "", "BROKEN"),
-        (70, "noren: this should not happen; report it\n", "BROKEN"),
+        (70, "noren: internal error; report it\n", "BROKEN"),
         (2, "noren: k=2 does not hold; do not publish it, and report the method\n", "BROKEN"),
         (2, "Traceback (most recent call last):\nnoren: row 3 is empty; fill it\n", "BROKEN"),
     ],
 )
-def test_what_counts_as_said(code: int, err: str, verdict: str) -> None:
-    assert judged("protect", Said(code, "", err)).verdict == verdict
+def test_what_counts_as_refused(code: int, err: str, verdict: str) -> None:
+    assert judged("protect", CommandResult(code, "", err)).verdict == verdict
 
 
 def test_a_name_that_was_published_is_found(tmp_path: Path) -> None:
@@ -154,14 +154,15 @@ def test_a_name_that_was_published_is_found(tmp_path: Path) -> None:
 
 
 def test_the_table_counts() -> None:
-    stopped = Outcome("protect", "said", "/tmp/a/file/one.csv: k=2 is more than the 1 rows there are; use a smaller k")
+    stopped = Outcome("protect", "refused", "/tmp/a/file/one.csv: k = 2 needs at least 2 rows; use a smaller k")
     nothing = tuple(Outcome(step, "–") for step in STEPS[1:])
     whole = tuple(Outcome(step, "ok") for step in STEPS)
-    told = [("", Outcome("guess", "asked")), *(("swap", o) for o in whole), *(("thin", o) for o in (stopped, *nothing))]
+    first = ("", Outcome("guess", "asked"))
+    outcomes = [first, *(("swap", o) for o in whole), *(("thin", o) for o in (stopped, *nothing))]
     broken = [("", Outcome("guess", "WRONG", "3 rows in place of 4")), ("", Outcome("studio", "BROKEN", "gone"))]
-    page = markdown({"one": told, "two": broken})
-    assert "| one | asked | 1 ok, 1 said | ok | ok | ok | ok | – |" in page
+    page = markdown({"one": outcomes, "two": broken})
+    assert "| one | asked | 1 ok, 1 refused | ok | ok | ok | ok | – |" in page
     assert "| two | WRONG | – | – | – | – | – | BROKEN |" in page
-    assert "2 files, 9 steps: 5 ok, 1 asked, 1 said, 1 WRONG, 1 BROKEN." in page
+    assert "2 files, 9 steps: 5 ok, 1 asked, 1 refused, 1 WRONG, 1 BROKEN." in page
     assert "- two, guess: WRONG: 3 rows in place of 4\n- two, studio: BROKEN: gone\n" in page
-    assert "- protect (thin), 1 file: one.csv: k=2 is more than the 1 rows there are; use a smaller k" in page
+    assert "- protect (thin), 1 file: one.csv: k = 2 needs at least 2 rows; use a smaller k" in page

@@ -23,55 +23,53 @@ __all__ = ["faults", "main", "markdown", "visited"]
 WRITTEN = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "zoo.md"
 COLUMNS = ("guess", *STEPS, "studio")
 ORDER = ("ok", "asked", "said", "WRONG", "BROKEN")
-Told = tuple[str, Outcome]
+MethodOutcome = tuple[str, Outcome]
 """The method, and what came of a step with it."""
 
 
-def visited(name: str, *, every: bool, studio: bool = True) -> list[Told]:
+def visited(name: str, *, every: bool, studio: bool = True) -> list[MethodOutcome]:
     """Bring one animal through every step and return what came of each."""
-    animal = next(one for one in ZOO if one.name == name)
+    animal = next(animal for animal in ZOO if animal.name == name)
     with tempfile.TemporaryDirectory() as folder:
         visit = Visit(animal, Path(folder) / "way")
-        told: list[Told] = [("", visit.guess())]
+        outcomes: list[MethodOutcome] = [("", visit.guess())]
         for method in visit.methods() if every else [CHEAP[animal.reading.kind]]:
-            told += [(method, outcome) for outcome in visit.way(method)]
+            outcomes += [(method, outcome) for outcome in visit.way(method)]
         if studio:
             from tests.zoo.window import Window
 
             window = Window(Path(folder) / "studio")
-            told.append(("", window.way(visit, Path(folder) / "carried")))
+            outcomes.append(("", window.way(visit, Path(folder) / "carried")))
             window.studio.close()
-    return told
+    return outcomes
 
 
-def _cell(told: Sequence[Told], column: str) -> str:
+def _cell(outcomes: Sequence[MethodOutcome], column: str) -> str:
     """Return what came of a step over all methods: ``ok``, or ``7 ok, 2 said``."""
-    verdicts = [outcome.verdict for _, outcome in told if outcome.step == column and outcome.verdict != "–"]
+    verdicts = [outcome.verdict for _, outcome in outcomes if outcome.step == column and outcome.verdict != "–"]
     counts = [(verdict, verdicts.count(verdict)) for verdict in ORDER if verdict in verdicts]
     if len(verdicts) == 1:
         return verdicts[0]
     return ", ".join(f"{count} {verdict}" for verdict, count in counts) or "–"
 
 
-def faults(name: str, told: Sequence[Told]) -> list[str]:
+def faults(name: str, outcomes: Sequence[MethodOutcome]) -> list[str]:
     """Return a line for each thing that was wrong or broke."""
     return [
         f"{name}, {outcome.step}{f' ({method})' if method else ''}: {outcome.verdict}: {outcome.detail}"
-        for method, outcome in told
+        for method, outcome in outcomes
         if outcome.is_fault
     ]
 
 
-def markdown(results: dict[str, list[Told]]) -> str:
+def markdown(results: dict[str, list[MethodOutcome]]) -> str:
     """Return the table, the counts and what was said, as a page."""
     lines = ["| file | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
-    lines += [
-        f"| {name} | " + " | ".join(_cell(told, column) for column in COLUMNS) + " |" for name, told in results.items()
-    ]
-    every = [outcome for told in results.values() for _, outcome in told if outcome.verdict != "–"]
+    lines += [f"| {name} | {' | '.join(_cell(outcomes, c) for c in COLUMNS)} |" for name, outcomes in results.items()]
+    every = [outcome for outcomes in results.values() for _, outcome in outcomes if outcome.verdict != "–"]
     counts = ", ".join(f"{sum(o.verdict == verdict for o in every):,} {verdict}" for verdict in ORDER)
-    wrong = [line for name, told in results.items() for line in faults(name, told)]
-    said = _sentences(results)
+    wrong = [line for name, outcomes in results.items() for line in faults(name, outcomes)]
+    refusals = _sentences(results)
     parts = [
         "# Files we try",
         "Made by `make zoo`. A cell counts over all methods that are for such data: `ok`; `asked`, a question that the"
@@ -80,15 +78,15 @@ def markdown(results: dict[str, list[Told]]) -> str:
         f"{len(results)} files, {len(every):,} steps: {counts}.",
     ]
     parts += ["## Faults\n\n" + "\n".join(f"- {line}" for line in wrong)] if wrong else []
-    parts += ["## What was said\n\n" + "\n".join(f"- {line}" for line in said)] if said else []
+    parts += ["## What was said\n\n" + "\n".join(f"- {line}" for line in refusals)] if refusals else []
     return "\n\n".join(parts) + "\n"
 
 
-def _sentences(results: dict[str, list[Told]]) -> list[str]:
+def _sentences(results: dict[str, list[MethodOutcome]]) -> list[str]:
     """Return each sentence that was said in place of a result once, with how many files it was said of."""
     files: dict[tuple[str, str, str], set[str]] = {}
-    for name, told in results.items():
-        for method, outcome in told:
+    for name, outcomes in results.items():
+        for method, outcome in outcomes:
             if outcome.verdict == "said":
                 # where the file lay while it was tried says nothing to a reader
                 sentence = outcome.detail.split("/file/")[-1]
@@ -106,18 +104,18 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="one method for each file in place of all")
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
     parser.add_argument("--list", action="store_true", help="say which animals there are")
-    asked = parser.parse_args(words)
+    options = parser.parse_args(words)
     known = [animal.name for animal in ZOO]
-    if asked.list:
+    if options.list:
         print("\n".join(f"{animal.name}: {animal.story}" for animal in ZOO))
         return 0
-    unknown = [name for name in asked.names if name not in known]
+    unknown = [name for name in options.names if name not in known]
     if unknown:
         parser.error(f"there is no animal {unknown[0]}; --list says which there are")
-    names = asked.names or known
+    names = options.names or known
     started, results = time.monotonic(), {}
-    with ProcessPoolExecutor(asked.workers, mp_context=get_context("spawn")) as pool:
-        waiting = {name: pool.submit(visited, name, every=not asked.quick) for name in names}
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+        waiting = {name: pool.submit(visited, name, every=not options.quick) for name in names}
         for name, future in waiting.items():
             error = future.exception()
             results[name] = (
@@ -127,6 +125,6 @@ def main(words: Sequence[str]) -> int:
     page = markdown(results)
     print(page, end="")
     print(f"{time.monotonic() - started:,.0f} s", file=sys.stderr)
-    if not asked.names and not asked.quick:
+    if not options.names and not options.quick:
         WRITTEN.write_text(page, encoding="utf-8")
-    return int(any(outcome.is_fault for told in results.values() for _, outcome in told))
+    return int(any(outcome.is_fault for outcomes in results.values() for _, outcome in outcomes))

@@ -73,8 +73,8 @@ class Window(Quiet):
         order = {"steps": [{"method": method, "parameters": _PARAMETERS[method]}]}
         started = self.client.post(f"/api/v1/projects/{project}/runs", json=order)
         if started.status_code in (409, 422):
-            said = " ".join(re.sub(r"<[^>]*>", " ", html.unescape(started.text)).split())
-            return Outcome("studio", "said", said[:200])
+            text = " ".join(re.sub(r"<[^>]*>", " ", html.unescape(started.text)).split())
+            return Outcome("studio", "said", text[:200])
         if started.status_code != 202:
             return Outcome("studio", "BROKEN", f"a run answers {started.status_code}: {started.text[:160]}")
         job = self.studio.store.job(started.json()["id"])
@@ -91,9 +91,9 @@ class Window(Quiet):
             return Outcome("studio", "BROKEN", f"the public part answers {packed.status_code}: {packed.text[:160]}")
         with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
             archive.extractall(scratch)
-        told = leaked(visit.ids(), sorted(scratch.rglob("*")))
-        if told:
-            return Outcome("studio", "BROKEN", f"published: {told}")
+        names = leaked(visit.ids(), sorted(scratch.rglob("*")))
+        if names:
+            return Outcome("studio", "BROKEN", f"published: {names}")
         return Outcome("studio", "asked" if verdict == "asked" else "ok")
 
     def _refused(self, project: str, what: str) -> Outcome:
@@ -101,4 +101,4 @@ class Window(Quiet):
         last = self.studio.store.jobs(project, kind="read")[-1]
         if last.error and last.error.get("message"):
             return Outcome("studio", "said", last.error["message"])
-        return Outcome("studio", "BROKEN", f"nothing was said of {what}")
+        return Outcome("studio", "BROKEN", f"no message about {what}")

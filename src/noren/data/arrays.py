@@ -60,10 +60,10 @@ def people(customer: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
     ([0, 1, -1, 0], ['b', 'a'])
     """
     rows, which = different(customer)
-    shown = customer.gather(rows)
-    known = shown.is_not_null()
+    pseudonyms = customer.gather(rows)
+    known = pseudonyms.is_not_null()
     code = pl.Series(np.where(known.to_numpy(), known.cum_sum().cast(pl.Int64).to_numpy() - 1, NOBODY))
-    return code.gather(which).to_numpy(), shown.filter(known)
+    return code.gather(which).to_numpy(), pseudonyms.filter(known)
 
 
 def numbered(texts: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -85,20 +85,20 @@ def text_views(texts: pl.Series) -> tuple[NDArray[np.uint64], NDArray[np.uint64]
 
     So Arrow lays out texts of up to twelve bytes, filled up with zeros; of longer ones the second number is no text.
     """
-    laid = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.newest())
-    if not len(laid):
+    arrow = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.newest())
+    if not len(arrow):
         return np.zeros(0, np.uint64), np.zeros(0, np.uint64)
-    low, high = np.frombuffer(laid.buffers()[1], "<u8").reshape(-1, 2)[laid.offset : laid.offset + len(laid)].T
+    low, high = np.frombuffer(arrow.buffers()[1], "<u8").reshape(-1, 2)[arrow.offset : arrow.offset + len(arrow)].T
     return low, high
 
 
 def text_bytes(texts: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Return texts as UTF-8, one behind another, and where each starts and the last one ends."""
-    laid = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
-    _valid, starts, content = laid.buffers()
-    if not len(laid):
+    arrow = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    _valid, starts, content = arrow.buffers()
+    if not len(arrow):
         return np.zeros(1, np.int64), np.zeros(0, np.uint8)
-    places = np.frombuffer(starts, np.int64)[laid.offset : laid.offset + len(laid) + 1]
+    places = np.frombuffer(starts, np.int64)[arrow.offset : arrow.offset + len(arrow) + 1]
     return places, np.frombuffer(content or b"", np.uint8)
 
 
@@ -118,7 +118,7 @@ def require_exact(records: Records, columns: Iterable[Column]) -> None:
 
 
 @dataclass(frozen=True)
-class SetSides:
+class ItemSetArrays:
     """The two sides: sets of customers and of pseudonyms, and whom their numbers stand for.
 
     ``items`` is how many items the original has; an item of the release that the original lacks has no code, and counts
@@ -132,7 +132,7 @@ class SetSides:
     items: int
 
 
-def set_sides(original: History, public: History) -> SetSides:
+def item_set_arrays(original: History, public: History) -> ItemSetArrays:
     """Return both sides' sets; the original must hold exact items, the release may hold sets of them.
 
     >>> from noren.data.schema import Schema
@@ -149,18 +149,18 @@ def set_sides(original: History, public: History) -> SetSides:
     items = bought.drop_nulls().unique(maintain_order=True)
     known = item_sets(who, _codes(bought, items), len(customers), len(items))
 
-    whose, pseudonyms = people(public[Role.CUSTOMER])
+    owner, pseudonyms = people(public[Role.CUSTOMER])
     cells = public[Role.ITEM]
     weight = None
     if is_set(cells.dtype):
-        listed = pl.DataFrame({"whose": whose, "item": cells.list.drop_nulls().list.unique()})
+        listed = pl.DataFrame({"whose": owner, "item": cells.list.drop_nulls().list.unique()})
         listed = listed.with_columns(size=pl.col("item").list.len()).filter(pl.col("size") > 0).explode("item")
-        whose, cells = listed["whose"].to_numpy(), listed["item"]
+        owner, cells = listed["whose"].to_numpy(), listed["item"]
         weight = weight_of_one_in(listed["size"].cast(pl.Int64).to_numpy())
-    shown = cells.cast(pl.String)
-    both = pl.concat([items, shown.drop_nulls()]).unique(maintain_order=True)
-    released = item_sets(whose, _codes(shown, both), len(pseudonyms), len(items), weight)
-    return SetSides(known, released, customers, pseudonyms, len(items))
+    cell_texts = cells.cast(pl.String)
+    both = pl.concat([items, cell_texts.drop_nulls()]).unique(maintain_order=True)
+    released = item_sets(owner, _codes(cell_texts, both), len(pseudonyms), len(items), weight)
+    return ItemSetArrays(known, released, customers, pseudonyms, len(items))
 
 
 def _codes(values: pl.Series, domain: pl.Series) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Public data sets, by name: where they are on this machine, how to get them, how to read them.
+"""Catalogue of public data sets: where they are on this machine, how to get and read them.
 
 A data set is looked for in ``$NOREN_DATA``, in ``shared/data`` beside a checkout, and in the user's cache; nothing is
 looked for on the network. The two UCI sets can be had with :func:`fetch`, which downloads their official archive and
@@ -6,7 +6,7 @@ keeps it only if it holds exactly the rows we know. No file of theirs is part of
 size, licence, digests) lies in ``catalog.toml``: a new data set is one more entry there.
 
 :func:`download` is the one place in Noren that opens a connection, and only :func:`fetch` calls it. A download is
-resumed where it broke off, bounded in size, never trusted. What comes down grows in a ``.part`` file that a later call
+resumed where it stopped, bounded in size, never trusted. The received bytes grow in a ``.part`` file that a later call
 continues; an archive is unpacked by the names we expect, to paths we choose, so nothing in it decides where a byte is
 written.
 
@@ -69,7 +69,7 @@ class DataPart:
 
 @dataclass(frozen=True)
 class Dataset:
-    """What is known of a data set before it is found. The first part is the one that stands for the whole.
+    """Description of a data set, wherever its files are. The first part is its main table.
 
     ``archive`` is its place under the official archive's address and ``members`` the files in it, for a data set that
     can be fetched.
@@ -100,10 +100,13 @@ class Dataset:
         for part in self.parts:
             if part.role == role:
                 return part
-        roles = [part.role for part in self.parts]
-        words = _("{dataset} has no part {role!r}{hint}; its parts are {roles}")
-        about = {"dataset": self.name, "role": role, "hint": suggestion(role, roles), "roles": ", ".join(roles)}
-        raise UnknownNameError(words.format(**about))
+        raise _unknown(f"part of {self.name}", role, [part.role for part in self.parts])
+
+
+def _unknown(setting: str, name: str, names: list[str]) -> UnknownNameError:
+    message = _("there is no {setting} {value!r}{hint}; use one of {names}")
+    about = {"value": name[:200], "hint": suggestion(name, names), "names": ", ".join(names)}
+    return UnknownNameError(message.format(setting=setting, **about))
 
 
 KNOWN = tuple(TypeAdapter(Dataset).validate_python(about) for about in table_of(__name__)["dataset"])
@@ -132,7 +135,7 @@ class Located:
         part = self.dataset.part(role) if role is not None else self.dataset.parts[0]
         if part.role not in self.paths:
             about = {"part": part.role, "dataset": self.dataset.name, "name": self.path().name}
-            raise FileError(say("part_not_there", **about), file=self.folder / part.names[0])
+            raise FileError(say("missing_part", **about), file=self.folder / part.names[0])
         return self.paths[part.role]
 
 
@@ -153,39 +156,35 @@ def describe(name: str) -> Dataset:
     for dataset in KNOWN:
         if dataset.name == name:
             return dataset
-    names = [dataset.name for dataset in KNOWN]
-    words = _("there is no {setting} {value!r}{hint}; use one of {names}")
-    raise UnknownNameError(
-        words.format(setting="dataset", value=name[:200], hint=suggestion(name, names), names=", ".join(names))
-    )
+    raise _unknown("dataset", name, [dataset.name for dataset in KNOWN])
 
 
 def cache_folder() -> Path:
     """Return the user's cache: ``$XDG_CACHE_HOME/noren``, else ``~/.cache/noren``."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(given).is_absolute():  # the XDG specification asks to ignore a relative path here
-        return Path(given) / "noren"
+    cache_home = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(cache_home).is_absolute():  # the XDG specification asks to ignore a relative path here
+        return Path(cache_home) / "noren"
     try:
         return Path.home() / ".cache" / "noren"
     except RuntimeError:
         raise OutputError(_("there is no home folder to store data in; set XDG_CACHE_HOME to a folder")) from None
 
 
-def places() -> tuple[Path, ...]:
+def search_folders() -> tuple[Path, ...]:
     """Return the folders to look in, in order: ``$NOREN_DATA``, ``shared/data`` beside a checkout, the cache."""
-    found: list[Path] = []
-    if given := os.environ.get("NOREN_DATA"):
-        found.append(Path(given))
+    searched: list[Path] = []
+    if data_folder := os.environ.get("NOREN_DATA"):
+        searched.append(Path(data_folder))
     # what looks like the root of a checkout, upwards from here and from Noren's own source
     starts = [Path(__file__).resolve().parent]
     with contextlib.suppress(FileNotFoundError):  # the folder we were started in may be gone
         starts.insert(0, Path.cwd())
     folders = (folder for start in starts for folder in (start, *start.parents))
     roots = (root for root in folders if _is_there(root / "pyproject.toml") or _is_there(root / ".git"))
-    found += (root.parent / "shared" / "data" for root in roots)
-    with contextlib.suppress(OutputError):  # no home, no cache; the other places are as good
-        found.append(cache_folder())
-    return tuple(dict.fromkeys(found))
+    searched += (root.parent / "shared" / "data" for root in roots)
+    with contextlib.suppress(OutputError):  # without a home there is no cache; the other folders remain
+        searched.append(cache_folder())
+    return tuple(dict.fromkeys(searched))
 
 
 def _is_there(path: Path) -> bool:
@@ -203,16 +202,16 @@ def find(name: str) -> Located:
     Raises
     ------
     FileError
-        When it is in none of the :func:`places`, with what to do.
+        When it is in none of the :func:`search_folders`, with what to do.
     """
     dataset = describe(name)
-    looked_in = places()
-    for folder in looked_in:
+    folders = search_folders()
+    for folder in folders:
         paths = _parts_in(folder, dataset)
         if dataset.parts[0].role in paths:
             return Located(dataset, folder, paths)
-    words = _("the data set {name} is not in {folders}")
-    raise FileError(words.format(name=name, folders=", ".join(map(str, looked_in))), _how_to_get(dataset))
+    message = _("the data set {name} is not in {folders}")
+    raise FileError(message.format(name=name, folders=", ".join(map(str, folders))), _how_to_get(dataset))
 
 
 def _parts_in(folder: Path, dataset: Dataset) -> dict[str, Path]:
@@ -225,20 +224,12 @@ def _parts_in(folder: Path, dataset: Dataset) -> dict[str, Path]:
     }
 
 
-def _how_to_get(dataset: Dataset) -> str:
+def _how_to_get(dataset: Dataset, archive: str = ARCHIVE) -> str:
     if dataset.archive is None:
-        return _("put {file} into a folder and set NOREN_DATA to that folder; see {homepage}").format(
-            file=dataset.parts[0].names[0], homepage=dataset.homepage
-        )
-    return _("fetch it with noren datasets fetch {name}, or {by_hand}").format(
-        name=dataset.name, by_hand=_by_hand(dataset, ARCHIVE)
-    )
-
-
-def _by_hand(dataset: Dataset, archive: str) -> str:
-    return _("download {address} by hand, unpack it into a folder and set NOREN_DATA to that folder").format(
-        address=f"{archive}/{dataset.archive}"
-    )
+        remedy = _("put {file} ({homepage}) into a folder and set NOREN_DATA to that folder")
+        return remedy.format(file=dataset.parts[0].names[0], homepage=dataset.homepage)
+    remedy = _("run noren datasets fetch {name}, or unpack {address} into a folder and set NOREN_DATA to that folder")
+    return remedy.format(name=dataset.name, address=f"{archive.rstrip('/')}/{dataset.archive}")
 
 
 def open_dataset(name: str, part: str | None = None) -> ReadResult:
@@ -254,7 +245,7 @@ def open_dataset(name: str, part: str | None = None) -> ReadResult:
     located = find(name)
     dataset, path = located.dataset, located.path(part)
     if part is not None and not dataset.part(part).follows_schema:
-        raise FileError(say("part_of_other_columns", part=part, schema=dataset.schema), file=path)
+        raise FileError(say("other_columns", part=part, schema=dataset.schema), file=path)
     return read(path, dataset.schema, master=located.paths.get("M"))
 
 
@@ -272,7 +263,7 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
     name
         ``online-retail`` or ``adult``.
     progress
-        Told the share done.
+        Receives the share that is done.
     archive
         Where the archives are; a mirror may stand in.
     timeout
@@ -293,8 +284,7 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
         download(
             address,
             packed,
-            what=_("the data set {name}").format(name=name),
-            cure=_("try again, or {by_hand}").format(by_hand=_by_hand(dataset, archive)),
+            remedy=_how_to_get(dataset, archive),
             progress=part_of(progress, 0.0, 0.9),
             timeout=timeout,
         )
@@ -312,8 +302,8 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
                     write(_to_the_minute(read(path, dataset.schema).data), target)
     except InputError as error:
         packed.unlink()
-        about = {"name": name, "why": error.problem.rule, "by_hand": _by_hand(dataset, archive)}
-        raise FileError(say("not_what_it_should_be", **about), file=address) from None
+        message = _("the download failed ({reason})").format(reason=error.problem.rule)
+        raise FileError(message, _how_to_get(dataset, archive), file=address) from None
     packed.unlink()
     progress(1.0, _("done"))
     return Located(dataset, folder, _parts_in(folder, dataset))
@@ -358,13 +348,12 @@ def download(
     address: str,
     target: Path,
     *,
-    what: str,
-    cure: str,
+    remedy: str,
     progress: Progress = silent,
     timeout: float = TIMEOUT,
     largest: int = LARGEST_ARCHIVE,
 ) -> Path:
-    """Bring ``address`` to ``target``, continuing where an earlier try broke off.
+    """Download ``address`` to ``target``, resuming an interrupted download.
 
     Parameters
     ----------
@@ -372,8 +361,8 @@ def download(
         Where it is. An ``https`` address stays ``https`` through every redirection.
     target
         The complete file; it appears under this name only when every byte announced has come.
-    what, cure
-        What it is and what to do instead, for the error's line.
+    remedy
+        What to do instead, for the error message.
     timeout
         Seconds without a byte before giving up.
     largest
@@ -397,12 +386,10 @@ def download(
             )
         if have > largest:
             part.unlink()
-            raise _NetworkError(_("it has more than {largest:,} bytes").format(largest=largest))
+            raise _NetworkError(_too_large(target.name, largest))
         part.replace(target)
     except _NetworkError as error:
-        raise FileError(
-            _("{what} cannot be downloaded ({reason})").format(what=what, reason=error), cure, file=address
-        ) from None
+        raise FileError(_("the download failed ({reason})").format(reason=error), remedy, file=address) from None
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise OutputError(_("{path} was not written: {why}").format(path=part, why=why)) from None
@@ -410,7 +397,11 @@ def download(
 
 
 class _NetworkError(Exception):
-    """The network's or the server's fault, in a few words; not the disk's."""
+    """A failure of the network or the server, not of the disk; its message is a few words."""
+
+
+def _too_large(name: str, largest: int) -> str:
+    return _("{name} has more than {largest:,} bytes").format(name=name, largest=largest)
 
 
 def _receive(address: str, part: Path, progress: Progress, timeout: float, largest: int) -> int | None:
@@ -421,7 +412,7 @@ def _receive(address: str, part: Path, progress: Progress, timeout: float, large
         headers["Range"] = f"bytes={have}-"
     try:
         request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the caller checked the scheme
-        response = urllib.request.build_opener(_StaySafe()).open(request, timeout=timeout)
+        response = urllib.request.build_opener(_HttpsRedirects()).open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         with error:
             if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE or not have:
@@ -438,7 +429,8 @@ def _receive(address: str, part: Path, progress: Progress, timeout: float, large
         first = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
         if continued and (first is None or int(first[1]) != have):
             if not have:
-                raise _NetworkError(_("the server sent another part than requested"))
+                status = f"{response.status}, Content-Range: {response.headers.get('Content-Range', '')[:60]}"
+                raise _NetworkError(_("the server answers {code}").format(code=status))
             part.unlink()  # another piece than the one asked for: start over, without asking for a piece
             return _receive(address, part, progress, timeout, largest)
         if not continued:
@@ -460,8 +452,8 @@ def _receive(address: str, part: Path, progress: Progress, timeout: float, large
     return min(total, largest) if total is not None else None
 
 
-class _StaySafe(urllib.request.HTTPRedirectHandler):
-    """Follow redirections, but never from https to something weaker."""
+class _HttpsRedirects(urllib.request.HTTPRedirectHandler):
+    """Follow redirects, but never from https to http."""
 
     def redirect_request(
         self,
@@ -479,12 +471,12 @@ class _StaySafe(urllib.request.HTTPRedirectHandler):
 
 
 def _network_reason(error: BaseException) -> str:
-    """Say in a few words what the network said."""
+    """Return the reason of a network error in a few words."""
     inner = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(inner, TimeoutError):
         return _("no answer in time")
-    said = getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
-    return str(said).splitlines()[0][:160]
+    reason = getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
+    return str(reason).splitlines()[0][:160]
 
 
 def unpack(archive: Path, wanted: Mapping[str, Path], *, largest: int = LARGEST_MEMBER) -> None:
@@ -498,9 +490,7 @@ def unpack(archive: Path, wanted: Mapping[str, Path], *, largest: int = LARGEST_
             for name, target in wanted.items():
                 member = opened.getinfo(name)
                 if member.file_size > largest:
-                    raise _damaged(
-                        archive, _("{name} unpacks to {size:,} bytes").format(name=name, size=member.file_size)
-                    )
+                    raise _damaged(archive, _too_large(name, largest))
                 with opened.open(member) as source, writing_file(target) as aside, aside.open("wb") as file:
                     left = member.file_size
                     while chunk := source.read(_CHUNK):

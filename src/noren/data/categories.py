@@ -79,10 +79,10 @@ class Categories:
     def groups(self, items: Iterable[str] | None = None) -> dict[str, list[str]]:
         """Return the items of each category, both in order of their text; of ``items`` alone where given."""
         wanted = sorted(self.of_item if items is None else items)
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for item in wanted:
-            found.setdefault(self.of_item[item], []).append(item)
-        return dict(sorted(found.items()))
+            groups.setdefault(self.of_item[item], []).append(item)
+        return dict(sorted(groups.items()))
 
 
 def in_categories(items: pl.Series, of_item: Mapping[str, str]) -> pl.Series:
@@ -110,16 +110,16 @@ def category_of_item(groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def release_categories(statement: Statement) -> dict[str, list[str]] | None:
     """Return the items of each category, where the release speaks of categories."""
-    said = statement.notes.get("categories")
-    if not isinstance(said, dict):
+    stated = statement.notes.get("categories")
+    if not isinstance(stated, dict):
         return None
     fits = all(
         isinstance(c, str) and isinstance(items, list) and items and all(isinstance(i, str) for i in items)
-        for c, items in said.items()
+        for c, items in stated.items()
     )
     if not fits:
         raise ParameterError(say("categories_not_lists"))
-    return {str(category): list(items) for category, items in said.items()}
+    return {str(category): list(items) for category, items in stated.items()}
 
 
 def as_released(original: History, statement: Statement) -> History:
@@ -221,8 +221,8 @@ def head_noun(name: str) -> str:
     body = _LEAD.sub("", whole) or whole
     cut = _TAIL.search(body)
     words = (_WORD.findall(body[: cut.start()]) if cut else []) or _WORD.findall(body)
-    kept = [w for w in words if w not in _ADJECTIVES] or words
-    return _PLURAL.sub("", kept[-1]) if kept else ""
+    nouns = [w for w in words if w not in _ADJECTIVES] or words
+    return _PLURAL.sub("", nouns[-1]) if nouns else ""
 
 
 def item_names(history: History) -> dict[str, str]:
@@ -318,9 +318,9 @@ def _called(heads: Counter[str]) -> str:
     ranked = sorted(heads.items(), key=lambda pair: (-pair[1], pair[0]))
     total = sum(heads.values())
     most = 1 if ranked[0][1] * 3 > total * 2 else 3
-    said = " / ".join(word.lower() for word, _count in ranked[:most])
+    name = " / ".join(word.lower() for word, _count in ranked[:most])
     mixed = sum(number for _word, number in ranked[:3]) < _MIXED * total
-    return f"various: {said}" if mixed else said
+    return f"various: {name}" if mixed else name
 
 
 def _grouped(names: list[str], heads: list[str], groups: int, seed: int) -> NDArray[np.int64]:
@@ -344,5 +344,5 @@ def _grouped(names: list[str], heads: list[str], groups: int, seed: int) -> NDAr
         vectors = vectors.toarray()
     # one thread: several would add up in another order, and so might end in other groups on another machine
     with threadpool_limits(1):
-        found = KMeans(groups, n_init=10, random_state=seed).fit_predict(vectors)
-    return np.asarray(found, dtype=np.int64)
+        labels = KMeans(groups, n_init=10, random_state=seed).fit_predict(vectors)
+    return np.asarray(labels, dtype=np.int64)

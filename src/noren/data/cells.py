@@ -69,10 +69,10 @@ def lift(values: pl.Series, column: Column) -> pl.Series:
         return values
     name = values.name
     if column.scale == Scale.NOMINAL:
-        one = pl.concat_list(pl.col(name).cast(pl.Enum(sorted(values.drop_nulls().unique().to_list()))))
+        lifted = pl.concat_list(pl.col(name).cast(pl.Enum(sorted(values.drop_nulls().unique().to_list()))))
     else:
-        one = pl.struct(lo=pl.col(name), hi=pl.col(name))
-    return values.to_frame().select(pl.when(pl.col(name).is_not_null()).then(one).alias(name))[name]
+        lifted = pl.struct(lo=pl.col(name), hi=pl.col(name))
+    return values.to_frame().select(pl.when(pl.col(name).is_not_null()).then(lifted).alias(name))[name]
 
 
 def kind(cells: pl.Series) -> pl.Series:
@@ -85,10 +85,10 @@ def kind(cells: pl.Series) -> pl.Series:
         several, word = cell.list.len() != 1, "set"
     else:
         several, word = pl.lit(value=False), "set"
-    said = (
+    kinds = (
         pl.when(cell.is_null()).then(pl.lit("suppressed")).when(several).then(pl.lit(word)).otherwise(pl.lit("exact"))
     )
-    return cells.to_frame().select(said.cast(KINDS).alias(name))[name]
+    return cells.to_frame().select(kinds.cast(KINDS).alias(name))[name]
 
 
 def contains(cells: pl.Series, values: pl.Series) -> pl.Series:
@@ -109,7 +109,7 @@ def in_texts(values: pl.Series) -> pl.Series:
     return values.cast(pl.String) if isinstance(values.dtype, pl.Enum | pl.Categorical) else values
 
 
-def shown_only(values: pl.Series) -> pl.Series:
+def with_occurring_domain(values: pl.Series) -> pl.Series:
     """Return values whose type names only texts that some cell says; a domain would tell what was taken out.
 
     >>> shown_only(pl.Series([["a"]], dtype=set_dtype(["a", "b"]))).dtype.inner.categories.to_list()
@@ -120,8 +120,8 @@ def shown_only(values: pl.Series) -> pl.Series:
         return in_texts(values)
     if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
         listed = values.drop_nulls().explode(empty_as_null=False)
-        shown = set_dtype(listed.unique().cast(pl.String).sort())
-        return values if shown == dtype else values.cast(pl.List(pl.String)).cast(shown)
+        occurring = set_dtype(listed.unique().cast(pl.String).sort())
+        return values if occurring == dtype else values.cast(pl.List(pl.String)).cast(occurring)
     return values
 
 
@@ -145,10 +145,10 @@ def different(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
     for start in range(0, len(cells), _BLOCK_ROWS):
         block = cells[start : start + _BLOCK_ROWS]
         if not block.eq_missing(known.gather(number[start : start + _BLOCK_ROWS])).all():  # two cells have one hash
-            given = pl.DataFrame({"cell": cells}).with_row_index("row")
-            first = given.unique("cell", keep="first", maintain_order=True).with_row_index("number")
-            found = given.join(first.drop("row"), on="cell", how="left", maintain_order="left", nulls_equal=True)
-            return first["row"], found["number"]
+            numbered = pl.DataFrame({"cell": cells}).with_row_index("row")
+            first = numbered.unique("cell", keep="first", maintain_order=True).with_row_index("number")
+            joined = numbered.join(first.drop("row"), on="cell", how="left", maintain_order="left", nulls_equal=True)
+            return first["row"], joined["number"]
     return rows, number
 
 
@@ -158,5 +158,5 @@ def _by_mark(marks: pl.Series) -> tuple[pl.Series, pl.Series]:
     # block by block, for a join writes its rows anew; each time it reads all that is known
     step = _BLOCK_ROWS if len(known) < _BLOCK_ROWS else max(len(marks), 1)
     blocks = [marks[start : start + step].to_frame("mark") for start in range(0, max(len(marks), 1), step)]
-    found = [b.join(known, on="mark", how="left", maintain_order="left", nulls_equal=True)["number"] for b in blocks]
-    return rows, pl.concat(found)
+    numbers = [b.join(known, on="mark", how="left", maintain_order="left", nulls_equal=True)["number"] for b in blocks]
+    return rows, pl.concat(numbers)

@@ -1,4 +1,4 @@
-"""A table's columns on their hierarchies: codes, ladders and labels, ready for the search of the best levels."""
+"""Columns of a table with the levels of their hierarchies as arrays, for the search of the best levels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from noren.kernels.lattice.search import LevelTable
 
 Missing = Literal["category", "drop", "error"]
 
-_SHOWN = 10
+_MOST_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -85,57 +85,58 @@ def complete_rows(table: Table, hierarchies: Mapping[str, Hierarchy]) -> pl.Seri
 def column_levels(
     table: Table, hierarchies: Mapping[str, Hierarchy], missing: Missing, counts: Whole | None = None
 ) -> list[ColumnLevels]:
-    """Put each column that has a hierarchy on it; a value that its hierarchy does not list is an error that names it.
+    """Return the levels of each column with a hierarchy; a value that a hierarchy does not list is an error.
 
     Missing cells (empty, or :data:`MISSING_MARK`) are a category of their own below the top, or an error. ``counts``
     tells how many rows each row of ``table`` stands for.
     """
-    rungs = []
+    levels = []
     unlisted: list[str] = []
-    for name, given in hierarchies.items():
+    for name, declared in hierarchies.items():
         column = table.schema[name]
-        values, hierarchy = exact_values(table, column), canonical(given, column)
+        values, hierarchy = exact_values(table, column), canonical(declared, column)
         if has_negative_zero(values):
             values = texts(values, column)
         rows, which = different(values)
-        shown = values.gather(rows)
-        shown = shown if shown.dtype == pl.String else texts(shown, column)
+        value_texts = values.gather(rows)
+        value_texts = value_texts if value_texts.dtype == pl.String else texts(value_texts, column)
         if missing == "category":
-            shown, labels = shown.fill_null(MISSING_MARK), hierarchy.labels
-            if MISSING_MARK in shown and MISSING_MARK not in hierarchy.values:
+            value_texts, labels = value_texts.fill_null(MISSING_MARK), hierarchy.labels
+            if MISSING_MARK in value_texts and MISSING_MARK not in hierarchy.values:
                 # missing cells have a row of their own, alone below the top
                 top = labels.to_series(labels.width - 1).unique()
                 own = [*[MISSING_MARK] * (labels.width - 1), top[0] if len(top) == 1 else MISSING_MARK]
                 row = pl.DataFrame([own], schema=labels.schema, orient="row")
                 hierarchy = Hierarchy(hierarchy.name, pl.concat([labels, row]))
-        other = shown.filter(shown.is_null() | ~shown.is_in(hierarchy.values.implode())).unique().sort()
+        listed = value_texts.is_in(hierarchy.values.implode())
+        other = value_texts.filter(value_texts.is_null() | ~listed).unique().sort()
         unlisted += [f"{name} = {value or ''!r}" for value in other]
         if not unlisted:
-            rungs.append(_rungs(column, hierarchy, shown, which, counts))
+            levels.append(_levels_of(column, hierarchy, value_texts, which, counts))
     if unlisted:
-        several = ", ".join(unlisted[:_SHOWN]) + (", …" if len(unlisted) > _SHOWN else "")
+        several = ", ".join(unlisted[:_MOST_LISTED]) + (", …" if len(unlisted) > _MOST_LISTED else "")
         rule = _(
             "{count} values of the data are not in their hierarchies: {values}; add a row for each to the file of the "
             "column, or treat missing cells as a category (--missing category)"
         )
         raise ParameterError(rule.format(count=len(unlisted), values=several))
-    return rungs
+    return levels
 
 
-def _rungs(
-    column: Column, hierarchy: Hierarchy, shown_texts: pl.Series, which: pl.Series, counts: Whole | None
+def _levels_of(
+    column: Column, hierarchy: Hierarchy, value_texts: pl.Series, which: pl.Series, counts: Whole | None
 ) -> ColumnLevels:
-    """Return a column of which the different values are ``shown_texts``; ``which`` of them each row has."""
+    """Return a column of which the different values are ``value_texts``; ``which`` of them each row has."""
     labels, depth = hierarchy.labels, hierarchy.depth
-    occurring = shown_texts.unique().to_frame("0")
+    occurring = value_texts.unique().to_frame("0")
     # values by their labels from the top down: codes of a label stand together, and the order says nothing of the rows
     present = labels.join(occurring, on="0", how="semi").sort([str(level) for level in reversed(range(depth))])
-    codes = shown_texts.to_frame("0").join(
+    codes = value_texts.to_frame("0").join(
         present.select("0", code=pl.int_range(pl.len())), on="0", how="left", maintain_order="left"
     )["code"]
     small = np.min_scalar_type(len(present))  # of many rows codes are what takes memory
     steps: list[Whole] = []
-    shown, leaves = [present["0"]], [np.ones(len(present), dtype=np.int64)]
+    level_names, leaves = [present["0"]], [np.ones(len(present), dtype=np.int64)]
     below = np.arange(len(present), dtype=np.int64)
     for level in range(1, depth):
         its = present[str(level)]
@@ -149,14 +150,15 @@ def _rungs(
         leaves.append(
             rank.join(covered, on="label", how="left", maintain_order="left")["leaves"].cast(pl.Int64).to_numpy()
         )
-        shown.append(names)
+        level_names.append(names)
         below = here.astype(np.int64)
-    said = tuple(names.to_frame("x").select(pl.when(pl.col("x") != SAYS_NOTHING).then("x"))["x"] for names in shown)
+    telling = pl.when(pl.col("x") != SAYS_NOTHING).then("x")
+    level_labels = tuple(names.to_frame("x").select(telling)["x"] for names in level_names)
     return ColumnLevels(
         column,
         codes.to_numpy().astype(small)[which.to_numpy()],
         LevelTable(len(present), tuple(steps)),
-        said,
+        level_labels,
         tuple(leaves),
         len(labels),
         counts,
@@ -169,14 +171,14 @@ def _rungs(
 def loss_costs(columns: Sequence[ColumnLevels]) -> CellCosts:
     """Return ARX's loss: a cell costs the share of the hierarchy's values that its label covers, a suppressed one 1."""
     rows = columns[0].rows
-    shown, extra = [], []
-    for one in columns:
-        shares = [leaves / one.domain for leaves in one.leaves]
-        shown.append([float((one.rows_by_code(level) * share).sum()) for level, share in enumerate(shares)])
+    costs, extra = [], []
+    for column in columns:
+        shares = [leaves / column.domain for leaves in column.leaves]
+        costs.append([float((column.rows_by_code(level) * share).sum()) for level, share in enumerate(shares)])
         extra.append([1.0 - share for share in shares])
-    least = np.array([rows / one.domain for one in columns])
+    least = np.array([rows / column.domain for column in columns])
     scale = np.array([1.0 / (rows - low) if rows > low else 0.0 for low in least])
-    return _laid(shown, extra, least, scale)
+    return _cell_costs(costs, extra, least, scale)
 
 
 def entropy_costs(columns: Sequence[ColumnLevels]) -> CellCosts:
@@ -185,29 +187,29 @@ def entropy_costs(columns: Sequence[ColumnLevels]) -> CellCosts:
     A cell costs log2(f(g) / f(v)), of its value's rows f(v) and its label's f(g); a suppressed one log2(n / f(v)).
     """
     rows = columns[0].rows
-    shown, extra, most = [], [], 0.0
-    for one in columns:
-        own = one.rows_by_code(0)
-        counts = [one.rows_by_code(level) for level in range(one.ladder.levels)]
-        shown.append(
-            [float((own * np.log2(f[to] / own)).sum()) for f, to in zip(counts, one.ladder.maps(), strict=True)]
+    costs, extra, most = [], [], 0.0
+    for column in columns:
+        own = column.rows_by_code(0)
+        counts = [column.rows_by_code(level) for level in range(column.ladder.levels)]
+        costs.append(
+            [float((own * np.log2(f[to] / own)).sum()) for f, to in zip(counts, column.ladder.maps(), strict=True)]
         )
         extra.append([np.log2(rows / f) for f in counts])
         most += float((own * np.log2(rows / own)).sum())
     scale = np.full(len(columns), 1.0 / most if most > 0 else 0.0)
-    return _laid(shown, extra, np.zeros(len(columns)), scale)
+    return _cell_costs(costs, extra, np.zeros(len(columns)), scale)
 
 
-def _laid(
-    shown: Sequence[Sequence[float]],
+def _cell_costs(
+    costs_by_level: Sequence[Sequence[float]],
     extra: Sequence[Sequence[NDArray[np.float64]]],
     least: NDArray[np.float64],
     scale: NDArray[np.float64],
 ) -> CellCosts:
-    levels = max(len(its) for its in shown)
-    costs, place = np.zeros((len(shown), levels)), np.zeros((len(shown), levels), dtype=np.int64)
+    levels = max(len(its) for its in costs_by_level)
+    costs, place = np.zeros((len(costs_by_level), levels)), np.zeros((len(costs_by_level), levels), dtype=np.int64)
     start = 0
-    for column, (its, more) in enumerate(zip(shown, extra, strict=True)):
+    for column, (its, more) in enumerate(zip(costs_by_level, extra, strict=True)):
         costs[column, : len(its)] = its
         for level, codes in enumerate(more):
             place[column, level] = start

@@ -65,7 +65,7 @@ def with_item_column(*histories: History) -> tuple[History, ...]:
     )
 
 
-def columns_not_there(history: History, roles: Iterable[Role]) -> dict[str, Any]:
+def missing_columns(history: History, roles: Iterable[Role]) -> dict[str, Any]:
     """Return what a statement or a score notes of the columns it would use and the history does not have.
 
     >>> from noren.data.schema import Schema
@@ -199,27 +199,29 @@ def consistent_customers(
     """
     progress(0.0, _("laying out the rows"))
     # everything fits columns that are suppressed throughout
-    kept = (Role.CUSTOMER, Role.ITEM)
-    others = [c.name for c in public.schema.columns if c.role not in kept]
-    unsaid = [name for name in others if public.frame[name].null_count() == len(public)]
-    sides = comparison_arrays(original, public.without(unsaid), classes)
+    needed = (Role.CUSTOMER, Role.ITEM)
+    others = [c.name for c in public.schema.columns if c.role not in needed]
+    empty = [name for name in others if public.frame[name].null_count() == len(public)]
+    arrays = comparison_arrays(original, public.without(empty), classes)
     blocks, rows = list[Candidates](), list[NDArray[np.int64]]()
     # some public histories after another: all at once would take several times the memory of the public rows
-    who, pseudonyms = people(sides.once[Role.CUSTOMER])
+    who, pseudonyms = people(arrays.once[Role.CUSTOMER])
     last_rows = np.cumsum(np.bincount(who, minlength=len(pseudonyms)))
     cuts = np.searchsorted(last_rows, np.arange(_PUBLIC_ROWS, len(who), _PUBLIC_ROWS))
     for start, stop in pairwise(np.unique(np.concatenate(([0], cuts, [len(pseudonyms)])))):
         some = np.flatnonzero((who >= start) & (who < stop))
-        part = sides.once if len(some) == len(sides.once) else sides.once.take(pl.Series(some))
-        said = sides.rows_of(part)
-        for done, block in candidate_blocks(sides.known, said, enough):
+        part = arrays.once if len(some) == len(arrays.once) else arrays.once.take(pl.Series(some))
+        public_rows = arrays.rows_of(part)
+        for done, block in candidate_blocks(arrays.known, public_rows, enough):
             share = (start + (stop - start) * done) / len(pseudonyms)
             progress(0.2 + 0.8 * share, _("finding consistent customers"))
             blocks.append(block)
-        rows.append(said.counts)
-    found = joined(blocks, len(sides.customers))
-    counts = np.concatenate([np.zeros(0, dtype=np.int64), *rows])[sides.history]
-    return ConsistentCandidates(found, sides.pseudonyms, sides.customers, sides.history, counts, sides.known.counts)
+        rows.append(public_rows.counts)
+    candidates = joined(blocks, len(arrays.customers))
+    counts = np.concatenate([np.zeros(0, dtype=np.int64), *rows])[arrays.history]
+    return ConsistentCandidates(
+        candidates, arrays.pseudonyms, arrays.customers, arrays.history, counts, arrays.known.counts
+    )
 
 
 def comparison_arrays(original: History, public: History, classes: pl.DataFrame | None = None) -> ComparisonArrays:
@@ -227,15 +229,15 @@ def comparison_arrays(original: History, public: History, classes: pl.DataFrame 
     original, public = with_item_column(original, public)
     columns = compared_columns(original, public)
     classes = history_classes(public) if classes is None else classes
-    shown = classes.unique("class", keep="first", maintain_order=True)["pseudonym"]
-    once = public.take(public[Role.CUSTOMER].is_in(shown.implode()).fill_null(value=False).arg_true())
+    representatives = classes.unique("class", keep="first", maintain_order=True)["pseudonym"]
+    once = public.take(public[Role.CUSTOMER].is_in(representatives.implode()).fill_null(value=False).arg_true())
     domains, values = dict[str, pl.Series](), np.empty((len(original), len(columns)))
     for at, column in enumerate(columns):
         exact = exact_values(original, column)
         if column.scale == Scale.NOMINAL:
             cells = once.frame[column.name]
-            said = (cells.explode() if is_set(cells.dtype) else cells).cast(pl.String)
-            domain = pl.concat([exact.cast(pl.String), said]).drop_nulls().unique().sort()
+            cell_texts = (cells.explode() if is_set(cells.dtype) else cells).cast(pl.String)
+            domain = pl.concat([exact.cast(pl.String), cell_texts]).drop_nulls().unique().sort()
             domains[column.name] = domain
             values[:, at] = _codes(exact, domain)
         else:
@@ -329,10 +331,8 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
     """
     _reject_no_share(share)
     if item_prefix is not None and item_prefix < 1:
-        raise ParameterError(
-            _("{name} = {value} is out of range; use {range}").format(
-                name="item-prefix", value=item_prefix, range="item-prefix >= 1"
-            )
+        raise ParameterError.out_of_range(
+            "{name} = {value} is out of range; use {range}", item_prefix, "item-prefix >= 1"
         )
     there = original[Role.CUSTOMER].is_not_null()  # in the contest's files a row that is not known is DEL
     known = original if there.all() else original.take(there.arg_true())
@@ -357,11 +357,11 @@ def partial_table(original: Table, share: float = 1.0, seed: int = 0, *, item_pr
     """
     _reject_no_share(share)
     if item_prefix is not None:
-        raise ParameterError(_("a table has no items; omit --item-prefix"))
+        raise ParameterError(_("a table has no items; omit --item-prefix").format(option="--item-prefix"))
     unknown = np.ones(len(original), dtype=np.bool_)
     unknown[_drawn(len(original), share, seed).to_numpy()] = False
-    kept = pl.when(~pl.Series(unknown)).then(pl.all()).name.keep()
-    return replace(original, frame=original.frame.select(kept), spelling=Spelling())
+    known_rows = pl.when(~pl.Series(unknown)).then(pl.all()).name.keep()
+    return replace(original, frame=original.frame.select(known_rows), spelling=Spelling())
 
 
 def _drawn(rows: int, share: float, seed: int) -> pl.Series:
@@ -372,8 +372,4 @@ def _drawn(rows: int, share: float, seed: int) -> pl.Series:
 
 def _reject_no_share(share: float) -> None:
     if not 0 < share <= 1:
-        raise ParameterError(
-            _("{name} = {value} is out of range; use {range}").format(
-                name="knowledge", value=share, range="0 < knowledge <= 1"
-            )
-        )
+        raise ParameterError.out_of_range("{name} = {value} is out of range; use {range}", share, "0 < knowledge <= 1")

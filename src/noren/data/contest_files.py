@@ -88,8 +88,8 @@ def read_rows(source: SourceLike, schema: Schema) -> History:
             raise ValueInCellError(say("value_missing"), file=source.path, row=at + 1, column=name)
     frame = pl.DataFrame([columns[name] for name in schema.names])
     history = History(frame, schema)
-    given = Spelling.of(text, _canonical(history), form.newline, final_newline=form.final_newline)
-    return replace(history, spelling=given)
+    spelling = Spelling.of(text, _canonical(history), form.newline, final_newline=form.final_newline)
+    return replace(history, spelling=spelling)
 
 
 def write_rows(history: History, path: str | Path) -> None:
@@ -101,8 +101,8 @@ def published(history: History) -> History:
     """Return what the contest publishes of ``A``: deleted rows removed, lines sorted by code point (``A'``)."""
     rows = lines_of(history.spelling.apply(_canonical(history))).to_frame().with_row_index("row")
     live = rows.filter(history[Role.CUSTOMER].is_not_null()).sort("line", maintain_order=True)
-    kept = history.take(live["row"])
-    return replace(kept, spelling=replace(kept.spelling, newline="\n", final_newline=True))
+    remaining = history.take(live["row"])
+    return replace(remaining, spelling=replace(remaining.spelling, newline="\n", final_newline=True))
 
 
 def _canonical(history: History) -> pl.DataFrame:

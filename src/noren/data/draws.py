@@ -115,7 +115,7 @@ class Draws:
     def first(self, count: int) -> Iterator[History]:
         """Return the first ``count`` draws, one at a time."""
         if count < 1:
-            raise ParameterError(say("too_few_draws", count=count))
+            raise ParameterError.out_of_range("too_few_draws", count, "draws >= 1")
         return (self[draw] for draw in range(count))
 
 
@@ -130,7 +130,7 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
             for i, draw in enumerate(draws.first(count)):
                 progress(i / count, _("draw {number} of {count}").format(number=i + 1, count=count))
                 if "draw" in draw.frame.columns:
-                    raise SchemaError(say("draw_column_exists"), column="draw")
+                    raise SchemaError(say("draw_column_exists", name="draw_column_exists"), column="draw")
                 number = pl.lit(i, dtype=pl.UInt32).alias("draw")
                 table = draw.frame.select(number, *draw.schema.names).to_arrow()
                 if writer is None:
@@ -186,16 +186,16 @@ def _from_choices(
     def draw(rows: slice, uniform: Real) -> pl.Series:
         some = numbered[rows]
         sizes = some.list.len().fill_null(0).cast(pl.Int64).to_numpy()
-        said = some.drop_nulls().explode(empty_as_null=False).to_physical().to_numpy()
+        listed = some.drop_nulls().explode(empty_as_null=False).to_physical().to_numpy()
         # elements: those the cells say, row by row, and behind them one that stands for all items, for suppressed cells
         stop = np.cumsum(sizes)
         start = stop - sizes
         suppressed = sizes == 0
         if not len(everything) and suppressed.any():
             return pl.Series(name, [None] * len(suppressed), dtype=pl.String)
-        start[suppressed], stop[suppressed] = len(said), len(said) + 1
-        element, value = from_sets(start, stop, np.append(lengths[said], len(everything)), uniform)
-        places = np.append(starts[said], len(shelf) - len(everything))
+        start[suppressed], stop[suppressed] = len(listed), len(listed) + 1
+        element, value = from_sets(start, stop, np.append(lengths[listed], len(everything)), uniform)
+        places = np.append(starts[listed], len(shelf) - len(everything))
         chosen = shelf.gather(places[element] + value).alias(name)
         return chosen.set(cells[rows].is_null(), None) if keeps_blanks else chosen
 

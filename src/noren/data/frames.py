@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 import pyarrow as pa
 
-from noren.data.cells import is_generalised, is_interval, set_dtype, shown_only
+from noren.data.cells import is_generalised, is_interval, set_dtype, with_occurring_domain
 from noren.data.formats.parse import parse_cells, parse_column, parse_values
 from noren.data.formats.render import Spelling, cell_text, lines_of
 from noren.data.schema import Column, Kind, Role, Scale, Schema
@@ -57,8 +57,8 @@ def brief(text: object, longest: int = LONGEST) -> str:
     >>> brief("a\\nb"), brief("x" * 9, 4)
     ('a�b', 'xxx…')
     """
-    said = str(text)
-    cut = said if len(said) <= longest else f"{said[: longest - 1]}…"
+    whole = str(text)
+    cut = whole if len(whole) <= longest else f"{whole[: longest - 1]}…"
     return "".join(c if c.isprintable() or c == "\u3000" else "�" for c in cut)
 
 
@@ -85,22 +85,24 @@ class PreviewGrid:
 
     def html(self) -> str:
         """Return the table, and how much of the whole it is."""
-        sides = [' class="noren-number"' if one else "" for one in self.numeric]
+        styles = [' class="noren-number"' if numeric else "" for numeric in self.numeric]
         head = "".join(
-            f'<th scope="col"{side}>{_safe(name)}{f"<small>{_safe(under)}</small>" if under else ""}</th>'
-            for (name, under), side in zip(self.headings, sides, strict=True)
+            f'<th scope="col"{style}>{_safe(name)}{f"<small>{_safe(under)}</small>" if under else ""}</th>'
+            for (name, under), style in zip(self.headings, styles, strict=True)
         )
         body = "".join(
-            "<tr>" + "".join(f"<td{side}>{_safe(cell)}</td>" for cell, side in zip(row, sides, strict=True)) + "</tr>"
+            "<tr>"
+            + "".join(f"<td{style}>{_safe(cell)}</td>" for cell, style in zip(row, styles, strict=True))
+            + "</tr>"
             for row in self.rows
         )
         parts = [
-            words.format(first=1, last=len(shown), total=f"{total:,}")
-            for words, shown, total in (
+            text.format(first=1, last=len(part), total=f"{total:,}")
+            for text, part, total in (
                 (_("{first} to {last} of {total}"), self.rows, self.all_rows),
                 (_("columns {first} to {last} of {total}"), self.headings, self.all_columns),
             )
-            if total > len(shown)
+            if total > len(part)
         ]
         caption = f"<caption>{_safe('; '.join(parts))}</caption>" if parts else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -117,7 +119,7 @@ class Card:
 
     def html(self) -> str:
         """Return the card."""
-        facts = "".join(f"<dt>{_safe(label)}</dt><dd>{_safe(said, 300)}</dd>" for label, said in self.facts)
+        facts = "".join(f"<dt>{_safe(label)}</dt><dd>{_safe(value, 300)}</dd>" for label, value in self.facts)
         return (
             f'<div class="noren-card" lang="{active_language()}"><style>{_STYLE}</style>'
             f"<p>{_safe(self.kind)} <strong>{_safe(self.name)}</strong></p><dl>{facts}</dl>"
@@ -163,9 +165,8 @@ def frame_of(data: Any) -> pl.DataFrame:
                 raise SchemaError(say("pandas_type", dtype=values.dtype), column=name)
             try:
                 series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
-            except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
-                words = say("pandas_values", dtype=values.dtype, reason=_first_line(error))
-                raise SchemaError(words, column=name) from None
+            except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException):
+                raise SchemaError(say("pandas_values", dtype=values.dtype), column=name) from None
             columns.append(pl.Series(name, series))
         frame = pl.DataFrame(columns)
     else:
@@ -222,8 +223,7 @@ def released_cells(values: pl.Series, column: Column) -> pl.Series:
         wrong = ((low > high) | (low.is_null() != high.is_null())).fill_null(value=False)
         if wrong.any():
             at = int(wrong.arg_true()[0])
-            words = say("reversed_range")
-            raise ValueInCellError(words, row=at + 1, column=name, value=f"[{low[at]};{high[at]}]")
+            raise ValueInCellError(say("reversed_range"), row=at + 1, column=name, value=f"[{low[at]};{high[at]}]")
         return pl.select(pl.when(low.is_not_null()).then(pl.struct(lo=low, hi=high)).alias(name))[name]
     if isinstance(dtype, pl.List) and column.scale == Scale.NOMINAL:
         texts = values.cast(pl.List(pl.String))
@@ -298,7 +298,8 @@ class Records:
 
     def __post_init__(self) -> None:
         if isinstance(self, History | Table) and isinstance(self, History) != (self.schema.kind == Kind.HISTORY):
-            raise SchemaError(say(f"describes_{self.schema.kind}", schema=self.schema.name))
+            other = Kind.HISTORY if isinstance(self, History) else Kind.TABLE
+            raise SchemaError(say("other_kind", schema=self.schema.name, kind=self.schema.kind, other=other))
         reject_missing(self.schema.names, self.frame.columns)
 
     @classmethod
@@ -355,7 +356,7 @@ class Records:
         is handed out: as the ``text`` that files have (``[a;b]``, ``{a;b}``, a value where it is known, ``*`` where
         nothing is), or ``typed``, as structs ``{lo, hi}`` and lists.
         """
-        frame = self.frame.select(shown_only(self.frame[name]) for name in self.schema.names)
+        frame = self.frame.select(with_occurring_domain(self.frame[name]) for name in self.schema.names)
         wide = [name for name, dtype in frame.schema.items() if is_generalised(dtype)]
         return frame if cells == "typed" or not wide else frame.with_columns(self.texts().select(wide))
 

@@ -29,7 +29,7 @@ _NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
 _FILES = ("categories", "hierarchies")
 
 
-def published_schema(schema: Schema, statement: Statement, shown: pl.DataFrame | None = None) -> Schema:
+def published_schema(schema: Schema, statement: Statement, rows: pl.DataFrame | None = None) -> Schema:
     """Return the schema to publish with rows ``shown``; the attributes of a retention keep what its promise rests on.
 
     >>> columns = {"customer": {"role": "customer", "domain": ["ann", "bob"]},
@@ -43,18 +43,18 @@ def published_schema(schema: Schema, statement: Statement, shown: pl.DataFrame |
     preset = Schema.preset(schema.name) if schema.name in PRESETS else None
     public = [] if preset is None else list(preset.columns)
     # the attributes whose domains the statement rests on
-    told = [step.notes.get("attributes") for step in statement.steps if step.method == "retention"]
-    listed = [about for some in told if isinstance(some, list) for about in some]
+    attributes = [step.notes.get("attributes") for step in statement.steps if step.method == "retention"]
+    listed = [about for some in attributes if isinstance(some, list) for about in some]
     stated = {str(about.get("name")) for about in listed if isinstance(about, dict)}
     columns = []
     for column in schema.columns:
         if column.name not in stated and column not in public:
             domain = None
-            if column.domain and column.role not in _NAMING and shown is not None and column.name in shown.columns:
-                cells = shown[column.name].drop_nulls()
+            if column.domain and column.role not in _NAMING and rows is not None and column.name in rows.columns:
+                cells = rows[column.name].drop_nulls()
                 cells = cells.explode(empty_as_null=False) if is_set(cells.dtype) else cells
-                said = set(cells.cast(pl.String).unique())
-                domain = tuple(value for value in column.domain if value in said) or None
+                published = set(cells.cast(pl.String).unique())
+                domain = tuple(value for value in column.domain if value in published) or None
             column = column.model_copy(update={"domain": domain, "minimum": None, "maximum": None})
         columns.append(column)
     return schema.model_copy(
@@ -73,11 +73,11 @@ def published_statement(statement: Statement) -> dict[str, Any]:
     >>> published_statement(Statement("hierarchy", {"k": 5, "hierarchies": "/home/ann/ladders"}))["parameters"]
     {'k': 5, 'hierarchies': 'ladders'}
     """
-    said = statement.as_dict()
-    parameters = _named(said["parameters"])
+    plain = statement.as_dict()
+    parameters = _named(plain["parameters"])
     if isinstance(parameters.get("steps"), list):
         parameters["steps"] = [_named(step) if isinstance(step, dict) else step for step in parameters["steps"]]
-    return said | {"parameters": parameters}
+    return plain | {"parameters": parameters}
 
 
 def _named(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ _SHORTEST = 4
 _FEW = 0.01
 
 
-def with_kept(records: Records, names: Iterable[str]) -> Records:
+def with_kept_columns(records: Records, names: Iterable[str]) -> Records:
     """Return records whose columns of these names are released although they may identify people."""
     keep = {records.schema[name].name for name in names}
     columns = (
@@ -109,17 +109,17 @@ def with_kept(records: Records, names: Iterable[str]) -> Records:
 
 def kept_columns(statement: Statement) -> set[str]:
     """Return the columns that a steward decided to release although they identify people."""
-    told = [step.notes.get("kept") for step in (statement, *statement.steps)]
-    return {str(name) for names in told if isinstance(names, list) for name in names}
+    lists = [step.notes.get("kept") for step in (statement, *statement.steps)]
+    return {str(name) for names in lists if isinstance(names, list) for name in names}
 
 
 def identifying_in(public: Records) -> dict[str, Identifying]:
     """Return the public columns that identify people; of pseudonyms those whose values are names or the like."""
     customer = public.schema.role(Role.CUSTOMER).name if isinstance(public, History) else None
-    found = identifying_columns(public.schema.columns, public.frame, customer=customer)
+    findings = identifying_columns(public.schema.columns, public.frame, customer=customer)
     # pseudonyms are everybody's own, and of a column declared unknown somebody said that nobody knows its values
     own = {c.name for c in public.schema.columns if c.role in _NAMING or not c.known}
-    return {name: one for name, one in found.items() if not (name in own and one.kind in _BY_STRUCTURE)}
+    return {n: finding for n, finding in findings.items() if not (n in own and finding.kind in _BY_STRUCTURE)}
 
 
 def scanned(
@@ -133,30 +133,34 @@ def scanned(
         What it was made of, and the original row of each public row: cells are then also searched for the identifiers
         of the person they are about.
     """
-    looked_at = identifying_in(public)
+    findings = identifying_in(public)
     if isinstance(original, History):  # under a name for each month no value is a pseudonym's own, and yet a customer's
-        shown = [c for c in public.schema.with_role(Role.OTHER) if c.known and not public.frame[c.name].is_null().all()]
-        same = [original.schema[c.name] for c in shown if c.name in original.schema.names]
-        looked_at |= identifying_columns(same, original.frame, customer=original.schema.role(Role.CUSTOMER).name)
-    found = {name: one.evidence for name, one in looked_at.items() if one.sure}
+        filled = [
+            c for c in public.schema.with_role(Role.OTHER) if c.known and not public.frame[c.name].is_null().all()
+        ]
+        same = [original.schema[c.name] for c in filled if c.name in original.schema.names]
+        findings |= identifying_columns(same, original.frame, customer=original.schema.role(Role.CUSTOMER).name)
+    evidence = {name: finding.evidence for name, finding in findings.items() if finding.sure}
     if original is not None and origin is not None:
-        found |= _own_identifiers(public, original, origin)
+        evidence |= _own_identifiers(public, original, origin)
     # where a release is made, only the steward's schema keeps a column, and no method by what its statement says
     keep = kept_columns(statement) if original is None else {c.name for c in original.schema.columns if c.keep}
-    for name in (name for name in found if name not in keep):  # the evidence counts values and tells none
-        rule = _("it would be published and identifies people: {evidence}")
-        cure = _('give it role = "identifier" in the schema to remove it, or keep it with --keep "{column}"')
-        raise SchemaError(rule.format(evidence=found[name]), cure.format(column=name), column=name)
-    kept = sorted(set(found) & keep)
-    return replace(statement, notes={**statement.notes, "kept": kept}) if kept else statement
+    for name in (name for name in evidence if name not in keep):  # the evidence counts values and tells none
+        message = _(
+            "it would be published and identifies people: {evidence}"
+            'give it role = "identifier" in the schema to remove it, or keep it with --keep "{column}"'
+        )
+        raise SchemaError(message.format(evidence=evidence[name], column=name), column=name)
+    kept_names = sorted(set(evidence) & keep)
+    return replace(statement, notes={**statement.notes, "kept": kept_names}) if kept_names else statement
 
 
 def _own_identifiers(public: Records, original: Records, origin: pl.Series) -> dict[str, str]:
     """Return the public columns whose cells hold an identifier of the person whom their row is about."""
     step = max(len(public) // _LOOKED_AT, 1)
-    rows, found = origin.gather_every(step), dict[str, str]()
+    rows, evidence = origin.gather_every(step), dict[str, str]()
     if not len(rows):
-        return found
+        return evidence
     owners = original.frame.select(
         pl.col(c.name).cast(pl.String).gather(rows) for c in original.schema.with_role(*_NAMING) if not c.keep
     )
@@ -172,6 +176,6 @@ def _own_identifiers(public: Records, original: Records, origin: pl.Series) -> d
             both = owners.select(owner).with_columns(texts).drop_nulls().filter(long_enough)
             count = int(both.select(pl.col("cell").str.contains(pl.col(owner), literal=True).sum()).item() or 0)
             if count >= 2 and count > _FEW * len(both) and both[owner].n_unique() > 1:
-                words = _("{count:,} of {rows:,} cells contain the {owner} of their row")
-                found[column.name] = words.format(count=count, rows=len(both), owner=owner)
-    return found
+                text = _("{count:,} of {rows:,} cells contain the {owner} of their row")
+                evidence[column.name] = text.format(count=count, rows=len(both), owner=owner)
+    return evidence

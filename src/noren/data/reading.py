@@ -55,7 +55,7 @@ class ReadResult:
     """What was read, and what was chosen on the way."""
 
     data: Records
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
 
 
@@ -86,18 +86,18 @@ def read(
     """
     source = Source.open(source)
     limit_decoded_size(source)
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     if schema is None:
         guess = guess_schema(source, kind=kind, customer=customer)
-        schema, said, questions = guess.schema, guess.said, guess.questions
+        schema, notes, questions = guess.schema, guess.notes, guess.questions
         if stop_at is not None:
             stop_at(questions)
     else:
         schema = Schema.load(schema)
     form = source.text_form(schema.text, schema.names) if source.kind == "text" else None
     if form is not None:
-        said = said or (form.sentence(),)
+        notes = notes or (form.sentence(),)
     data: Records
     if schema.guessed:
         # what holds for the first rows may not hold for all of them: they are read again by a type that gave way
@@ -109,24 +109,23 @@ def read(
         if widening.types_changed:
             blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
         data = records_of(pl.concat(blocks), whole)
-        said += widening.said()
+        notes += widening.notes()
     elif form is not None and schema.official and not form.header:
         data = read_rows(source, schema)
     else:
         blocks = list(_typed_blocks(source, schema))
         if not blocks:
-            name = "no_rows_below_header" if form and form.header else "file_holds_no_rows"
-            raise FileError(say(name), file=source.path)
+            raise FileError(say("no_rows"), file=source.path)
         data = records_of(pl.concat(blocks), schema)
     names = parquet_names(source) if source.kind == "parquet" else column_names(form) if form and form.header else ()
     extra = [name.strip() for name in names if name.strip() not in set(schema.names)]
     if extra:
-        said += (_("columns not read: {names}").format(names=listing(extra)),)
+        notes += (_("columns not read: {names}").format(names=listing(extra)),)
     if master is not None:
         if not isinstance(data, History):
-            raise ParameterError(say("master_of_table"))
+            raise ParameterError(say("master_of_table", option="--master"))
         data = replace(data, master=read_master(master))
-    return ReadResult(data, said, questions)
+    return ReadResult(data, notes, questions)
 
 
 def _mapped(source: Source, schema: Schema, kernel: Callable[[int, pl.DataFrame], Made]) -> Iterator[Made]:
@@ -162,13 +161,13 @@ def _typed_blocks(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield typed blocks, in order; where a cell breaks a rule, count all that do and say them."""
 
     def kernel(row: int, block: pl.DataFrame) -> tuple[pl.DataFrame, Problems]:
-        found = Problems()
-        return parse_values(block, schema, CellPlace(source.path, row), found), found
+        own = Problems()
+        return parse_values(block, schema, CellPlace(source.path, row), own), own
 
     problems = Problems()
     try:
-        for typed, found in _mapped(source, schema, kernel):
-            problems.merge(found)
+        for typed, own in _mapped(source, schema, kernel):
+            problems.merge(own)
             if not problems:
                 yield typed
     except InputError:
@@ -201,7 +200,7 @@ def read_release(path: str | Path, original: Records) -> Release:
 def _aligned_release(path: Path, aligned: Records, original: Records) -> Release:
     statement = Statement(method="unknown", notes={"file": path.name})
     if len(aligned) != len(original):
-        raise FileError(say("other_row_count", released=len(aligned), original=len(original)), file=path)
+        raise FileError(say("other_row_count", rows=len(aligned), original=len(original)), file=path)
     # the contest of 2017 gives a pseudonym for each month, the month being the original's
     monthly = original.schema.official == "pwscup2017"
     periods = periods_of(original[Role.DATE]) if monthly else None
@@ -232,7 +231,7 @@ def read_any_release(path: str | Path, original: Records) -> Release:
     if _has_deleted(rows) and len(rows) == len(original):
         return _aligned_release(path, rows, original)
     public = published(rows) if _has_deleted(rows) else rows
-    return Release(public, Secret.nobodys(), Statement("unknown", notes={"file": path.name}))
+    return Release(public, Secret.empty(), Statement("unknown", notes={"file": path.name}))
 
 
 def _read_released(path: Path, original: Records) -> Records:
@@ -340,8 +339,8 @@ def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> 
             try:
                 file.write(content.encode("utf-8" if encoding.startswith("utf-8") else encoding))
             except (UnicodeEncodeError, LookupError) as error:
-                said = quoted(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
-                raise OutputError(say("not_in_encoding", path=path, character=said, encoding=encoding)) from None
+                sign = quoted(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
+                raise OutputError(say("not_in_encoding", path=path, character=sign, encoding=encoding)) from None
 
 
 # --- what somebody hands to a function --------------------------------------------------------------------------------
@@ -359,10 +358,8 @@ def checked_seed(seed: Any) -> int:
         number = None if isinstance(seed, bool) else operator.index(seed)
     except TypeError:
         number = None
-    if number is not None and number < 0:
-        raise ParameterError(say("seed_negative", seed=quoted(seed)[1:-1]))
-    if number is None or number >= _SEEDS:
-        raise ParameterError(say("not_a_seed", seed=quoted(seed)))
+    if number is None or not 0 <= number < _SEEDS:
+        raise ParameterError.out_of_range("seed_negative", quoted(seed)[1:-1], "not_a_seed")
     return number
 
 
@@ -393,11 +390,10 @@ def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
 def _reject_open_questions(questions: Sequence[Question], file: Path | None = None) -> None:
     """Stop where a guess could go either way: on the command line the question is said, and here nobody hears it."""
     # a column that may identify people is left out, asked about or not
-    asked = [question for question in questions if question.about != "role"]
-    if asked:
-        raise SchemaError(
-            str(asked[0]), _("give a schema that answers it (schema=…); noren schema guess writes a draft"), file=file
-        )
+    undecided = [question for question in questions if question.about != "role"]
+    if undecided:
+        remedy = _("give a schema that answers it (schema=…); noren schema guess writes a draft")
+        raise SchemaError(str(undecided[0]), remedy, file=file)
 
 
 def _reject_other_columns(names: Sequence[str], schema: Schema, index: Sequence[str]) -> None:
@@ -443,9 +439,9 @@ def _released_rows(data: Any, original: Records) -> Records:
     if isinstance(original, History):
         _reject_other_columns(frame.columns, schema, index_names(data))
         return History.of_release(frame, schema)
-    kept = schema.without([name for name in schema.names if name not in frame.columns])
-    _reject_other_columns(frame.columns, kept, ())
-    return Table.of_release(frame, kept)
+    released = schema.without([name for name in schema.names if name not in frame.columns])
+    _reject_other_columns(frame.columns, released, ())
+    return Table.of_release(frame, released)
 
 
 def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: int) -> Report:
@@ -453,7 +449,7 @@ def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: i
 
     Paths are checked as they are; the rest is written to a folder that goes away with the check.
     """
-    if all(one is None or isinstance(one, str | PathLike) for one in (original, release, guess)):
+    if all(data is None or isinstance(data, str | PathLike) for data in (original, release, guess)):
         file = None if release is None else Path(release)
         if guess is not None:
             return check_guess(schema, Path(original), Path(guess), published=file, limit=limit)
@@ -462,12 +458,12 @@ def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: i
         return check_release(schema, Path(original), file, limit=limit)
     rows = as_records(original, schema)
 
-    def as_written(given: Any, made: Callable[[], Records], name: str) -> Any:
-        if given is None or isinstance(given, str | PathLike):
-            return given
-        history = made()
+    def as_written(data: Any, make: Callable[[], Records], name: str) -> Any:
+        if data is None or isinstance(data, str | PathLike):
+            return data
+        history = make()
         if not isinstance(history, History):
-            raise ParameterError(say("no_official_format"))
+            raise ParameterError(say("no_official_format", schema=rows.schema.name))
         write_rows(history, Path(folder, name))
         return Path(folder, name)
 
@@ -476,7 +472,7 @@ def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: i
         return published(seen) if isinstance(seen, History) else seen
 
     if not isinstance(rows, History):
-        raise ParameterError(say("no_official_format"))
+        raise ParameterError(say("no_official_format", schema=rows.schema.name))
     with TemporaryDirectory(prefix="noren-") as folder:
         first = as_written(original, lambda: rows, "T.csv")
         if guess is None:

@@ -33,7 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from noren.data.cells import in_texts, is_interval, shown_only
+from noren.data.cells import in_texts, is_interval, with_occurring_domain
 from noren.data.contest_files import published, write_rows, write_truth
 from noren.data.formats.files import FolderKind, writing_folder
 from noren.data.formats.parquet import checked_frame, parquet_blocks, parquet_parts, parquet_rows
@@ -118,7 +118,7 @@ class Secret:
     digest: str | None = None
 
     @classmethod
-    def nobodys(cls) -> Secret:
+    def empty(cls) -> Secret:
         """Return what is known of a release whose secret part is not at hand: nothing."""
         nobody = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
         return cls(nobody, pl.Series("row", [], dtype=pl.UInt32), 0)
@@ -150,19 +150,19 @@ class Release:
 
     def _repr_html_(self) -> str:
         """Return how a notebook shows the release: method, promise, the first rows of the public part."""
-        said, public = self.statement, self.public
-        given = [
+        statement, public = self.statement, self.public
+        parameters = [
             f"{name} = {' + '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
-            for name, value in said.parameters.items()
+            for name, value in statement.parameters.items()
             if value not in (None, (), [], {}, "")
         ]
-        facts = [(_("parameters"), ", ".join(given))] if given else []
-        facts += [(_("promise"), _(said.promise))] if said.promise else []
+        facts = [(_("parameters"), ", ".join(parameters))] if parameters else []
+        facts += [(_("promise"), _(statement.promise))] if statement.promise else []
         facts.append((_("rows"), f"{len(public):,}"))
         if isinstance(public, History):
             facts.append((_("pseudonyms"), f"{len(public.customers):,}"))
         facts.append((_("secret part"), _("withheld") if self.has_secret else _("not here")))
-        return Card(_("release"), said.method, facts, public.first_rows(missing="*")).html()
+        return Card(_("release"), statement.method, facts, public.first_rows(missing="*")).html()
 
     def to_polars(self, *, cells: Cells = "text") -> pl.DataFrame:
         """Return the public part as a Polars frame; ``cells`` is as in :meth:`Records.to_polars`.
@@ -216,16 +216,16 @@ class Release:
             somebody else released, on which a verdict is asked.
         """
         if len(original) != len(aligned):
-            raise ParameterError(say("other_row_count", released=len(aligned), original=len(original)))
+            raise ParameterError(say("other_row_count", rows=len(aligned), original=len(original)))
         if pseudonyms is None and not isinstance(aligned, History):
-            pseudonyms = Secret.nobodys().pseudonyms
+            pseudonyms = Secret.empty().pseudonyms
         elif pseudonyms is None:
             both = pl.DataFrame({"pseudonym": aligned[Role.CUSTOMER], "customer": original[Role.CUSTOMER]})
             both = both if periods is None else both.with_columns(periods.alias("period"))
             # block by block, for pairs are far fewer than rows
             blocks = (both[start : start + _BLOCK_ROWS] for start in range(0, max(len(both), 1), _BLOCK_ROWS))
-            found = [block.drop_nulls("pseudonym").unique(maintain_order=True) for block in blocks]
-            pseudonyms = pl.concat(found).unique(maintain_order=True)
+            pairs = [block.drop_nulls("pseudonym").unique(maintain_order=True) for block in blocks]
+            pseudonyms = pl.concat(pairs).unique(maintain_order=True)
         if scan and isinstance(aligned, History):  # of a table methods drop identifiers, or put pseudonyms there
             aligned = aligned.without([c.name for c in aligned.schema.with_role(Role.IDENTIFIER)])
         every = aligned
@@ -238,9 +238,9 @@ class Release:
         order = order.filter(~gone.gather(order)) if gone.any() else order
         origin = order.set(order >= len(original), None).alias("row")
         secret = Secret(pseudonyms, origin, len(original), seed, original.digest())
-        kept = every.take(order)
-        frame = kept.frame.with_columns(in_texts(values) for values in kept.frame)
-        unspelled = replace(kept, frame=frame, spelling=replace(kept.spelling, newline="\n", final_newline=True))
+        ordered = every.take(order)
+        frame = ordered.frame.with_columns(in_texts(values) for values in ordered.frame)
+        unspelled = replace(ordered, frame=frame, spelling=replace(ordered.spelling, newline="\n", final_newline=True))
         return cls(unspelled, secret, scanned(unspelled, statement, original, origin) if scan else statement)
 
     def then(self, second: Release) -> Release:
@@ -279,8 +279,8 @@ class Release:
             return self.public
         column = self.public.schema.role(Role.CUSTOMER).name
         known = self._one_customer_each().select(pl.col("pseudonym").cast(pl.String).alias(column), person="customer")
-        shown = self.public.frame.select(column).with_columns(pl.col(column).cast(pl.String))
-        names = shown.join(known.unique(), on=column, how="left", maintain_order="left")["person"]
+        pseudonyms = self.public.frame.select(column).with_columns(pl.col(column).cast(pl.String))
+        names = pseudonyms.join(known.unique(), on=column, how="left", maintain_order="left")["person"]
         return self.public.with_values(names.alias(column))
 
     @property
@@ -295,18 +295,18 @@ class Release:
 
     def aligned(self) -> Records:
         """Return the released rows in the original's order, deleted rows as rows of nulls; for the steward alone."""
-        order = self.places()
+        order = self.row_positions()
         frame = self.public.frame.select(pl.all().gather(order))
         back = self.public.spelling.take(order.fill_null(len(self.public)))
         return replace(self.public, frame=frame, spelling=back)
 
-    def places(self) -> pl.Series:
+    def row_positions(self) -> pl.Series:
         """Return for each original row the place of its public row, null where it was deleted."""
         origin = self.secret.origin
         places = np.full(self.secret.original_rows, _DELETED, dtype=np.uint32)
         places[origin.drop_nulls().to_numpy()] = origin.is_not_null().arg_true().to_numpy()
-        found = pl.Series("public", places)
-        return found.set(found == _DELETED, None)
+        public_rows = pl.Series("public", places)
+        return public_rows.set(public_rows == _DELETED, None)
 
     # --- on disk -----------------------------------------------------------------------------------------------
 
@@ -356,12 +356,12 @@ class Release:
         return Path(folder)
 
     def _write_public(self, folder: Path, *, official: bool) -> None:
-        shown = self.public.frame.select(shown_only(self.public.frame[n]) for n in self.public.schema.names)
-        said = published_schema(self.public.schema, self.statement, shown)
-        schema = shown[:0].to_arrow().schema.with_metadata({_SCHEMA_KEY: said.to_toml().encode()})
+        rows = self.public.frame.select(with_occurring_domain(self.public.frame[n]) for n in self.public.schema.names)
+        toml = published_schema(self.public.schema, self.statement, rows).to_toml()
+        schema = rows[:0].to_arrow().schema.with_metadata({_SCHEMA_KEY: toml.encode()})
         with pq.ParquetWriter(folder / "public.parquet", schema, compression="zstd") as file:
-            for start in range(0, max(len(shown), 1), _BLOCK_ROWS):
-                file.write_table(shown[start : start + _BLOCK_ROWS].to_arrow().cast(schema))
+            for start in range(0, max(len(rows), 1), _BLOCK_ROWS):
+                file.write_table(rows[start : start + _BLOCK_ROWS].to_arrow().cast(schema))
         _write_json(folder / "statement.json", published_statement(self.statement))
         if official:
             require_official_form(self.public)
@@ -385,7 +385,7 @@ class Release:
         optional = {"parameters": dict, "promise": str, "noren": str, "notes": dict}
         statement = Statement(**_read_json(folder / "statement.json", {"method": str}, optional))
         if not hidden.exists():
-            return cls(public, Secret.nobodys(), statement)
+            return cls(public, Secret.empty(), statement)
         run = _read_json(hidden / "run.json", {"rows": int}, {"seed": int | None, "digest": str | None})
         pseudonyms, origin = (_read_frame(hidden / name) for name in ("pseudonyms.parquet", "origin.parquet"))
         rows = range(run["rows"])
@@ -471,12 +471,12 @@ def _read_json(path: Path, needed: dict[str, Any], optional: dict[str, Any]) -> 
     known = needed | optional
     if not isinstance(content, dict) or not set(needed) <= set(content):
         raise _not_a_release(path)
-    given = {key: value for key, value in content.items() if key in known}
-    for key, value in given.items():
+    fields = {key: value for key, value in content.items() if key in known}
+    for key, value in fields.items():
         if isinstance(value, bool) or not isinstance(value, known[key]):
-            said = value if isinstance(value, str | int | float) else type(value).__name__
-            raise FileError(say("unexpected_value", key=key), file=path, value=said)
-    return given
+            printable = value if isinstance(value, str | int | float) else type(value).__name__
+            raise FileError(say("unexpected_value", key=key), file=path, value=printable)
+    return fields
 
 
 # --- one digest of rows in any order ---------------------------------------------------------------------------------
@@ -512,9 +512,9 @@ class RowDigest:
 
     def text(self, names: Sequence[str]) -> str:
         """Return the digest as text, for rows with columns of these names."""
-        said = hashlib.sha256("\0".join([*names, str(self.rows)]).encode() + b"\0")
-        said.update(self.lanes.astype("<u8").tobytes())
-        return said.hexdigest()
+        digest = hashlib.sha256("\0".join([*names, str(self.rows)]).encode() + b"\0")
+        digest.update(self.lanes.astype("<u8").tobytes())
+        return digest.hexdigest()
 
 
 def public_digest(folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:

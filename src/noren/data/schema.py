@@ -159,11 +159,11 @@ class Column(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_type(cls, given: Any) -> Any:
+    def _fill_type(cls, settings: Any) -> Any:
         """Let the role decide the type, and the scale stand for it, where the file does not say."""
-        if not isinstance(given, Mapping):
-            return given
-        filled = dict(given)
+        if not isinstance(settings, Mapping):
+            return settings
+        filled = dict(settings)
         scale = filled.pop("scale", None)
         if "type" not in filled:
             role = filled.get("role", Role.OTHER)
@@ -175,18 +175,24 @@ class Column(BaseModel):
             if scale not in list(Scale):
                 raise ValueError(say("unknown_value", setting="scale", value=scale, hint="", names=", ".join(Scale)))
             if filled["type"] not in [kind for kind, about in _TYPES.items() if about[0] == scale]:
-                raise ValueError(say("scale_of_other_type", scale=scale, type=filled["type"]))
+                raise ValueError(say("scale_of_other_type", setting=f"scale = {scale}", type=filled["type"]))
         return filled
 
     @model_validator(mode="after")
     def _consistent(self) -> Column:
-        if self.domain is not None and self.type != ValueType.TEXT:
-            raise ValueError(_("texts have a domain, numbers and dates a minimum and a maximum"))
+        misplaced = {
+            "domain": self.domain is not None and self.type != ValueType.TEXT,
+            "minimum, maximum": self.type == ValueType.TEXT and not self.minimum is self.maximum is None,
+            "format": bool(self.format) and self.scale != Scale.INTERVAL,
+            "number": self.number is not None and self.scale != Scale.RATIO,
+        }
+        for setting in (name for name, wrong in misplaced.items() if wrong):
+            raise ValueError(
+                say("texts have a domain, numbers and dates a minimum and a maximum", setting=setting, type=self.type)
+            )
         if self.domain is not None and (not self.domain or len(set(self.domain)) != len(self.domain)):
             raise ValueError(_("a domain needs at least one value, without duplicates"))
         for bound in (self.minimum, self.maximum):
-            if bound is not None and self.type == ValueType.TEXT:
-                raise ValueError(_("texts have a domain, numbers and dates a minimum and a maximum"))
             _scale, _dtype, kind, example = _TYPES[self.type]
             endless = isinstance(bound, float) and not math.isfinite(bound)
             # type(), for a datetime is a date too
@@ -194,11 +200,7 @@ class Column(BaseModel):
                 raise ValueError(say("bad_bounds", type=self.type, example=example))
         if not self.known and self.role != Role.OTHER:
             raise ValueError(_("only a column of role other can be declared unknown (known = false)"))
-        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:  # type: ignore[operator]
-            raise ValueError(_("the minimum is above the maximum"))
-        if self.format and self.scale != Scale.INTERVAL:
-            raise ValueError(_("only dates and times have a format"))
-        if self.number is not None and self.scale != Scale.RATIO:
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
             raise ValueError(_("only numbers have a number format"))
         if self.number is not None and self.number not in NUMBER_FORMATS:
             raise ValueError(
@@ -273,15 +275,15 @@ class Schema(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _columns_by_name(cls, given: Any) -> Any:
-        if isinstance(given, Mapping) and isinstance(given.get("columns"), Mapping):
+    def _columns_by_name(cls, settings: Any) -> Any:
+        if isinstance(settings, Mapping) and isinstance(settings.get("columns"), Mapping):
             named = []
-            for name, about in given["columns"].items():
+            for name, about in settings["columns"].items():
                 if not isinstance(about, Mapping):
                     raise ValueError(_('column {name!r} needs a table, e.g. {{ role = "quasi" }}').format(name=name))
                 named.append({**about, "name": name})
-            return {**given, "columns": named}
-        return given
+            return {**settings, "columns": named}
+        return settings
 
     @model_validator(mode="after")
     def _consistent(self) -> Schema:
@@ -320,10 +322,10 @@ class Schema(BaseModel):
 
     def role(self, role: Role | str) -> Column:
         """Return the one column with ``role``."""
-        found = self.with_role(role)
-        if not found:
+        columns = self.with_role(role)
+        if not columns:
             raise SchemaError(say("no_column_has_role", role=role))
-        return found[0]
+        return columns[0]
 
     def with_role(self, *roles: Role | str) -> tuple[Column, ...]:
         """Return all columns with any of ``roles``, in file order."""
@@ -336,7 +338,13 @@ class Schema(BaseModel):
         """Return the schema that ships with Noren under ``name``."""
         if name not in PRESETS:
             raise UnknownNameError(
-                say("unknown_preset", name=name, hint=suggestion(name, PRESETS), presets=", ".join(PRESETS))
+                say(
+                    "unknown_preset",
+                    setting="schema",
+                    value=name,
+                    hint=suggestion(name, PRESETS),
+                    names=", ".join(PRESETS),
+                )
             )
         text = (Path(__file__).parent / "presets" / f"{name}.toml").read_text(encoding="utf-8")
         return cls.from_toml(text)
@@ -363,22 +371,22 @@ class Schema(BaseModel):
     def from_toml(cls, text: str, *, file: str | Path | None = None) -> Schema:
         """Return the schema written in ``text``."""
         try:
-            given = tomllib.loads(text)
+            settings = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of more than 4,300 digits
             raise SchemaError(say("not_toml", reason=str(error)[:200]), file=file) from None
-        return cls.of(given, file=file)
+        return cls.of(settings, file=file)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], *, file: str | Path | None = None) -> Schema:
+    def of(cls, settings: Mapping[str, Any], *, file: str | Path | None = None) -> Schema:
         """Return the schema that plain data describe."""
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(settings)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = [str(p) for p in first["loc"]]
             column = None
             if len(place) >= 2 and place[0] == "columns" and place[1].isdigit():
-                columns = given.get("columns", {})
+                columns = settings.get("columns", {})
                 names = (
                     list(columns)
                     if isinstance(columns, Mapping)

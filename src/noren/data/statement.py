@@ -60,12 +60,14 @@ class Statement:
     @property
     def steps(self) -> list[Statement]:
         """What each step of a chain says; of a single method, what it says itself."""
-        done, said = self.parameters.get("steps"), self.notes.get("steps")
-        if self.method != "chain" or not (isinstance(done, list) and isinstance(said, list) and len(done) == len(said)):
+        done, results = self.parameters.get("steps"), self.notes.get("steps")
+        if self.method != "chain" or not (
+            isinstance(done, list) and isinstance(results, list) and len(done) == len(results)
+        ):
             return [self]
         steps: list[Statement] = []
-        for own, told in zip(done, said, strict=True):
-            match own, told:  # perhaps read from a file, which may say anything
+        for own, result in zip(done, results, strict=True):
+            match own, result:  # perhaps read from a file, which may say anything
                 case {"method": str(method), **others}, {"promise": str(promise), "notes": dict(notes)}:
                     parameters = {str(name): value for name, value in others.items()}
                     steps.append(Statement(method, parameters, promise, self.noren, notes))

@@ -121,13 +121,13 @@ def number_value(text: pl.Expr, name: str) -> pl.Expr:
 
 def currencies_of(texts: pl.Series) -> set[str]:
     """Return the kinds of money that a column names, each in one spelling."""
-    found = (
+    signs = (
         texts.to_frame("text")
         .select(plain_signs(pl.col("text")).str.extract_all(_MONEY).list.explode(empty_as_null=False).drop_nulls())
         .to_series()
         .unique()
     )
-    return {_WORDS["same_money"].get(sign, sign) for sign in found}
+    return {_WORDS["same_money"].get(sign, sign) for sign in signs}
 
 
 def number_text(value: pl.Expr, name: str) -> pl.Expr:
@@ -143,9 +143,9 @@ def number_text(value: pl.Expr, name: str) -> pl.Expr:
     if way.percent:
         # a share in percent, with the fewest digits that read back as itself
         times = value * 100
-        texts = [decimal_text(one) for one in (times.round(10), times.round_sig_figs(15))]
+        texts = [decimal_text(rounded) for rounded in (times.round(10), times.round_sig_figs(15))]
         read = [pl.concat_str(text, pl.lit("e-2")).cast(pl.Float64, strict=False) for text in texts]
-        same = [pl.when(one == value).then(text) for one, text in zip(read, texts, strict=True)]
+        same = [pl.when(rounded == value).then(text) for rounded, text in zip(read, texts, strict=True)]
         plain = pl.coalesce(*same, decimal_text(times))
     if way.point == ",":
         plain = plain.str.replace(r"^([+-]?[1-9][0-9]{0,2}\.[0-9]{3})$", "${1}0").str.replace(".", ",", literal=True)
@@ -200,7 +200,7 @@ _DEFAULTS: dict[str, tuple[str, ...]] = {
     "time": _TIMES,
     "datetime": tuple(f"{d}{gap}{t}" for d in _DEFAULT_DATES for gap in (" ", "T") for t in _TIMES),
 }
-_SAID = {"date": _DEFAULT_DATES, "time": ("%H:%M", "%H:%M:%S"), "datetime": ("%Y-%m-%d %H:%M:%S",)}
+_PATTERNS = {"date": _DEFAULT_DATES, "time": ("%H:%M", "%H:%M:%S"), "datetime": ("%Y-%m-%d %H:%M:%S",)}
 # the year before the first of each era
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 _LETTERS = dict(zip("MTSHRmtshr㍾㍽㍼㍻㋿", 3 * tuple(_ERAS.values()), strict=True))
@@ -298,12 +298,12 @@ def spelled(pattern: str | None, kind: str) -> tuple[str, ...]:
     >>> spelled(None, "date"), spelled("%EY%m月%d日", "date")
     (('YYYY/MM/DD', 'YYYY-MM-DD'), ('平成YY年MM月DD日',))
     """
-    said = []
-    for one in (pattern,) if pattern else _SAID[kind]:
+    texts = []
+    for text in (pattern,) if pattern else _PATTERNS[kind]:
         for code, name in _WORDS["codes"].items():
-            one = one.replace(code, name)
-        said.append(one)
-    return tuple(said)
+            text = text.replace(code, name)
+        texts.append(text)
+    return tuple(texts)
 
 
 def _first_fit(text: pl.Expr, kind: str, formats: Sequence[str]) -> pl.Expr:

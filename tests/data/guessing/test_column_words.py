@@ -2,7 +2,7 @@
 
 import pytest
 
-from noren.data.guessing.column_words import Hint, is_bare, is_bare_id, last_said, says, spelled
+from noren.data.guessing.column_words import Hint, is_bare, is_bare_id, last_hint, says, spelled
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_words_inside_other_words_do_not_count(word: Hint, names: str) -> None:
 
 def test_a_name_is_of_what_it_ends_with() -> None:
     entities = (Hint.ORDER, Hint.BUYER, Hint.PLACE)
-    assert last_said("order_customer_id", *entities) == Hint.BUYER
-    assert last_said("customer_order_id", *entities) == Hint.ORDER
-    assert last_said("shop_customer_id", *entities) == Hint.BUYER
-    assert last_said("customer_store_id", *entities) == Hint.PLACE
-    assert last_said("colour", *entities) is None
+    assert last_hint("order_customer_id", *entities) == Hint.BUYER
+    assert last_hint("customer_order_id", *entities) == Hint.ORDER
+    assert last_hint("shop_customer_id", *entities) == Hint.BUYER
+    assert last_hint("customer_store_id", *entities) == Hint.PLACE
+    assert last_hint("colour", *entities) is None
 
 
 def test_bare_names() -> None:

@@ -407,7 +407,7 @@ def test_one_row_a_customer_with_all_of_a_purchase_is_one() -> None:
     found = guess_columns(frame(once))
     assert (str(found.schema.kind), asked(found)) == ("history", [])
     assert (
-        found.said[-1]
+        found.notes[-1]
         == "(almost) every value of customer occurs in one row; rows are read as purchases, one per customer"
     )
     half = {"Customer ID": person, "Age": age, "Item Purchased": words, "Purchase Amount (USD)": total}
@@ -512,6 +512,6 @@ def test_the_customer_somebody_names_is_the_customer() -> None:
 
 def test_numbers_of_days_are_no_dates_and_that_is_said() -> None:
     found = guess_columns(frame(SHOPS["household panel"][0]))
-    assert "DAY has numbers from 1 to 113, not dates; it is read as other" in found.said
+    assert "DAY has numbers from 1 to 113, not dates; it is read as other" in found.notes
     groceries = guess_columns(frame(SHOPS["groceries"][0]))
-    assert groceries.said[-1] == "no other column fits, so itemDescription is read as the item"
+    assert groceries.notes[-1] == "no other column fits, so itemDescription is read as the item"

@@ -74,7 +74,7 @@ def test_types_grids_and_empty_cells_widen(
 
 def test_the_type_that_gave_way_is_said_with_its_cell(tmp_path: Path) -> None:
     found = read(saved(tmp_path, ["1", "2"], "A12"))
-    assert found.said[-1] == "x: read as text, because row 42 has 'A12'"
+    assert found.notes[-1] == "x: read as text, because row 42 has 'A12'"
 
 
 def test_the_day_comes_first_until_a_row_says_otherwise(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Does a file follow the rules of the contest it is meant for?
+"""Format checks of contest files by the rules of the contest.
 
 Each checker answers as the contest's own checker did (valid or not) and, unlike it, names every broken rule with row,
 column, value and cure. A checker loads when it is first used.
@@ -54,18 +54,19 @@ def check_guess(
     published
         What the attacker was given (2018: A'). The rules of 2017 do not look at it.
     """
-    given = [original, guess]
+    files = [original, guess]
     if schema_name == "pwscup2018":
         if published is None:
-            rule = _("a guess in the format of {schema} needs the published table")
-            raise ParameterError(rule.format(schema=schema_name))
-        given.insert(1, published)
-    report: Report = _checker(schema_name).check_guess(*given, limit=limit)
+            message = _("a guess in the format of {schema} needs the published table")
+            raise ParameterError(message.format(schema=schema_name))
+        files.insert(1, published)
+    report: Report = _checker(schema_name).check_guess(*files, limit=limit)
     return report
 
 
 def _checker(schema_name: str) -> ModuleType:
     if schema_name not in CHECKERS:
-        cure = _("use one of {names}").format(names=", ".join(sorted(CHECKERS)))
-        raise ParameterError(_("this schema has no official checker"), cure, column="schema", value=schema_name)
+        message = _("there is no {setting} {value!r}{hint}; use one of {names}")
+        about = {"setting": "official checker", "value": schema_name, "hint": ""}
+        raise ParameterError(message.format(**about, names=", ".join(sorted(CHECKERS))))
     return importlib.import_module(f"{__name__}.{schema_name}")

@@ -28,7 +28,6 @@ from noren.data.checks.report import (
     reject_null,
 )
 from noren.errors import Problem
-from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -59,8 +58,7 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
     """
     table = read_columns(original, COLUMNS, utf8=True)
     table = table.with_columns(month=calendar_day(pl.col("date"), DATE_PARTS) // 100)  # as yyyymm
-    rule = _("a date is a day written like 2010/12/1")
-    reject_null(original, table, "date", table["month"], rule)
+    reject_null(original, table, "date", table["month"])
     sheet = read_sheet(release, COLUMNS)
     problems, warnings = sheet.oddities()
     if not sheet.rows.is_empty():
@@ -72,25 +70,25 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
         # what the official checker accepts only because it does not look
         rows, expected = sheet.rows, table.height
         if sheet.width > len(COLUMNS):
-            words = say("ignored_cells", expected=len(COLUMNS))
-            warnings.append(Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), words)))
+            message = say("ignored_cells", expected=len(COLUMNS))
+            warnings.append(Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), message)))
         if sheet.width >= len(COLUMNS):  # else every row is one cell short, which is a problem told already
             other = _IS_DELETED & (pl.col("line") != DELETED_ROW)
             warnings += sheet.findings(rows, SheetRule(None, other, say("deleted_row_form", row=DELETED_ROW)))
         if rows.height < expected:
-            words = say("too_few_rows", found=rows.height, expected=expected, row=DELETED_ROW)
-            warnings.append(Finding.once(Problem(None, None, None, words)))
+            message = say("too_few_rows", rows=rows.height, expected=expected, row=DELETED_ROW)
+            warnings.append(Finding.once(Problem(None, None, None, message)))
         beyond = rows.filter(_IS_DELETED & (pl.col("place") >= expected))
         if not beyond.is_empty():
-            words = say("deleted_rows_beyond")
-            warnings.append(Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), words)))
+            message = say("too_many_rows", rows=rows.height, expected=expected)
+            warnings.append(Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), message)))
         price, quantity = pl.col("price"), pl.col("quantity")
         warnings += sheet.findings(
             live,
-            SheetRule("customer", pl.col("customer") == "", say("empty_pseudonym")),
-            SheetRule("invoice", pl.col("invoice") == "", say("empty_invoice")),
-            SheetRule("price", price.str.contains(ZERO), say("zero_price")),
-            SheetRule("quantity", quantity.str.contains(ZERO), say("zero_quantity")),
+            SheetRule("customer", pl.col("customer") == "", say("empty_cell")),
+            SheetRule("invoice", pl.col("invoice") == "", say("empty_cell")),
+            SheetRule("price", price.str.contains(ZERO), say("zero")),
+            SheetRule("quantity", quantity.str.contains(ZERO), say("zero")),
         )
     return gather(problems, warnings, limit=limit)
 
@@ -102,7 +100,7 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     """
     table = read_columns(original, COLUMNS, utf8=True)
     number = table["customer"].str.extract(r"^([0-9]{1,18})$")
-    reject_null(original, table, "customer", number, _("this is not a whole number"))
+    reject_null(original, table, "customer", number)
     customers, sheet = table["customer"].unique(), read_sheet(guess, GUESS_COLUMNS)
     problems, warnings = sheet.oddities()
     if sheet.rows.is_empty():
@@ -110,39 +108,34 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     rows, cells, wanted = sheet.rows, pl.col("cells"), len(GUESS_COLUMNS)
     # rows that are only short break no rule where the first row has thirteen cells
     misshapen = cells > wanted if sheet.width == wanted else cells != wanted
-    count_line = sheet.width == 1 and str(rows["customer"][0]).isdecimal()
-    shape = SheetRule(
-        None,
-        misshapen & (cells <= max(sheet.width, wanted)),  # wider ones are told by the sheet
-        say("count_line" if count_line else "misshapen_guess", wanted=wanted),
-    )
-    problems += sheet.findings(rows, shape)
+    narrow = misshapen & (cells <= max(sheet.width, wanted))  # the sheet itself reports wider ones
+    problems += sheet.findings(rows, SheetRule(None, narrow, say("guess_form", cells=wanted)))
 
     named = rows.filter(~misshapen | (cells > 1)).select("row", "customer")
     order = (
         named.with_columns(
             known=pl.col("customer").is_in(customers.implode()),
-            again=pl.col("row") != pl.col("row").min().over("customer"),
+            first=pl.col("row").min().over("customer"),
         )
         .with_columns(number=pl.when("known").then("customer").cast(pl.Int64))
         .with_columns(behind=pl.col("number") < pl.col("number").forward_fill().cum_max().shift(1))
     )
-    known, again = pl.col("known"), pl.col("again")
+    known, again = pl.col("known"), pl.col("row") != pl.col("first")
     problems += sheet.findings(
         order,
         SheetRule("customer", ~known, say("unknown_customer")),
-        SheetRule("customer", known & again, say("repeated_customer")),
+        SheetRule("customer", known & again, lambda row: say("repeated_customer", first=row["first"])),
         SheetRule("customer", known & ~again & pl.col("behind"), say("unsorted_customers")),
     )
     missing = customers.filter(~customers.is_in(named["customer"].implode())).cast(pl.Int64).sort()
     if len(missing):
-        words = say("customers_missing", count=len(missing), customer=missing[0])
-        problems.append(Finding.once(Problem(None, "customer", str(missing[0]), words)))
+        message = say("customers_missing", count=len(missing), customer=missing[0])
+        problems.append(Finding.once(Problem(None, "customer", str(missing[0]), message)))
     if sheet.width == wanted:  # cells that the official checker does not look at and that can match nothing
-        rules = [SheetRule(None, cells < wanted, say("short_guess", wanted=wanted))]
+        rules = [SheetRule(None, cells < wanted, say("guess_form", cells=wanted))]
         for month in GUESS_COLUMNS[1:]:
-            nobody = (cells == wanted) & ~pl.col(month).str.contains(NAME)
-            rules.append(SheetRule(month, nobody, say("guess_of_nobody")))
+            unknown = (cells == wanted) & ~pl.col(month).str.contains(NAME)
+            rules.append(SheetRule(month, unknown, say("unknown_pseudonym")))
         warnings += sheet.findings(rows, *rules)
     return gather(problems, warnings, limit=limit)
 
@@ -154,17 +147,16 @@ _IS_DELETED = pl.col("customer") == DELETED
 
 def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Iterator[Finding]:
     rows, expected = sheet.rows, table.height
-    words = say("too_few_cells", expected=len(COLUMNS), columns=", ".join(COLUMNS), row=DELETED_ROW)
     short = (pl.col("cells") < len(COLUMNS)) & (~_IS_DELETED | (pl.col("place") == 0))
-    yield from sheet.findings(rows, SheetRule(None, short, words))
+    yield from sheet.findings(rows, SheetRule(None, short, sheet.width_message))
     beyond = rows.filter(~_IS_DELETED & (pl.col("place") >= expected))
     if not beyond.is_empty():
-        words = say("too_many_rows", found=rows.height, expected=expected)
-        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), words))
-    kept, least = rows.filter(~_IS_DELETED).height, rows.height // 2
-    if kept < least:
-        words = say("too_many_deleted", least=least, rows=rows.height, kept=kept)
-        yield Finding.once(Problem(None, None, None, words))
+        message = say("too_many_rows", rows=rows.height, expected=expected)
+        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), message))
+    remaining, least = rows.filter(~_IS_DELETED).height, rows.height // 2
+    if remaining < least:
+        message = say("too_many_deleted", least=least, rows=rows.height, remaining=remaining)
+        yield Finding.once(Problem(None, None, None, message))
     name, date, time = pl.col("customer"), pl.col("date"), pl.col("time")
     hour, minute = (time.str.extract(TIME_FORM, group).cast(pl.Int32, strict=False) for group in (1, 2))
     # The empty text is a missing value to the official reader, which it then takes for a name: a warning, see below.
@@ -174,7 +166,6 @@ def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> 
         first_name=name.first().over("original_customer", pl.col("month") % 100),
         day=calendar_day(date, DATE_PARTS),
         formed_date=date.str.contains(DATE_FORM),
-        formed_time=time.str.contains(TIME_FORM),
         real_time=(hour <= 23) & (minute <= 59),
         no_name=no_name,
         a_customer=a_customer & ~no_name,
@@ -186,13 +177,11 @@ def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> 
         judged,
         SheetRule("customer", clash, lambda row: say("two_pseudonyms", **_about(row))),
         SheetRule("date", moved, lambda row: say("moved_date", **_about(row))),
-        SheetRule("customer", pl.col("no_name"), say("pseudonym_form", row=DELETED_ROW)),
+        SheetRule("customer", pl.col("no_name"), say("name_form")),
         SheetRule("customer", pl.col("a_customer"), say("pseudonym_is_customer")),
-        SheetRule("invoice", ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""), say("invoice_form")),
-        SheetRule("date", ~pl.col("formed_date"), say("date_form")),
-        SheetRule("date", pl.col("formed_date") & ~real_day, say("no_such_day")),
-        SheetRule("time", ~pl.col("formed_time"), say("time_form")),
-        SheetRule("time", pl.col("formed_time") & ~pl.col("real_time"), say("no_such_time")),
+        SheetRule("invoice", ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""), say("name_form")),
+        SheetRule("date", ~(pl.col("formed_date") & real_day), say("date_form")),
+        SheetRule("time", ~pl.col("real_time").fill_null(value=False), say("time_form")),
         SheetRule("item", ~pl.col("item").is_in(table["item"].unique().implode()), say("unknown_item")),
         SheetRule("price", ~pl.col("price").str.contains(PRICE), say("price_form")),
         SheetRule("quantity", ~pl.col("quantity").str.contains(QUANTITY), say("quantity_form")),

@@ -4,7 +4,7 @@ A has one row for each row of T, in its order: pseudonym, date, item, price, qua
 (`[a;b]`, for items `{a;b}`) or deletes it (`*`); a deleted row is `*,*,*,*,*`. F' has rows of pseudonym,customer. The
 verdicts are those of the organisers' ``checker.jar`` (A) and ``check-f1`` (F'), and so are the rows and columns named.
 
-Judging is done a column at a time and names the fault of each cell; words are found for the few cells that are shown.
+Whole columns are judged at once and the fault of each cell is named; messages are made for the reported cells alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from noren.data.checks.report import (
     split_cells,
 )
 from noren.errors import Problem
-from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -66,25 +65,24 @@ def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> 
     if disputed.is_empty():
         return
     name_of: dict[str, str] = {}
-    bearer_of: dict[str, str] = {}
+    owner_of: dict[str, str] = {}
     holds = []
     for customer, pseudonym in zip(disputed["customer"], disputed["pseudonym"], strict=True):
-        holds.append(customer not in name_of and pseudonym not in bearer_of)
+        holds.append(customer not in name_of and pseudonym not in owner_of)
         if holds[-1]:
-            name_of[customer], bearer_of[pseudonym] = pseudonym, customer
+            name_of[customer], owner_of[pseudonym] = pseudonym, customer
     refused = disputed.filter(~pl.Series(holds, dtype=pl.Boolean))
     refused_rows = named.join(refused, on=["customer", "pseudonym"], how="semi", maintain_order="left")
 
     def inconsistent(row: int) -> Problem:
         at = int(named["row"].search_sorted(row))
-        customer, given = str(named["customer"][at]), str(named["pseudonym"][at])
+        customer, pseudonym = str(named["customer"][at]), str(named["pseudonym"][at])
+        about = {"customer": inline(customer)}
         if customer in name_of:
-            about = {"customer": inline(customer), "pseudonym": inline(name_of[customer])}
-            return Problem(row, column, given, say("two_pseudonyms", **about))
-        rule = say("shared_pseudonym", pseudonym=inline(given), customer=inline(bearer_of[given]))
-        return Problem(
-            row, column, given, rule, _("give customer {customer} another pseudonym").format(customer=inline(customer))
-        )
+            message = say("two_pseudonyms", **about, pseudonym=inline(name_of[customer]))
+        else:
+            message = say("shared_pseudonym", **about, pseudonym=inline(pseudonym), owner=inline(owner_of[pseudonym]))
+        return Problem(row, column, pseudonym, message)
 
     yield Finding(broken_rows(refused_rows, pl.lit(value=True)), rank, inconsistent)
 
@@ -119,22 +117,19 @@ def _range_fault(column: str) -> pl.Expr:
         .then(pl.lit(f"malformed_{column}"))
         .when(low > high)
         .then(pl.lit("reversed"))
-        .when(pl.col(f"{column}_value").is_between(low, high))
-        .then(None)
-        .when(ranged)
-        .then(pl.lit("outside"))
-        .otherwise(pl.lit("changed"))
+        .when(~pl.col(f"{column}_value").is_between(low, high))
+        .then(pl.lit("without_original"))
     )
 
 
-def _cell_words(column: str, fault: str, items: pl.Series, row: Mapping[str, Any]) -> str:
+def _cell_message(column: str, fault: str, items: pl.Series, row: Mapping[str, Any]) -> str:
     members = row["item"][1:-1].split(";")
+    if fault == "malformed_set" and "" in members:
+        fault = "no_set"
     if fault != "malformed_set":
         original = inline(row[f"original_{column}"])
-        return say(fault, column=column, original=original, most=LARGEST_SET, found=len(members))
-    # which of the set's elements breaks which rule, the most telling first
-    if "" in members:
-        return say("empty_item_in_set")
+        return say(fault, column=column, original=original, most=LARGEST_SET, count=len(members))
+    # which of the set's elements breaks which rule
     known = set(items.filter(items.is_in(members)))
     for item in members:
         if item not in known:
@@ -154,13 +149,8 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
     """
     table = read_columns(original, COLUMNS)
     table = table.with_columns(_whole(c, pl.col(c), original=True).alias(f"{c}_value") for c in FORMS)
-    rules = {
-        "date": _("a date is a day written like 2010/12/1"),
-        "price": _("a price is above 0 and has at most two decimals"),
-        "quantity": _("a quantity is a whole number from 1"),
-    }
-    for column, rule in rules.items():
-        reject_null(original, table, column, table[f"{column}_value"], rule)
+    for column in FORMS:
+        reject_null(original, table, column, table[f"{column}_value"])
     lines = read_lines(release).text
     line = pl.col("line")
     cells = pl.when(line == "").then(0).otherwise(line.str.count_matches(",", literal=True) + 1)
@@ -179,40 +169,39 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
             .then(pl.lit("cells"))
         )
     )
-    kept = (
+    present = (
         rows.lazy()
         .filter(pl.col("fault").is_null() & (line != DELETED_ROW))
-        .with_columns(split_cells(line, COLUMNS).alias("given"))
+        .with_columns(split_cells(line, COLUMNS).alias("cells"))
         .drop("line", "fault")
-        .unnest("given")
+        .unnest("cells")
         .with_columns(_range_fault(column).alias(f"{column}_fault") for column in FORMS)
         .collect()
     )
     items = table["item"]
-    return gather([*_row_findings(rows, lines, table.height), *_cell_findings(kept, items)], limit=limit)
+    return gather([*_row_findings(rows, lines, table.height), *_cell_findings(present, items)], limit=limit)
 
 
 def _row_findings(rows: pl.DataFrame, lines: pl.Series, expected: int) -> Iterator[Finding]:
-    def words(fault: str, row: Mapping[str, Any]) -> str:
+    def message(fault: str, row: Mapping[str, Any]) -> str:
         line = row["line"]
-        found = len(line) if fault == "length" else line.count(",") + 1 if line else 0
-        values = {"expected": len(COLUMNS), "columns": ", ".join(COLUMNS), "row": DELETED_ROW}
-        return say(fault, most=LONGEST_LINE, found=found, **values)
+        count = len(line) if fault == "length" else line.count(",") + 1 if line else 0
+        return say(fault, most=LONGEST_LINE, count=count, expected=len(COLUMNS), columns=", ".join(COLUMNS))
 
     faults = list(rows["fault"].drop_nulls().unique())
-    yield from findings(rows, COLUMNS, *(SheetRule(None, pl.col("fault") == f, partial(words, f)) for f in faults))
-    found = len(lines)
-    if found > expected:
-        many = say("too_many_rows", found=found, expected=expected)
+    yield from findings(rows, COLUMNS, *(SheetRule(None, pl.col("fault") == f, partial(message, f)) for f in faults))
+    count = len(lines)
+    if count > expected:
+        many = say("too_many_rows", rows=count, expected=expected)
         yield Finding.once(Problem(expected + 1, None, lines[expected], many))
     # Rows that end with CR alone run together into one; saying that some are missing would mislead.
-    elif found < expected and "carriage_return" not in faults:
-        few = say("too_few_rows", found=found, expected=expected, row=DELETED_ROW)
-        at = np.array([found], dtype=np.int64)
+    elif count < expected and "carriage_return" not in faults:
+        few = say("too_few_rows", rows=count, expected=expected, row=DELETED_ROW)
+        at = np.array([count], dtype=np.int64)
         yield Finding(at, len(COLUMNS), lambda row: Problem(row or None, None, None, few))
 
 
-def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
+def _cell_findings(present: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
     """Find the broken rules of the rows that are not deleted."""
     # the fault of each item cell: a set too large, malformed, without the original; an exact item changed
     cell, original, members = pl.col("item"), pl.col("original_item"), pl.col("members")
@@ -220,30 +209,30 @@ def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
     is_large = cell.str.count_matches(";", literal=True) >= LARGEST_SET
     # A set over the limit is not taken apart, so no more than a hundred elements a row are looked at.
     listed = cell.str.strip_prefix("{").str.strip_suffix("}").str.split(";")
-    kept = kept.with_columns(members=pl.when(is_set & ~is_large & (cell != original)).then(listed))
-    unknown = kept.select("row", "members").explode("members").filter(~members.is_in(items.unique().implode()))
+    present = present.with_columns(members=pl.when(is_set & ~is_large & (cell != original)).then(listed))
+    unknown = present.select("row", "members").explode("members").filter(~members.is_in(items.unique().implode()))
     malformed = pl.col("row").is_in(unknown["row"].unique().implode()) | (members.list.n_unique() < members.list.len())
-    kept = kept.with_columns(
+    present = present.with_columns(
         item_fault=pl.when((cell == "*") | (cell == original))
         .then(None)
         .when(~is_set)
-        .then(pl.when(cell.str.contains(r"^[{\[]|[}\]]$")).then(pl.lit("no_set")).otherwise(pl.lit("other_item")))
+        .then(pl.when(cell.str.contains(r"^[{\[]|[}\]]$")).then(pl.lit("no_set")).otherwise(pl.lit("without_original")))
         .when(is_large)
         .then(pl.lit("set_too_large"))
         .when(malformed)
         .then(pl.lit("malformed_set"))
         .when(~members.list.contains(original))
-        .then(pl.lit("set_without_original"))
+        .then(pl.lit("without_original"))
     )
     formed = pl.col("customer").str.contains(PSEUDONYM)
-    rules = [SheetRule("customer", ~formed, say("pseudonym_form", row=DELETED_ROW))]
+    rules = [SheetRule("customer", ~formed, say("pseudonym_form"))]
     for column in COLUMNS[1:]:
-        faults = kept[f"{column}_fault"]
+        faults = present[f"{column}_fault"]
         for fault in faults.drop_nulls().unique():
-            words = partial(_cell_words, column, fault, items)
-            rules.append(SheetRule(column, pl.col(faults.name) == fault, words))
-    yield from findings(kept, COLUMNS, *rules)
-    yield from one_to_one(kept.filter(formed).select("row", customer="original_customer", pseudonym="customer"))
+            message = partial(_cell_message, column, fault, items)
+            rules.append(SheetRule(column, pl.col(faults.name) == fault, message))
+    yield from findings(present, COLUMNS, *rules)
+    yield from one_to_one(present.filter(formed).select("row", customer="original_customer", pseudonym="customer"))
 
 
 def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20) -> Report:
@@ -270,7 +259,7 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
     )
 
     formed = pl.col("formed")
-    found = findings(
+    problems = findings(
         rows,
         ("pseudonym", "customer"),
         SheetRule(None, ~formed, say("not_two_numbers")),
@@ -279,7 +268,7 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
         SheetRule(
             "pseudonym",
             formed & (pl.col("first") != pl.col("row")),
-            lambda row: say("named_before", first=row["first"]),
+            lambda row: say("repeated_pseudonym", first=row["first"]),
         ),
     )
-    return gather(found, limit=limit)
+    return gather(problems, limit=limit)

@@ -31,7 +31,7 @@ from noren.tables import Texts
 
 say = Texts(__name__)
 
-LONGEST_KEPT = 8_000
+LONGEST_REPORTED = 8_000
 """Characters of an offending value that a report keeps: the longest row of the 2018 format."""
 
 WHOLE_FILE = 0
@@ -80,7 +80,7 @@ class Finding:
 
     rows: npt.NDArray[np.int64]
     rank: int
-    tell: Callable[[int], Problem]
+    describe: Callable[[int], Problem]
 
     @classmethod
     def once(cls, problem: Problem) -> Finding:
@@ -113,7 +113,7 @@ def gather(problems: Iterable[Finding], warnings: Iterable[Finding] = (), *, lim
     (False, 3, [2, 4])
     """
     if limit < 0:
-        raise ParameterError(say("limit_below_zero"), column="limit", value=limit)
+        raise ParameterError.out_of_range("limit_below_zero", limit, "limit")
     problems = list(problems)
     total = sum(len(finding.rows) for finding in problems)
     return Report(valid=total == 0, problems=_first(problems, limit), total=total, warnings=_first(warnings, limit))
@@ -127,8 +127,8 @@ def _first(findings: Iterable[Finding], limit: int) -> tuple[Problem, ...]:
         for row in finding.rows[:limit]
     ]
     chosen = heapq.nsmallest(limit, candidates, key=lambda candidate: candidate[:3])
-    told = (finding.tell(row) for row, _rank, _order, finding in chosen)
-    return tuple(replace(problem, value=problem.value and problem.value[:LONGEST_KEPT]) for problem in told)
+    described = (finding.describe(row) for row, _rank, _order, finding in chosen)
+    return tuple(replace(problem, value=problem.value and problem.value[:LONGEST_REPORTED]) for problem in described)
 
 
 LARGEST_FILE = 2**30
@@ -200,21 +200,21 @@ class SheetRule:
 
     column: str | None
     broken: pl.Expr
-    rule: str | Callable[[Mapping[str, Any]], str]
+    message: str | Callable[[Mapping[str, Any]], str]
 
 
 def findings(rows: pl.DataFrame, columns: Sequence[str], *rules: SheetRule) -> Iterator[Finding]:
     """Judge ``rows`` by all ``rules`` at once; they have ``row`` in ascending order, and ``line`` for rules of rows."""
 
-    def tell(rule: SheetRule, row: int) -> Problem:
-        about = rows.row(int(rows["row"].search_sorted(row)), named=True)
-        words = rule.rule if isinstance(rule.rule, str) else rule.rule(about)
-        return Problem(row, rule.column, str(about[rule.column or "line"]), words)
+    def describe(rule: SheetRule, row: int) -> Problem:
+        cells = rows.row(int(rows["row"].search_sorted(row)), named=True)
+        message = rule.message if isinstance(rule.message, str) else rule.message(cells)
+        return Problem(row, rule.column, str(cells[rule.column or "line"]), message)
 
     judged = rows.select("row", *(r.broken.fill_null(value=False).alias(f"rule {i}") for i, r in enumerate(rules)))
     for i, rule in enumerate(rules):
         broken = judged["row"].filter(judged[f"rule {i}"]).cast(pl.Int64).to_numpy()
-        yield Finding(broken, 0 if rule.column is None else columns.index(rule.column) + 1, partial(tell, rule))
+        yield Finding(broken, 0 if rule.column is None else columns.index(rule.column) + 1, partial(describe, rule))
 
 
 @dataclass(frozen=True)
@@ -235,6 +235,10 @@ class Sheet:
         """How many cells the first row has."""
         return int(self.rows["cells"][0])
 
+    def width_message(self, row: Mapping[str, Any]) -> str:
+        """Return the message for a row with another number of cells than there are columns."""
+        return say("other_width", expected=len(self.columns), columns=", ".join(self.columns), count=row["cells"])
+
     def findings(self, rows: pl.DataFrame, *rules: SheetRule) -> Iterator[Finding]:
         """Judge some of the rows by all ``rules`` at once."""
         return findings(rows, self.columns, *rules)
@@ -249,14 +253,14 @@ class Sheet:
         else:
             # the reader stops at a row with more cells than the first; where that one is short, it is the one to blame
             most = max(self.width, len(self.columns))
-            words = say("too_many_cells", expected=len(self.columns), columns=", ".join(self.columns))
-            problems += self.findings(self.rows, SheetRule(None, pl.col("cells") > most, words))
+
+            problems += self.findings(self.rows, SheetRule(None, pl.col("cells") > most, self.width_message))
         if self.lines.byte_order_mark:
             warnings.append(Finding.once(Problem(1, None, None, say("byte_order_mark"))))
         blank = self.lines.text.str.strip_chars(" \t") == ""
         if blank.any():
-            words = say("blank_lines", count=blank.sum())
-            warnings.append(Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, words)))
+            message = say("blank_lines", count=blank.sum())
+            warnings.append(Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, message)))
         return problems, warnings
 
 
@@ -290,18 +294,18 @@ def read_columns(path: Path, columns: Sequence[str], *, utf8: bool = False) -> p
     cells = lines.text.str.count_matches(",", literal=True) + 1
     odd = (cells != len(columns)).arg_true()
     if len(odd):
-        found = cells[odd[0]] if lines.text[odd[0]] else 0
-        about = {"expected": len(columns), "columns": ", ".join(columns), "found": found}
-        raise FormatError(say("original_width", **about), file=path, row=odd[0] + 1)
+        width = cells[odd[0]] if lines.text[odd[0]] else 0
+        message = say("expected", expected=len(columns), columns=", ".join(columns), cells=width)
+        raise FormatError(message, file=path, row=odd[0] + 1)
     return lines.text.to_frame().select(split_cells(pl.col("line"), columns).alias("cells")).unnest("cells")
 
 
-def reject_null(path: Path, table: pl.DataFrame, column: str, values: pl.Series, rule: str) -> None:
+def reject_null(path: Path, table: pl.DataFrame, column: str, values: pl.Series) -> None:
     """Stop with the first row of ``table`` whose ``column`` could not be read into ``values``."""
     unread = values.is_null().arg_true()
     if len(unread):
-        cure, value = say("correct_original"), table[column][unread[0]]
-        raise ValueInCellError(rule, cure, file=path, row=unread[0] + 1, column=column, value=value)
+        message, value = say("correct_original", column=column), table[column][unread[0]]
+        raise ValueInCellError(message, file=path, row=unread[0] + 1, column=column, value=value)
 
 
 def calendar_day(text: pl.Expr, pattern: str) -> pl.Expr:

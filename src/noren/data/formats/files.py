@@ -1,4 +1,4 @@
-"""Writing files whole or not at all.
+"""Atomic writing of files and folders.
 
 Writing goes to a hidden file beside the target that is renamed when complete, so that a full disk, an error or Ctrl-C
 leaves nothing half-written. Nothing is written over an input (:func:`protect_inputs`) or through a link. A folder is
@@ -26,23 +26,23 @@ from noren.tables import Texts, table_of
 
 say = Texts(__name__)
 
-_CURES = table_of(__name__)["cure"]
-_kept: ContextVar[tuple[Path, ...]] = ContextVar("kept", default=())
+_REASONS = table_of(__name__)["reason"]
+_inputs: ContextVar[tuple[Path, ...]] = ContextVar("inputs", default=())
 
 
 @contextlib.contextmanager
 def protect_inputs(paths: Iterable[str | Path]) -> Iterator[None]:
-    """Let nothing that is written in this block take the place of these files and folders: they are what is read."""
-    token = _kept.set((*_kept.get(), *(Path(path) for path in paths)))
+    """Reject writing over these files and folders, the inputs, within this block."""
+    token = _inputs.set((*_inputs.get(), *(Path(path) for path in paths)))
     try:
         yield
     finally:
-        _kept.reset(token)
+        _inputs.reset(token)
 
 
 @dataclass(frozen=True)
 class FolderKind:
-    """A kind of folder that Noren writes, and how it knows one of its own again; no other is ever replaced.
+    """A kind of folder that Noren writes, and how it recognises its own; no other folder is ever replaced.
 
     A folder is its own if it holds nothing but files of these names, and the file that tells is as Noren writes it.
     What desktops leave in any folder somebody looks at does not count.
@@ -60,11 +60,11 @@ class FolderKind:
 
     def foreign(self, folder: Path) -> str | None:
         """Return something in a folder that Noren did not write, as a path from the folder; none if all is its own."""
-        found = sorted(_entries(folder))
-        for name in found:
+        names = sorted(_entries(folder))
+        for name in names:
             if not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.names):
                 return name
-        return self.unsigned(folder) if found else None
+        return self.unsigned(folder) if names else None
 
 
 def json_signature(name: str, *keys: str) -> Callable[[Path], str | None]:
@@ -72,10 +72,10 @@ def json_signature(name: str, *keys: str) -> Callable[[Path], str | None]:
 
     def unsigned(folder: Path) -> str | None:
         try:
-            told = json.loads((folder / name).read_text(encoding="utf-8"))
+            content = json.loads((folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return name
-        return None if isinstance(told, dict) and {*keys} <= told.keys() else name
+        return None if isinstance(content, dict) and {*keys} <= content.keys() else name
 
     return unsigned
 
@@ -98,13 +98,13 @@ def _entries(folder: Path, before: str = "") -> Iterator[str]:
 def require_writable(path: str | Path) -> None:
     """Stop where a file must not be written: over what is read, through a link, in place of a device or a folder."""
     with explain_write_errors(path) as path:
-        _must_not_lead_elsewhere(path)
+        _reject_link(path)
         if path.is_dir():
             raise OutputError(say("is_folder", path=path))
         if path.exists() and not path.is_file():
             raise OutputError(say("not_plain_file", path=path))
-        for kept in _kept.get():
-            if path.exists() and (_same(path, kept) or _within(path, kept)):
+        for source in _inputs.get():
+            if path.exists() and (_same(path, source) or _within(path, source)):
                 raise OutputError(say("is_read", path=path))
 
 
@@ -133,7 +133,7 @@ def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
 def create_folder(path: str | Path) -> Path:
     """Make a folder to put single files into, beside others that may be there, and return it; not through a link."""
     with explain_write_errors(path) as path:
-        _must_not_lead_elsewhere(path, folder=True)
+        _reject_link(path, folder=True)
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             return path
@@ -149,14 +149,14 @@ def require_free_path(path: str | Path, *, replace: bool | FolderKind = False) -
         that Noren keeps for itself, in its cache.
     """
     with explain_write_errors(path) as path:
-        _must_not_lead_elsewhere(path, folder=True)
+        _reject_link(path, folder=True)
         if not path.exists():
             return
         if replace is False and any(_entries(path)):
             raise OutputError(say("not_empty", path=path))
-        for kept in _kept.get():
-            if _same(path, kept) or _within(kept, path):
-                raise OutputError(say("contains_input", path=path, input=kept))
+        for source in _inputs.get():
+            if _same(path, source) or _within(source, path):
+                raise OutputError(say("contains_input", path=path, input=source))
         foreign = replace.foreign(path) if isinstance(replace, FolderKind) else None
         if foreign is not None:
             raise OutputError(say("contains_foreign", path=path, name=foreign))
@@ -194,16 +194,16 @@ def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> I
                 shutil.rmtree(left, ignore_errors=True)
 
 
-def _must_not_lead_elsewhere(path: Path, *, folder: bool = False) -> None:
+def _reject_link(path: Path, *, folder: bool = False) -> None:
     if path.is_symlink():
         raise OutputError(say("is_link", path=path, target=path.readlink()))
     if folder and path.exists() and not path.is_dir():
         raise OutputError(say("is_file", path=path))
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(path: Path, other: Path) -> bool:
     try:
-        return one.samefile(other)
+        return path.samefile(other)
     except OSError:
         return False
 
@@ -215,16 +215,18 @@ def _within(path: Path, folder: Path) -> bool:
 
 @contextlib.contextmanager
 def explain_write_errors(path: str | Path) -> Iterator[Path]:
-    """Turn what the system says about a failed write to a path, which is yielded, into one line with a cure."""
+    """Turn a system error about writing to a path, which is yielded, into one line with a remedy."""
     if "\0" in str(path):
         raise OutputError(say("bad_name", path=path))
     try:
         yield Path(path)
-    except PermissionError:
-        raise OutputError(say("forbidden", path=path)) from None
     except OSError as error:
+        if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+            raise OutputError(say("forbidden", path=path)) from None
+        if error.errno == errno.ENAMETOOLONG:
+            raise OutputError(say("bad_name", path=path)) from None
         name = errno.errorcode.get(error.errno or 0)
-        why = say(f"cure.{name}") if name in _CURES else reason_of(error)
+        why = say(f"reason.{name}") if name in _REASONS else reason_of(error)
         raise OutputError(say("not_written", path=path, why=why)) from None
 
 

@@ -30,13 +30,13 @@ _BLOCK_ROWS = 1 << 18
 def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
     """Yield blocks of a Parquet file, or of a folder of them, as it stands."""
     for part in parquet_parts(Source.open(source).path):
-        given = columns if columns is None else [name for name in columns if name not in part.columns]
+        stored = columns if columns is None else [name for name in columns if name not in part.columns]
         with explain_damage(part.path, "Parquet"):
             with pq.ParquetFile(part.path) as file:
                 about, arrow = file.metadata, file.schema_arrow
             # columns whose texts the file holds once and numbers: a text for each row takes four bytes and more
             is_text = (pa.types.is_string, pa.types.is_large_string)
-            texts = {f.name for f in arrow if any(one(f.type) for one in is_text) and arrow.names.count(f.name) == 1}
+            texts = {f.name for f in arrow if any(test(f.type) for test in is_text) and arrow.names.count(f.name) == 1}
             bytes_ = dict.fromkeys(texts, 0)
             for at in range(about.num_columns):
                 if (name := about.schema.column(at).path) in texts:
@@ -44,7 +44,7 @@ def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iter
                     bytes_[name] = sum(group.total_uncompressed_size for group in groups)
             repeated = [name for name in arrow.names if bytes_.get(name, 4 * about.num_rows) < 4 * about.num_rows]
             with pq.ParquetFile(part.path, read_dictionary=repeated) as file:
-                for batch in file.iter_batches(batch_size=_BLOCK_ROWS, columns=given):
+                for batch in file.iter_batches(batch_size=_BLOCK_ROWS, columns=stored):
                     block = checked_frame(batch, repeated)
                     block = block.with_columns(pl.lit(v, pl.String).alias(n) for n, v in part.columns.items())
                     yield block if columns is None else block.select(columns)
@@ -141,17 +141,16 @@ def parquet_parts(folder: Path) -> list[ParquetPart]:
         for name in [*known, *own]:
             if known.get(name) != own.get(name):
                 here, there = (types.get(name, _("none")) for types in (own, known))
-                words = say("other_columns", other=first.path.name, here=here, there=there)
-                raise FileError(words, file=part.path, column=name)
+                message = say("other_columns", other=first.path.name, here=here, there=there)
+                raise FileError(message, file=part.path, column=name)
     return parts
 
 
 def _columns(part: ParquetPart) -> dict[str, str]:
     """Return the names and types of a file's columns; texts are texts however Arrow lays them out."""
-    try:
+    with explain_damage(part.path, "Parquet"):
         schema = pq.read_schema(part.path)
-    except (OSError, pa.ArrowException):
-        raise FileError(say("not_parquet"), file=part.path) from None
+
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     kinds = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
     named = {name: "text" if any(test(kind) for test in texts) else str(kind) for name, kind in kinds.items()}

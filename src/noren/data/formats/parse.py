@@ -1,4 +1,4 @@
-"""From text to typed columns, naming what does not fit.
+"""Conversion of text columns to typed columns, with an error for every kind of value that does not fit.
 
 One block of text columns goes in, one block of typed columns comes out: whole-column expressions, no row loop. Numbers
 and dates are read in the plain way first, and by the column's own spelling (:mod:`~noren.data.value_formats`) where
@@ -35,23 +35,16 @@ from noren.data.value_formats import (
     spelled,
 )
 from noren.errors import Problem, ValueInCellError
-from noren.i18n import _
-from noren.tables import Texts, table_of
+from noren.i18n import _, split_remedy
+from noren.tables import Texts
 
 say = Texts(__name__)
-
-
-def _problem(name: str, **values: object) -> tuple[str, str]:
-    """Return the rule that a cell breaks and its remedy, which a caller may replace by its own."""
-    if isinstance(table_of(__name__)[name], str):
-        return say(name, **values), ""
-    return say(f"{name}.rule", **values), say(f"{name}.cure", **values)
 
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 1 January of year 1 and 31 December 9999, counted from 1970
 _TICKS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000}
 _EXCEL_DAY_ZERO = dt.datetime(1899, 12, 31, 23, 59, 59, 999_999)
-_OTHERS_SHOWN = 4
+_MOST_OTHERS = 4
 
 Lost = dict[str, pl.Series]
 """For each column of which cells could not be read, which ones."""
@@ -69,40 +62,40 @@ class Problems:
     """Every kind of problem of a file (column and rule): its first cell, and how many cells have it."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], Problem] = {}
+        self._problems: dict[tuple[str, str], Problem] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._problems)
 
     def add(self, bad: pl.Series, values: pl.Series, column: Column, place: CellPlace, rule: str, cure: str) -> None:
         """Remember the cells of a block that break a rule."""
         first = int(bad.arg_max() or 0)
-        value = str(shown_cell(values[first : first + 1]))
+        value = str(printable_value(values[first : first + 1]))
         others = values.filter(bad)
-        more = others.unique(maintain_order=True)[: _OTHERS_SHOWN + 1] if holds_plain_values(others) else others[:0]
-        texts = [str(shown_cell(more[i : i + 1])) for i in range(len(more))]
-        different = tuple(text for text in texts if text not in ("", value))[:_OTHERS_SHOWN]
+        more = others.unique(maintain_order=True)[: _MOST_OTHERS + 1] if holds_plain_values(others) else others[:0]
+        texts = [str(printable_value(more[i : i + 1])) for i in range(len(more))]
+        different = tuple(text for text in texts if text not in ("", value))[:_MOST_OTHERS]
         row, cells = place.first_row + first, int(bad.sum())
-        self._keep(Problem(row, column.name, value, rule, cure, cells=cells, others=different))
+        self._remember(Problem(row, column.name, value, rule, cure, cells=cells, others=different))
 
     def merge(self, later: Problems) -> None:
         """Take over what a later block of the same file has."""
-        for problem in later._found.values():
-            self._keep(problem)
+        for problem in later._problems.values():
+            self._remember(problem)
 
-    def _keep(self, problem: Problem) -> None:
+    def _remember(self, problem: Problem) -> None:
         key = (problem.column or "", problem.rule)
-        first = self._found.get(key)
+        first = self._problems.get(key)
         if first is not None:
             new = [v for v in (problem.value or "", *problem.others) if v not in ("", first.value, *first.others)]
-            others = (*first.others, *new)[:_OTHERS_SHOWN]
+            others = (*first.others, *new)[:_MOST_OTHERS]
             problem = replace(first, cells=first.cells + problem.cells, others=others)
-        self._found[key] = problem
+        self._problems[key] = problem
 
     def stop(self, file: str | Path | None) -> None:
         """Raise one error that tells them all, where there are any: the first met, then the others by row."""
-        if self._found:
-            first, *rest = self._found.values()
+        if self._problems:
+            first, *rest = self._problems.values()
             raise ValueInCellError.of([first, *sorted(rest, key=lambda problem: problem.row or 0)], file)
 
 
@@ -113,10 +106,10 @@ def parse_values(
 
     What does not fit is added to ``problems`` where that is given, and raised otherwise.
     """
-    place, found = place or CellPlace(), Problems() if problems is None else problems
+    place, collected = place or CellPlace(), Problems() if problems is None else problems
     typed, lost = read_values(block, schema.columns, nan_is_missing=schema.guessed)
     for name, cells in lost.items():
-        found.add(cells, block[name], schema[name], place, *unreadable(schema[name], block[name].filter(cells)))
+        collected.add(cells, block[name], schema[name], place, *unreadable(schema[name], block[name].filter(cells)))
     rules = [
         (column, bad.fill_null(value=False), rule, cure)
         for column in schema.columns
@@ -130,9 +123,9 @@ def parse_values(
             if column.name in lost:
                 cells &= ~lost[column.name]  # a cell that cannot be read is not missing
             if cells.any():
-                found.add(cells, typed[column.name], column, place, rule, cure)
+                collected.add(cells, typed[column.name], column, place, rule, cure)
     if problems is None:
-        found.stop(place.file)
+        collected.stop(place.file)
     return typed
 
 
@@ -183,9 +176,9 @@ def read_values(
     return pl.DataFrame([typed[name] for name in names]), {name: lost[name] for name in names if name in lost}
 
 
-def _lost(given: pl.Series, typed: pl.Series) -> pl.Series:
-    lost = typed.is_null() & given.is_not_null()
-    return lost & (given != "") if given.dtype == pl.String else lost
+def _lost(values: pl.Series, typed: pl.Series) -> pl.Series:
+    lost = typed.is_null() & values.is_not_null()
+    return lost & (values != "") if values.dtype == pl.String else lost
 
 
 def _typed(text: pl.Expr, column: Column, *, plainly: bool = False) -> pl.Expr:
@@ -274,23 +267,20 @@ def column_rules(column: Column, *, guessed: bool = False) -> list[tuple[pl.Expr
         # what was guessed from some rows binds no others
         column = Column(name=column.name, type=column.type, optional=True)
     if not column.optional:
-        rules.append((value.is_null(), *_problem("missing")))
+        rules.append((value.is_null(), *split_remedy(say("missing"))))
     if column.type == ValueType.DECIMAL:
-        rules.append((~value.is_finite(), *_problem("not_finite")))
+        rules.append((~value.is_finite(), *split_remedy(say("not_finite", example="2.10"))))
     if column.type in (ValueType.DECIMAL, ValueType.INTEGER) and column.width is not None:
         steps = value / column.width
         # 1e-6 of a step: what text of up to nine digits can be off by once it is a binary number
         off = (steps - steps.round()).abs() > 1e-6 * pl.max_horizontal(pl.lit(1.0), steps.abs() * 1e-6)
-        rules.append((off, *_problem("off_grid", width=column.width)))
-    for rule, beyond, bound in (
-        ("too_small", operator.lt, column.minimum),
-        ("too_large", operator.gt, column.maximum),
-    ):
+        rules.append((off, *split_remedy(say("off_grid", width=column.width))))
+    for sign, beyond, bound in (("≥", operator.lt, column.minimum), ("≤", operator.gt, column.maximum)):
         if bound is not None:
-            told = f"{bound:g}" if isinstance(bound, float) else str(bound)
-            rules.append((beyond(value, pl.lit(bound)), *_problem(rule, bound=told)))
+            limit = f"{sign} {bound:g}" if isinstance(bound, float) else f"{sign} {bound}"
+            rules.append((beyond(value, pl.lit(bound)), *split_remedy(say("out_of_bounds", bound=limit))))
     if column.domain is not None:
-        rules.append((~value.is_in(list(column.domain)), *_problem("not_in_domain", count=len(column.domain))))
+        rules.append((~value.is_in(list(column.domain)), *split_remedy(say("not_in_domain", count=len(column.domain)))))
     return rules
 
 
@@ -301,7 +291,7 @@ def unreadable(column: Column, values: pl.Series) -> tuple[str, str]:
     """Return the rule that unreadable cells break, and its cure."""
     patterns = _(" or ").join(spelled(column.format, column.type)) if column.scale == Scale.INTERVAL else ""
     example = column.number or ("12" if column.type == ValueType.INTEGER else "2.10")
-    rule, cure = _problem(f"not_{column.type}", type=column.type, format=patterns, example=example)
+    rule, cure = split_remedy(say(f"not_{column.type}", type=column.type, format=patterns, example=example))
     ways = fitting_formats(values) if column.scale == Scale.RATIO and values.dtype == pl.String else ()
     if ways:
         cure = say("or_set_number", cure=cure, number=ways[0])
@@ -313,7 +303,7 @@ def holds_plain_values(values: pl.Series) -> bool:
     return not (values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary))
 
 
-def shown_cell(cell: pl.Series) -> object:
+def printable_value(cell: pl.Series) -> object:
     """Return the one value of ``cell`` for a message; its type where it is no plain value."""
     if not holds_plain_values(cell):
         return cell.dtype
@@ -345,7 +335,7 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
         split = live.select(inside.str.split(";").alias(name))[name]
         bad = (split.list.contains("") | (split.list.n_unique() != split.list.len())).fill_null(value=False)
         bad |= live.select(broken.fill_null(value=False)).to_series()
-        _stop_if(bad, values, column, file, *_problem("not_a_set"))
+        _stop_if(bad, values, column, file, *split_remedy(say("not_a_set")))
         domain = split.drop_nulls().explode(empty_as_null=False).unique().sort().to_list()
         return split.cast(set_dtype(domain))
     ends = live.select(
@@ -354,8 +344,10 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
     )
     typed = {end: parse_column(ends[end].fill_null(""), column, file) for end in ("lo", "hi")}
     missing = (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null()
-    _stop_if(missing, values, column, file, *_problem("end_missing"))
-    _stop_if((typed["lo"] > typed["hi"]).fill_null(value=False), values, column, file, *_problem("reversed_range"))
+    _stop_if(missing, values, column, file, *split_remedy(say("end_missing")))
+    _stop_if(
+        (typed["lo"] > typed["hi"]).fill_null(value=False), values, column, file, *split_remedy(say("reversed_range"))
+    )
     both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
     return both[name]
 

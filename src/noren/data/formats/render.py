@@ -73,8 +73,8 @@ def cell_text(
     if is_interval(dtype):
         lo = spelled(cell.struct.field("lo"), column)
         hi = spelled(cell.struct.field("hi"), column)
-        one = cell.struct.field("lo") == cell.struct.field("hi")
-        return pl.when(one).then(lo).otherwise(pl.concat_str(pl.lit("["), lo, pl.lit(";"), hi, pl.lit("]")))
+        is_exact = cell.struct.field("lo") == cell.struct.field("hi")
+        return pl.when(is_exact).then(lo).otherwise(pl.concat_str(pl.lit("["), lo, pl.lit(";"), hi, pl.lit("]")))
     if is_set(dtype):
         joined = cell.cast(pl.List(pl.String)).list.join(";")
         several = pl.concat_str(pl.lit("{"), joined, pl.lit("}"))
@@ -96,14 +96,14 @@ class Spelling:
     exceptions: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: pl.DataFrame, canonical: pl.DataFrame, newline: str, *, final_newline: bool) -> Spelling:
+    def of(cls, texts: pl.DataFrame, canonical: pl.DataFrame, newline: str, *, final_newline: bool) -> Spelling:
         """Compare texts as given with their canonical form and remember the differences."""
         exceptions = {}
-        for name in given.columns:
-            differs = given[name].ne_missing(canonical[name])
+        for name in texts.columns:
+            differs = texts[name].ne_missing(canonical[name])
             if differs.any():
                 rows = differs.arg_true()
-                exceptions[name] = pl.DataFrame({"row": rows, "text": given[name].gather(rows)})
+                exceptions[name] = pl.DataFrame({"row": rows, "text": texts[name].gather(rows)})
         return cls(newline, final_newline, exceptions)
 
     def apply(self, canonical: pl.DataFrame) -> pl.DataFrame:
@@ -119,12 +119,12 @@ class Spelling:
         if not self.exceptions:
             return Spelling(self.newline, self.final_newline)
         places = pl.DataFrame({"row": rows.cast(pl.UInt32)}).with_row_index("new")
-        kept = {}
+        exceptions = {}
         for name, odd in self.exceptions.items():
             moved = odd.with_columns(pl.col("row").cast(pl.UInt32)).join(places, on="row", how="inner")
             if len(moved):
-                kept[name] = moved.select(pl.col("new").alias("row"), "text").sort("row")
-        return Spelling(self.newline, self.final_newline, kept)
+                exceptions[name] = moved.select(pl.col("new").alias("row"), "text").sort("row")
+        return Spelling(self.newline, self.final_newline, exceptions)
 
 
 _DELIMITER, _SUPPRESSED = ",", "*"
@@ -219,8 +219,8 @@ def _numbered(cells: pl.Series, column: Column, end: str, *, in_order: bool = Fa
         cells = _texts(cells, column)
     rows, number = different(cells)
     known = cells.gather(rows)
-    said = _sets_in_order(known) if in_order and is_set(known.dtype) else known
-    text = _texts(said, column) + end
+    ordered = _sets_in_order(known) if in_order and is_set(known.dtype) else known
+    text = _texts(ordered, column) + end
     texts = text.unique().sort()
     if len(texts) == 1:
         return pl.Series([0], dtype=pl.UInt32).new_from_index(0, len(cells)), texts

@@ -70,7 +70,7 @@ _SAME_ENCODINGS = {
     **dict.fromkeys(("utf16",), "utf-16"),
 }
 
-Found = TypeVar("Found")
+Result = TypeVar("Found")
 
 
 class Source:
@@ -101,7 +101,7 @@ class Source:
             "parquet" if head.startswith(b"PAR1") else "excel" if workbook else "text"
         )
         self.compressed = head.startswith(b"\x1f\x8b")
-        self._found: dict[object, Any] = {}
+        self._cache: dict[object, Any] = {}
 
     @classmethod
     def open(cls, source: SourceLike) -> Source:
@@ -120,12 +120,12 @@ class Source:
     def __repr__(self) -> str:
         return f"Source({str(self.path)!r}, {self.kind})"
 
-    def once(self, what: object, find: Callable[[], Found]) -> Found:
+    def once(self, key: object, compute: Callable[[], Result]) -> Result:
         """Return what ``find`` finds in this source; the next who wants to know ``what`` is told the same."""
-        if what not in self._found:
-            self._found[what] = find()
-        found: Found = self._found[what]
-        return found
+        if key not in self._cache:
+            self._cache[key] = compute()
+        result: Result = self._cache[key]
+        return result
 
     @contextlib.contextmanager
     def unpacked(self, *, largest: int = LARGEST_UNPACKED) -> Iterator[BinaryIO]:
@@ -221,10 +221,10 @@ class Source:
             How many lines at the top belong to no row.
         """
         layout = layout or TextLayout()
-        asked = ("form", layout, names, quoting, skip)
-        if asked in self._found:
-            known: TextForm = self._found[asked]
-            return known
+        key = ("form", layout, names, quoting, skip)
+        if key in self._cache:
+            cached: TextForm = self._cache[key]
+            return cached
         path, counts = self.path, self._counts
         if counts.total == 0:
             raise FileError(say("empty"), file=path)
@@ -235,7 +235,7 @@ class Source:
                 say("encoding_not_supported", encoding=encoding, known=", ".join(ENCODINGS)), file=path
             )
         if layout.encoding and not (counts.utf8 and encoding.startswith("utf-8")):
-            self.once(("decodes", encoding), lambda: _must_decode(self, encoding))
+            self.once(("decodes", encoding), lambda: _reject_wrong_encoding(self, encoding))
         if encoding == "utf-8" and counts.start.startswith(codecs.BOM_UTF8):
             encoding = "utf-8-sig"
         sample = counts.start.decode("utf-8-sig" if counts.utf16 else encoding, errors="ignore")
@@ -248,8 +248,8 @@ class Source:
         lines = lines[skipped:]
         if not any(line.strip() for line in lines):
             if counts.total > len(counts.start) and not _LINE_END.search(counts.start):
-                raise FormatError(say("first_line_too_long", count=len(counts.start)), file=path, row=1)
-            raise FileError(say("no_rows", count=len(counts.start)), file=path)
+                raise FormatError(say("first_line_too_long", size=len(counts.start)), file=path, row=1)
+            raise FileError(say("no_rows"), file=path)
         if not quoting and not lines[0].strip():
             raise FormatError(say("empty_line"), file=path, row=skipped + 1)
         quoted = quoting and counts.quotes > 0
@@ -263,7 +263,7 @@ class Source:
         if quoted and counts.quotes % 2:
             _reject_open_quote(self, encoding, delimiter, skipped)
         rows = split_lines(lines[:1000], delimiter, quoted=quoted, strip=layout.strip)
-        self._found[asked] = form = TextForm(
+        self._cache[key] = form = TextForm(
             encoding=encoding,
             delimiter=delimiter,
             header=layout.header if layout.header is not None else detect_header(rows, names),
@@ -296,7 +296,7 @@ def read_all_bytes(source: SourceLike, *, largest: int = 4 * 2**30) -> bytes:
     with source.unpacked(largest=largest) as file:
         content = file.read(largest + 1)
     if len(content) > largest:
-        raise FileError(say("too_large", largest=largest), file=source.path)
+        raise FileError(say("too_large", most=largest), file=source.path)
     return content
 
 
@@ -328,7 +328,7 @@ class _Bounded(io.RawIOBase):
         count = self._inner.readinto(buffer)
         self._left -= count
         if self._left < 0:
-            raise FileError(say("too_large", largest=self._largest), file=self._path)
+            raise FileError(say("too_large", most=self._largest), file=self._path)
         return count
 
 
@@ -390,19 +390,19 @@ def _signs(source: Source, encoding: str) -> tuple[bool, bool] | None:
     return in_runs * 2 >= signs, half_width * 2 > signs
 
 
-def _must_decode(source: Source, encoding: str) -> None:
+def _reject_wrong_encoding(source: Source, encoding: str) -> None:
     """Stop where the text is not what it was said to be."""
-    row, words = 1, say("wrong_encoding", encoding=ENCODINGS[encoding])
+    row, message = 1, say("wrong_encoding", encoding=ENCODINGS[encoding])
     with source.unpacked() as file:
         if encoding == "utf-16" and not file.peek(2).startswith(_UTF16_MARKS):  # type: ignore[attr-defined]
-            raise FormatError(words, file=source.path, row=1)
+            raise FormatError(message, file=source.path, row=1)
         try:
             for text in _decoded(file, encoding):
                 row += text.count("\n")
         except UnicodeDecodeError as error:
             row += error.object[: error.start].count(b"\n")
             bad = error.object[error.start : error.end].hex(" ")
-            raise FormatError(words, file=source.path, row=row, value=bad) from None
+            raise FormatError(message, file=source.path, row=row, value=bad) from None
 
 
 def _reject_open_quote(source: Source, encoding: str, delimiter: str, skipped: int) -> None:
@@ -486,10 +486,9 @@ def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> tuple[in
 def limit_decoded_size(source: SourceLike, largest: int = LARGEST_DECODED) -> None:
     """Stop at a file that would take more than ``largest`` bytes once it is decoded."""
     source = Source.open(source)
-    size, rows = decoded_size(source, most=largest)
+    size, _rows = decoded_size(source, most=largest)
     if size > largest:
-        name = "decodes_to_more" if rows is None else "decodes_to_rows"
-        raise DecodedSizeError(say(name, bytes=size, rows=rows, most=largest), file=source.path)
+        raise DecodedSizeError(say("decodes_to_more", most=largest), file=source.path)
 
 
 def _width(kind: pa.DataType) -> int:

@@ -20,7 +20,7 @@ from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_layout import TextForm
 from noren.data.schema import Kind, Schema
 from noren.errors import FileError, FormatError, SchemaError, listing
-from noren.i18n import _
+
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -71,7 +71,7 @@ def text_blocks(
                 yield row, block[:last_row]
             row += len(block)
     except pa.ArrowInvalid as error:
-        raise _said_by_arrow(error, path, first_row=0) from None
+        raise _arrow_error(error, path, first_row=0) from None
     except UnicodeDecodeError as error:
         bad = error.object[error.start : error.end].hex(" ")
         raise FormatError(say("wrong_encoding", encoding=form.encoding), file=path, value=bad) from None
@@ -103,7 +103,7 @@ def _batches(source: Source, form: TextForm) -> Iterator[pa.RecordBatch]:
                 done += len(batch)
                 yield batch
         except pa.ArrowInvalid as error:
-            raise _said_by_arrow(error, source.path, first_row=before) from None
+            raise _arrow_error(error, source.path, first_row=before) from None
         done += lines + rows
         lines = rows = 0
 
@@ -177,35 +177,33 @@ def _last_row_end(text: str, delimiter: str, *, quoted: bool) -> int:
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 
 
-def _said_by_arrow(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> FormatError | FileError:
+def _arrow_error(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> FormatError | FileError:
     """Say what Arrow found wrong; ``first_row`` rows lie before those that it counted."""
-    said = str(error)
-    ragged = _RAGGED.search(said)
+    text = str(error)
+    ragged = _RAGGED.search(text)
     if ragged:
-        row, expected, actual, text = ragged.groups()
+        row, expected, actual, line = ragged.groups()
         return FormatError(
             say("ragged_row", actual=actual, expected=expected),
             file=path,
             row=None if row is None else int(row) + first_row,
-            value=text,
+            value=line,
         )
-    if "straddling" in said or "block_size" in said:
+    if "straddling" in text or "block_size" in text:
         return FormatError(say("row_too_long", size=BLOCK_BYTES), file=path)
-    if "Empty CSV" in said:
-        return FileError(say("no_rows"), file=path)
-    if "Could not skip" in said:
+    if "Empty CSV" in text or "Could not skip" in text:
         return FileError(say("no_rows_below_header"), file=path)
-    return FormatError(said.splitlines()[0][:200], file=path)
+    return FormatError(text.splitlines()[0][:200], file=path)
 
 
 def column_names(form: TextForm) -> list[str]:
     """Return the names in the header, or column1, column2, … where there is none; see :func:`own_names`."""
     if not form.header:
         return [f"column{i}" for i in range(1, form.columns + 1)]
-    return own_names(form.first_line)[0]
+    return unique_names(form.first_line)[0]
 
 
-def own_names(header: Sequence[str | None]) -> tuple[list[str], tuple[str, ...]]:
+def unique_names(header: Sequence[str | None]) -> tuple[list[str], tuple[str, ...]]:
     """Give every column a name of its own, and say which ones were given.
 
     A column without a name is called by its place, one whose name was there before by how often.
@@ -213,23 +211,20 @@ def own_names(header: Sequence[str | None]) -> tuple[list[str], tuple[str, ...]]
     >>> own_names(["a", "", "a"])[0]
     ['a', 'column2', 'a_2']
     """
-    given = {(name or "").strip() for name in header}
+    header_names = {(name or "").strip() for name in header}
     names: list[str] = []
-    said = []
+    notes = []
     for place, cell in enumerate(header, 1):
         name = (cell or "").strip()
         called = base = name or f"column{place}"
         number = 1
-        while called in names or (called != name and called in given):
+        while called in names or (called != name and called in header_names):
             number += 1
             called = f"{base}_{number}"
-        if not name:
-            words = _("column {number} has no name in the header; it is now {name}")
-            said.append(words.format(number=place, name=called))
-        elif called != name:
-            said.append(say("renamed_column", old=name, number=place, name=called))
+        if called != name:
+            notes.append(say("renamed_column", old=name, number=place, name=called))
         names.append(called)
-    return names, tuple(said)
+    return names, tuple(notes)
 
 
 def arrangement(source: Source, form: TextForm, schema: Schema) -> list[int]:
@@ -240,9 +235,9 @@ def arrangement(source: Source, form: TextForm, schema: Schema) -> list[int]:
         where = {name: i for i, name in enumerate(names)}
         return [where[n] for n in schema.names]
     if form.columns != len(schema.columns):
-        words = say("wrong_width", actual=form.columns, schema=schema.name, expected=len(schema.columns))
+        message = say("wrong_width", actual=form.columns, schema=schema.name, expected=len(schema.columns))
         line = form.delimiter.join(form.first_line)
-        raise FormatError(words, file=source.path, row=1 + form.skipped_lines, value=line)
+        raise FormatError(message, file=source.path, row=1 + form.skipped_lines, value=line)
     return list(range(form.columns))
 
 

@@ -23,7 +23,7 @@ ENCODINGS = {
     "cp1252": "Windows-1252",
     "iso-8859-1": "ISO-8859-1",
 }
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+DELIMITERS = ("comma", ";", "semicolon", "\t")
 _FEWEST_SPACED = 3
 _MOST_TITLES = 20
 _GENERALISED = re.compile(r"\{[^{}\r\n]*\}|\[[^\[\]\r\n]*\]")
@@ -48,16 +48,15 @@ class TextForm:
 
     def sentence(self) -> str:
         """Say what was chosen."""
-        delimiters = {",": _("comma"), ";": _("semicolon"), "\t": _("tab"), "|": _("bar"), " ": _("space")}
-        said = _("read as {encoding}, {delimiter}-separated, {columns} columns, {header}").format(
+        sentence = _("read as {encoding}, {delimiter}-separated, {columns} columns, {header}").format(
             encoding=ENCODINGS.get(self.encoding, self.encoding),
-            delimiter=delimiters.get(self.delimiter, self.delimiter),
+            delimiter=self.delimiter,
             columns=self.columns,
             header=_("with a header") if self.header else _("no header"),
         )
         if self.titles:
-            said = _("{summary}; {count} lines above the table skipped").format(summary=said, count=self.titles)
-        return said
+            sentence = _("{summary}; {count} lines above the table skipped").format(summary=sentence, count=self.titles)
+        return sentence
 
 
 def detect_delimiter(lines: list[str], names: tuple[str, ...] | None) -> str:

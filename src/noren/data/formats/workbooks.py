@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from noren.data.formats.source import OLE, ZIP, Source, SourceLike, explain_damage
-from noren.data.formats.text_files import own_names
+from noren.data.formats.text_files import unique_names
 from noren.data.formats.text_layout import title_rows
 from noren.data.schema import Schema, ValueType
 from noren.errors import FileError, ParameterError, listing
@@ -52,7 +52,7 @@ class WorkbookSheet:
     name: str
     first_row: int
     is_first: bool
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[str] | None = None) -> WorkbookSheet:
@@ -73,13 +73,13 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
     with explain_damage(path, "Excel"):
         if sheet is not None and sheet not in book.sheet_names:
             raise FileError(say("no_such_sheet", name=sheet, names=listing(book.sheet_names)), file=path)
-        shown = [sheet] if sheet is not None else book.sheet_names
-        tops = {name: source.once(("top", name), functools.partial(_top, book, name)) for name in shown}
+        candidates = [sheet] if sheet is not None else book.sheet_names
+        tops = {name: source.once(("top", name), functools.partial(_top, book, name)) for name in candidates}
         chosen = _table_sheet(tops, names)
         rows, _height = tops[chosen]
         header = _header_row(rows, names)
         # all rows decide the type of a column: by default the first 1,000 do, and other values below them are lost
-        frame, said = source.once(
+        frame, notes = source.once(
             ("sheet", chosen, header),
             lambda: _named(
                 book.load_sheet(chosen, header_row=header, schema_sample_rows=None).to_polars(),
@@ -89,14 +89,14 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
     is_first = chosen == book.sheet_names[0]
     if frame.width == 0 or len(frame) == 0:
         raise FileError(say("sheet_empty", name=chosen), file=path)
-    words = say("read_sheet", sheet=chosen, columns=frame.width, rows=len(frame))
+    summary = say("read_sheet", form=f"Excel ({chosen})", columns=frame.width, rows=len(frame))
     if header:
-        words = _("{summary}; {count} lines above the table skipped").format(summary=words, count=header)
+        summary = _("{summary}; {count} lines above the table skipped").format(summary=summary, count=header)
     others = [name for name in book.sheet_names if name != chosen]
     if others:
         # which of them is meant can be said in the schema
-        said = (_("other sheets were not read: {names}").format(names=listing(others)), *said)
-    return WorkbookSheet(frame, chosen, header + 2, is_first, (words, *said))
+        notes = (_("other sheets were not read: {names}").format(names=listing(others)), *notes)
+    return WorkbookSheet(frame, chosen, header + 2, is_first, (summary, *notes))
 
 
 def _workbook(source: Source) -> Any:
@@ -154,13 +154,13 @@ def _named(frame: pl.DataFrame, header: Sequence[Sequence[str]]) -> tuple[pl.Dat
         return frame, ()
     cells = list(header[0])[: frame.width]
     empty = [i for i, name in enumerate(cells) if not name and frame.to_series(i).null_count() == len(frame)]
-    kept = [i for i in range(frame.width) if i not in empty]
-    names, said = own_names([cells[i] if i < len(cells) else "" for i in kept])
-    frame = frame.select(frame.to_series(i).alias(name) for i, name in zip(kept, names, strict=True))
+    filled = [i for i in range(frame.width) if i not in empty]
+    names, notes = unique_names([cells[i] if i < len(cells) else "" for i in filled])
+    frame = frame.select(frame.to_series(i).alias(name) for i, name in zip(filled, names, strict=True))
     if len(frame):
-        filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-        frame = frame[: int(filled[-1]) + 1 if len(filled) else 0]
-    return frame, said
+        rows = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+        frame = frame[: int(rows[-1]) + 1 if len(rows) else 0]
+    return frame, notes
 
 
 def _reject_other_archives(source: Source) -> str:
@@ -172,13 +172,13 @@ def _reject_other_archives(source: Source) -> str:
                 raise FileError(say("password"), file=path)
         return "xls"
     if head.lstrip().startswith(b"<"):
-        raise FileError(say("web_page"), file=path)
+        raise FileError(say("web_page", form="XML"), file=path)
     if not head.startswith(ZIP):
         return "xlsx"  # which says why it is not
     with explain_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
         members = set(archive.namelist())
     if "xl/workbook.bin" in members:
-        raise FileError(say("binary_workbook"), file=path)
+        raise FileError(say("other_format", form="binary_workbook"), file=path)
     if "content.xml" in members:
         return "ods"
     if "xl/workbook.xml" not in members and path.suffix.lower() not in _WORKBOOKS:
@@ -194,9 +194,9 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
     frames = list(blocks)
     frame = pl.concat(frames) if frames else pl.DataFrame(schema={c.name: c.dtype for c in schema.columns})
     # stop before values would be cut or rounded in silence
-    cure = _("write Parquet or CSV instead")
+
     if len(frame) >= 1 << 20 or frame.width > 1 << 14:
-        raise ParameterError(_("a sheet has at most 1,048,575 rows and 16,384 columns"), cure, file=path)
+        raise ParameterError(say("a sheet has at most 1,048,575 rows and 16,384 columns"), file=path)
     for column in schema.columns:
         value = pl.col(column.name)
         match column.type:
@@ -211,8 +211,14 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
         rows = frame.select(bad.fill_null(value=False)).to_series()
         if rows.any():
             at = int(rows.arg_true()[0])
-            rule = _("a sheet cannot store this value (at most 32,767 characters, 15 digits, dates from 1900)")
-            raise ParameterError(rule, cure, file=path, row=at + 2, column=column.name, value=frame[column.name][at])
+            cell = frame[column.name][at]
+            raise ParameterError(
+                say("a sheet cannot store this value (at most 32,767 characters, 15 digits, dates from 1900)"),
+                file=path,
+                row=at + 2,
+                column=column.name,
+                value=cell,
+            )
     formats = {
         ValueType.DATE: "yyyy-mm-dd",
         ValueType.TIME: "hh:mm:ss.000",
@@ -244,7 +250,7 @@ def _reject_bomb(path: Path) -> None:
                 while chunk := part.read(_CHUNK):
                     unpacked += len(chunk)
                     if unpacked > LARGEST_WORKBOOK:
-                        raise FileError(say("workbook_too_large", size=LARGEST_WORKBOOK), file=path)
+                        raise FileError(say("workbook_too_large", most=LARGEST_WORKBOOK), file=path)
                     extent.look_at(chunk)
                 extent.look_at(b"<")
             if extent.cells > LARGEST_SHEET:
@@ -283,7 +289,7 @@ class _Extent:
         letters, numbers = zip(*places, strict=True) if places else ((), ())
         self._rows = max([self._rows, *map(int, {*rows, *numbers})])
         # A is column 1, Z is 26, AA is 27
-        columns = (functools.reduce(lambda n, letter: n * 26 + letter - 64, one.upper(), 0) for one in set(letters))
+        columns = (functools.reduce(lambda n, letter: n * 26 + letter - 64, name.upper(), 0) for name in set(letters))
         self._columns = max([self._columns, *columns])
         self._more_rows += max(0, len(self._ROW.findall(data)) - len(rows))
         if len(self._CELL.findall(data)) > len(places):

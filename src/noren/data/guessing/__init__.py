@@ -61,5 +61,5 @@ class Question:
 def role_question(column: str, text: str, chosen: Role, roles: Sequence[Role]) -> Question:
     """Ask what a column is for; what was chosen is safe until somebody answers."""
     stays = _("keep the role {role}")
-    told = [Answer(role, _(_MEANINGS[role]) if role in _MEANINGS else stays.format(role=role)) for role in roles]
-    return Question("role", text, chosen=chosen, answers=tuple(told), column=column)
+    answers = [Answer(role, _(_MEANINGS[role]) if role in _MEANINGS else stays.format(role=role)) for role in roles]
+    return Question("role", text, chosen=chosen, answers=tuple(answers), column=column)

@@ -204,8 +204,8 @@ def _moment_type(filled: pl.Series, questions: list[Question]) -> dict[str, obje
             read = part.select(_sensible(kind, f).all().alias(f) for f in formats)
             formats = [f for f, fits in zip(formats, read.row(0) if formats else (), strict=True) if fits]
         if formats:
-            asked = _format_question(plain, kind, formats, short=short)
-            questions += [] if asked is None else [asked]
+            question = _format_question(plain, kind, formats, short=short)
+            questions += [] if question is None else [question]
             return {"type": kind, "format": formats[0], "width": 1.0}
         # each value in one of the usual ways: with and without seconds, with slashes and with dashes
         if _reads(plain, kind, None):
@@ -256,9 +256,9 @@ def swapped_format(pattern: str) -> str | None:
     for sign in "/-":
         for year in ("%Y", "%y"):
             ways = f"%d{sign}%m{sign}{year}", f"%m{sign}%d{sign}{year}"
-            for one, other in (ways, ways[::-1]):
-                if pattern.startswith(one):
-                    return pattern.replace(one, other, 1)
+            for order, other in (ways, ways[::-1]):
+                if pattern.startswith(order):
+                    return pattern.replace(order, other, 1)
     return None
 
 
@@ -269,17 +269,18 @@ def _number_question(filled: pl.Series, ways: tuple[str, str]) -> Question:
         "x", *(number_value(pl.col("x"), way).cast(pl.Float64).alias(way) for way in ways)
     )
     cell, *values = cells.filter(pl.col(ways[0]) != pl.col(ways[1])).row(0)
-    said = [f"{value:,.6g}" if value < 1000 else f"{value:,.0f}" for value in values]
-    return _which_question("number", filled.name, cell[:_LONGEST_EXAMPLE], dict(zip(ways, said, strict=True)))
+    readings = [f"{value:,.6g}" if value < 1000 else f"{value:,.0f}" for value in values]
+    return _which_question("number", filled.name, cell[:_LONGEST_EXAMPLE], dict(zip(ways, readings, strict=True)))
 
 
-def _which_question(about: Literal["format", "number"], column: str, cell: str, meant: Mapping[str, str]) -> Question:
+def _which_question(
+    about: Literal["format", "number"], column: str, cell: str, meanings: Mapping[str, str]
+) -> Question:
     """Ask what a cell means, by two ways of reading it; the first is taken."""
-    chosen, other = meant
-    asked = _("{column}: is {example} {one} or {other}? Every value allows both; {one} was chosen")
-    text = asked.format(column=column, example=cell, one=meant[chosen], other=meant[other])
-    label = _("{example} is {value}")
-    answers = (Answer(way, label.format(example=cell, value=value)) for way, value in meant.items())
+    chosen, other = meanings
+    text = _("{column}: is {example} {one} or {other}? Every value allows both; {one} was chosen")
+    text = text.format(column=column, example=cell, first=meanings[chosen], second=meanings[other])
+    answers = (Answer(way, f"{cell} = {value}") for way, value in meanings.items())
     return Question(about, text, chosen, tuple(answers), column)
 
 

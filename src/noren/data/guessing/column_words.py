@@ -105,7 +105,7 @@ def says(name: str, *words: Hint) -> bool:
 
 
 @functools.cache
-def last_said(name: str, *words: Hint) -> Hint | None:
+def last_hint(name: str, *words: Hint) -> Hint | None:
     """Return which of ``words`` a name ends with, as far as it has them: what it is a name *of*.
 
     >>> last_said("order_customer_id", Hint.ORDER, Hint.BUYER), last_said("customer_order_id", Hint.ORDER, Hint.BUYER)
@@ -115,7 +115,7 @@ def last_said(name: str, *words: Hint) -> Hint | None:
     places = []
     for word in words:
         matches = (_pattern(word).match(text, at) for at in reversed(range(len(text))))
-        places += [(found.end(), word) for found in itertools.islice(filter(None, matches), 1)]
+        places += [(match.end(), word) for match in itertools.islice(filter(None, matches), 1)]
     return max(places, key=lambda place: place[0])[1] if places else None
 
 

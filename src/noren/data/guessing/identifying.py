@@ -90,15 +90,15 @@ def identifying_columns(
     there = [column for column in columns if column.name in rows.columns]
     roles = {column.role: column.name for column in there}
     place = _RowSubject(rows, customer or roles.get(Role.CUSTOMER), roles.get(Role.ITEM))
-    found = {}
+    findings = {}
     for column in there:
         if column.name == place.customer or column.role == Role.CUSTOMER:
             continue
         look = _ColumnSample.of(column, rows[column.name], place)
-        one = None if look is None else _found(look)
-        if one is not None:
-            found[column.name] = one
-    return found
+        finding = None if look is None else _strongest_finding(look)
+        if finding is not None:
+            findings[column.name] = finding
+    return findings
 
 
 def looks_like_an_outcome(name: str) -> bool:
@@ -182,20 +182,20 @@ class _ColumnSample:
 
     def finding(self, kind: str, *, sure: bool, count: int | None = None) -> Identifying:
         """Return that the column identifies people, by its values where ``count`` of them look so, else by its name."""
-        said = _("the column name suggests {what} ({values:,} different values)")
+        evidence = _("the column name suggests {what} ({values:,} different values)")
         if count is not None:
-            said = _("{count:,} of {cells:,} values contain {what}")
+            evidence = _("{count:,} of {cells:,} values contain {what}")
         what = _(_LOOKS[kind])
-        evidence = said.format(count=count, cells=len(self.texts), values=self.distinct, what=what)
+        evidence = evidence.format(count=count, cells=len(self.texts), values=self.distinct, what=what)
         return Identifying(self.name, kind, sure, evidence)
 
-    def apart(self, kind: str, *, sure: bool, said: str | None = None) -> Identifying:
+    def apart(self, kind: str, *, sure: bool, evidence: str | None = None) -> Identifying:
         """Return that the column identifies people because its values differ."""
-        said = said or _("it has {values:,} different values in {cells:,} cells")
-        return Identifying(self.name, kind, sure, said.format(values=self.distinct, cells=len(self.known)))
+        evidence = evidence or _("it has {values:,} different values in {cells:,} cells")
+        return Identifying(self.name, kind, sure, evidence.format(values=self.distinct, cells=len(self.known)))
 
 
-def _found(look: _ColumnSample) -> Identifying | None:
+def _strongest_finding(look: _ColumnSample) -> Identifying | None:
     """Return how a column identifies people, or nothing: the first finding that is sure, else the first."""
     role, history = look.column.role, look.place.customer is not None
     bought = role in _BOUGHT or (not history and (role == Role.SENSITIVE or says(look.name, Hint.SENSITIVE)))
@@ -206,14 +206,14 @@ def _found(look: _ColumnSample) -> Identifying | None:
     if named is not None and named.sure:
         return named
     others = _by_soft_values(look), _by_structure(look)
-    findings = [one for one in (named, hard, *others) if one is not None]
+    findings = [finding for finding in (named, hard, *others) if finding is not None]
     if findings and history:
         # each item has one value though several people bought it: its maker, the address of its picture
         items, pairs, _values = look.place.pairs(look.place.item, look.name)
         buyers = look.place.pairs(look.place.item, str(look.place.customer))[1]
         if 0 < pairs <= 1.02 * items and buyers >= 1.5 * items:
             return None
-    return next((one for one in findings if one.sure), findings[0] if findings else None)
+    return next((finding for finding in findings if finding.sure), findings[0] if findings else None)
 
 
 # --- the name --------------------------------------------------------------------------------------------------------
@@ -295,10 +295,10 @@ def _by_hard_values(look: _ColumnSample, *, bought: bool) -> Identifying | None:
         marked = cells.filter(cells.str.contains("@", literal=True))
         count = int(marked.str.contains(_WORDS["patterns"]["e-mail"]).sum())
         if count and (count >= 0.5 * len(cells) or count >= max(2, 0.01 * len(cells))):
-            said = _("{count:,} of {cells:,} values contain {what}").format(
+            evidence = _("{count:,} of {cells:,} values contain {what}").format(
                 count=count, cells=len(cells), what=_("e-mail addresses")
             )
-            return Identifying(look.name, "e-mail", count >= 0.2 * len(cells), said)
+            return Identifying(look.name, "e-mail", count >= 0.2 * len(cells), evidence)
     plain = says(look.name, Hint.CONTACT) or (not bought and values >= 3)
     phones = look.count("phone") + (look.count("phone-plain") if plain else 0)
     if phones >= 0.5 * values:
@@ -361,9 +361,10 @@ _CHECKS: dict[str, Callable[[str], bool]] = {"card": _luhn, "iban": _iban, "my-n
 # --- names of people -------------------------------------------------------------------------------------------------
 
 _NAMES = _WORDS["names"]
-_JAPANESE = {part: [one.split("/") for one in _NAMES[f"japanese_{part}"].split()] for part in ("given", "surnames")}
+_JAPANESE = {part: [entry.split("/") for entry in _NAMES[f"japanese_{part}"].split()] for part in ("given", "surnames")}
 _GIVEN, _SURNAMES = (
-    {*_NAMES[part].split(), *(name for one in _JAPANESE[part] for name in one)} for part in ("given", "surnames")
+    {*_NAMES[part].split(), *(name for spellings in _JAPANESE[part] for name in spellings)}
+    for part in ("given", "surnames")
 )
 _TITLES = set(_NAMES["titles"].split())
 _HONORIFIC = re.compile(f"(?:{'|'.join(_NAMES['honorifics'].split())})$")
@@ -410,11 +411,11 @@ def _is_full_name(text: str) -> bool:
         return False
     if len(own) < len(words):
         return len(own) <= 6
-    family, comma, given = text.partition(",")
+    family, comma, first_names = text.partition(",")
     if not 2 <= len(own) <= 4 or max(map(len, own)) == 1:
         return False
     if comma:
-        return given.split()[:1] != [] and (given.split()[0] in _GIVEN or family.strip() in _SURNAMES)
+        return first_names.split()[:1] != [] and (first_names.split()[0] in _GIVEN or family.strip() in _SURNAMES)
     return own[0] in _GIVEN or (own[-1] in _GIVEN and own[0] in _SURNAMES)
 
 
@@ -430,8 +431,8 @@ def _by_structure(look: _ColumnSample) -> Identifying | None:
     if look.place.customer is not None:
         people = look.own_customers
         if people >= _FEW_CUSTOMERS and (people >= _FEW or not says(name, Hint.ATTRIBUTE, Hint.PLACE)):
-            said = _("nearly every customer has one value that no other customer has ({values:,} values)")
-            return look.apart("per-customer", sure=people >= _FEW, said=said)
+            evidence = _("nearly every customer has one value that no other customer has ({values:,} values)")
+            return look.apart("per-customer", sure=people >= _FEW, evidence=evidence)
         return look.apart("number", sure=False) if is_bare_id(name) and look.distinct == cells else _by_free_text(look)
     differ = look.distinct == cells > max(1, len(look.place.rows) / 2)
     if kind == ValueType.TEXT and differ and _called(name, "company"):
@@ -459,5 +460,5 @@ def _by_free_text(look: _ColumnSample) -> Identifying | None:
     long = texts.str.contains(r"\S\s+\S|[\u3041-\u30ff]").mean(), texts.str.len_chars().mean()
     if not (long[0] > _NEARLY and long[1] >= _LONG_TEXT):  # type: ignore[operator]
         return None
-    said = _("long texts that differ from row to row ({values:,} different values in {cells:,} cells)")
-    return look.apart("free-text", sure=False, said=said)
+    evidence = _("long texts that differ from row to row ({values:,} different values in {cells:,} cells)")
+    return look.apart("free-text", sure=False, evidence=evidence)

@@ -1,4 +1,4 @@
-"""Are rows purchases, or people? And whose purchases are they?
+"""Decision whether rows are purchases or people, and which column is the customer.
 
 A wrong answer counts the wrong people: where rows of purchases are taken for people, k counts rows. So what the file
 tells clearly is taken, and what could go either way is asked, with its evidence, before anything is protected.
@@ -47,12 +47,12 @@ _THINGS_BOUGHT = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DATE)
 
 @dataclass(frozen=True)
 class KindDecision:
-    """What rows are, the roles of their columns where they are purchases, and what must be asked and said."""
+    """What rows are, the roles of their columns where they are purchases, with questions and notes for the user."""
 
     kind: Kind
     roles: dict[str, Role]
     questions: tuple[Question, ...] = ()
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def decide(
@@ -63,7 +63,7 @@ def decide(
     Parameters
     ----------
     kind, customer
-        What somebody said: it is taken, and not asked again.
+        The user's decision: there is no question about it.
     """
     if customer is not None:
         names = [c.name for c in columns]
@@ -78,21 +78,20 @@ def decide(
         return _purchases(columns, head, customer)
     if kind == Kind.TABLE:
         return KindDecision(Kind.TABLE, {})
-    asked: tuple[Question, ...]
+    questions: tuple[Question, ...]
     if all(re.fullmatch(r"column\d+", c.name) for c in columns):
         placed = roles_by_position(columns, head, bought=kind == Kind.HISTORY)
         if placed:
             buyer = next(name for name, role in placed.items() if role == Role.CUSTOMER)
-            asked = ()
+            questions = ()
             if kind is None and not Repeats.of(head[buyer]).repeated and len(head) >= _FEWEST_ROWS:
-                words = _("every value of {column} occurs in one row: is each row a purchase?").format(column=buyer)
-                asked = (_kind_question(words, Kind.HISTORY),)
-            return KindDecision(Kind.HISTORY, placed, asked)
+                questions = (_kind_question(say("single_rows", column=buyer), Kind.HISTORY),)
+            return KindDecision(Kind.HISTORY, placed, questions)
     people = people_columns(columns, head)
     if kind == Kind.HISTORY:
         if people:
-            chosen, asked = _customer(people, head, columns)
-            return _purchases(columns, head, chosen.name, asked)
+            chosen, questions = _customer(people, head, columns)
+            return _purchases(columns, head, chosen.name, questions)
         roles = shop_roles(columns, head, None)
         free = [c for c in columns if c.name not in roles]
         unnamed = unnamed_people_columns(free, head) or [
@@ -102,20 +101,20 @@ def decide(
         ]
         if not unnamed:
             raise SchemaError(say("no_customer"))
-        asked = () if is_bare_id(unnamed[0].name) else (_customer_question(unnamed),)
-        return _purchases(columns, head, unnamed[0].name, asked)
-    numbered = [one for one in people if one.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
-    buyers = [one for one in people if one.naming != Naming.PERSON]  # patients and pupils do not buy
+        questions = () if is_bare_id(unnamed[0].name) else (_customer_question(unnamed),)
+        return _purchases(columns, head, unnamed[0].name, questions)
+    numbered = [column for column in people if column.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
+    buyers = [column for column in people if column.naming != Naming.PERSON]  # patients and pupils do not buy
     if buyers and (buyers[0] in numbered or not numbered):
         decision = _with_buyers(columns, head, buyers)
     elif numbered:
         decision = KindDecision(Kind.TABLE, {})
     else:
         decision = _with_nobody(columns, head)
-    repeating = [one for one in not_overruled(numbered) if one.counted.repeated]
+    repeating = [column for column in not_overruled(numbered) if column.counted.repeated]
     if decision.kind == Kind.TABLE and not decision.questions and repeating:
         # patients, pupils, employees: people where each has one row, and a question where some have more
-        return _asked_kind(columns, head, repeating[0])
+        return _undecided_kind(columns, head, repeating[0])
     return decision
 
 
@@ -123,7 +122,7 @@ def decide(
 
 
 def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[PeopleColumn]) -> KindDecision:
-    chosen, asked = _customer(buyers, head, columns)
+    chosen, questions = _customer(buyers, head, columns)
     roles = shop_roles(columns, head, chosen.name)
     there = set(roles.values())
     # a date is one of a purchase by its name
@@ -135,23 +134,20 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
         others = [name for name, role in roles.items() if role != Role.CUSTOMER]
         varying = any(varies_within(head, chosen.name, name) for name in others)
         if bought and varying and there & set(_THINGS_BOUGHT):
-            return _purchases(columns, head, chosen.name, asked)
-        return _asked_kind(columns, head, chosen)
+            return _purchases(columns, head, chosen.name, questions)
+        return _undecided_kind(columns, head, chosen)
     # (nearly) every customer has one row: purchases by their names, or a list of customers
     thing, money, day = there & {Role.ITEM, Role.INVOICE}, there & {Role.PRICE, Role.QUANTITY}, Role.DATE in there
     traits = any(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH, Hint.SENSITIVE, Hint.CONTACT, Hint.ADDRESS) for c in columns)
     if thing and day and (money or not traits):
-        said = _("(almost) every value of {column} occurs in one row; rows are read as purchases, one per customer")
-        decision = _purchases(columns, head, chosen.name, asked)
-        one_each = (said.format(column=chosen.name),) if len(head) > 1 else ()
-        return replace(decision, said=decision.said + one_each)
+        note = _("(almost) every value of {column} occurs in one row; rows are read as purchases, one per customer")
+        decision = _purchases(columns, head, chosen.name, questions)
+        notes = (note.format(column=chosen.name),) if len(head) > 1 else ()
+        return replace(decision, notes=decision.notes + notes)
     if chosen.counted.repeated:
-        return _asked_kind(columns, head, chosen)
+        return _undecided_kind(columns, head, chosen)
     if (thing and (money or day)) or (not traits and (thing or (day and money) or ordered)):
-        words = _(
-            "{bought} look like purchases, but every value of {column} occurs in one row: is each row a purchase?"
-        )
-        return _asked_kind(columns, head, chosen, words.format(column=chosen.name, bought=_things(roles)))
+        return _undecided_kind(columns, head, chosen, say("single_rows", column=chosen.name))
     return KindDecision(Kind.TABLE, {})
 
 
@@ -159,24 +155,26 @@ def _things(roles: dict[str, Role]) -> str:
     return listing([name for name, role in roles.items() if role not in (Role.CUSTOMER, Role.OTHER)], most=4)
 
 
-def _asked_kind(columns: Sequence[Column], head: pl.DataFrame, one: PeopleColumn, words: str = "") -> KindDecision:
+def _undecided_kind(
+    columns: Sequence[Column], head: pl.DataFrame, person: PeopleColumn, text: str = ""
+) -> KindDecision:
     """Ask whether rows are purchases, by default because people come again.
 
     For now they are taken as purchases where something is bought, for that counts people.
     """
-    if not words:
-        counted = one.counted
-        about = {"column": one.name, "repeated": counted.repeated}
-        words = say("repeated_values", **about, values=counted.distinct, rows=counted.filled)
-    roles = shop_roles(columns, head, one.name)
+    if not text:
+        counted = person.counted
+        about = {"column": person.name, "repeated": counted.repeated}
+        text = say("repeated_values", **about, values=counted.distinct, rows=counted.filled)
+    roles = shop_roles(columns, head, person.name)
     possible = bool(set(roles.values()) & set(_THINGS_BOUGHT))
     kind = Kind.HISTORY if possible else Kind.TABLE
-    return KindDecision(kind, roles if possible else {}, (_kind_question(words, kind),))
+    return KindDecision(kind, roles if possible else {}, (_kind_question(text, kind),))
 
 
-def _kind_question(words: str, chosen: Kind) -> Question:
+def _kind_question(text: str, chosen: Kind) -> Question:
     answers = (Answer("history", _("each row is a purchase")), Answer("table", _("each row is a person")))
-    return Question("kind", words, chosen=str(chosen), answers=answers, stops=True)
+    return Question("kind", text, chosen=str(chosen), answers=answers, stops=True)
 
 
 # --- which of several is the customer --------------------------------------------------------------------------------
@@ -187,24 +185,25 @@ def _customer(
 ) -> tuple[PeopleColumn, tuple[Question, ...]]:
     """Choose who bought of the columns that name people, and ask where two could."""
     # the shop's own telephone stands in every row and names nobody
-    people = [one for one in people if one.counted.distinct > 1 or one.naming != Naming.CONTACT] or people
+    people = [column for column in people if column.counted.distinct > 1 or column.naming != Naming.CONTACT] or people
     best = people[0]
-    for one in people[1:]:
-        if one.naming == best.naming and one.counted.each > best.counted.each and _split(best, one, head) == "finer":
-            best = one  # a number for each order, and one that comes again: Olist has both
+    for other in people[1:]:
+        more_rows = other.naming == best.naming and other.counted.each > best.counted.each
+        if more_rows and _split(best, other, head) == "finer":
+            best = other  # a number for each order, and one that comes again: Olist has both
     rivals = [
-        one
-        for one in people
-        if one is not best
-        and {one.naming, best.naming} <= {Naming.BUYER, Naming.HOUSEHOLD}
-        and one.counted.repeated
-        and not (one.naming == best.naming and _split(one, best, head) == "finer")
-        and _split(one, best, head) != "same"
+        column
+        for column in people
+        if column is not best
+        and {column.naming, best.naming} <= {Naming.BUYER, Naming.HOUSEHOLD}
+        and column.counted.repeated
+        and not (column.naming == best.naming and _split(column, best, head) == "finer")
+        and _split(column, best, head) != "same"
     ]
     if rivals:
-        values = {"one": best.counted.distinct, "other": rivals[0].counted.distinct, "rows": len(head)}
-        words = say("two_customers", first=best.name, second=rivals[0].name, **values)
-        return best, (_customer_question([best, *rivals], words),)
+        counts = {"first_values": best.counted.distinct, "second_values": rivals[0].counted.distinct}
+        text = say("two_customers", first=best.name, second=rivals[0].name, **counts, rows=len(head))
+        return best, (_customer_question([best, *rivals], text),)
     # a customer's number may be another name of the order's: every order has its own
     named = {role: name for name, role in shop_roles(columns, head, best.name).items()}
     order = named.get(Role.INVOICE)
@@ -213,24 +212,25 @@ def _customer(
         return best, ()
     if not (belongs(head, best.name, order) and belongs(head, order, best.name)):
         return best, ()
-    words = say("customer_or_order").format(column=best.name, order=order)
-    others = [one for one in people if one is not best and not belongs(head, one.name, order)]
-    return best, (_customer_question([best, *others], words),)
+    text = say("customer_or_order", column=best.name, order=order)
+    others = [column for column in people if column is not best and not belongs(head, column.name, order)]
+    return best, (_customer_question([best, *others], text),)
 
 
-def _split(one: PeopleColumn, other: PeopleColumn, head: pl.DataFrame) -> str:
-    """Say how ``one`` cuts rows, beside ``other``: the ``same`` way, ``finer`` (each value under one), or otherwise."""
-    under, over = (belongs(head, *pair, slack=0.0) for pair in ((one.name, other.name), (other.name, one.name)))
+def _split(column: PeopleColumn, other: PeopleColumn, head: pl.DataFrame) -> str:
+    """Return how ``column`` splits rows compared with ``other``: ``same``, ``finer`` (nested in it) or ``across``."""
+    pairs = ((column.name, other.name), (other.name, column.name))
+    under, over = (belongs(head, *pair, slack=0.0) for pair in pairs)
     return "same" if under and over else "finer" if under else "across"
 
 
-def _customer_question(people: Sequence[PeopleColumn], words: str = "") -> Question:
-    """Ask which column tells who bought, by default because none is called so; the first is taken."""
+def _customer_question(people: Sequence[PeopleColumn], text: str = "") -> Question:
+    """Ask which column is the customer, by default because none is named so; the first is chosen for now."""
     first, counted = people[0].name, people[0].counted
-    words = words or say("unnamed_customer", column=first, values=counted.distinct, rows=counted.filled)
+    text = text or say("unnamed_customer", column=first, values=counted.distinct, rows=counted.filled)
     label = _("{column} is the customer ({values:,} values)")
-    answers = tuple(Answer(one.name, label.format(column=one.name, values=one.counted.distinct)) for one in people)
-    return Question("customer", words, chosen=first, answers=answers, column=first, stops=True)
+    answers = tuple(Answer(c.name, label.format(column=c.name, values=c.counted.distinct)) for c in people)
+    return Question("customer", text, chosen=first, answers=answers, column=first, stops=True)
 
 
 # --- nobody who buys is named ----------------------------------------------------------------------------------------
@@ -250,8 +250,8 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> KindDecision:
     if (thing and Role.DATE in there) or len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY}) >= 2:
         if unnamed:
             return _purchases(columns, head, unnamed[0].name, (_customer_question(unnamed),))
-        words = _("{bought} look like purchases, but no column is the customer: is each row a purchase?")
-        return KindDecision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
+        text = _("{bought} look like purchases, but no column is the customer: is each row a purchase?")
+        return KindDecision(Kind.TABLE, {}, (_kind_question(text.format(bought=_things(roles)), Kind.TABLE),))
     # Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
     # else does not. Elsewhere a number that repeats may be people's if dates or little else go with it.
     traits = [c.name for c in columns if says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) and holds_plain_values(head[c.name])]
@@ -259,24 +259,23 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> KindDecision:
     nameless = not any(says(c.name, *Hint) for c in columns)
     likely = unnamed if Role.DATE in there or (nameless and len(columns) <= _FEW_COLUMNS) else []
     if varying:
-        likely = [one for one in unnamed if any(belongs(head, one.name, name) for name in varying)]
-    likely = [*(one for one in unnamed if is_bare_id(one.name)), *likely]
-    return _asked_kind(columns, head, likely[0]) if likely else KindDecision(Kind.TABLE, {})
+        likely = [column for column in unnamed if any(belongs(head, column.name, name) for name in varying)]
+    likely = [*(column for column in unnamed if is_bare_id(column.name)), *likely]
+    return _undecided_kind(columns, head, likely[0]) if likely else KindDecision(Kind.TABLE, {})
 
 
 # --- purchases -------------------------------------------------------------------------------------------------------
 
 
 def _purchases(
-    columns: Sequence[Column], head: pl.DataFrame, customer: str, asked: tuple[Question, ...] = ()
+    columns: Sequence[Column], head: pl.DataFrame, customer: str, questions: tuple[Question, ...] = ()
 ) -> KindDecision:
     """Return the roles of purchases whose customer is known."""
-    roles, said = shop_roles(columns, head, customer), list[str]()
+    roles, notes = shop_roles(columns, head, customer), list[str]()
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         shaped = bought_by_shape([c for c in columns if c.name not in roles], head)
         roles |= shaped
-        words = _("no other column fits, so {column} is read as the {role}")
-        said += [words.format(column=name, role=role) for name, role in shaped.items()]
+        notes += [_shape_note(name, role) for name, role in shaped.items()]
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         raise SchemaError(say("no_purchase"))
     # what a reader might miss: numbers of days that are no dates, names that stand for items
@@ -287,9 +286,13 @@ def _purchases(
                 values = head[column.name].cast(pl.Float64, strict=False)
                 low, high = values.min(), values.max()
                 if isinstance(low, float) and isinstance(high, float):
-                    words = _("{column} has numbers from {low:,.0f} to {high:,.0f}, not dates; it is read as other")
-                    said.append(words.format(column=column.name, low=low, high=high))
+                    note = _("{column} has numbers from {low:,.0f} to {high:,.0f}, not dates; it is read as other")
+                    notes.append(note.format(column=column.name, low=low, high=high))
     for name, role in roles.items():
         if role == Role.ITEM and says(name, Hint.DESCRIPTION):
-            said.append(_("no other column fits, so {column} is read as the {role}").format(column=name, role=role))
-    return KindDecision(Kind.HISTORY, roles, asked, tuple(said))
+            notes.append(_shape_note(name, role))
+    return KindDecision(Kind.HISTORY, roles, questions, tuple(notes))
+
+
+def _shape_note(column: str, role: Role) -> str:
+    return _("no other column fits, so {column} is read as the {role}").format(column=column, role=role)

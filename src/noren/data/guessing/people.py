@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from noren.data.formats.parse import holds_plain_values
 from noren.data.frames import Records
-from noren.data.guessing.column_words import Hint, is_bare, is_bare_id, last_said, says, spelled
+from noren.data.guessing.column_words import Hint, is_bare, is_bare_id, last_hint, says, spelled
 from noren.data.schema import Column, Kind, Role, Schema, ValueType
 from noren.errors import SchemaError
 from noren.i18n import _
@@ -68,12 +68,12 @@ def filled(values: pl.Series) -> pl.Series:
 
 
 def _is_filled(values: pl.Series) -> pl.Series:
-    said = values.is_not_null()
+    is_filled = values.is_not_null()
     if values.dtype == pl.String:
-        said &= values.str.strip_chars() != ""
+        is_filled &= values.str.strip_chars() != ""
     elif values.dtype.is_float():
-        said &= values.is_not_nan()
-    return said.fill_null(value=False)
+        is_filled &= values.is_not_nan()
+    return is_filled.fill_null(value=False)
 
 
 def may_name(column: Column) -> bool:
@@ -122,8 +122,7 @@ def belongs(head: pl.DataFrame, inner: str, outer: str, *, slack: float = 0.01) 
 
 
 def _both(head: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
-    said = _is_filled(head[first]) & _is_filled(head[second])
-    return head.select(first, second).filter(said)
+    return head.select(first, second).filter(_is_filled(head[first]) & _is_filled(head[second]))
 
 
 _FEW = 20
@@ -168,7 +167,7 @@ def naming_of(column: Column, values: pl.Series) -> Naming | None:
     True
     """
     name = column.name
-    word = last_said(name, *_ENTITIES)
+    word = last_hint(name, *_ENTITIES)
     if word not in _NAMINGS or not may_name(column) or not holds_plain_values(values):
         return None
     if says(name, *(other for other in _NOT_A_PERSON if not (word == Hint.CONTACT and other == Hint.ADDRESS))):
@@ -193,13 +192,13 @@ def not_overruled(people: Sequence[PeopleColumn]) -> list[PeopleColumn]:
     each customer or person has alone, and to a plain id. Two numbers of customers do not yield to each other, for one
     may be the order's.
     """
-    alone = [one for one in people if not one.counted.repeated and one.counted.filled]
-    own = {Naming.PERSON if is_bare_id(one.name) else one.naming for one in alone}
+    unique = [column for column in people if not column.counted.repeated and column.counted.filled]
+    own = {Naming.PERSON if is_bare_id(column.name) else column.naming for column in unique}
     weaker = {Naming.HOUSEHOLD, Naming.CARD, Naming.CONTACT, Naming.ROLE}
     if Naming.BUYER in own:
         weaker.add(Naming.PERSON)
     own &= {Naming.BUYER, Naming.PERSON}
-    return [one for one in people if one in alone or not (own and one.naming in weaker)]
+    return [column for column in people if column in unique or not (own and column.naming in weaker)]
 
 
 def people_columns(columns: Sequence[Column], head: pl.DataFrame) -> list[PeopleColumn]:
@@ -210,7 +209,7 @@ def people_columns(columns: Sequence[Column], head: pl.DataFrame) -> list[People
         if naming is not None:
             named.append(PeopleColumn(column.name, naming, Repeats.of(head[column.name])))
     # a number for each order is called customer too, where another is said to be unique to people
-    return sorted(named, key=lambda one: (one.naming, "_unique_" not in spelled(one.name)))
+    return sorted(named, key=lambda column: (column.naming, "_unique_" not in spelled(column.name)))
 
 
 def unnamed_people_columns(columns: Sequence[Column], head: pl.DataFrame) -> list[PeopleColumn]:
@@ -219,7 +218,7 @@ def unnamed_people_columns(columns: Sequence[Column], head: pl.DataFrame) -> lis
     They look like numbers, are many, come again and are no shop's, no town's and no product's; a column called ``id``
     comes first.
     """
-    found = []
+    candidates = []
     for column in columns:
         name, values = column.name, head[column.name]
         if says(name, *_NOT_A_PERSON, Hint.PLACE, Hint.ORDER, Hint.EVENT, Hint.GOODS, Hint.TOTAL, Hint.TIME, Hint.WORK):
@@ -235,8 +234,8 @@ def unnamed_people_columns(columns: Sequence[Column], head: pl.DataFrame) -> lis
         many = counted.distinct > _FEW or (counted.distinct > 2 and long)
         many = many and counted.each >= 1.5 and looks_like_ids(column, values)
         if counted.repeated > 0 and (bare or names_people or many):
-            found.append((not bare, -counted.distinct, PeopleColumn(name, Naming.BUYER, counted)))
-    return [one for *_order, one in sorted(found, key=lambda entry: entry[:2])]
+            candidates.append((not bare, -counted.distinct, PeopleColumn(name, Naming.BUYER, counted)))
+    return [column for *_order, column in sorted(candidates, key=lambda entry: entry[:2])]
 
 
 _MOST_SEEN: Final = 20_000_000
@@ -257,17 +256,15 @@ def reject_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
 
     The column that tells the fewest people counts, and rows that do not say whom they are about are one person each.
     """
-    telling = max(not_overruled(named), key=lambda one: one.counted.repeated, default=None)
+    telling = max(not_overruled(named), key=lambda column: column.counted.repeated, default=None)
     if telling is None or not telling.counted.repeated:
         return
     people = rows - telling.counted.repeated
-    words = _(
+    message = _(
         "{column} identifies people, and its {people:,} values occur in {rows:,} rows ({each} each), so k would count"
         " rows, not people"
     )
-    rule = words.format(column=telling.name, people=people, rows=rows, each=f"{rows / people:.3g}")
-    cure = _('declare rows as purchases (kind = "history", --rows purchases), or keep one row per person')
-    raise SchemaError(rule, cure)
+    raise SchemaError(message.format(column=telling.name, people=people, rows=rows, each=f"{rows / people:.3g}"))
 
 
 def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
@@ -275,7 +272,7 @@ def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
 
     What a guess takes as an identifier is not released, and need not number people: cases and tickets repeat.
     """
-    found: dict[str, Naming] = {}
+    by_column: dict[str, Naming] = {}
     for column in schema.columns:
         name = column.name
         if not may_identify(column) or not holds_plain_values(values := rows[name]):
@@ -285,15 +282,15 @@ def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
         if naming in (Naming.BUYER, Naming.HOUSEHOLD, Naming.CARD, Naming.PERSON):
             numbered = says(name, Hint.NUMBER) or column.role == Role.IDENTIFIER
             if numbered or (ids and filled(values).n_unique() > _FEW):
-                found[name] = naming
+                by_column[name] = naming
             continue
         # names, telephones and addresses are shared by people who are not the same
         shared = says(name, Hint.NAME, Hint.ADDRESS, Hint.BIRTH, Hint.PLACE, Hint.ATTRIBUTE, Hint.DATE)
         shared |= says(name, Hint.CONTACT) and "mail_" not in spelled(name)
         guessed = schema.guessed and not (is_bare_id(name) or says(name, Hint.CONTACT))
         if column.role == Role.IDENTIFIER and ids and not shared and not guessed:
-            found[name] = Naming.ROLE
-    return found
+            by_column[name] = Naming.ROLE
+    return by_column
 
 
 def may_identify(column: Column) -> bool:

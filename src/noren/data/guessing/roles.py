@@ -15,7 +15,7 @@ import polars as pl
 
 from noren.data.formats.parse import holds_plain_values
 from noren.data.guessing import Question, role_question
-from noren.data.guessing.column_words import Hint, last_said, says, spelled
+from noren.data.guessing.column_words import Hint, last_hint, says, spelled
 from noren.data.guessing.identifying import identifying_columns, looks_like_an_outcome
 from noren.data.guessing.people import Repeats, belongs, filled, may_name, naming_of
 from noren.data.schema import Column, Role, Scale, ValueType
@@ -102,7 +102,7 @@ def name_score(role: Role, name: str) -> float:
         says_all = all(says(name, *map(Hint, rule[part])) for part in ("says", "also") if part in rule)
         says_none = not says(name, *map(Hint, rule.get("not", ())))
         last = [Hint(word) for word in rule.get("last", ())]
-        ends_so = not last or last_said(name, *last) == last[0]
+        ends_so = not last or last_hint(name, *last) == last[0]
         if says_all and says_none and ends_so and re.search(rule.get("pattern", ""), spelled(name)):
             score: float = rule["score"] + rule.get("numbered", 0.0) * says(name, Hint.NUMBER)
             return score
@@ -170,13 +170,13 @@ def as_purchases(
     """
     customer = next(name for name, role in roles.items() if role == Role.CUSTOMER)
     with_roles = [column.model_copy(update={"role": roles.get(column.name, Role.OTHER)}) for column in columns]
-    found = identifying_columns(with_roles, head, customer=customer)
-    named = {name for name in found if roles.get(name, Role.OTHER) in (Role.OTHER, Role.INVOICE, Role.DESCRIPTION)}
+    findings = identifying_columns(with_roles, head, customer=customer)
+    named = {name for name in findings if roles.get(name, Role.OTHER) in (Role.OTHER, Role.INVOICE, Role.DESCRIPTION)}
     roles = roles | dict.fromkeys(named, Role.IDENTIFIER)
-    asked = [
-        one.question(roles[name], dict.fromkeys((Role.IDENTIFIER, Role.OTHER, roles[name])))
-        for name, one in found.items()
-        if not one.sure or name not in named
+    questions = [
+        finding.question(roles[name], dict.fromkeys((Role.IDENTIFIER, Role.OTHER, roles[name])))
+        for name, finding in findings.items()
+        if not finding.sure or name not in named
     ]
     described = []
     for column in columns:
@@ -193,7 +193,7 @@ def as_purchases(
         if role == Role.PRICE and column.type == ValueType.INTEGER:
             update |= {"type": ValueType.DECIMAL, "width": 1.0}
         described.append(column.model_copy(update=update))
-    return described, asked
+    return described, questions
 
 
 _FEW_VALUES, _FEW_OUTCOMES = 100, 10
@@ -205,22 +205,22 @@ def as_attributes(columns: Sequence[Column], head: pl.DataFrame) -> tuple[list[C
 
     What may identify people is taken as an identifier, for that is not released, and asked about where it is not sure.
     """
-    found = identifying_columns(columns, head)
+    findings = identifying_columns(columns, head)
     described = []
     for column in columns:
         values, update = head[column.name], dict[str, object](role=Role.OTHER)
         if holds_plain_values(values):
             role = Role.SENSITIVE if says(column.name, Hint.SENSITIVE) else Role.QUASI
-            update["role"] = Role.IDENTIFIER if column.name in found else role
+            update["role"] = Role.IDENTIFIER if column.name in findings else role
             if column.type == ValueType.TEXT and values.dtype == pl.String:
                 known = values.filter((values != "") & values.is_not_null()).unique()
                 if 0 < len(known) <= _FEW_VALUES:
                     update["domain"] = tuple(known.sort().to_list())
         described.append(column.model_copy(update=update))
-    asked = [one.question(Role.IDENTIFIER, _ROLES) for one in found.values() if not one.sure]
+    questions = [finding.question(Role.IDENTIFIER, _ROLES) for finding in findings.values() if not finding.sure]
     if not any(column.role == Role.SENSITIVE for column in described):
         words = _("Is {column} sensitive? No column is marked sensitive, so attribute disclosure is not checked")
         named = [c.name for c in described if c.role == Role.QUASI and looks_like_an_outcome(c.name)]
         few = [name for name in named if 2 <= Repeats.of(head[name]).distinct <= _FEW_OUTCOMES]
-        asked += [role_question(name, words.format(column=name), Role.QUASI, _ROLES) for name in few]
-    return described, asked
+        questions += [role_question(name, words.format(column=name), Role.QUASI, _ROLES) for name in few]
+    return described, questions

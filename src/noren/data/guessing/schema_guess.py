@@ -24,9 +24,9 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.formats.parquet import parquet_blocks, parquet_rows
-from noren.data.formats.parse import Lost, in_calendar, read_values, shown_cell
+from noren.data.formats.parse import Lost, in_calendar, printable_value, read_values
 from noren.data.formats.source import Source, SourceLike
-from noren.data.formats.text_files import column_names, own_names, text_blocks
+from noren.data.formats.text_files import column_names, text_blocks, unique_names
 from noren.data.formats.workbooks import excel_sheet
 from noren.data.guessing import Question
 from noren.data.guessing.column_types import (
@@ -53,7 +53,7 @@ class SchemaGuess:
     """A guessed schema, what was chosen and why, what a person should look at, and what was made of each column."""
 
     schema: Schema
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
     questions: tuple[Question, ...]
     understood: tuple[ParsedColumn, ...] = ()
 
@@ -71,25 +71,27 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
         if head is None:
             raise FileError(_("the file has no rows; give a file with at least one row"), file=path)
         rows = parquet_rows(source)
-        said = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=rows)
+        layout_note = _("read as Parquet, {columns} columns, {rows:,} rows").format(
+            form="Parquet", columns=head.width, rows=rows
+        )
     elif source.kind == "excel":
         sheet = excel_sheet(source)
-        head, (said, *more) = sheet.frame[:SAMPLE_ROWS], sheet.said
+        head, (layout_note, *more) = sheet.frame[:SAMPLE_ROWS], sheet.notes
         layout = {"sheet": None if sheet.is_first else sheet.name}
     else:
         form = source.text_form()
-        names, said = column_names(form), form.sentence()
+        names, layout_note = column_names(form), form.sentence()
         # UCI's files have a space after each delimiter
         strip = form.columns > 1 and all(cell.startswith(" ") for cell in form.first_line[1:])
         head = _first_rows(block for _row, block in text_blocks(source, form, strip=strip))
         if head is None:
             head = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
         head = head.rename(dict(zip(head.columns, names, strict=True)))
-        more = own_names(form.first_line)[1] if form.header else ()
+        more = unique_names(form.first_line)[1] if form.header else ()
         layout = {"delimiter": form.delimiter, "header": form.header, "encoding": form.encoding, "strip": strip}
-    guess = guess_columns(head, name, said=said, file=path, kind=kind, customer=customer)
+    guess = guess_columns(head, name, layout_note=layout_note, file=path, kind=kind, customer=customer)
     schema = guess.schema.model_copy(update={"text": guess.schema.text.model_copy(update=layout)})
-    return replace(guess, schema=schema, said=(guess.said[0], *more, *guess.said[1:]))
+    return replace(guess, schema=schema, notes=(guess.notes[0], *more, *guess.notes[1:]))
 
 
 def _first_rows(blocks: Iterable[pl.DataFrame]) -> pl.DataFrame | None:
@@ -105,7 +107,7 @@ def guess_columns(
     head: pl.DataFrame,
     name: str = "custom",
     *,
-    said: str = "",
+    layout_note: str = "",
     file: str | Path | None = None,
     kind: Kind | str | None = None,
     customer: str | None = None,
@@ -126,10 +128,10 @@ def guess_columns(
     >>> [str(column.role) for column in guess_columns(rows).schema.columns]
     ['customer', 'date', 'item']
     """
-    for given in head.columns:
-        problem = name_problem(given)
+    for column_name in head.columns:
+        problem = name_problem(column_name)
         if problem:
-            raise SchemaError(problem, file=file, value=given)
+            raise SchemaError(problem, file=file, value=column_name)
     head = pl.DataFrame([in_calendar(head[n]) for n in head.columns])
     questions: list[Question] = []
     columns = [guess_type(head[n], questions) for n in head.columns]
@@ -138,17 +140,19 @@ def guess_columns(
     except SchemaError as error:
         wrong = error.problem
         raise SchemaError(wrong.rule, wrong.cure, file=file, column=wrong.column, value=wrong.value) from None
-    told = [said] if said else []
+    notes = [layout_note] if layout_note else []
     if decision.kind == Kind.HISTORY:
-        columns, asked = as_purchases(columns, head, decision.roles)
+        columns, role_questions = as_purchases(columns, head, decision.roles)
     else:
-        columns, asked = as_attributes(columns, head)
+        columns, role_questions = as_attributes(columns, head)
     name_of_kind = _("history") if decision.kind == Kind.HISTORY else _("table")
     roles = listing([f"{c.name} = {c.role}" for c in columns])
-    told.append(_("guessed a {kind}: {roles}").format(kind=name_of_kind, roles=roles))
+    notes.append(_("guessed a {kind}: {roles}").format(kind=name_of_kind, roles=roles))
     schema = Schema(name=name[:100], kind=decision.kind, guessed=True, columns=tuple(columns))
     understood = tuple(understanding(head[column.name], column) for column in columns)
-    return SchemaGuess(schema, (*told, *decision.said), (*decision.questions, *questions, *asked), understood)
+    return SchemaGuess(
+        schema, (*notes, *decision.notes), (*decision.questions, *questions, *role_questions), understood
+    )
 
 
 LARGEST_DOMAIN = 100
@@ -215,7 +219,7 @@ class Widening:
             # the next type that reads every value
             values, before = block[name], self._columns[name]
             at = int(cells.arg_max() or 0)
-            self._gave_way.setdefault(name, (first_row + at, str(shown_cell(values[at : at + 1])), before.type))
+            self._gave_way.setdefault(name, (first_row + at, str(printable_value(values[at : at + 1])), before.type))
             candidates = [self._others.pop(name)] if name in self._others else []
             candidates += _wider(before)
             if values.dtype == pl.String and values.filter(cells).str.contains(_TOO_LONG).any():
@@ -232,10 +236,10 @@ class Widening:
         for name, column in self._columns.items():
             if column.width is not None and column.type == ValueType.DECIMAL:
                 # steps may be finer than the grid
-                found = width_of(typed[name].drop_nulls())
-                width = None if found is None else min(column.width, found)
+                finest = width_of(typed[name].drop_nulls())
+                width = None if finest is None else min(column.width, finest)
                 if width != column.width and not (
-                    found is not None and on_grid(typed[name].drop_nulls(), column.width)
+                    finest is not None and on_grid(typed[name].drop_nulls(), column.width)
                 ):
                     self._columns[name] = column.model_copy(update={"width": width})
             domain = self._domains[name]
@@ -264,19 +268,19 @@ class Widening:
         whole = self._guess.model_copy(update={"columns": tuple(columns)})
         if whole.kind == Kind.HISTORY and not whole.with_role(Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY):
             # nothing else tells of a purchase: the role stays, on texts
-            kept = [c.model_copy(update={"role": self._guess[c.name].role}) for c in columns]
-            whole = whole.model_copy(update={"columns": tuple(kept)})
+            texts = [c.model_copy(update={"role": self._guess[c.name].role}) for c in columns]
+            whole = whole.model_copy(update={"columns": tuple(texts)})
         return whole
 
-    def said(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """Say which types gave way, and to what."""
-        told = []
+        notes = []
         for name, (row, value, guessed) in self._gave_way.items():
             now = str(self._columns[name].type)
             if now != guessed:
-                words = _("{column}: read as {type}, because row {row} has {value}")
-                told.append(words.format(column=name, type=now, row=row, value=quoted(value)))
-        return tuple(told)
+                note = _("{column}: read as {type}, because row {row} has {value}")
+                notes.append(note.format(column=name, type=now, row=row, value=quoted(value)))
+        return tuple(notes)
 
 
 def _wider(column: Column) -> Iterator[Column]:

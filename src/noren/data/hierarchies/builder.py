@@ -1,4 +1,4 @@
-"""The values of one column as a hierarchy lists them, and what every builder of hierarchies is.
+"""Base class of the builders of hierarchies, and the values of a column that they get.
 
 A builder is a small value with its parameters, read from one line of text. The command line, the page and the REST
 interface ask in the same words: ``by`` names the builder, ``with`` holds what it needs (``5, 10, 20``), ``other`` is
@@ -27,12 +27,12 @@ from noren.tables import table_of
 if TYPE_CHECKING:
     from typing import Self
 
-_SHOWN: Final = 10
+_MOST_LISTED: Final = 10
 
 
 @dataclass(frozen=True)
 class ColumnValues:
-    """A column of data for which a hierarchy is to be made; ``progress`` is told of long work."""
+    """A column of data for which a hierarchy is to be made; ``progress`` reports long work."""
 
     records: Records
     column: Column
@@ -67,8 +67,8 @@ class ColumnValues:
     @cached_property
     def rows(self) -> pl.Series:
         """How many rows each of :attr:`texts` has."""
-        found = self.texts.to_frame("0").join(self.counts, on="0", how="left", maintain_order="left")
-        return found["rows"].fill_null(0)
+        counted = self.texts.to_frame("0").join(self.counts, on="0", how="left", maintain_order="left")
+        return counted["rows"].fill_null(0)
 
     def hierarchy(self, levels: Sequence[pl.Series]) -> Hierarchy:
         """Return the hierarchy of :attr:`texts` by the labels of each level."""
@@ -113,44 +113,47 @@ class Builder(ABC):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        """Return the parameters that somebody typed; by default there are none."""
+        """Return the parameters in a text; by default there are none."""
         if text.strip():
             raise ParameterError(_("{by} takes no parameters; omit them").format(by=cls.by), value=text)
         return ()
 
     @classmethod
-    def _numbers(cls, text: str, rule: str) -> list[float]:
-        """Return the numbers of a list that a person typed; ``rule`` is told of others."""
+    def _numbers(cls, text: str) -> list[float]:
+        """Return the numbers of a list in a text."""
         try:
             return [float(part) for part in parts_of(text.replace(";", ","))]
         except ValueError:
-            raise cls._misread(text, rule) from None
+            raise cls._misread(text) from None
 
     @classmethod
-    def _misread(cls, text: str, rule: str) -> ParameterError:
-        return ParameterError(rule, _("write them like {example}").format(example=cls.example), value=text)
+    def _misread(cls, text: str) -> ParameterError:
+        message = _("{by} expects {parameters}; write them like {example}")
+        return ParameterError(message.format(by=cls.by, parameters=_(cls.asks), example=cls.example), value=text)
 
-    def _reject_misfits(self, column: str, texts: pl.Series, rule: str, cure: str) -> None:
-        """Stop at values that it has neither a place nor a label for; ``rule`` tells the first ``values``."""
+    def _reject_misfits(self, column: str, texts: pl.Series, by: str = "") -> None:
+        """Stop at values that the builder, or the way ``by`` of it, cannot group and has no label for."""
         if len(texts) and not self.other:
-            named = listing([quoted(text) for text in texts], _SHOWN)
-            raise ParameterError(rule.format(values=named), cure, column=column)
+            message = _("{by} cannot group these values: {values}; correct them, or set a label for all other values")
+            values = listing([quoted(text) for text in texts], _MOST_LISTED)
+            raise ParameterError(message.format(by=by or self.by, values=values), column=column)
 
-    def _fitted(self, values: ColumnValues, fits: pl.Series, levels: Sequence[pl.Series], rule: str) -> Hierarchy:
+    def _fitted(self, values: ColumnValues, fits: pl.Series, levels: Sequence[pl.Series]) -> Hierarchy:
         """Return the hierarchy of the values that fit; others become ``other``, or stop it where that is empty."""
         fits = fits.fill_null(value=False)
-        cure = _("correct them, or set a label for all other values")
-        self._reject_misfits(values.name, values.texts.filter(~fits), rule, cure)
+        self._reject_misfits(values.name, values.texts.filter(~fits))
         other = pl.lit(self.other)
         return values.hierarchy([pl.select(pl.when(fits).then(own).otherwise(other)).to_series() for own in levels])
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values; stop where they are of a type it is not for, or there are none."""
         if values.column.type not in self.types:
-            rule = _("{by} does not apply to values of type {type}").format(by=self.by, type=values.column.type)
-            about = table_of(__name__).items()
-            names = ", ".join(by for by, said in about if values.column.type in said.get("types", ValueType))
-            raise ParameterError(rule, _("use one of {names}").format(names=names), column=values.name)
+            problem = _("{setting} does not apply to values of type {type}")
+            builders = table_of(__name__).items()
+            names = ", ".join(by for by, about in builders if values.column.type in about.get("types", ValueType))
+            remedy = _("use one of {names}").format(names=names)
+            problem = problem.format(setting=self.by, type=values.column.type)
+            raise ParameterError(problem, remedy, column=values.name)
         if not len(values.texts):
             raise ParameterError(_("the column has no values; name another column"), column=values.name)
         return self._build(values)
@@ -161,7 +164,7 @@ class Builder(ABC):
 
 
 def parts_of(text: str) -> list[str]:
-    """Return the parts of a list that a person typed, also with the commas of Japanese text.
+    """Return the parts of a comma-separated list, also with Japanese commas.
 
     >>> parts_of("5, 10、20,")
     ['5', '10', '20']

@@ -28,7 +28,7 @@ from noren.i18n import _
 
 _CODE_LENGTHS: Final = range(2, 13)
 _MOST_MASKS: Final = 4
-_SHOWN: Final = 12
+_MOST_EXAMPLES: Final = 12
 
 
 class Usual(Builder, by="usual"):
@@ -67,8 +67,8 @@ def usual_builder(values: ColumnValues) -> Builder:
 
 
 BUILDERS: Final[Mapping[str, type[Builder]]] = {
-    one.by: one
-    for one in (
+    builder.by: builder
+    for builder in (
         Usual, Widths, Quantiles, Cuts, Dates, Hours, Prefix, Postcode, Icd, Municipality, PlaceName, Groups, Rare,
         Similar, FromColumn, KeepOrSuppress,
     )
@@ -95,7 +95,7 @@ def builder_of(by: str, text: str = "", other: str = "") -> Builder:
 
 def builders_for(column: Column) -> list[type[Builder]]:
     """Return the builders that can group a column's values."""
-    return [one for one in BUILDERS.values() if column.type in one.types]
+    return [builder for builder in BUILDERS.values() if column.type in builder.types]
 
 
 def class_sizes(hierarchy: Hierarchy, counts: pl.DataFrame, column: Column) -> list[dict[str, Any]]:
@@ -105,18 +105,18 @@ def class_sizes(hierarchy: Hierarchy, counts: pl.DataFrame, column: Column) -> l
     """
     labels = canonical(hierarchy, column).labels
     counted = labels.join(counts, on="0", how="left", maintain_order="left").with_columns(pl.col("rows").fill_null(0))
-    found = []
+    levels = []
     for level in range(hierarchy.depth):
         own = counted.group_by(pl.col(str(level)).alias("label"), maintain_order=True).agg(pl.col("rows").sum())
         some = own.filter(pl.col("rows") > 0)
         if column.scale == Scale.NOMINAL:
             some = some.sort("rows", descending=True, maintain_order=True)
-        found.append(
+        levels.append(
             {
                 "labels": len(own),
                 "least": int(some["rows"].min() or 0),  # type: ignore[arg-type]
-                "shown": [[label, rows] for label, rows in some.head(_SHOWN).iter_rows()],
-                "more": max(0, len(some) - _SHOWN),
+                "shown": [[label, rows] for label, rows in some.head(_MOST_EXAMPLES).iter_rows()],
+                "more": max(0, len(some) - _MOST_EXAMPLES),
             }
         )
-    return found
+    return levels

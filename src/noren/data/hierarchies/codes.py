@@ -41,7 +41,7 @@ class Prefix(Builder, by="prefix"):
         parts = parts_of(text)
         lengths = tuple(int(part) for part in parts if part.isdecimal() and 0 < int(part) <= 1_000)
         if len(lengths) < len(parts) or any(b >= a for a, b in itertools.pairwise(lengths)):
-            raise cls._misread(text, _("numbers of characters must decrease from level to level, down to 1"))
+            raise cls._misread(text)
         return lengths
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -62,7 +62,7 @@ class Postcode(Prefix, by="postcode"):
     def _read(cls, text: str) -> tuple[int, ...]:
         lengths = super()._read(text or cls.example)
         if lengths[0] > 6:
-            raise ParameterError(_("a post code has seven digits; keep at most six"), value=text)
+            raise ParameterError.out_of_range(cls.by, lengths[0], "a post code has seven digits; keep at most six")
         return lengths
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -79,7 +79,7 @@ class Postcode(Prefix, by="postcode"):
             else digits.str.slice(0, 3) + dash + digits.str.slice(3, length - 3) + SAYS_NOTHING * (7 - length)
             for length in self.parameters
         ]
-        return self._fitted(values, fits, levels, _("not seven-digit post codes: {values}"))
+        return self._fitted(values, fits, levels)
 
 
 class Icd(Builder, by="icd"):
@@ -88,7 +88,7 @@ class Icd(Builder, by="icd"):
     def _build(self, values: ColumnValues) -> Hierarchy:
         plain = folded(values.texts).str.to_uppercase()
         levels = [plain.str.slice(0, length) + SAYS_NOTHING for length in (3, 1)]
-        return self._fitted(values, plain.str.contains(_ICD), levels, _("not ICD-10 codes: {values}"))
+        return self._fitted(values, plain.str.contains(_ICD), levels)
 
 
 def mask_hierarchy(name: str, values: Iterable[str]) -> Hierarchy:
@@ -142,9 +142,7 @@ class Municipality(Builder, by="municipality"):
                     )
                 )
         if units != [unit for unit in known if unit in units]:
-            raise ParameterError(
-                _("levels must go from narrow to wide; write them like {example}").format(example=cls.example)
-            )
+            raise cls._misread(text)
         return tuple(units)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -156,8 +154,8 @@ class Municipality(Builder, by="municipality"):
         fits = names.is_not_null() & codes.str.contains(r"^\d{2}$|^\d{5}$|^\d{6}$") & _checked(codes)
         regions = names.replace_strict(_REGION_OF, default=None, return_dtype=pl.String)
         levels = {"prefecture": codes.str.slice(0, 2) + " " + names, "region": regions}
-        rule = _("not municipality codes, or their check digit is wrong: {values}")
-        return self._fitted(values, fits, [levels[unit] for unit in self.parameters], rule)
+
+        return self._fitted(values, fits, [levels[unit] for unit in self.parameters])
 
 
 def _checked(codes: pl.Series) -> pl.Series:
@@ -194,5 +192,5 @@ class PlaceName(Municipality, by="place"):
         if not (cities != prefectures).any():
             levels["municipality"] = []  # prefectures alone
         chosen = [labels for unit in self.parameters for labels in levels[unit]]
-        rule = _("values that do not start with a prefecture: {values}")
-        return self._fitted(values, prefectures.is_not_null(), chosen, rule)
+
+        return self._fitted(values, prefectures.is_not_null(), chosen)

@@ -1,4 +1,4 @@
-"""A hierarchy: what each value of a column becomes, level by level, and all ways in which it can contradict itself.
+"""Generalisation hierarchies: reading, writing, checking, and the meaning of labels.
 
 Its file is one that ARX writes: ``value;label;…;*``, one row per value, one file per column.
 
@@ -7,7 +7,7 @@ A label means what anybody reads in it: a range of numbers, a part of a code, a 
 hierarchy alone.
 
 Many files can be looked at at once, by themselves and beside the data (:func:`check_files`): every problem of every
-file is told.
+file is reported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from noren.data.formats.render import value_text
 from noren.data.formats.source import read_all_bytes
 from noren.data.frames import Records
 from noren.data.schema import Column, Scale
-from noren.errors import FileError, FormatError, InputError, Problem, listing
+from noren.errors import FileError, FormatError, InputError, Problem, listing, suggestion
 from noren.i18n import _
 from noren.tables import Texts
 
@@ -44,7 +44,7 @@ MISSING_MARK: Final = "?"
 """A text that says a value is missing, as in UCI's files, unless a hierarchy lists it; so does an empty cell."""
 DELIMITER: Final = ";"
 MOST_PROBLEMS: Final = 1_000
-"""Problems of one kind that are told of one file."""
+"""Problems of one kind that are reported of one file."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class CheckedRows:
 
     def hierarchy(self, name: str, file: Path | None) -> Hierarchy:
         """Return the hierarchy; stop at the first problem."""
-        for said in self.problems:
-            raise FormatError(said.rule, said.cure, file=file, row=said.row, value=said.value)
+        for problem in self.problems:
+            raise FormatError(problem.rule, problem.cure, file=file, row=problem.row, value=problem.value)
         return Hierarchy(name, self.labels)
 
 
@@ -114,24 +114,24 @@ def checked_rows(listed: Sequence[Sequence[str]]) -> CheckedRows:
     >>> for problem in checked_rows([("a", "x", "*"), ("b", "*"), ("a", "y", "*")]).problems:
     ...     print(problem.row, problem.value, problem.rule)
     2 b;* this row has 2 levels, the first one 3
-    3 a the value is listed twice, with other labels
+    3 a the value is listed twice with different labels
     """
     if not listed:
-        said = Problem(None, None, None, say("no_values", reason=_("no rows")))
-        return CheckedRows(pl.DataFrame(schema={"0": pl.String}), (said,))
+        empty = Problem(None, None, None, say("no_rows"))
+        return CheckedRows(pl.DataFrame(schema={"0": pl.String}), (empty,))
     depth = len(listed[0])
     whole, problems = list[tuple[Any, ...]](), list[Problem]()
     for number, row in enumerate(listed, start=1):
         if len(row) == depth and "" not in row:
             whole.append((number, *row))
             continue
-        words = say("row_of_other_length", count=len(row), depth=depth)
+        message = say("row_of_other_length", count=len(row), depth=depth)
         if len(row) == depth:
-            words = say("row_with_hole", level=list(row).index(""))
-        problems.append(Problem(number, None, DELIMITER.join(row), words))
+            message = say("row_with_hole", level=list(row).index(""))
+        problems.append(Problem(number, None, DELIMITER.join(row), message))
     types: dict[str, Any] = {"row": pl.UInt32} | {str(level): pl.String for level in range(depth)}
-    found = checked_labels(pl.DataFrame(whole, schema=types, orient="row"))
-    return CheckedRows(found.labels, (*problems[:MOST_PROBLEMS], *found.problems))
+    checked = checked_labels(pl.DataFrame(whole, schema=types, orient="row"))
+    return CheckedRows(checked.labels, (*problems[:MOST_PROBLEMS], *checked.problems))
 
 
 def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
@@ -140,8 +140,8 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
     once = numbered.unique(numbered.columns[1:], keep="first", maintain_order=True)
     # the second row of each value that has rows with other labels
     twice = once.filter(pl.col("0").is_duplicated()).group_by("0", maintain_order=True).agg(pl.col("row").get(1))
-    words = say("value_listed_twice")
-    problems = [Problem(row, None, value, words) for value, row in twice.head(MOST_PROBLEMS).iter_rows()]
+    message = say("value_listed_twice")
+    problems = [Problem(row, None, value, message) for value, row in twice.head(MOST_PROBLEMS).iter_rows()]
     # the first row of each label that has another label above it than in a row before; values listed twice are told
     first_rows = once.unique("0", keep="first", maintain_order=True)
     for level in range(1, once.width - 2):
@@ -151,9 +151,9 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
         )
         wrong = first.filter(pl.col(above) != pl.col("first")).unique(here, keep="first", maintain_order=True)
         chosen = wrong.select("row", "0", here=here, above=above, first="first", at="at").head(MOST_PROBLEMS)
-        for row, value, label, one, other, at in chosen.iter_rows():
-            words = say("two_labels_above", label=label, level=level, one=one, other=other, row=at)
-            problems.append(Problem(row, None, value, words))
+        for row, value, label, here, there, at in chosen.iter_rows():
+            message = say("two_labels_above", label=label, level=level, here=here, there=there, row=at)
+            problems.append(Problem(row, None, value, message))
     return CheckedRows(once.drop("row"), (*problems, *_circles(once)))
 
 
@@ -168,21 +168,22 @@ def _circles(numbered: pl.DataFrame) -> Iterator[Problem]:
     above: dict[str, list[str]] = {}
     for here, there in steps.iter_rows():
         above.setdefault(here, []).append(there)
-    for _found in range(MOST_PROBLEMS):
+    for _number in range(MOST_PROBLEMS):
         try:
             TopologicalSorter(above).prepare()
         except CycleError as error:
-            way = list(reversed(error.args[1]))
+            cycle = list(reversed(error.args[1]))
         else:
             return
-        above[way[0]].remove(way[1])
+        above[cycle[0]].remove(cycle[1])
         row = numbered.filter(
             pl.any_horizontal(
-                (pl.col(str(level)) == way[0]) & (pl.col(str(level + 1)) == way[1]) for level in range(labels.width - 1)
+                (pl.col(str(level)) == cycle[0]) & (pl.col(str(level + 1)) == cycle[1])
+                for level in range(labels.width - 1)
             )
         )
         number = int(row["row"][0]) if len(row) else None
-        yield Problem(number, None, way[0], say("circular", way=" → ".join(way)))
+        yield Problem(number, None, cycle[0], say("circular", cycle=" → ".join(cycle)))
 
 
 _LARGEST_FILE = 2**28
@@ -224,21 +225,20 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise FileError(say("no_such_folder"), file=folder)
+        raise FileError(say("no_hierarchies"), file=folder)
     files = sorted(folder.glob("*.csv"))
-    found: dict[str, Hierarchy] = {}
+    hierarchies: dict[str, Hierarchy] = {}
     for column in columns:
         own = [file for file in files if column_of_file(file, [column])]
         if len(own) > 1:
             names = listing([file.name for file in own])
-            raise FileError(say("column_two_hierarchies", column=column, files=names), file=folder)
+            raise FileError(say("several_files", column=column, files=names), file=folder)
         if own:
-            found[column] = read_hierarchy(own[0], column)
-    if not found:
+            hierarchies[column] = read_hierarchy(own[0], column)
+    if not hierarchies:
         example = f"{columns[0] if columns else 'age'}.csv"
-        words = say("no_hierarchy_for", columns=listing(list(columns)), example=example)
-        raise FileError(words, file=folder)
-    return found
+        raise FileError(say("no_hierarchy_for", columns=listing(list(columns)), example=example), file=folder)
+    return hierarchies
 
 
 def column_of_file(file: Path, columns: Iterable[str]) -> str | None:
@@ -305,7 +305,7 @@ def canonical(hierarchy: Hierarchy, column: Column) -> Hierarchy:
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """What was found of one file.
+    """The result of checking one file.
 
     Attributes
     ----------
@@ -330,17 +330,17 @@ class CheckedFile:
             "column": self.column,
             "values": None if self.hierarchy is None else len(self.hierarchy.values),
             "levels": None if self.hierarchy is None else self.hierarchy.depth,
-            "problems": [one.as_dict() | {"message": one.sentence(self.file.name)} for one in self.problems],
+            "problems": [p.as_dict() | {"message": p.sentence(self.file.name)} for p in self.problems],
             "notes": list(self.notes),
         }
 
 
 def files_in(paths: Iterable[Path]) -> list[Path]:
     """Return the files that are meant: a folder means all CSV files in it."""
-    found = [file for path in paths for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])]
-    if not found:
+    files = [file for path in paths for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])]
+    if not files:
         raise FileError(say("no_hierarchies"))
-    return found
+    return files
 
 
 def check_files(
@@ -358,7 +358,7 @@ def check_files(
         How many levels a file may have.
     """
     named = [column or (file.stem if records is None else column_of_file(file, records.schema.names)) for file in files]
-    found = []
+    results = []
     for file, own in zip(files, named, strict=True):
         problems: list[Problem] = []
         hierarchy = None
@@ -370,16 +370,19 @@ def check_files(
         except InputError as error:
             problems += error.problems
         if hierarchy is not None and most_levels is not None and hierarchy.depth > most_levels:
-            words = say("too_many_levels", count=hierarchy.depth, most=most_levels)
-            problems.append(Problem(1, None, None, words))
+            message = say("too_many_levels", count=hierarchy.depth, most=most_levels)
+            problems.append(Problem(1, None, None, message))
         if records is not None:
             if own is None:
-                words = say("name_of_no_column", example=f"{records.schema.names[0]}.csv")
-                problems.append(Problem(None, None, None, words))
+                message = say("name_of_no_column", example=f"{records.schema.names[0]}.csv")
+                problems.append(Problem(None, None, None, message))
             elif own not in records.schema.names:
-                problems.append(Problem(None, own, None, say("no_such_column")))
+                names = records.schema.names
+                message = say("data_no_column", name=own, hint=suggestion(own, names), names=listing(names))
+                problems.append(Problem(None, None, None, message))
             elif named.count(own) > 1:
-                problems.append(Problem(None, own, None, say("column_with_two_files")))
+                same = listing([other.name for other, name in zip(files, named, strict=True) if name == own])
+                problems.append(Problem(None, None, None, say("several_files", column=own, files=same)))
             if own in records.schema.names and hierarchy is not None:
                 # each value of the data that is not listed, with the first row that has it
                 try:
@@ -391,14 +394,14 @@ def check_files(
                     other = values.filter(~pl.col("text").is_in(listed)).group_by("text", maintain_order=True)
                     counted = other.agg(pl.col("row").first(), pl.len().alias("rows")).head(MOST_PROBLEMS)
                     for text, row, rows in counted.iter_rows():
-                        words = say("value_not_listed", rows=rows, row=row)
-                        problems.append(Problem(None, own, text, words))
+                        message = say("value_not_listed", rows=rows, row=row)
+                        problems.append(Problem(None, own, text, message))
         notes: tuple[str, ...] = ()
         if hierarchy is not None and hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() > 1:
             note = _("the last level has several labels, so some rows may stay different; end each row with *")
             notes = (note,)
-        found.append(CheckedFile(file, own, hierarchy, tuple(problems), notes))
-    return found
+        results.append(CheckedFile(file, own, hierarchy, tuple(problems), notes))
+    return results
 
 
 # --- what labels mean -------------------------------------------------------------------------------------------------
@@ -432,14 +435,14 @@ def number_range(label: str) -> Range | None:
     (20.0, 80.0, None)
     """
     text = label.strip()
-    if found := _BETWEEN.match(text):
-        return Range(float(found[1]), float(found[2]))
-    if found := _BRACKETS.match(text):
-        return Range(float(found[2]), float(found[3]), found[1] in "](", found[4] in "[)")
-    if found := _BELOW.match(text):
-        return Range(-math.inf, float(found[2]), open_high=found[1] == "<")
-    if found := _ABOVE.match(text):
-        return Range(float(found[2] or found[3]), math.inf, open_low=found[1] == ">")
+    if match := _BETWEEN.match(text):
+        return Range(float(match[1]), float(match[2]))
+    if match := _BRACKETS.match(text):
+        return Range(float(match[2]), float(match[3]), match[1] in "](", match[4] in "[)")
+    if match := _BELOW.match(text):
+        return Range(-math.inf, float(match[2]), open_high=match[1] == "<")
+    if match := _ABOVE.match(text):
+        return Range(float(match[2] or match[3]), math.inf, open_low=match[1] == ">")
     return None
 
 
@@ -449,13 +452,13 @@ def date_range(label: str) -> tuple[dt.date, dt.date] | None:
     >>> date_range("1990-Q2")
     (datetime.date(1990, 4, 1), datetime.date(1990, 6, 30))
     """
-    found = _DAYS.match(label.strip())
-    if found is None or int(found[1]) == 0 or not 1 <= int(found[2] or 1) <= 12:
+    match = _DAYS.match(label.strip())
+    if match is None or int(match[1]) == 0 or not 1 <= int(match[2] or 1) <= 12:
         return None
-    year, quarter = int(found[1]), int(found[3] or 0)
+    year, quarter = int(match[1]), int(match[3] or 0)
     first, last = (3 * quarter - 2, 3 * quarter) if quarter else (1, 12)
-    if found[2]:
-        first = last = int(found[2])
+    if match[2]:
+        first = last = int(match[2])
     return dt.date(year, first, 1), dt.date(year, last, calendar.monthrange(year, last)[1])
 
 
@@ -465,5 +468,5 @@ def prefix(label: str) -> str | None:
     >>> prefix("80**"), prefix("Bern")
     ('80', None)
     """
-    found = _MASKED.match(label.strip())
-    return found[1] if found else None
+    match = _MASKED.match(label.strip())
+    return match[1] if match else None

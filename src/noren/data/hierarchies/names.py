@@ -1,4 +1,4 @@
-"""Hierarchies of names: by given groups, by how common they are, by how alike they are written, by another column.
+"""Hierarchies of names: by custom groups, by frequency, by similar spelling, by another column.
 
 Names that are written alike are joined to the commonest of them; the same names give the same groups.
 """
@@ -46,15 +46,15 @@ def alike(
     plain = names.str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars()
     plain = pl.select(pl.when(plain == "").then(names).otherwise(plain)).to_series()
     likeness = _likeness(plain, min(thresholds), progress)
-    whose = np.arange(len(names))
+    leader = np.arange(len(names))
     levels = []
     for threshold in thresholds:
-        leads = np.unique(whose)
+        leads = np.unique(leader)
         joined = leads[_joined(likeness[leads][:, leads], threshold)]
         to = np.arange(len(names))
         to[leads] = joined
-        whose = to[whose]
-        levels.append(whose)
+        leader = to[leader]
+        levels.append(leader)
     return levels
 
 
@@ -82,29 +82,29 @@ def _joined(likeness: csr_matrix, threshold: float) -> Whole:
     """Return each name's leader: in rounds, a name leads if none before it that is like it is still free."""
     edges = likeness.tocoo()
     keep = edges.data >= threshold - 1e-12
-    one, other, dice = edges.row[keep].astype(np.int64), edges.col[keep].astype(np.int64), edges.data[keep]
+    name, other, dice = edges.row[keep].astype(np.int64), edges.col[keep].astype(np.int64), edges.data[keep]
     count = likeness.shape[0]
     free, leads = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
     while free.any():
-        alive = free[one] & free[other]
+        alive = free[name] & free[other]
         first = np.full(count, count, dtype=np.int64)
-        np.minimum.at(first, one[alive], other[alive])
+        np.minimum.at(first, name[alive], other[alive])
         new = free & (first >= np.arange(count))  # a name is like itself, so that the first like it may be itself
         leads |= new
         free[new] = False
-        free[other[new[one]]] = False
-    led = leads[other] & ~leads[one]
-    order = np.lexsort((other[led], -dice[led], one[led]))
-    followers, whom = one[led][order], other[led][order]
+        free[other[new[name]]] = False
+    led = leads[other] & ~leads[name]
+    order = np.lexsort((other[led], -dice[led], name[led]))
+    followers, leaders = name[led][order], other[led][order]
     own, at = np.unique(followers, return_index=True)
     leader = np.arange(count)
-    leader[own] = whom[at]
+    leader[own] = leaders[at]
     return leader
 
 
 _OTHER: Final = "other"
 _MOST_LEVELS: Final = 20
-_SHOWN: Final = 10
+_MOST_LISTED: Final = 10
 ALIKE_MARK: Final = "≈ "
 """What the label of names that are written alike begins with; the commonest of them follows."""
 
@@ -117,7 +117,7 @@ class KeepOrSuppress(Builder, by="values"):
 
 
 class Groups(Builder, by="groups"):
-    """Groups that somebody made: lines ``value;group;wider group``, or JSON ``{"group": ["value", …]}``, nested or not.
+    """Custom groups: lines ``value;group;wider group``, or JSON ``{"group": ["value", …]}``, nested or not.
 
     A value in two groups is an error; so is one of the data in no group, unless ``other`` names one for them.
 
@@ -131,44 +131,40 @@ class Groups(Builder, by="groups"):
             try:
                 listed = list(_rows_in(json.loads(text), ()))
             except (ValueError, RecursionError) as error:
-                rule = _("the groups are not valid JSON ({reason})").format(reason=error)
-                raise ParameterError(rule, _write_json()) from None
+                message = _("the groups are not valid JSON ({reason}); write them like {example}")
+                raise ParameterError(message.format(reason=error, example=cls.example)) from None
         else:
             lines = [[cell.strip() for cell in row] for row in rows_of_text(text.lstrip("\ufeff"))]
             for row in lines:  # one without a group says nothing, and the top is added to all
                 while len(row) > 1 and row[-1] in ("", SAYS_NOTHING):
                     row.pop()
             listed = [tuple(row) for row in lines if len(row) > 1]
-        if not listed:
-            raise ParameterError(say("no_groups"))
+        if not listed or not all(listed):
+            raise cls._misread(text)
         depth = max(map(len, listed))
         return tuple((*row, *row[-1:] * (depth - len(row))) for row in listed)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
-        found = checked_rows([(*row, SAYS_NOTHING) for row in self.parameters])
-        if found.problems:
-            raise ValueInCellError.of(found.problems)
-        grouped = found.labels
+        checked = checked_rows([(*row, SAYS_NOTHING) for row in self.parameters])
+        if checked.problems:
+            raise ValueInCellError.of(checked.problems)
+        grouped = checked.labels
         left = values.texts.filter(~values.texts.is_in(grouped["0"].implode()))
-        cure = _("correct them, or set a label for all other values")
-        self._reject_misfits(values.name, left, _("values without a group: {values}"), cure)
+        self._reject_misfits(values.name, left)
         rest = left.to_frame("0").with_columns(pl.lit(self.other).alias(name) for name in grouped.columns[1:-1])
         all_rows = pl.concat([grouped, rest.with_columns(pl.lit(SAYS_NOTHING).alias(grouped.columns[-1]))]).sort("0")
         return Hierarchy.of_labels(values.name, all_rows["0"], [all_rows[name] for name in grouped.columns[1:-1]])
 
 
-def _write_json() -> str:
-    return _("write them like {example}").format(example='{"group": ["value", …]}')
-
-
 def _rows_in(groups: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield each value with its groups, the narrowest first; an empty tuple for anything but groups and lists."""
     if isinstance(groups, Mapping) and len(above) < _MOST_LEVELS:
         for label, inner in groups.items():
             yield from _rows_in(inner, (str(label), *above))
     elif isinstance(groups, list) and above and all(isinstance(value, str | int | float) for value in groups):
         yield from ((str(value), *above) for value in groups)
     else:
-        raise ParameterError(_("groups contain lists of values, or groups"), _write_json())
+        yield ()
 
 
 class Rare(Builder, by="frequency"):
@@ -179,11 +175,10 @@ class Rare(Builder, by="frequency"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        rule = _("thresholds must be increasing whole numbers from 2")
-        least = cls._numbers(text, rule)
+        least = cls._numbers(text)
         grows = all(after > before for before, after in itertools.pairwise(least))
         if not least or len(least) > _MOST_LEVELS or not grows or not all(n >= 2 and n.is_integer() for n in least):
-            raise cls._misread(text, rule)
+            raise cls._misread(text)
         return tuple(map(int, least))
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -207,11 +202,14 @@ class Similar(Builder, by="similarity"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        rule = _("similarities must decrease from level to level, between 1 and 0.2")
-        thresholds = cls._numbers(text or "0.5", rule)
+        thresholds = cls._numbers(text or "0.5")
         falls = all(after < before for before, after in itertools.pairwise(thresholds))
-        if not 0 < len(thresholds) <= _MOST_LEVELS or not falls or not all(0.2 <= one <= 1 for one in thresholds):
-            raise cls._misread(text, rule)
+        if (
+            not 0 < len(thresholds) <= _MOST_LEVELS
+            or not falls
+            or not all(0.2 <= threshold <= 1 for threshold in thresholds)
+        ):
+            raise cls._misread(text)
         return tuple(thresholds)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -231,7 +229,7 @@ class Similar(Builder, by="similarity"):
 
 
 class FromColumn(Builder, by="column"):
-    """Values by another column of the same data, as cities by prefecture. What contradicts is told with its rows.
+    """Values by another column of the same data, as cities by prefecture. Contradictions are errors with their rows.
 
     A value whose other column is empty in some rows has what the other rows say. One that is empty in all stops the
     work, unless ``other`` names a label.
@@ -241,7 +239,7 @@ class FromColumn(Builder, by="column"):
     def _read(cls, text: str) -> tuple[Any, ...]:
         columns = tuple(parts_of(text))
         if not columns or len(columns) > _MOST_LEVELS:
-            raise ParameterError(say("no_column"), value=text)
+            raise cls._misread(text)
         return columns
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -255,19 +253,18 @@ class FromColumn(Builder, by="column"):
             pairs = pairs.sort(["below", "rows", "above"], descending=[False, True, False])
             split = pairs.filter(pl.col("below").is_duplicated()).group_by("below", maintain_order=True).agg(pl.all())
             if len(split):  # more than one lies above a text: every such text is told, with its rows
-                told = []
-                for text, labels, counts in split.head(_SHOWN).iter_rows():
+                examples = []
+                for text, labels, counts in split.head(_MOST_LISTED).iter_rows():
                     some = [f"{label} {rows:,}" for label, rows in zip(labels, counts, strict=True)][:4]
-                    told.append(f"{quoted(text)} ({', '.join(some)})")
-                listed = ", ".join(told) + (", …" if len(split) > _SHOWN else "")
+                    examples.append(f"{quoted(text)} ({', '.join(some)})")
+                listed = ", ".join(examples) + (", …" if len(split) > _MOST_LISTED else "")
                 about = {"count": len(split), "name": name, "column": column, "values": listed}
                 raise ParameterError(say("several_above", **about), column=name)
             one_above = pairs.select("below", "above")
-            found = texts.to_frame("below").join(one_above, on="below", how="left", maintain_order="left")
-            cure = _("correct them, or set a label for all other values")
-            rule = _("values with an empty {column}: {values}").replace("{column}", column)
-            self._reject_misfits(name, texts.filter(found["above"].is_null()).unique().sort(), rule, cure)
-            texts = found["above"].fill_null(self.other)
+            joined = texts.to_frame("below").join(one_above, on="below", how="left", maintain_order="left")
+            empty = texts.filter(joined["above"].is_null()).unique().sort()
+            self._reject_misfits(name, empty, f"{self.by} {column}")
+            texts = joined["above"].fill_null(self.other)
             levels.append(texts)
             below, name = above, column
         return values.hierarchy(levels)

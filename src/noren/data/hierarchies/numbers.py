@@ -27,7 +27,6 @@ from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, texts
 from noren.data.schema import Column, ValueType
 from noren.errors import ParameterError, suggestion
-from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.tables import Texts
 
@@ -45,9 +44,9 @@ class Widths(Builder, by="widths"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        widths = cls._numbers(text, _("this is not a list of numbers"))
+        widths = cls._numbers(text)
         if len(widths) > _MOST_LEVELS or not all(0 < width <= _LARGEST for width in widths):
-            raise ParameterError(say("wrong_widths", most=_MOST_LEVELS))
+            raise cls._misread(text)
         return tuple(widths)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -63,15 +62,11 @@ class Cuts(Builder, by="cuts"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        levels = [
-            _bounded(cls._numbers(part, _("this is not a list of numbers")))
-            for part in text.replace("／", "/").split("/")
-        ]
-        if not all(levels):
-            raise ParameterError(say("level_without_cuts", example=cls.example))
+        levels = [_bounded(cls._numbers(part)) for part in text.replace("／", "/").split("/")]
+
         for cuts in levels:
-            if any(after <= before for before, after in itertools.pairwise(cuts)):
-                raise ParameterError(say("unsorted_cuts"), value=_listed(cuts))
+            if not cuts or any(after <= before for before, after in itertools.pairwise(cuts)):
+                raise cls._misread(text)
         for finer, coarser in itertools.pairwise(levels):
             extra = [cut for cut in coarser if cut not in finer]
             if extra:
@@ -90,13 +85,12 @@ class Quantiles(Builder, by="quantiles"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-        rule = _("numbers of ranges must be whole numbers from 2")
-        counts = _bounded(cls._numbers(text or cls.example, rule))
+
+        counts = _bounded(cls._numbers(text or cls.example))
         if not counts or any(count != int(count) or not 2 <= count <= 10_000 for count in counts):
-            raise cls._misread(text, rule)
-        for finer, coarser in itertools.pairwise(counts):
-            if coarser >= finer or finer % coarser:
-                raise ParameterError(say("counts_not_divisors", finer=finer, coarser=coarser))
+            raise cls._misread(text)
+        if any(coarser >= finer or finer % coarser for finer, coarser in itertools.pairwise(counts)):
+            raise cls._misread(text)
         return tuple(map(int, counts))
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -124,7 +118,7 @@ def _between_cuts(values: ColumnValues, levels: Sequence[Sequence[float]]) -> Hi
     """Return the hierarchy whose levels have ranges between cuts."""
     column, grid = values.column, values.column.grid
     points = _grid_points(column, values.typed)
-    shown = []
+    labels = []
     for cuts in map(np.asarray, levels):
         starts, names = _cut_texts(cuts), [SAYS_NOTHING]
         if len(cuts) and points.on_grid and np.allclose(cuts / grid, np.rint(cuts / grid), rtol=0, atol=1e-6):
@@ -134,8 +128,8 @@ def _between_cuts(values: ColumnValues, levels: Sequence[Sequence[float]]) -> Hi
         elif len(cuts):
             inner = [f"[{low}, {high}[" for low, high in itertools.pairwise(starts)]
             names = [f"<{starts[0]}", *inner, f"≥{starts[-1]}"]
-        shown.append(pl.Series(names).gather(np.searchsorted(cuts, points.numbers, side="right")))
-    return Hierarchy.of_labels(column.name, _texts(points.numbers, column), shown)
+        labels.append(pl.Series(names).gather(np.searchsorted(cuts, points.numbers, side="right")))
+    return Hierarchy.of_labels(column.name, _texts(points.numbers, column), labels)
 
 
 def _cut_texts(cuts: NDArray[Any]) -> list[str]:
@@ -266,10 +260,10 @@ _FIRST_UNITS: Final = ("month", "quarter", "year")
 
 def _of_era(day: pl.Expr, label: Callable[[str], pl.Expr]) -> pl.Expr:
     """Return the label that ``label`` makes of each era, for the days that lie in it."""
-    found = pl.lit(_BEFORE_ERAS)
+    labels = pl.lit(_BEFORE_ERAS)
     for era, first in ERAS.items():
-        found = pl.when(day >= first).then(label(era)).otherwise(found)
-    return found
+        labels = pl.when(day >= first).then(label(era)).otherwise(labels)
+    return labels
 
 
 def _era_year(day: pl.Expr, era: str) -> pl.Expr:
@@ -319,13 +313,13 @@ class Dates(Builder, by="dates"):
             if isinstance(low, dt.date) and isinstance(high, dt.date) and (high - low).days < LONGEST_GRID:
                 typed = pl.date_range(low, high, eager=True)
         labels = [UNITS[unit](pl.col("0").cast(pl.Date)).alias(unit) for unit in self.parameters]
-        shown = typed.to_frame("0").select(value_text(pl.col("0"), column), *labels)
+        labelled = typed.to_frame("0").select(value_text(pl.col("0"), column), *labels)
         for here, above in itertools.pairwise(self.parameters):
-            two = shown.group_by(here, maintain_order=True).agg(pl.col(above).unique(maintain_order=True))
+            two = labelled.group_by(here, maintain_order=True).agg(pl.col(above).unique(maintain_order=True))
             for label, over in two.filter(pl.col(above).list.len() > 1).head(1).iter_rows():
-                said = say("not_nested", here=here, above=above, label=label, one=over[0], other=over[1])
-                raise ParameterError(*said, column=column.name)
-        return Hierarchy.of_labels(column.name, shown["0"], [shown[unit] for unit in self.parameters])
+                about = {"not_nested": here, "above": above, "label": label, "first": over[0], "second": over[1]}
+                raise ParameterError(say("not_nested", **about), column=column.name)
+        return Hierarchy.of_labels(column.name, labelled["0"], [labelled[unit] for unit in self.parameters])
 
 
 class Hours(Builder, by="hours"):
@@ -343,5 +337,5 @@ def date_hierarchy(name: str, values: Iterable[dt.date]) -> Hierarchy:
     """
     days = pl.Series("0", sorted(set(values)), dtype=pl.Date)
     units = [UNITS[unit](pl.col("0")).alias(unit) for unit in _FIRST_UNITS]
-    shown = days.to_frame().select(UNITS["day"](pl.col("0")), *units)
-    return Hierarchy.of_labels(name, shown["0"], [shown[unit] for unit in _FIRST_UNITS])
+    labelled = days.to_frame().select(UNITS["day"](pl.col("0")), *units)
+    return Hierarchy.of_labels(name, labelled["0"], [labelled[unit] for unit in _FIRST_UNITS])

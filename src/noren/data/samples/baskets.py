@@ -422,27 +422,27 @@ def _new_articles(shop: Catalogue, people: Customers, of: Whole, month: Whole, r
         likes = rng.random(todo.size) < people.favourite_chance[who]
         low = np.where(likes, shop.category_range[favourite], 0)
         high = np.where(likes, shop.category_range[favourite + 1], shop.goods)
-        found = _by_popularity(shop, low, high, u)
+        articles = _by_popularity(shop, low, high, u)
         if turn == 0:
             # siblings follow the last slot that is not a sibling itself
             sibling = rng.random(slots) < _SIBLING
             sibling[np.flatnonzero(np.diff(of, prepend=-1))] = False
-            leader = found[np.maximum.accumulate(np.where(sibling, 0, np.arange(slots)))]
+            leader = articles[np.maximum.accumulate(np.where(sibling, 0, np.arange(slots)))]
             alike = _by_popularity(shop, shop.family_start[leader], shop.family_end[leader], u)
-            found = np.where(sibling, alike, found)
-        in_season = rng.random(todo.size) < season[shop.category[found], month[todo]]
-        key = who * shop.goods + found
+            articles = np.where(sibling, alike, articles)
+        in_season = rng.random(todo.size) < season[shop.category[articles], month[todo]]
+        key = who * shop.goods + articles
         # what is taken is sorted, and ends with a key that nobody has
         fresh = np.flatnonzero(in_season & (taken[np.searchsorted(taken, key)] != key))
         _keys, first = np.unique(key[fresh], return_index=True)
-        kept = fresh[first]
-        article[todo[kept]] = found[kept]
+        unique = fresh[first]
+        article[todo[unique]] = articles[unique]
         open_still = np.ones(todo.size, dtype=np.bool_)
-        open_still[kept] = False
+        open_still[unique] = False
         todo = todo[open_still]
         if not todo.size:
             return article
-        taken = np.sort(np.concatenate((taken, key[kept])), kind="stable")
+        taken = np.sort(np.concatenate((taken, key[unique])), kind="stable")
     _fill(shop, article, of, todo, rng)
     return article
 

@@ -143,14 +143,12 @@ def _check(customers: int, rows: int, items: int, seed: int, block_rows: int) ->
     for name, value in {"customers": customers, "items": items, "seed": seed, "block_rows": block_rows}.items():
         least = 0 if name == "seed" else 1
         if value < least:
-            raise ParameterError(say("too_small", name=name, value=value, least=least))
-    if rows < customers:
-        raise ParameterError(say("too_few_rows", rows=rows, customers=customers))
-    if rows > customers * MOST_ROWS_PER_CUSTOMER:
-        least = -(-rows // MOST_ROWS_PER_CUSTOMER)
-        raise ParameterError(say("too_many_rows", rows=rows, customers=customers, least=least))
+            raise ParameterError.out_of_range(name, value, f"{name} >= {least}")
+    if not customers <= rows <= customers * MOST_ROWS_PER_CUSTOMER:
+        allowed = f"{customers} <= rows <= {customers * MOST_ROWS_PER_CUSTOMER} (customers = {customers})"
+        raise ParameterError.out_of_range("too_few_rows", rows, allowed)
     if items > MOST_ITEMS:
-        raise ParameterError(say("too_many_items", items=items, most=MOST_ITEMS))
+        raise ParameterError.out_of_range("too_many_items", items, f"items <= {MOST_ITEMS}")
 
 
 def _stream(seed: int, *place: int) -> np.random.Generator:
@@ -297,8 +295,7 @@ def sample_blocks(
 ) -> Iterator[pl.DataFrame]:
     """Return blocks of generated purchases in the columns of ``schema``."""
     if schema.kind != Kind.HISTORY:
-        names = "sample, pwscup2016, pwscup2017, pwscup2018, online-retail"
-        raise ParameterError(say("not_a_history", schema=schema.name, names=names))
+        raise ParameterError(say("not_a_history", schema=schema.name, kind=schema.kind, other=Kind.HISTORY))
     columns = []
     for column in schema.columns:
         if column.role == Role.DATE and column.type == ValueType.DATETIME:

@@ -144,5 +144,5 @@ def _drawn(rng: np.random.Generator, weights: Real) -> Whole:
     """Draw a value for each row, given the logarithms of the weights of its values."""
     shares = np.cumsum(np.exp(weights - weights.max(axis=1, keepdims=True)), axis=1)
     beyond = rng.random(len(weights))[:, None] * shares[:, -1:] >= shares
-    found: Whole = np.minimum(beyond.sum(axis=1), weights.shape[1] - 1).astype(np.int64)
-    return found
+    places: Whole = np.minimum(beyond.sum(axis=1), weights.shape[1] - 1).astype(np.int64)
+    return places

@@ -145,8 +145,8 @@ def _sampled_jaccard(pairs: Whole, n: int, rng: np.random.Generator) -> tuple[fl
         pair = np.repeat(np.arange(high - low), size)
         place = np.arange(pair.size) - np.repeat(np.cumsum(size) - size, size) + first[small[low:high]][pair]
         wanted = (large[low:high][pair] << 32) | (pairs[place] & 0xFFFFFFFF)
-        found = pairs[np.searchsorted(pairs, wanted).clip(max=pairs.size - 1)] == wanted
-        overlap = np.bincount(pair, found, minlength=high - low)
+        shared = pairs[np.searchsorted(pairs, wanted).clip(max=pairs.size - 1)] == wanted
+        overlap = np.bincount(pair, shared, minlength=high - low)
         similarity[low:high] = overlap / (size + sizes[large[low:high]] - overlap)
         low = high
     return float(similarity.mean()), float(similarity.std(ddof=1) / np.sqrt(SAMPLED_PAIRS))
