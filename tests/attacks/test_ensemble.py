@@ -148,7 +148,7 @@ def test_whoever_sees_through_swapped_rows_is_followed_and_not_outvoted() -> Non
 
 def test_the_truth_is_not_looked_at() -> None:
     data, release = shop(), swapped()
-    hidden = replace(release, secret=Secret.nobodys())
+    hidden = replace(release, secret=Secret.empty())
     one, other = (attack(data, shown, "ensemble", members=["s6", "s8"], seed=4) for shown in (release, hidden))
     assert one.pairs.equals(other.pairs)
     assert one.notes == other.notes
@@ -162,8 +162,8 @@ def test_a_sole_voice_that_knows_is_heard_among_noise() -> None:
     said |= {name: whole.with_columns(pl.col("pseudonym").shuffle(at)) for at, name in enumerate(("s7", "jaccard"))}
     ballot = Ballot.of({name: Guess(name, pairs) for name, pairs in said.items()}, shown)
     rehearsed = RehearsalResult.of(ballot, truth)
-    assert rehearsed.found["s1"] == 0.5
-    assert rehearsed.found[rehearsed.best] >= 0.5
+    assert rehearsed.hit_rates["s1"] == 0.5
+    assert rehearsed.hit_rates[rehearsed.best] >= 0.5
     pairs, skill, _divided = rehearsed.followed(ballot, ballot.agreed())
     assert skill.argmax() == 0
     assert pairs.join(truth, on=["pseudonym", "customer"]).height >= 20

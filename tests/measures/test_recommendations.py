@@ -76,5 +76,5 @@ def test_generalised_releases_are_refused(small: History) -> None:
     release = noren.protect(small, "generalize-by-count", k=3, seed=1)
     for name in ("e1", "e2", "e3", "e4", "e5"):
         assert "exact" in measures[name].needs
-        with pytest.raises(ParameterError, match=f"{name} compares exact values, and the release has sets"):
+        with pytest.raises(ParameterError, match=f"{name} needs exact values, but the release has sets"):
             noren.measure(small, release, name)

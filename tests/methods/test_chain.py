@@ -171,7 +171,7 @@ class TestFromPython:
         ([], "the chain has no steps; give at least one method"),
         (["thinn"], r"step 1: there is no 'thinn' in noren\.methods \(did you mean thin\?\)"),
         (["thin", {"method": "thin", "share": 2}], "step 2: share = 2 does not fit thin: .*; which share"),
-        (["thin", {"method": "thin", "shar": 0.2}], r"step 2: thin has no parameter shar \(did you mean share\?\)"),
+        ([{"method": "thin", "shar": 0.2}], r"step 2: thin has no parameter shar \(did you mean share\?\)"),
         ([{"method": "generalize-by-count"}], "step 1: generalize-by-count needs the parameter k"),
         ([{"method": "perturb", "days": -1}], "step 1: days = -1 does not fit perturb"),
         ([{"share": 0.1}], 'step 1 names no method; write method = "…", one of chain, generalize'),

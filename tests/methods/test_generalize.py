@@ -33,7 +33,7 @@ from noren.methods import generalize as module
 from noren.methods import methods
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
-from noren.methods.shared_values import in_words
+from noren.methods.shared_values import measured_values
 from noren.progress import silent
 from noren.protocols import Evidence
 
@@ -122,7 +122,7 @@ def test_pairs_of_the_final_data_are_optimal(shared: Path) -> None:
     from noren.engines.blocks import map_blocks
     from noren.kernels.sharing.pairing import PairTable, pair_tariff
 
-    laid = method._laid(original, in_words(original, None)[0], people(original.frame["customer"])[0])
+    laid = method._rows_to_search(original, measured_values(original, None)[0], people(original.frame["customer"])[0])
     table = PairTable(laid.rows, pair_tariff(2, suppress=True), map_blocks)
     pairs = np.argwhere(np.triu(np.ones_like(table.bound, dtype=bool), 1))
     assert table.ask(pairs, np.full(len(pairs), 1e200)).all()
@@ -279,14 +279,14 @@ def test_a_block_alone_gives_the_groups_that_the_whole_gives() -> None:
     """What another engine relies on: units of the whole, rows of a block, its number and the seed."""
     original = some_history(60, 9)
     method = Generalize(k=3, effort="quick", block=20)
-    laid = method._laid(original, in_words(original, None)[0], people(original.frame["customer"])[0])
-    search = method._found(laid, 4, silent)
+    laid = method._rows_to_search(original, measured_values(original, None)[0], people(original.frame["customer"])[0])
+    search = method._searched(laid, 4, silent)
     blocks = method.blocks(customer_features(laid.rows))
     assert [block.tolist() for block in blocks] == [block.tolist() for block in search.blocks]
     assert len(blocks) == 3
     for at in (2, 0):  # in any order, on any number of threads
         alone = method.search_block(laid.rows.of(blocks[at]), at, 4, spread=map)
-        there = search.found[at][0]
+        there = search.groups[at][0]
         assert [g.table.tolist() for g in alone.groups] == [g.table.tolist() for g in there.groups]
         assert alone.cost == there.cost
 

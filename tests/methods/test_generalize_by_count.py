@@ -299,12 +299,13 @@ def test_a_blank_beside_a_value_is_said_of_nobody() -> None:
 
 @pytest.mark.parametrize("k", [1, 0, -3])
 def test_k_below_2_protects_nobody(k: int) -> None:
-    with pytest.raises(ParameterError, match=f"^k={k} protects nobody; use k >= 2$"):
+    with pytest.raises(ParameterError, match=f"^k = {k} is out of range; use k >= 2$"):
         methods.create("generalize-by-count", k=k)
 
 
 def test_k_above_the_number_of_customers() -> None:
-    with pytest.raises(ParameterError, match=r"^k=4 is more than the 3 customers there are; use a smaller k"):
+    problem = r"^k = 4 needs at least 4 customers, but there are 3; use a smaller value"
+    with pytest.raises(ParameterError, match=problem):
         GeneralizeByCount(k=4).protect(EXAMPLE, seed=1)
 
 

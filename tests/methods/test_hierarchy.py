@@ -213,9 +213,8 @@ class TestMissing:
         assert release.statement.notes["suppressed_rows"] == 1
 
     def test_are_an_error_that_lists_them(self, gaps: Table, ladders: Path) -> None:
-        with pytest.raises(
-            ParameterError, match=r"2 values of the data are not in their hierarchies: zip = '', zip = '\?'"
-        ):
+        problem = r"2 values of the data are not in their hierarchies: zip = '', zip = '\?'"
+        with pytest.raises(ParameterError, match=problem):
             api.protect(gaps, "hierarchy", k=2, hierarchies=ladders, missing="error", seed=1)
 
 
@@ -267,7 +266,8 @@ def test_of_several_sensitive_columns_each_has_its_values_and_t_is_a_question(pe
         }
     )
     table = Table(people.frame, both)
-    with pytest.raises(ParameterError, match="which of illness, visits is the sensitive one"):
+    problem = "l and t need one sensitive column; name one of illness, visits with --sensitive"
+    with pytest.raises(ParameterError, match=problem):
         api.protect(table, "hierarchy", k=2, t=0.5, hierarchies=ladders, seed=1)
     for method in ("hierarchy", "mondrian"):
         release = api.protect(table, method, k=2, l=2, hierarchies=ladders, seed=1)
@@ -278,7 +278,7 @@ def test_of_several_sensitive_columns_each_has_its_values_and_t_is_a_question(pe
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_tables_of_no_and_one_row(people: Table, ladders: Path, rows: int) -> None:
-    with pytest.raises(ParameterError, match=f"k=2 is more than the {rows} rows there are"):
+    with pytest.raises(ParameterError, match=f"k = 2 needs at least 2 rows, but there are {rows}"):
         api.protect(Table(people.frame[:rows], SCHEMA), "hierarchy", k=2, hierarchies=ladders, seed=1)
 
 
@@ -297,9 +297,8 @@ def test_a_claim_that_is_not_real_is_found_out(people: Table, ladders: Path, mon
     import noren.methods.hierarchy as module
 
     monkeypatch.setattr(module, "suppressed", lambda codes, *_rest: codes[:, 0] < 0)
-    with pytest.raises(
-        CheckFailedError, match="does not keep what it claims: its smallest class has 1 rows, and k is 2"
-    ):
+    problem = "does not keep what it claims: its smallest class has 1 rows, and k is 2"
+    with pytest.raises(CheckFailedError, match=problem):
         api.protect(people, "hierarchy", k=2, suppression=0.9, hierarchies=ladders, loss="class-size", seed=1)
 
 

@@ -119,12 +119,12 @@ def test_never_dearer_than_intervals_of_the_same_groups(k: int, suppress: bool) 
     kept = []
 
     class Searched(Generalize):
-        def _found(self, *given: Any) -> Any:
-            kept.append(super()._found(*given))
+        def _searched(self, *given: Any) -> Any:
+            kept.append(super()._searched(*given))
             return kept[-1]
 
     class SameGroups(Microaggregate):
-        def _found(self, *_given: Any) -> Any:
+        def _searched(self, *_given: Any) -> Any:
             return kept[-1]
 
     for seed in (1, 2):
@@ -244,7 +244,7 @@ def test_shops_of_other_kinds(name: str, shared: Path) -> None:
 
 @pytest.mark.parametrize(
     ("people", "words"),
-    [(1, "fewer than two customers hides nobody"), (2, "k=4 is more than the 2"), (3, "k=4 is more than the 3")],
+    [(count, f"k = 4 needs at least 4 customers, but there are {count};") for count in (1, 2, 3)],
 )
 def test_too_few_customers(people: int, words: str) -> None:
     with pytest.raises(ParameterError, match=words):

@@ -130,7 +130,7 @@ def test_a_release_comes_back_from_its_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_tables_of_no_and_one_row(rows: int) -> None:
-    with pytest.raises(ParameterError, match=f"k=2 is more than the {rows} rows there are"):
+    with pytest.raises(ParameterError, match=f"k = 2 needs at least 2 rows, but there are {rows}"):
         api.protect(Table(some_people(1, 5).frame[:rows], SCHEMA), "mondrian", k=2, seed=1)
 
 

@@ -208,7 +208,7 @@ def test_a_value_outside_its_domain_is_named_with_its_row() -> None:
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_tables_of_nobody_and_of_one(rows: int) -> None:
-    with pytest.raises(ParameterError, match=f"a table of {rows} rows hides nobody"):
+    with pytest.raises(ParameterError, match=f"the table has {rows} rows; give a table of at least 2 rows"):
         protect(Table(people(5).frame[:rows], SCHEMA), "retention", attributes=["sex"], k=2)
 
 

@@ -108,7 +108,8 @@ def test_same_seed_same_bytes(small: History, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", [-0.01, 1.01, float("nan")])
 def test_a_share_that_is_none(share) -> None:
-    with pytest.raises(ParameterError, match=f"share = {share} does not fit swap: .*; which share of all rows changes"):
+    problem = f"share = {share} is not valid for swap: .*; Share of rows to exchange, from 0 to 1"
+    with pytest.raises(ParameterError, match=problem):
         methods.create("swap", share=share)
 
 

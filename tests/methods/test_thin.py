@@ -14,7 +14,7 @@ from noren.data.frames import History
 from noren.errors import ParameterError
 from noren.methods import methods
 from noren.methods.generalize_by_count import GeneralizeByCount
-from noren.methods.thin import Thin, giveaway
+from noren.methods.thin import Thin, identification_risk
 
 
 def chances(original: History) -> list[float]:
@@ -32,7 +32,7 @@ def chances(original: History) -> list[float]:
 
 @given(original=histories())
 def test_giveaway_by_brute_force(original: History) -> None:
-    assert giveaway(original) == pytest.approx(chances(original), abs=1e-12)
+    assert identification_risk(original) == pytest.approx(chances(original), abs=1e-12)
 
 
 @given(original=histories(), seed=st.integers(0, 2**64), share=st.floats(0, 1), rarest=st.booleans())
@@ -107,7 +107,6 @@ def test_same_seed_same_bytes(small: History, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", [-0.01, 1.01, float("nan"), "much"])
 def test_a_share_that_is_none(share) -> None:
-    with pytest.raises(
-        ParameterError, match=f"share = {share} does not fit thin: .*; which share of all rows to delete"
-    ):
+    problem = f"share = {share} is not valid for thin: .*; Share of rows to delete, from 0 to 1"
+    with pytest.raises(ParameterError, match=problem):
         methods.create("thin", share=share)

@@ -35,6 +35,12 @@ uniform = partial(uniforms, draw=0, stream=0)
 """Returns so many numbers from 0 to below 1 that depend on the seed alone: the first ones are always the same."""
 
 
+def too_many_pairs(attack: str, pairs: int, alternative: str) -> ParameterError:
+    """Return the error for an attack that would compare too many pairs; ``alternative`` is an attack that can."""
+    message = _("{attack} would compare {pairs:,} pairs, which is too many; use {other}, or attack part of the release")
+    return ParameterError(message.format(attack=attack, pairs=pairs, other=alternative))
+
+
 def assigned(
     attack: str,
     shape: tuple[int, int],
@@ -54,38 +60,35 @@ def assigned(
     [[0, 1], [1, 0], [-1.0, 3.0]]
     """
     if shape[0] * shape[1] > _MOST_PAIRS:
-        said = _("{attack} compares everybody with everybody, and {pairs:,} pairs are too many")
-        raise ParameterError(
-            said.format(attack=attack, pairs=shape[0] * shape[1]), _("use jaccard, or attack a part of the release")
-        )
+        raise too_many_pairs(attack, shape[0] * shape[1], "use jaccard, or attack a part of the release")
     if not min(shape):
         return NO_PAIRS
     exact = shape[0] * shape[1] <= most
 
-    def kept(block: slice) -> tuple[Whole, Real]:
-        found = scores(block)
-        which = np.broadcast_to(np.arange(shape[1]), found.shape) if listed is None else listed[block]
-        if exact or found.shape[1] <= _LISTED:
-            return which, found
-        best = np.argpartition(-found, _LISTED, axis=1)[:, :_LISTED]
-        return np.take_along_axis(which, best, axis=1), np.take_along_axis(found, best, axis=1)
+    def best_columns(block: slice) -> tuple[Whole, Real]:
+        block_scores = scores(block)
+        which = np.broadcast_to(np.arange(shape[1]), block_scores.shape) if listed is None else listed[block]
+        if exact or block_scores.shape[1] <= _LISTED:
+            return which, block_scores
+        best = np.argpartition(-block_scores, _LISTED, axis=1)[:, :_LISTED]
+        return np.take_along_axis(which, best, axis=1), np.take_along_axis(block_scores, best, axis=1)
 
     step = min(_BLOCK // shape[1] + 1, rows)
     blocks = [slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step)]
-    column, score = (np.concatenate(parts) for parts in zip(*map_blocks(kept, blocks), strict=True))
+    column, score = (np.concatenate(parts) for parts in zip(*map_blocks(best_columns, blocks), strict=True))
     tied = score + 1e-9 * (1 + np.abs(score).max()) * uniform(score.size, seed=seed).reshape(score.shape)
     if exact:
         table = np.full(shape, tied.min() - 1)
         np.put_along_axis(table, column, tied, axis=1)
-        row, given = linear_sum_assignment(table, maximize=True)
+        row, assigned_column = linear_sum_assignment(table, maximize=True)
     else:
         every = np.repeat(np.arange(shape[0]), column.shape[1])
-        row, given = greedy_pairs(every, column.ravel(), tied.ravel() - tied.min() + 1, shape)
-    mine = column[row] == given[:, None]
-    own, other = (np.where(one, score[row], -np.inf).max(axis=1) for one in (mine, ~mine))
+        row, assigned_column = greedy_pairs(every, column.ravel(), tied.ravel() - tied.min() + 1, shape)
+    mine = column[row] == assigned_column[:, None]
+    own, other = (np.where(mask, score[row], -np.inf).max(axis=1) for mask in (mine, ~mine))
     there = np.isfinite(own)  # a table has pairs that nobody scored
     margin = np.where(np.isfinite(other[there]), own[there] - other[there], 1.0)
-    return row[there], given[there], margin
+    return row[there], assigned_column[there], margin
 
 
 def pairs_of(pseudonyms: Any, customers: Any, score: Real, periods: Any = None) -> pl.DataFrame:
@@ -115,13 +118,13 @@ def middles(cells: pl.Series) -> Real:
 def counted(who: pl.Series, what: pl.Series, people: pl.Series, things: pl.Series, weight: Real) -> csr_array:
     """Return how much of each thing each of the people has."""
     texts = ((who, people), (what, things))
-    where = tuple(said.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy() for said, names in texts)
-    found = csr_array((weight, where), shape=(len(people), len(things)))
-    found.sum_duplicates()
-    return found
+    where = tuple(values.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy() for values, names in texts)
+    table = csr_array((weight, where), shape=(len(people), len(things)))
+    table.sum_duplicates()
+    return table
 
 
-def product(one: Any, other: Any) -> Real:
+def product(left: Any, right: Any) -> Real:
     """Return the products of all rows of one with all rows of another, sparse or not, as a full table."""
-    found = one @ other.T
-    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
+    products = left @ right.T
+    return np.asarray(products if isinstance(products, np.ndarray) else products.toarray())

@@ -41,16 +41,12 @@ class AttackByPeriod(Attack):
         default="month",
         description=N_("how long a pseudonym is kept: a month, ISO week, quarter, or custom (see starts)"),
     )
-    starts: tuple[date, ...] = Field(default=(), description=N_("the first day of each custom period, like 2010-12-01"))
+    starts: tuple[date, ...] = Field(default=(), title=N_("the first day of each custom period, like 2010-12-01"))
 
     @model_validator(mode="after")
     def _starts_are_for_custom(self) -> AttackByPeriod:
-        if self.period == "custom" and not self.starts:
+        if (self.period == "custom") != bool(self.starts):
             raise ValueError(_("period=custom needs the first day of each period; add starts"))
-        if self.period != "custom" and self.starts:
-            raise ValueError(
-                _("period={period} has its own days; use period=custom with starts").format(period=self.period)
-            )
         return self
 
     def periods(self, dates: pl.Series) -> pl.Series:
@@ -75,11 +71,11 @@ def with_period_metadata(attack: Attack, statement: Statement) -> Attack:
     'quarter'
     """
     period = {"period", "starts"}
-    told = [step.parameters for step in statement.steps if step.method == "monthly-pseudonyms"]
-    if not told or not period <= set(type(attack).model_fields) or period & attack.model_fields_set:
+    steps = [step.parameters for step in statement.steps if step.method == "monthly-pseudonyms"]
+    if not steps or not period <= set(type(attack).model_fields) or period & attack.model_fields_set:
         return attack
-    said = {name: value for name, value in told[-1].items() if name in period}
-    return build(type(attack), attack.parameters() | said)
+    period_parameters = {name: value for name, value in steps[-1].items() if name in period}
+    return build(type(attack), attack.parameters() | period_parameters)
 
 
 def require_columns(public: History, columns: Iterable[Column]) -> None:
@@ -168,9 +164,9 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
     periods = in_order([*known["period"].unique(), *seen["period"].unique()])
     seen = seen.with_columns(pl.Series("period", _codes(seen["period"], periods))).sort("period", "pseudonym", "row")
     longest = known.select(pl.col("item").str.len_chars().max()).item() or 0
-    said = listed_items(public.frame[item.name], seen["row"]).with_columns(pl.col("item").str.slice(0, longest))
-    said = said.unique(maintain_order=True)
-    items = pl.concat([known["item"], said["item"]]).unique().sort()
+    public_items = listed_items(public.frame[item.name], seen["row"]).with_columns(pl.col("item").str.slice(0, longest))
+    public_items = public_items.unique(maintain_order=True)
+    items = pl.concat([known["item"], public_items["item"]]).unique().sort()
     customers = known["customer"].unique().sort()
     values, lo, hi = _measured(original, public, columns, known["row"], seen["row"])
     rows, _order = KnownLayout.of(
@@ -183,10 +179,10 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
     )
     period = seen["period"].to_numpy()
     counts = np.bincount(seen.select(pl.struct("period", "pseudonym").rle_id()).to_series().to_numpy())
-    listed = np.bincount(said["at"].to_numpy(), minlength=len(seen))
+    listed = np.bincount(public_items["at"].to_numpy(), minlength=len(seen))
     first, item_first = (np.concatenate([[0], np.cumsum(many)]).astype(np.int64) for many in (counts, listed))
     half = (np.arange(len(seen)) - np.repeat(first[:-1], counts)) % 2
-    shown = PublicLayout(first, period, period, lo, hi, item_first, _codes(said["item"], items), half)
+    public_layout = PublicLayout(first, period, period, lo, hi, item_first, _codes(public_items["item"], items), half)
     units = seen.select("period", "pseudonym").unique(maintain_order=True)
     return PeriodSides(
         customers,
@@ -195,8 +191,8 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
         units["period"].to_numpy(),
         seen["row"].cast(pl.Int64).to_numpy(),
         rows,
-        shown,
-        _beside(rows, shown, columns),
+        public_layout,
+        _beside(rows, public_layout, columns),
         tuple(columns),
     )
 
@@ -211,8 +207,8 @@ def rows_by_period(public: History, by: AttackByPeriod) -> pl.DataFrame:
     """
     cells = {"pseudonym": public[Role.CUSTOMER].cast(pl.String), "period": by.shown_periods(_dates(public))}
     frame = pl.DataFrame(cells).with_row_index("row").drop_nulls("pseudonym")
-    told = frame.drop_nulls("period")
-    return told if 2 * len(told) > len(frame) else frame.with_columns(period=pl.lit(ALWAYS))
+    with_period = frame.drop_nulls("period")
+    return with_period if 2 * len(with_period) > len(frame) else frame.with_columns(period=pl.lit(ALWAYS))
 
 
 def _dates(history: History) -> pl.Series:

@@ -59,8 +59,8 @@ class Consistency(Attack):
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that anybody fits; the seed decides between equals."""
-        found = consistent_customers(original, public, progress)
-        pairs = int((found.of_history.counts * found.sharing).sum())
+        candidates = consistent_customers(original, public, progress)
+        pairs = int((candidates.of_history.counts * candidates.sharing).sum())
         if pairs > _MOST_PAIRS:
             raise ParameterError(
                 _(
@@ -68,23 +68,23 @@ class Consistency(Attack):
                     "judge such a release by the measures classes and survival, which count them by history"
                 ).format(count=pairs),
             )
-        return self.assign(found, seed=seed)
+        return self.assign(candidates, seed=seed)
 
-    def assign(self, found: ConsistentCandidates, *, seed: int) -> Guess:
+    def assign(self, consistent: ConsistentCandidates, *, seed: int) -> Guess:
         """Turn candidates that were found before into an answer; a second seed costs next to nothing."""
-        one_to_one = assignable(found.candidates)
-        kept = found.candidates if one_to_one is None else one_to_one
+        one_to_one = assignable(consistent.candidates)
+        edges = consistent.candidates if one_to_one is None else one_to_one
         pseudonym = customer = np.zeros(0, dtype=np.int64)
-        if len(kept.customer):
-            known = found.known[kept.customer]
-            unexplained = 1.0 - found.rows[kept.pseudonym] / np.maximum(known, 1)
+        if len(edges.customer):
+            known = consistent.known[edges.customer]
+            unexplained = 1.0 - consistent.rows[edges.pseudonym] / np.maximum(known, 1)
             # a weight of 0 would be no edge at all
             weight = 1.0 + unexplained + _TIE * uniform(len(known), seed=seed)
-            every = csr_array((weight, kept.customer, kept.first), shape=(len(kept.first) - 1, kept.customers))
+            every = csr_array((weight, edges.customer, edges.first), shape=(len(edges.first) - 1, edges.customers))
             named = np.flatnonzero(maximum_bipartite_matching(every, perm_type="column") >= 0)
-            chosen = kept.take(named)
-            places = np.concatenate([np.arange(kept.first[p], kept.first[p + 1]) for p in named])
-            graph = csr_array((weight[places], chosen.customer, chosen.first), shape=(len(named), kept.customers))
+            chosen = edges.take(named)
+            places = np.concatenate([np.arange(edges.first[p], edges.first[p + 1]) for p in named])
+            graph = csr_array((weight[places], chosen.customer, chosen.first), shape=(len(named), edges.customers))
             if graph.shape[0] * graph.shape[1] <= _DENSE:
                 # nearly equal weights make the sparse solver raise its prices by tiny steps, for minutes at times
                 costs = np.full(graph.shape, 4.0 * len(named))  # more than any matching without such a pair
@@ -93,10 +93,10 @@ class Consistency(Attack):
             else:
                 row, column = min_weight_full_bipartite_matching(graph)
             pseudonym, customer = named[row].astype(np.int64), column.astype(np.int64)
-        score = 1.0 / kept.counts[pseudonym]
-        order = np.lexsort((pseudonym, found.history[pseudonym], -score))
+        score = 1.0 / edges.counts[pseudonym]
+        order = np.lexsort((pseudonym, consistent.history[pseudonym], -score))
         pairs = pairs_of(
-            found.pseudonyms.gather(pseudonym[order]), found.customers.gather(customer[order]), score[order]
+            consistent.pseudonyms.gather(pseudonym[order]), consistent.customers.gather(customer[order]), score[order]
         )
-        certain = int((kept.counts == 1).sum())
+        certain = int((edges.counts == 1).sum())
         return Guess(self.name, pairs, {"certain": certain, "one_to_one": one_to_one is not None})

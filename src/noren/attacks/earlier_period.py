@@ -83,8 +83,8 @@ class EarlierPeriod(Attack):
         progress(0.5, _("comparing habits"))
 
         def scores(rows: slice) -> Real:
-            said = (weight[name] * product(shown[rows], own) for name, (shown, own) in kinds.items())
-            return sum(said, np.zeros((rows.stop - rows.start, shape[1])))
+            weighted = (weight[name] * product(released[rows], own) for name, (released, own) in kinds.items())
+            return sum(weighted, np.zeros((rows.stop - rows.start, shape[1])))
 
         guess = guess_of(self.name, assigned(self.name, shape, scores, seed), pseudonyms, customers)
         return replace(guess, notes={"weights": {name: round(value, 3) for name, value in weight.items()}})
@@ -96,35 +96,35 @@ def _compared(known: History, public: History, columns: Sequence[Column]) -> tup
     If half of what a customer does is own habit and half is as anybody, what is a share p of the known rows and u of
     all is (1 + p/u)/2 times as likely as by anybody (Jelinek and Mercer); a second time says less than the first.
     """
-    people = [one[Role.CUSTOMER].cast(pl.String).drop_nulls().unique().sort() for one in (public, known)]
-    seen, held = (_habits(one, columns) for one in (public, known))
+    people = [history[Role.CUSTOMER].cast(pl.String).drop_nulls().unique().sort() for history in (public, known)]
+    seen, held = (_habits(history, columns) for history in (public, known))
     kinds: dict[str, tuple[Any, Any]] = {}
     for name in held:
         acts = pl.concat([seen[name]["act"], held[name]["act"]]).unique().sort()
-        shown, own = (
+        released, own = (
             counted(did[name]["who"], did[name]["act"], who, acts, np.ones(len(did[name])))
             for did, who in zip((seen, held), people, strict=True)
         )
-        usual = (shown.sum(axis=0) + own.sum(axis=0)) / max(shown.sum() + own.sum(), 1.0)
+        usual = (released.sum(axis=0) + own.sum(axis=0)) / max(released.sum() + own.sum(), 1.0)
         own.data = np.log1p(own.data / np.repeat(own.sum(axis=1), np.diff(own.indptr)) / usual[own.indices])
-        shown.data = np.log1p(shown.data)
-        kinds[name] = (shown.toarray(), own.toarray()) if len(acts) < _SMALL else (shown, own)
+        released.data = np.log1p(released.data)
+        kinds[name] = (released.toarray(), own.toarray()) if len(acts) < _SMALL else (released, own)
     return kinds, people[0], people[1]
 
 
 def _habits(history: History, columns: Sequence[Column]) -> dict[str, pl.DataFrame]:
     """Return by kind who did what, once for each row or, of what is of a visit, once for each day."""
-    found: dict[str, pl.DataFrame] = {}
+    habits: dict[str, pl.DataFrame] = {}
     who = history[Role.CUSTOMER].cast(pl.String)
     when = {"day": np.full(len(who), np.nan), "hour": np.full(len(who), np.nan)}
     for column in columns:
         cells = history.frame[column.name]
         if column.scale == Scale.NOMINAL:
             acts = pl.DataFrame({"who": who, "act": cells})
-            found[column.name] = acts.explode("act") if is_set(cells.dtype) else acts
+            habits[column.name] = acts.explode("act") if is_set(cells.dtype) else acts
         elif column.scale == Scale.RATIO:
             level = np.round(4 * np.log(np.maximum(np.abs(middles(cells)), 1e-3)))
-            found[column.name] = pl.DataFrame({"who": who, "act": level}, nan_to_null=True)
+            habits[column.name] = pl.DataFrame({"who": who, "act": level}, nan_to_null=True)
         elif column.type == ValueType.TIME:
             when["hour"] = middles(cells) // 60
         elif column.role == Role.DATE:
@@ -136,8 +136,8 @@ def _habits(history: History, columns: Sequence[Column]) -> dict[str, pl.DataFra
     since = pl.col("day").diff().over("who")
     of_visit = {"weekday": pl.col("day") % 7, "hour": pl.col("hour"), "basket": (2 * pl.col("rows").log()).round()}
     of_visit["gap"] = (2 * since.log()).round()
-    found |= {f"visit: {name}": visits.select("who", act.alias("act")) for name, act in of_visit.items()}
-    return {name: acts.with_columns(pl.col("act").cast(pl.String)).drop_nulls() for name, acts in found.items()}
+    habits |= {f"visit: {name}": visits.select("who", act.alias("act")) for name, act in of_visit.items()}
+    return {name: acts.with_columns(pl.col("act").cast(pl.String)).drop_nulls() for name, acts in habits.items()}
 
 
 def _learnt(known: History, columns: Sequence[Column]) -> dict[str, float]:
@@ -156,7 +156,7 @@ def _learnt(known: History, columns: Sequence[Column]) -> dict[str, float]:
     early = rows["at"] * 2 <= rows["of"]
     earlier, later = (known.take(rows.filter(half)["index"]) for half in (early, ~early))
     rehearsed = _compared(earlier, later, columns)[0]
-    tables = np.stack([product(shown, own) for shown, own in rehearsed.values()], axis=-1)
+    tables = np.stack([product(released, own) for released, own in rehearsed.values()], axis=-1)
     people = len(tables)
     if people < _FEWEST:
         return {}
@@ -172,5 +172,5 @@ def _learnt(known: History, columns: Sequence[Column]) -> dict[str, float]:
         cost = _PRIOR * weight @ weight - np.log(np.maximum(np.diag(chance), 1e-300)).mean()
         return float(cost), np.einsum("ij,ijk->k", chance, tables) / people - right + 2 * _PRIOR * weight
 
-    found = minimize(loss, np.ones(len(unit)), jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(unit))
-    return dict(zip(rehearsed, (found.x / unit).tolist(), strict=True))
+    fitted = minimize(loss, np.ones(len(unit)), jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(unit))
+    return dict(zip(rehearsed, (fitted.x / unit).tolist(), strict=True))

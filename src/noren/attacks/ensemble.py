@@ -1,7 +1,7 @@
-"""Many attacks tried in a rehearsal, and the best of them followed; without one, a vote.
+"""Several attacks tried in a rehearsal, of which the best is used; without a rehearsal, a vote.
 
 **An attacker who knows how a release was made makes one like it, and sees which attack finds most there.**
-The statement of a release is public: methods and their parameters. Whoever knows them can protect purchases of their
+The statement of a release is public: methods and their parameters. Anyone who knows them can protect purchases of their
 own choice in the same way, with a seed of their own, and knows the truth about that release. What an attack finds in
 the rehearsal foretells what it finds in the release itself; the truth about the release is not looked at.
 """
@@ -28,7 +28,7 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.assignment import SILENT, chances, greedy_pairs, reliability, tested
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Guess, Recoding, Runtime
+from noren.protocols import Guess, Recoding, Runtime, require_kind
 from noren.registry import build
 
 _ALONE = ("earlier-period", "recoded", "shifted")
@@ -38,11 +38,11 @@ _WORTH = 2
 
 
 class Ensemble(AttackByPeriod):
-    """Run many attacks and answer as the best of them would; no truth is needed to know which that is.
+    """Run several attacks and return the answer of the best, which is found without the truth.
 
     How a release was made is public. So the attacker makes another one in the same way, of purchases whose customers
-    they know, lets every member attack it, and counts what each finds. Whoever found most there is followed: a member
-    as it answers, or a vote of all, weighed by what each found in the rehearsal or by how far members agree.
+    they know, lets every member attack it, and counts what each finds. The one that found most there is followed: a
+    member as it answers, or a vote of all, weighed by what each found in the rehearsal or by how far members agree.
 
     Without a statement they vote by agreement alone: attacks that are right agree, attacks that err do so each in its
     own way (:mod:`noren.kernels.linkage.assignment`). Attacks of one family, which err together (s1 to s6 look rows up,
@@ -78,7 +78,7 @@ class Ensemble(AttackByPeriod):
     """
 
     name = "ensemble"
-    summary = N_("Uses whichever attack re-identifies most in a rehearsal of the release; else lets all vote.")
+    summary = N_("Uses the attack that re-identifies most in a rehearsal of the release; otherwise all attacks vote.")
     source = "Dawid and Skene 1979"
     runtime = Runtime.MINUTES
     sees_through = frozenset(
@@ -87,29 +87,27 @@ class Ensemble(AttackByPeriod):
     )
     listens = True
 
-    members: tuple[str, ...] = Field(
-        default=(), description=N_("the attacks that vote, by name; left out: all that fit the data")
-    )
+    members: tuple[str, ...] = Field(default=(), description=N_("attacks that vote (default: all that fit the data)"))
 
     rehearse: bool = Field(
         default=True,
-        description=N_("whether to try the members on a release made in the same way, if the statement says how"),
+        description=N_("try the members on a release made in the same way, if the statement says how it was made"),
     )
 
-    _heard: Mapping[str, Guess] = PrivateAttr(default_factory=dict)
+    _other_guesses: Mapping[str, Guess] = PrivateAttr(default_factory=dict)
     _statement: Statement | None = PrivateAttr(default=None)
 
     def with_public_metadata(self, statement: Statement) -> Ensemble:
         """Return the ensemble that knows how the release was made, and can rehearse."""
-        told = self.model_copy()
-        told._statement = statement
-        return told
+        informed = self.model_copy()
+        informed._statement = statement
+        return informed
 
     def with_other_guesses(self, guesses: Mapping[str, Guess]) -> Ensemble:
         """Return the ensemble that takes these guesses for its members' and does not run those again."""
-        told = self.model_copy()
-        told._heard = guesses
-        return told
+        informed = self.model_copy()
+        informed._other_guesses = guesses
+        return informed
 
     @field_validator("members")
     @classmethod
@@ -117,28 +115,30 @@ class Ensemble(AttackByPeriod):
         from noren.attacks import attacks
 
         if cls.name in names:
-            raise ParameterError(_("the ensemble cannot vote in itself; name other attacks"))
-        if len(set(names)) < len(names):
-            raise ParameterError(_("an attack is named twice; name each member once"))
+            raise ParameterError(_("ensemble cannot be its own member; name other attacks"))
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ParameterError(_("{name} is named twice; name each once").format(name=twice[0]))
         return tuple(attacks[name].name for name in names)
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
-        """Run the members, rehearse where the statement is known, and follow whoever found most there."""
-        guesses, left_out = self._guesses(original, public, seed, part_of(progress, 0.0, 0.5), self._heard)
+        """Run the members, rehearse if the statement is known, and follow the member that found most."""
+        guesses, left_out = self._guesses(original, public, seed, part_of(progress, 0.0, 0.5), self._other_guesses)
         ballot = Ballot.of(guesses, rows_by_period(public, self))
         agreed = ballot.agreed()
-        told = self._rehearsed(original, public, ballot, agreed, seed, part_of(progress, 0.5, 0.95))
-        progress(0.95, _("counting votes"))
-        pairs, skill, divided = (ballot.elected(*agreed), *agreed) if told is None else told.followed(ballot, agreed)
+        result = self._rehearsed(original, public, ballot, agreed, seed, part_of(progress, 0.5, 0.95))
+        progress(0.95, _("assigning pseudonyms"))
+        pairs, skill, divided = (
+            (ballot.elected(*agreed), *agreed) if result is None else result.followed(ballot, agreed)
+        )
         spoke = (ballot.answers != SILENT).sum(axis=0).tolist()
-        found = zip(ballot.said, skill.tolist(), (skill / divided).tolist(), spoke, strict=True)
-        about = {name: {"skill": q, "weight": w, "answers": n} for name, q, w, n in found}
+        members = zip(ballot.pairs_by_member, skill.tolist(), (skill / divided).tolist(), spoke, strict=True)
+        about = {name: {"skill": q, "weight": w, "answers": n} for name, q, w, n in members}
         nothing = {"skill": 0.0, "weight": 0.0, "answers": 0}
         notes: dict[str, Any] = {
             "members": {name: about.get(name, nothing) for name in guesses},
             "left_out": left_out,
-            "follows": AGREEMENT if told is None else told.best,
-            "rehearsed": {} if told is None else dict(told.found),
+            "follows": AGREEMENT if result is None else result.best,
+            "rehearsed": {} if result is None else dict(result.hit_rates),
         }
         return Guess(self.name, pairs.drop("period") if ballot.as_a_whole else pairs, notes)
 
@@ -146,11 +146,11 @@ class Ensemble(AttackByPeriod):
         self, original: History, public: History, ballot: Ballot, agreed: Weights, seed: int, progress: Progress
     ) -> RehearsalResult | None:
         """Return what was found in a release like this one; None where the statement does not say how to make one."""
-        if self._statement is None or not self.rehearse or len(ballot.said) < _WORTH:
+        if self._statement is None or not self.rehearse or len(ballot.pairs_by_member) < _WORTH:
             return None
         names = ballot.elected(*agreed)
         # a pseudonym that is seen in one period stands for a customer that others stand for, too
-        changing = not ballot.shown["pseudonym"].is_duplicated().any() and not ballot.as_a_whole
+        changing = not ballot.pseudonyms["pseudonym"].is_duplicated().any() and not ballot.as_a_whole
         tried = rehearsal(
             *(original, public, self._statement, names if changing else names.clear()),
             seed=seed,
@@ -159,10 +159,10 @@ class Ensemble(AttackByPeriod):
         if tried is None:
             return None
         part = part_of(progress, 0.1, 1.0, _("rehearsal"))
-        ready = self.model_copy(update={"members": tuple(ballot.said)})
-        known, shown, truth = tried
-        guesses, _refused = ready._guesses(known, shown, seed, part, {}, stern=False)
-        return RehearsalResult.of(Ballot.of(guesses, rows_by_period(shown, self)), truth)
+        ready = self.model_copy(update={"members": tuple(ballot.pairs_by_member)})
+        known, released, truth = tried
+        guesses, _refused = ready._guesses(known, released, seed, part, {}, stern=False)
+        return RehearsalResult.of(Ballot.of(guesses, rows_by_period(released, self)), truth)
 
     def _guesses(
         self,
@@ -184,24 +184,20 @@ class Ensemble(AttackByPeriod):
         guesses: dict[str, Guess] = {}
         left_out: dict[str, str] = {}
         for at, name in enumerate(names):
-            told = part_of(progress, at / len(names), (at + 1) / len(names), name)
-            told(0.0)
+            member_progress = part_of(progress, at / len(names), (at + 1) / len(names), name)
+            member_progress(0.0)
             if name in other_guesses:
                 guesses[name] = other_guesses[name]
                 continue
             try:
-                if lacking := attacks[name].lacks(original.schema):
-                    raise ParameterError(
-                        _("{component} needs a column with the role {roles}, and these purchases have none").format(
-                            component=name, roles=", ".join(lacking)
-                        )
-                    )
-                if not attacks[name].fits(original.schema):
-                    raise ParameterError(_("{name} does not fit the data").format(name=name))
                 # a member that asks for periods knows them
                 periods = {"period": self.period, "starts": self.starts}
                 own = {key: value for key, value in periods.items() if key in attacks[name].model_fields}
-                guesses[name] = build(attacks[name], own).attack(original, public, seed=seed, progress=told)
+                member = build(attacks[name], own)
+                require_kind(member, original.schema)
+                if not member.fits(original.schema):
+                    raise ParameterError(_("{name} does not fit the data").format(name=name))
+                guesses[name] = member.attack(original, public, seed=seed, progress=member_progress)
             except InputError as error:
                 if self.members and stern:
                     raise
@@ -225,13 +221,13 @@ _NONE = -2
 
 @dataclass(frozen=True)
 class Ballot:
-    """Answers to whose each pseudonym of a period is.
+    """The answers of all members, by customer and period.
 
     Attributes
     ----------
-    shown
+    pseudonyms
         The pseudonyms of each period.
-    said
+    pairs_by_member
         By member, surest first: ``pseudonym``, ``customer``, ``score`` and ``period``. Who said nothing is left out.
     cells, names
         The customers and periods that anybody answered for, and the pseudonyms that the numbers stand for.
@@ -241,8 +237,8 @@ class Ballot:
         How many pseudonyms each cell has to choose from.
     """
 
-    shown: pl.DataFrame
-    said: Mapping[str, pl.DataFrame]
+    pseudonyms: pl.DataFrame
+    pairs_by_member: Mapping[str, pl.DataFrame]
     cells: pl.DataFrame
     names: pl.Series
     answers: Whole
@@ -254,46 +250,46 @@ class Ballot:
 
         ``rows`` tell the ``pseudonym`` and the ``period`` of each public row.
         """
-        said, shown = {}, rows.select("pseudonym", "period").unique(maintain_order=True)
+        pairs_by_member, pseudonyms = {}, rows.select("pseudonym", "period").unique(maintain_order=True)
         for name, guess in guesses.items():
             pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
-            if shown["period"].eq(ALWAYS).any():
+            if pseudonyms["period"].eq(ALWAYS).any():
                 pairs = pairs.drop("period", strict=False)
             key = [column for column in ("pseudonym", "period") if column in pairs.columns]
             pairs = pairs.with_columns(pl.col(key).cast(pl.String), pl.col("score").cast(pl.Float64))
-            pairs = pairs.join(shown, on=key, how="inner", maintain_order="left_right").select(list(_PAIRS))
+            pairs = pairs.join(pseudonyms, on=key, how="inner", maintain_order="left_right").select(list(_PAIRS))
             pairs = pairs.drop_nulls(["pseudonym", *_CELL]).unique(_CELL, keep="first", maintain_order=True)
             if len(pairs):
-                said[name] = pairs
-        every = pl.concat([pl.DataFrame(schema=_PAIRS), *said.values()])
+                pairs_by_member[name] = pairs
+        every = pl.concat([pl.DataFrame(schema=_PAIRS), *pairs_by_member.values()])
         cells = every.select(_CELL).unique()
         periods = pl.Enum(in_order(cells["period"].unique()))
         cells = cells.with_columns(time=pl.col("period").cast(periods)).sort("customer", "time")
         names = every["pseudonym"].unique().sort()
-        given = [_answers(cells, pairs, names) for pairs in said.values()]
-        answers = np.stack(given, axis=1) if given else np.empty((0, 0), np.int64)
-        many = cells.join(shown.group_by("period").len(), on="period", how="left", maintain_order="left")["len"]
-        return cls(shown, said, cells, names, answers, many.cast(pl.Int64).to_numpy())
+        member_answers = [_answers(cells, pairs, names) for pairs in pairs_by_member.values()]
+        answers = np.stack(member_answers, axis=1) if member_answers else np.empty((0, 0), np.int64)
+        many = cells.join(pseudonyms.group_by("period").len(), on="period", how="left", maintain_order="left")["len"]
+        return cls(pseudonyms, pairs_by_member, cells, names, answers, many.cast(pl.Int64).to_numpy())
 
     @property
     def as_a_whole(self) -> bool:
         """Whether the release does not tell periods."""
-        return bool(self.shown["period"].eq(ALWAYS).any())
+        return bool(self.pseudonyms["period"].eq(ALWAYS).any())
 
     def agreed(self) -> Weights:
-        """Return what the answers alone tell of each member."""
-        if not self.said:
+        """Return skill and divisor of each member from the agreement of the answers."""
+        if not self.pairs_by_member:
             return np.zeros(0), np.ones(0)
         from noren.attacks import attacks
 
         # attacks that live in one module work in one way, and are one family
-        modules = [attacks[name].__module__ for name in self.said]
+        modules = [attacks[name].__module__ for name in self.pairs_by_member]
         families = np.array([modules.index(module) for module in modules], np.int64)
         return reliability(self.answers, self.choices, families)
 
     def elected(self, skill: Real, divided: Real, least: float = _LEAST_CHANCE) -> pl.DataFrame:
         """Return the answers elected, surest first: in a period each pseudonym once, to the likeliest customer."""
-        if not self.said:
+        if not self.pairs_by_member:
             return pl.DataFrame(schema=_PAIRS)
         answers, names = np.where(skill > 0, self.answers, SILENT), self.names
         chance = chances(answers, self.choices, skill, divided)
@@ -302,11 +298,11 @@ class Ballot:
         place = time[cell] * len(names) + answers[cell, voter]
         size = (len(self.cells), (int(time.max(initial=0)) + 1) * len(names))
         row, column = greedy_pairs(cell, place, chance[cell, voter], size)
-        given = column % len(names)
-        sure = np.where(answers[row] == given[:, None], chance[row], 0.0).max(axis=1, initial=0.0)
+        pseudonym = column % len(names)
+        sure = np.where(answers[row] == pseudonym[:, None], chance[row], 0.0).max(axis=1, initial=0.0)
         order = np.argsort(-sure, kind="stable")
         return pairs_of(
-            names.gather(given[order]),
+            names.gather(pseudonym[order]),
             self.cells["customer"].gather(row[order]),
             sure[order],
             self.cells["period"].gather(row[order]),
@@ -315,43 +311,49 @@ class Ballot:
 
 @dataclass(frozen=True)
 class RehearsalResult:
-    """What was found in a rehearsal, whose truth is known.
+    """The result of a rehearsal, whose truth is known.
 
-    ``found`` is, for each member and each kind of vote, the share of pseudonyms found, less that of customers named who
-    have none; ``weights`` are skill and divisor of each member.
+    ``hit_rates`` is, for each member and each kind of vote, the share of pseudonyms found, less that of customers named
+    who have none; ``weights`` are skill and divisor of each member.
     """
 
-    found: Mapping[str, float]
+    hit_rates: Mapping[str, float]
     weights: Mapping[str, tuple[float, float]]
 
     @classmethod
     def of(cls, ballot: Ballot, truth: pl.DataFrame) -> RehearsalResult:
         """Count what each found; ``truth`` has ``pseudonym`` and ``customer``."""
-        true = ballot.shown.join(truth, on="pseudonym").unique(_CELL, keep="first", maintain_order=True)
+        true = ballot.pseudonyms.join(truth, on="pseudonym").unique(_CELL, keep="first", maintain_order=True)
         right = _answers(ballot.cells, true, ballot.names, _NONE)
-        skill, divided = tested(ballot.answers, right, ballot.choices) if ballot.said else ballot.agreed()
-        told = {VOTE: ballot.elected(skill, divided, 0.0), AGREEMENT: ballot.elected(*ballot.agreed()), **ballot.said}
-        weights = dict(zip(ballot.said, zip(skill.tolist(), divided.tolist(), strict=True), strict=True))
-        return cls({name: _found(pairs, true) for name, pairs in told.items()}, weights)
+        skill, divided = tested(ballot.answers, right, ballot.choices) if ballot.pairs_by_member else ballot.agreed()
+        pairs_by_name = {
+            VOTE: ballot.elected(skill, divided, 0.0),
+            AGREEMENT: ballot.elected(*ballot.agreed()),
+            **ballot.pairs_by_member,
+        }
+        weights = dict(zip(ballot.pairs_by_member, zip(skill.tolist(), divided.tolist(), strict=True), strict=True))
+        return cls({name: _hit_rate(pairs, true) for name, pairs in pairs_by_name.items()}, weights)
 
     @property
     def best(self) -> str:
         """Who found most; of equals a vote, then the first member."""
-        return max(self.found, key=lambda name: self.found[name])
+        return max(self.hit_rates, key=lambda name: self.hit_rates[name])
 
     def followed(self, ballot: Ballot, agreed: Weights) -> tuple[pl.DataFrame, Real, Real]:
-        """Return the answers of whoever found most, and skill and divisor of each member."""
-        skill, divided = np.array([self.weights.get(name, (0.0, 1.0)) for name in ballot.said]).reshape(-1, 2).T
-        if self.best in ballot.said:
-            return ballot.said[self.best], skill, divided
+        """Return the answers of the member that found most, and skill and divisor of each member."""
+        skill, divided = (
+            np.array([self.weights.get(name, (0.0, 1.0)) for name in ballot.pairs_by_member]).reshape(-1, 2).T
+        )
+        if self.best in ballot.pairs_by_member:
+            return ballot.pairs_by_member[self.best], skill, divided
         return ballot.elected(*((skill, divided, 0.0) if self.best == VOTE else agreed)), skill, divided
 
 
-def _found(pairs: pl.DataFrame, true: pl.DataFrame) -> float:
+def _hit_rate(pairs: pl.DataFrame, true: pl.DataFrame) -> float:
     """Return the share of true pseudonyms that are found, less that of answers for customers who have none.
 
     >>> true = pl.DataFrame({"customer": ["ann", "bob"], "period": ["1", "1"], "pseudonym": ["7", "8"]})
-    >>> _found(true[:1], true), _found(true.with_columns(period=pl.lit("2")), true)
+    >>> _hit_rate(true[:1], true), _hit_rate(true.with_columns(period=pl.lit("2")), true)
     (0.5, -1.0)
     """
     both = pairs.join(true, on=_CELL, how="left", suffix=" true", maintain_order="left")

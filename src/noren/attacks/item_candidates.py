@@ -73,22 +73,22 @@ def item_walk(original: History, public: History) -> tuple[Walk, pl.Series, pl.S
     whose, pseudonyms = people(public[Role.CUSTOMER])
     bought = pl.DataFrame({"who": who, "item": exact_values(original, original.schema.role(Role.ITEM)).cast(pl.String)})
     cells = public[Role.ITEM]
-    shown = pl.DataFrame({"whose": whose, "item": cells})
-    shown = (shown.explode("item") if is_set(cells.dtype) else shown).with_columns(pl.col("item").cast(pl.String))
-    items = pl.concat([bought["item"], shown["item"]]).drop_nulls().unique(maintain_order=True)
+    listed = pl.DataFrame({"whose": whose, "item": cells})
+    listed = (listed.explode("item") if is_set(cells.dtype) else listed).with_columns(pl.col("item").cast(pl.String))
+    items = pl.concat([bought["item"], listed["item"]]).drop_nulls().unique(maintain_order=True)
     code = pl.DataFrame({"item": items}).with_row_index("code")
     # in the original's order inside each customer
     bought = bought.filter(pl.col("who") >= 0).join(code, on="item", how="inner", maintain_order="left")
     bought = bought.sort("who", maintain_order=True)
-    shown = shown.filter(pl.col("whose") >= 0).join(code, on="item", how="inner").unique().sort("code", "whose")
+    listed = listed.filter(pl.col("whose") >= 0).join(code, on="item", how="inner").unique().sort("code", "whose")
     of_customer, of_item = (
         np.concatenate([[0], np.cumsum(np.bincount(codes.to_numpy(), minlength=count))]).astype(np.int64)
-        for codes, count in ((bought["who"], len(customers)), (shown["code"], len(items)))
+        for codes, count in ((bought["who"], len(customers)), (listed["code"], len(items)))
     )
     about = Walk(
         bought["code"].cast(pl.Int64).to_numpy(),
         of_customer,
-        shown["whose"].to_numpy(),
+        listed["whose"].to_numpy(),
         of_item,
         np.bincount(whose[whose >= 0], minlength=len(pseudonyms)),
         np.bincount(who[who >= 0], minlength=len(customers)),

@@ -7,7 +7,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
-from noren.data.arrays import set_sides
+from noren.data.arrays import item_set_arrays
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.engines.accelerated.device import accelerator_for
@@ -77,7 +77,7 @@ class Jaccard(Attack):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name the most similar customer for each pseudonym; the seed has nothing to decide."""
         progress(0.0, _("listing who has which items"))
-        sides = set_sides(original, public)
+        sides = item_set_arrays(original, public)
         progress(0.2, _("comparing sets of items"))
         shape = (len(sides.pseudonyms), min(self.candidates, max(len(sides.customers), 1)))
         accelerator = accelerator_for(chosen_engine(), pays=pairs_pay(len(sides.pseudonyms), len(sides.customers)))
@@ -92,8 +92,8 @@ class Jaccard(Attack):
             # pseudonyms of one class show equal sets, and one search answers for all of them
             order = in_equal_runs(sides.released)
             blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
-            found = map_blocks(lambda which: most_similar(index, sides.released, which, shape[1]), blocks)
-            for done, (which, best) in enumerate(zip(blocks, found, strict=True), start=1):
+            matches = map_blocks(lambda which: most_similar(index, sides.released, which, shape[1]), blocks)
+            for done, (which, best) in enumerate(zip(blocks, matches, strict=True), start=1):
                 customer[which], score[which] = best
                 progress(0.2 + 0.8 * done / len(blocks), _("comparing sets of items"))
         # everybody's first answer, surest first, then the second ones, and so on

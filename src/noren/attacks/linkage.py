@@ -31,7 +31,7 @@ from noren.attacks.profile import (
     solve,
 )
 from noren.data.cells import is_interval
-from noren.data.compatibility import columns_not_there, with_item_column
+from noren.data.compatibility import missing_columns, with_item_column
 from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType
 from noren.i18n import N_, _
@@ -103,7 +103,7 @@ class Linkage(AttackByPeriod):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a customer for the pseudonyms of each period; nothing is drawn at random."""
         progress(0.0, _("laying out the rows"))
-        absent = columns_not_there(original, (Role.ITEM, Role.DATE))
+        absent = missing_columns(original, (Role.ITEM, Role.DATE))
         original, public = with_item_column(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.05, 0.55))
@@ -116,12 +116,12 @@ class Linkage(AttackByPeriod):
         puzzle = puzzle.solved()
         heat = None
         if self.rounds and sides.by_time and len(sides.periods) > 1:
-            shown = habit_rows(public, sides)
+            rows = habit_rows(public, sides)
             # 1 where nearly all rows of a pseudonym are its owner's, and show the owner's habits
             unmixed = float(np.clip((puzzle.shares @ OWN_SHARES - _MIXED) / (_UNMIXED - _MIXED), 0.0, 1.0))
             for at in range(self.rounds):
                 progress(0.75 + 0.25 * at / self.rounds, _("linking the periods"))
-                scores, heat = habits(shown, sides, puzzle.solution, unmixed)
+                scores, heat = habits(rows, sides, puzzle.solution, unmixed)
                 puzzle = replace(puzzle, habits=scores).solved()
         notes = {
             "copied_share": copies.share,
@@ -154,20 +154,20 @@ class _Puzzle:
     @classmethod
     def of(cls, sides: PeriodSides, copies: Copies, limit: int) -> _Puzzle:
         """Weigh the rows; nothing is solved yet."""
-        found = row_evidence(sides.known, sides.public, sides.beside, copies, limit=limit)
-        plain = Scores.of(found)
+        evidence = row_evidence(sides.known, sides.public, sides.beside, copies, limit=limit)
+        plain = Scores.of(evidence)
         # the likeliest customers of each pseudonym, below 0 where fewer are listed
         unit = plain.unit
         order = np.lexsort((plain.person, -plain.value, unit))
         rank = np.arange(len(order)) - plain.first[unit[order]]
-        kept = order[rank < _CANDIDATES]
+        best = order[rank < _CANDIDATES]
         likeliest = np.full((len(plain.others), _CANDIDATES), -1)
-        likeliest[unit[kept], rank[rank < _CANDIDATES]] = plain.person[kept]
+        likeliest[unit[best], rank[rank < _CANDIDATES]] = plain.person[best]
         pairs = partners(sides.known, sides.public, sides.beside, copies, likeliest)
         base = sides.public.counts * np.log(1 - copies.share)
         units = len(sides.period)
         # what is too sure of itself is explained by rows that changed hands; what is not sure enough is made so
-        heat = min(temperature(found.first, found.halves, *priors(sides, found)), 1.0)
+        heat = min(temperature(evidence.first, evidence.halves, *priors(sides, evidence)), 1.0)
         return cls(sides, plain, pairs, base, heat, _FIRST_SHARES, first_row_counts(sides), Solution.empty(units))
 
     def solved(self) -> _Puzzle:
@@ -176,10 +176,10 @@ class _Puzzle:
         people = len(self.sides.customers)
         solution = Solution.empty(len(self.sides.period))
         for period in periods_in(self.sides):
-            said = self.counts.evidence(period.shown, period.known)[0]
-            missing = max(len(period.shown) - len(period.people), 0) + 0.5
+            count_evidence = self.counts.evidence(period.public_counts, period.known_counts)[0]
+            missing = max(len(period.public_counts) - len(period.people), 0) + 0.5
             absent = np.log(min(missing / max(people - len(period.people), 1), 1.0))
-            solve(solution, period, scores, said, float(absent), heat=self.heat)
+            solve(solution, period, scores, count_evidence, float(absent), heat=self.heat)
         return replace(self, solution=solution)
 
     def believing(self) -> _Puzzle:
@@ -292,47 +292,47 @@ class HabitRows:
 
 def habit_rows(public: History, sides: PeriodSides) -> HabitRows:
     """Lay out the public rows once more; what was cut from items to meet the knowledge is back."""
-    shown = sides.public
-    kept = [at for at, c in enumerate(sides.columns) if c.scale == Scale.RATIO or c.type == ValueType.TIME]
-    columns = [sides.columns[at] for at in kept]
+    layout = sides.public
+    numeric = [at for at, c in enumerate(sides.columns) if c.scale == Scale.RATIO or c.type == ValueType.TIME]
+    columns = [sides.columns[at] for at in numeric]
     reach = levels_of(columns)
     dates = public[Role.DATE].gather(sides.row)
     if is_interval(dates.dtype):  # a range has no day of the week
         first, last = (dates.struct.field(end) for end in ("lo", "hi"))
         dates = first.set(first.ne_missing(last), None)
     weekday = dates.cast(pl.Date).dt.weekday().cast(pl.Float64).fill_null(np.nan).to_numpy()
-    lo = np.column_stack([shown.lo[:, kept], np.where(np.isnan(weekday), -np.inf, weekday)])
-    hi = np.column_stack([shown.hi[:, kept], np.where(np.isnan(weekday), np.inf, weekday)])
+    lo = np.column_stack([layout.lo[:, numeric], np.where(np.isnan(weekday), -np.inf, weekday)])
+    hi = np.column_stack([layout.hi[:, numeric], np.where(np.isnan(weekday), np.inf, weekday)])
     same = np.full((1, reach.shape[1]), np.inf)
     same[0, : len(_ANY_WEEKDAY)] = _ANY_WEEKDAY
-    said = listed_items(public[Role.ITEM], pl.Series(sides.row)).unique(maintain_order=True)
-    items = said["item"].rank("dense").cast(pl.Int64).to_numpy() - 1
-    many = np.bincount(said["at"].to_numpy(), minlength=len(sides.row))
-    rows = replace(shown, lo=lo, hi=hi, item_first=np.concatenate([[0], np.cumsum(many)]).astype(np.int64), item=items)
+    public_items = listed_items(public[Role.ITEM], pl.Series(sides.row)).unique(maintain_order=True)
+    items = public_items["item"].rank("dense").cast(pl.Int64).to_numpy() - 1
+    many = np.bincount(public_items["at"].to_numpy(), minlength=len(sides.row))
+    rows = replace(layout, lo=lo, hi=hi, item_first=np.concatenate([[0], np.cumsum(many)]).astype(np.int64), item=items)
     by_item = np.array([c.scale == Scale.RATIO for c in columns] + [False])
     return HabitRows(rows, np.concatenate([reach, same]), by_item, int(items.max(initial=-1)) + 1)
 
 
-def habits(shown: HabitRows, sides: PeriodSides, solution: Solution, unmixed: float) -> tuple[Scores, float]:
+def habits(public_rows: HabitRows, sides: PeriodSides, solution: Solution, unmixed: float) -> tuple[Scores, float]:
     """Return what the habits of people as recognised so far say of every pseudonym, and its temperature.
 
     ``unmixed`` is what they count: 1 at most, less where the rows of a pseudonym are a mixture and show nobody's.
     """
-    known, beside = _recognised(shown, sides, solution)
-    copies = first_belief(shown.reach, _HABIT_SHARE)
-    found = row_evidence(known, shown.rows, beside, copies, limit=_HABIT_LIMIT, other_periods=True)
+    known, beside = _recognised(public_rows, sides, solution)
+    copies = first_belief(public_rows.reach, _HABIT_SHARE)
+    evidence = row_evidence(known, public_rows.rows, beside, copies, limit=_HABIT_LIMIT, other_periods=True)
     sure = np.where(solution.trust > _SURE, solution.trust, 0.0)
     for _round in range(_HABIT_ROUNDS):
-        copies = learn(known, shown.rows, beside, copies, solution.person, sure, other_periods=True)
-        found = row_evidence(known, shown.rows, beside, copies, limit=_HABIT_LIMIT, other_periods=True)
-    heat = _heat(found, solution.person, sure, len(sides.customers))
-    scores = Scores.of(found)
+        copies = learn(known, public_rows.rows, beside, copies, solution.person, sure, other_periods=True)
+        evidence = row_evidence(known, public_rows.rows, beside, copies, limit=_HABIT_LIMIT, other_periods=True)
+    heat = _heat(evidence, solution.person, sure, len(sides.customers))
+    scores = Scores.of(evidence)
     return replace(scores, value=scores.value * unmixed / heat), heat
 
 
-def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tuple[KnownLayout, Backgrounds]:
+def _recognised(public_rows: HabitRows, sides: PeriodSides, solution: Solution) -> tuple[KnownLayout, Backgrounds]:
     """Return the public rows of recognised pseudonyms as rows of their customers, and what is usual beside them."""
-    rows = shown.rows
+    rows = public_rows.rows
     unit = np.repeat(np.arange(len(sides.period)), rows.counts)
     entry = np.repeat(np.arange(len(rows.begin)), np.diff(rows.item_first))
     named = np.flatnonzero(solution.trust[unit[entry]] > _SURE)
@@ -340,7 +340,7 @@ def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tup
     with np.errstate(invalid="ignore"):
         middle = (rows.lo[at] + rows.hi[at]) / 2
     middle[~np.isfinite(middle)] = np.nan
-    size = (shown.items, max(len(sides.periods), 1), len(sides.customers))
+    size = (public_rows.items, max(len(sides.periods), 1), len(sides.customers))
     trust = solution.trust[unit[at]]
     known, order = KnownLayout.of(rows.item[named], rows.begin[at], solution.person[unit[at]], middle, trust, size)
     item = rows.item[named][order]
@@ -348,26 +348,26 @@ def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tup
     its = np.full(len(rows.begin), -1)
     its[single] = rows.item[rows.item_first[:-1][single]]
     anywhere = np.zeros(len(item), np.int64), np.zeros(len(rows.begin), np.int64)
-    contexts = [(item, its) if by_item else anywhere for by_item in shown.by_item]
+    contexts = [(item, its) if by_item else anywhere for by_item in public_rows.by_item]
     everywhere = replace(rows, begin=np.zeros_like(rows.begin))
     usual = item_shares(replace(known, first=known.first[:: size[1]], rows=known.rows[:, :2]), everywhere)
-    return known, background(known, usual, rows, contexts, shown.reach)
+    return known, background(known, usual, rows, contexts, public_rows.reach)
 
 
-def _heat(found: CopyEvidence, person: Whole, trust: Real, people: int) -> float:
+def _heat(evidence: CopyEvidence, person: Whole, trust: Real, people: int) -> float:
     """Return the temperature at which habits foretell those who were recognised without them best."""
-    if not len(found.person) or trust.sum() <= 0:
+    if not len(evidence.person) or trust.sum() <= 0:
         return 1.0
-    unit = found.pseudonym
-    prior = np.full(len(found.person), 1 / people)
-    rest = np.maximum(1 - np.diff(found.first) / people, 1e-9)
-    right = np.flatnonzero(found.person == person[unit])
+    unit = evidence.pseudonym
+    prior = np.full(len(evidence.person), 1 / people)
+    rest = np.maximum(1 - np.diff(evidence.first) / people, 1e-9)
+    right = np.flatnonzero(evidence.person == person[unit])
     missed = np.ones(len(rest), np.bool_)
     missed[unit[right]] = False
-    value = found.halves.sum(axis=1)
-    told = []
+    value = evidence.halves.sum(axis=1)
+    likelihoods = []
     for heat in TEMPERATURES:
-        chance = posterior(found.first, value / heat, prior, rest)
+        chance = posterior(evidence.first, value / heat, prior, rest)
         left = np.maximum(1 - np.bincount(unit, weights=chance, minlength=len(rest)), 1e-12)
-        told.append(trust[unit[right]] @ np.log(chance[right]) + trust[missed] @ np.log(left[missed] / people))
-    return float(TEMPERATURES[int(np.argmax(told))])
+        likelihoods.append(trust[unit[right]] @ np.log(chance[right]) + trust[missed] @ np.log(left[missed] / people))
+    return float(TEMPERATURES[int(np.argmax(likelihoods))])

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy.optimize import linear_sum_assignment
 
-from noren.attacks.assignment import pairs_of, uniform
+from noren.attacks.assignment import pairs_of, too_many_pairs, uniform
 from noren.data.arrays import exact_values, numbers
 from noren.data.compatibility import ComparisonArrays, comparison_arrays
 from noren.data.frames import History
 from noren.data.schema import Scale
-from noren.errors import ParameterError
+
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import population_sd
 from noren.kernels.linkage.row_distance import distance_blocks
@@ -75,11 +75,10 @@ class Nearest(Attack):
         sides = comparison_arrays(original, public)
         pairs = len(sides.pseudonyms) * len(sides.customers)
         if pairs > _MOST_PAIRS:
-            raise ParameterError(
-                _(
-                    "nearest compares all with all, and {pairs:,} pairs are too many; use consistency, or "
-                    "attack a part of the release"
-                ).format(pairs=pairs),
+            raise too_many_pairs(
+                self.name,
+                pairs,
+                "nearest compares all with all, and {pairs:,} pairs are too many; use consistency, or ",
             )
         nobody = np.zeros((0, len(sides.customers)))
         distances = np.concatenate([nobody, *self.distance_blocks(original, sides, progress)])

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import AttackByPeriod, PeriodSides, first_belief, period_sides
-from noren.data.compatibility import columns_not_there, with_item_column
+from noren.data.compatibility import missing_columns, with_item_column
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.engines.accelerated.device import accelerator_for
@@ -82,26 +82,26 @@ class Profile(AttackByPeriod):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name the likeliest customer of each pseudonym and period; nothing is drawn at random."""
         progress(0.0, _("laying out the rows"))
-        absent = columns_not_there(original, (Role.ITEM, Role.DATE))
+        absent = missing_columns(original, (Role.ITEM, Role.DATE))
         original, public = with_item_column(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.1, 0.7))
         progress(0.7, _("scoring rows"))
-        found = row_evidence(sides.known, sides.public, sides.beside, copies, limit=self.shortlist)
+        evidence = row_evidence(sides.known, sides.public, sides.beside, copies, limit=self.shortlist)
         progress(0.9, _("estimating how confident to be"))
-        prior, rest = priors(sides, found)
-        heat = temperature(found.first, found.halves, prior, rest)
-        value = found.halves.sum(axis=1) / heat
-        chance = posterior(found.first, value, prior, rest)
+        prior, rest = priors(sides, evidence)
+        heat = temperature(evidence.first, evidence.halves, prior, rest)
+        value = evidence.halves.sum(axis=1) / heat
+        chance = posterior(evidence.first, value, prior, rest)
         first = first_row_counts(sides)
-        counts = learnt_row_counts(sides, _best(found, chance), Counts(first.rate or 1.0, first.chance))
+        counts = learnt_row_counts(sides, _best(evidence, chance), Counts(first.rate or 1.0, first.chance))
         for period in periods_in(sides):  # what numbers of rows say of each listed pair
-            a, b = found.first[period.first], found.first[period.stop]
-            table = counts.evidence(period.shown, period.known)[0]
-            column = np.searchsorted(period.people, found.person[a:b])
-            value[a:b] += table[found.pseudonym[a:b] - period.first, column]
-        chance = posterior(found.first, value, prior, rest)
-        best = _best(found, chance)
+            a, b = evidence.first[period.first], evidence.first[period.stop]
+            table = counts.evidence(period.public_counts, period.known_counts)[0]
+            column = np.searchsorted(period.people, evidence.person[a:b])
+            value[a:b] += table[evidence.pseudonym[a:b] - period.first, column]
+        chance = posterior(evidence.first, value, prior, rest)
+        best = _best(evidence, chance)
         notes: dict[str, Any] = {
             "temperature": heat,
             "copied_share": copies.share,
@@ -124,7 +124,7 @@ def answer(name: str, sides: PeriodSides, best: Solution, notes: Mapping[str, An
     return Guess(name, pairs if sides.by_time else pairs.drop("period"), notes)
 
 
-def priors(sides: PeriodSides, found: CopyEvidence) -> tuple[Real, Real]:
+def priors(sides: PeriodSides, evidence: CopyEvidence) -> tuple[Real, Real]:
     """Return what is believed of each listed customer, and of all others together, before rows are looked at.
 
     Any customer of the period is as likely as any other. More pseudonyms than customers: some are of people of whom no
@@ -135,18 +135,18 @@ def priors(sides: PeriodSides, found: CopyEvidence) -> tuple[Real, Real]:
         units, people = period.stop - period.first, len(period.people)
         unknown = max(units - people, _LEAST_UNKNOWN) / max(units, people)
         each[period.first : period.stop] = (1 - unknown) / people
-    prior = each[found.pseudonym]
-    rest = 1 - np.bincount(found.pseudonym, weights=prior, minlength=len(each))
+    prior = each[evidence.pseudonym]
+    rest = 1 - np.bincount(evidence.pseudonym, weights=prior, minlength=len(each))
     return prior, np.maximum(rest, 1e-9)
 
 
-def _best(found: CopyEvidence, chance: Real) -> Solution:
+def _best(evidence: CopyEvidence, chance: Real) -> Solution:
     """Return the likeliest customer of each pseudonym; of equals the first."""
-    best = Solution.empty(len(found.first) - 1)
-    unit = found.pseudonym
-    order = np.lexsort((found.person, -chance, unit))
+    best = Solution.empty(len(evidence.first) - 1)
+    unit = evidence.pseudonym
+    order = np.lexsort((evidence.person, -chance, unit))
     top = order[np.flatnonzero(np.diff(unit[order], prepend=-1))]
-    best.person[unit[top]] = found.person[top]
+    best.person[unit[top]] = evidence.person[top]
     best.trust[unit[top]] = chance[top]
     best.pays[unit[top]] = True
     return best
@@ -205,9 +205,9 @@ class Scores:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     @classmethod
-    def of(cls, found: CopyEvidence) -> Scores:
+    def of(cls, evidence: CopyEvidence) -> Scores:
         """Take evidence as it is; others share no item, and nothing speaks for them."""
-        return cls(found.first, found.person, found.halves.sum(axis=1), np.zeros(len(found.first) - 1))
+        return cls(evidence.first, evidence.person, evidence.halves.sum(axis=1), np.zeros(len(evidence.first) - 1))
 
 
 @dataclass(frozen=True)
@@ -217,8 +217,8 @@ class Period:
     first: int
     stop: int
     people: Whole
-    shown: Whole
-    known: Whole
+    public_counts: Whole
+    known_counts: Whole
 
 
 @dataclass(frozen=True)
@@ -242,22 +242,24 @@ class Solution:
 def periods_in(sides: PeriodSides) -> Iterator[Period]:
     """Return the periods that have both pseudonyms and customers."""
     held = np.diff(sides.known.rows, axis=1)
-    shown = sides.public.counts
+    counts = sides.public.counts
     bounds = np.searchsorted(sides.period, np.arange(len(sides.periods) + 1))
     for at in range(len(sides.periods)):
         first, stop = int(bounds[at]), int(bounds[at + 1])
         people = np.flatnonzero(held[:, at] > 0)
         if stop > first and len(people):
-            yield Period(first, stop, people, shown[first:stop], held[people, at].astype(np.int64))
+            yield Period(first, stop, people, counts[first:stop], held[people, at].astype(np.int64))
 
 
 def first_row_counts(sides: PeriodSides) -> Counts:
     """Return what is believed at first of how numbers of rows go together."""
     periods = list(periods_in(sides))
-    shown, known = (
+    public, known = (
         np.concatenate([np.zeros(0, np.int64), *(getattr(p, side) for p in periods)]) for side in ("shown", "known")
     )
-    return first_counts(shown, known, sum(kept_share(p.shown, p.known) for p in periods) / max(len(shown), 1))
+    return first_counts(
+        public, known, sum(kept_share(p.public_counts, p.known_counts) for p in periods) / max(len(public), 1)
+    )
 
 
 def learnt_row_counts(sides: PeriodSides, solution: Solution, counts: Counts) -> Counts:
@@ -265,13 +267,13 @@ def learnt_row_counts(sides: PeriodSides, solution: Solution, counts: Counts) ->
     periods = list(periods_in(sides))
     if not periods:
         return counts
-    usual = np.mean([counts.evidence(p.shown, p.known)[2] for p in periods], axis=0)
+    usual = np.mean([counts.evidence(p.public_counts, p.known_counts)[2] for p in periods], axis=0)
     units = np.flatnonzero(solution.person >= 0)
-    shown = sides.public.counts[units]
+    public = sides.public.counts[units]
     known = np.diff(sides.known.rows, axis=1)[solution.person[units], sides.period[units]]
     there = known > 0
-    units, shown, known = units[there], shown[there], known[there]
-    return counts.learnt(shown, known, counts.levels(shown, known), solution.trust[units], usual)
+    units, public, known = units[there], public[there], known[there]
+    return counts.learnt(public, known, counts.levels(public, known), solution.trust[units], usual)
 
 
 def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent) -> Copies:
@@ -288,15 +290,15 @@ def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent
     trust[:: 1 + int(beside.sum()) // _ENOUGH_PAIRS] = 1.0
     copies = first_belief(sides.beside.reach, _ROW_SHARE)
     for _round in range(_ROW_ROUNDS):
-        found = learn(anyone, public, sides.beside, copies, np.zeros(len(trust), np.int64), trust)
-        copies = replace(found, share=_ROW_SHARE)
+        learned = learn(anyone, public, sides.beside, copies, np.zeros(len(trust), np.int64), trust)
+        copies = replace(learned, share=_ROW_SHARE)
     copies = replace(copies, share=_PAIR_SHARE)
     for at in range(_PAIR_ROUNDS):
         progress((1 + at) / (1 + _PAIR_ROUNDS), _("learning how rows were changed"))
         scores = Scores.of(row_evidence(known, public, sides.beside, copies, limit=limit))
         solution = Solution.empty(len(sides.period))
         for period in periods_in(sides):
-            solve(solution, period, scores, np.zeros((len(period.shown), len(period.people))))
+            solve(solution, period, scores, np.zeros((len(period.public_counts), len(period.people))))
         copies = learn(known, public, sides.beside, copies, solution.person, solution.trust)
     return copies
 
@@ -333,7 +335,7 @@ def solve(
         table[:, : len(period.people)] += more
         share = fair_shares(table / heat)
         chosen, whom = best_pairs(share)
-        trust, given = share[chosen, whom], share.sum(axis=0)
+        trust, assigned_share = share[chosen, whom], share.sum(axis=0)
     else:  # too large for a table: the likeliest listed pair first
         most = np.full(size[0], -np.inf)
         np.maximum.at(most, row, value)
@@ -342,9 +344,9 @@ def solve(
         chosen, whom = greedy_pairs(row, column, share, size)
         of_pair = dict(zip(zip(row.tolist(), column.tolist(), strict=True), share.tolist(), strict=True))
         trust = np.array([of_pair[pair] for pair in zip(chosen.tolist(), whom.tolist(), strict=True)])
-        given = np.bincount(column, weights=share, minlength=size[1])
+        assigned_share = np.bincount(column, weights=share, minlength=size[1])
     # the chance of having none; a customer without known rows has none unless shown
-    none = np.maximum(1 - given, 0.0)
+    none = np.maximum(1 - assigned_share, 0.0)
     solution.person[period.first + chosen] = people[whom]
     solution.trust[period.first + chosen] = trust
     solution.pays[period.first + chosen] = trust > none[whom]

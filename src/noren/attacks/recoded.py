@@ -81,28 +81,28 @@ class Recoded(Attack):
         progress(0.0, _("listing who has which items"))
         require_exact(original, original.measured())
         roles = [role for role in _FINE if original.schema.with_role(role) and public.schema.with_role(role)]
-        known, shown = _baskets(original, roles), _baskets(public, roles)
-        shape = len(shown.people), len(known.people)
-        mixes = (_unit(side.rare @ side.waves) for side in (shown, known))
+        known, released = _baskets(original, roles), _baskets(public, roles)
+        shape = len(released.people), len(known.people)
+        mixes = (_unit(side.rare @ side.waves) for side in (released, known))
         mine, theirs = (_unit(mix - mix.sum(axis=0) / max(len(mix), 1)) for mix in mixes)
         pairs = assigned(self.name, shape, _of_rows(mine, theirs), seed)
-        sold = _BY_SALE * (shown.waves @ known.waves.T)
+        sold = _BY_SALE * (released.waves @ known.waves.T)
         theirs = _unit(known.rare)
         for at in range(self.rounds if min(shape) else 0):
             progress((at + 0.5) / (self.rounds + 0.5), _("matching items and customers"))
             row, column, margin = pairs
             sure = margin >= np.quantile(margin, 0.25 if at else 0.5)
             # how far each code and each item have the same buyers, by the items of people who stand for each other
-            lists = shown.has[row[sure]], known.has[column[sure]]
-            codes, items = ((one / np.sqrt(np.maximum(one.sum(axis=1), 1.0))[:, None]).T.tocsr() for one in lists)
+            lists = released.has[row[sure]], known.has[column[sure]]
+            codes, items = ((table / np.sqrt(np.maximum(table.sum(axis=1), 1.0))[:, None]).T.tocsr() for table in lists)
             alike = product(codes, items) / ((_lengths(codes)[:, None] + _FEW) * (_lengths(items) + _FEW)) + sold
             code, item, _margin = assigned(self.name, alike.shape, alike.__getitem__, seed, most=0)
             words = csr_array((known.rarity[item], (code, item)), shape=alike.shape)
-            mine = ((shown.has @ words) / _lengths(shown.rare)[:, None]).tocsr()
+            mine = ((released.has @ words) / _lengths(released.rare)[:, None]).tocsr()
             pairs = assigned(self.name, shape, _of_rows(mine, theirs), seed)
             if np.array_equal(column, pairs[1]) and np.array_equal(row, pairs[0]):
                 break
-        return guess_of(self.name, pairs, shown.people, known.people)
+        return guess_of(self.name, pairs, released.people, known.people)
 
 
 class _Baskets(NamedTuple):
@@ -117,9 +117,9 @@ class _Baskets(NamedTuple):
 
 def _baskets(history: History, roles: Sequence[Role]) -> _Baskets:
     """List the items of each person, and place each item by its rows, its buyers and the means of ``roles``."""
-    said = {str(role): np.log1p(np.abs(middles(history[role]))) for role in roles}
-    rows = pl.DataFrame({"who": history[Role.CUSTOMER].cast(pl.String), "what": history[Role.ITEM], **said})
-    means = pl.col(list(said))
+    levels = {str(role): np.log1p(np.abs(middles(history[role]))) for role in roles}
+    rows = pl.DataFrame({"who": history[Role.CUSTOMER].cast(pl.String), "what": history[Role.ITEM], **levels})
+    means = pl.col(list(levels))
     rows = rows.with_columns(means.fill_nan(None), share=pl.lit(1.0))
     if is_set(rows["what"].dtype):
         rows = rows.with_columns(share=1 / pl.col("what").list.len()).explode("what")
@@ -131,21 +131,21 @@ def _baskets(history: History, roles: Sequence[Role]) -> _Baskets:
     has.data = np.minimum(has.data, 1.0)
     buyers, sold = np.maximum(has.sum(axis=0), 1e-9), items["share"].to_numpy()
     beside = has.T @ np.log1p(has.sum(axis=1)) / buyers
-    paid = [items[name].fill_null(strategy="mean").fill_null(0.0).to_numpy() for name in said]
+    paid = [items[name].fill_null(strategy="mean").fill_null(0.0).to_numpy() for name in levels]
     rarity = np.log((1 + len(people)) / buyers)
     # waves whose products are near 1 for items that sell alike and near 0 for others
-    found = np.column_stack([np.log(sold), np.log(buyers), beside, *paid])
+    features = np.column_stack([np.log(sold), np.log(buyers), beside, *paid])
     fine = np.array([_SOLD] * 3 + [_FINE[role] for role in roles])
-    mean = sold @ found / max(sold.sum(), 1.0)
-    spread = np.sqrt(sold @ (found - mean) ** 2 / max(sold.sum(), 1.0))
+    mean = sold @ features / max(sold.sum(), 1.0)
+    spread = np.sqrt(sold @ (features - mean) ** 2 / max(sold.sum(), 1.0))
     drawn = uniform(_WAVES * (1 + len(fine)), seed=0).reshape(1 + len(fine), _WAVES)
     turns = ndtri(np.maximum(drawn[1:], 1e-9)) * (fine / np.where(spread > 1e-9, spread, np.inf))[:, None]
-    waves = np.asarray(np.cos((found - mean) @ turns + 2 * np.pi * drawn[0]) * np.sqrt(2 / _WAVES))
+    waves = np.asarray(np.cos((features - mean) @ turns + 2 * np.pi * drawn[0]) * np.sqrt(2 / _WAVES))
     return _Baskets(people, has, (has * rarity).tocsr(), rarity, waves)
 
 
-def _of_rows(one: Any, other: Any) -> Callable[[slice], Real]:
-    return lambda rows: product(one[rows], other)
+def _of_rows(left: Any, right: Any) -> Callable[[slice], Real]:
+    return lambda rows: product(left[rows], right)
 
 
 def _lengths(rows: Any) -> Real:

@@ -94,9 +94,6 @@ class RowLinkage(Attack):
     columns: tuple[str, ...] = Field(
         default=(),
         title=N_("Columns that the attacker knows"),
-        description=N_(
-            "the columns that are known of everybody; default: quasi-identifiers and others not declared unknown"
-        ),
     )
     hierarchies: Path | None = Field(
         default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that tell what labels mean")
@@ -108,9 +105,9 @@ class RowLinkage(Attack):
         """Return the attack that knows the public noise of a release by retention."""
         if statement.method != "retention":
             return self
-        told = self.model_copy()
-        told._noise = statement
-        return told
+        informed = self.model_copy()
+        informed._noise = statement
+        return informed
 
     def attack(self, original: Table, public: Table, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a person for each public row that says something; the seed decides between equals."""
@@ -121,14 +118,14 @@ class RowLinkage(Attack):
         sizes = len(original), len(public)
         if noise is None:
             columns = [_side(original, original.schema[name], public.frame[name], ladders.get(name)) for name in names]
-            sides = _laid(columns, *sizes, hush=_HUSH)
+            sides = _row_sides(columns, *sizes, hush=_HUSH)
             naming = _Naming(sides, seed)
             # nobody tells how values were changed: first as if no cell said what is not true, then by a guess
             exact = sides.noise._replace(miss=np.full(len(names), np.inf), step=np.zeros(len(names)))
             misfits = naming.name(naming.rows, exact, part_of(progress, 0.1, 0.6))
             naming.name(misfits, sides.noise, part_of(progress, 0.6, 1.0))
         else:
-            sides = _laid(_noisy_columns(original, public, names, noise), *sizes, hush=0.0)
+            sides = _row_sides(_noisy_columns(original, public, names, noise), *sizes, hush=0.0)
             naming = _Naming(sides, seed)
             naming.name(naming.rows, sides.noise, part_of(progress, 0.1, 1.0))
         progress(1.0)
@@ -152,7 +149,7 @@ class RowLinkage(Attack):
             return list(dict.fromkeys(self.columns))
         if noise is not None:
             return [name for name in noise.names if name in both]
-        linking = {column.name for one in (original, public) for column in one.schema.with_role(Role.QUASI)}
+        linking = {column.name for table in (original, public) for column in table.schema.with_role(Role.QUASI)}
         linking |= {column.name for column in original.schema.with_role(Role.OTHER) if column.known}
         return [name for name in both if name in linking]
 
@@ -206,30 +203,32 @@ class _Naming:
         codes, cells = self.sides.codes, self.sides.cells
         people = self.people[np.argsort(self._uniform(len(self.people)), kind="stable")]
         tree = person_tree(codes[:, people], people)
-        shown = self.sides.cell_of[rows]
-        which, first = distinct(list(shown.T), [len(cells.kind)] * shown.shape[1])
+        cell_codes = self.sides.cell_of[rows]
+        which, first = distinct(list(cell_codes.T), [len(cells.kind)] * cell_codes.shape[1])
         order = np.argsort(which, kind="stable")
         counts = np.bincount(which, minlength=len(first))
-        luck = self._uniform(len(first))
+        tie_breaks = self._uniform(len(first))
         kinds = [slice(at, at + _BLOCK) for at in range(0, len(first), _BLOCK)]
 
         def work(block: slice) -> LikeliestPeople:
-            shows = np.ascontiguousarray(shown[first[block]])
-            return likeliest(tree, shows, counts[block], luck[block], cells, noise)
+            shows = np.ascontiguousarray(cell_codes[first[block]])
+            return likeliest(tree, shows, counts[block], tie_breaks[block], cells, noise)
 
-        found: list[LikeliestPeople] = []
-        for at, one in enumerate(map_blocks(work, kinds)):
-            found.append(one)
-            self._visits += one.visits
+        blocks: list[LikeliestPeople] = []
+        for at, block in enumerate(map_blocks(work, kinds)):
+            blocks.append(block)
+            self._visits += block.visits
             progress((at + 1) / len(kinds), _("looking for people"))
             if self._visits > _MOST_VISITS:
                 break
-        tried = sum(len(one.best) for one in found)
+        tried = sum(len(block.best) for block in blocks)
         done = int(counts[:tried].sum())
         self.not_tried += len(rows) - done
         of_row = which[order][:done]
-        best, weight = (np.concatenate([getattr(one, part) for one in found])[of_row] for part in ("best", "weight"))
-        return rows[order][:done], np.concatenate([one.person for one in found]), best, weight
+        best, weight = (
+            np.concatenate([getattr(block, part) for block in blocks])[of_row] for part in ("best", "weight")
+        )
+        return rows[order][:done], np.concatenate([block.person for block in blocks]), best, weight
 
     def pairs(self) -> pl.DataFrame:
         """Return the names given, surest first; rows and people are counted from 1."""
@@ -290,10 +289,10 @@ def _noisy_columns(original: Table, public: Table, columns: Sequence[str], plan:
     """Return the columns of a table whose noise is public: a release by retention."""
     own = plan.only([plan.names.index(name) for name in columns])
     sides = []
-    shown = own.places(public.frame)
+    released = own.places(public.frame)
     for at, (attribute, codes) in enumerate(zip(own.attributes, own.codes(original.frame), strict=True)):
         values, of_people = np.unique(codes, return_inverse=True)
-        cells, of_rows = np.unique(shown[at], return_inverse=True)
+        cells, of_rows = np.unique(released[at], return_inverse=True)
         size, rho, decay = attribute.size, own.rhos[at], own.decay(at)
         place, base, miss, step = values.astype(np.float64), np.zeros(len(values)), 0.0, 0.0
         if attribute.numeric:
@@ -317,13 +316,13 @@ def _log(value: float) -> float:
     return math.log(max(value, 1e-300))
 
 
-def _laid(sides: list[_Side], people: int, rows: int, *, hush: float) -> RowSides:
+def _row_sides(sides: list[_Side], people: int, rows: int, *, hush: float) -> RowSides:
     sides = sorted(sides, key=lambda side: len(side.place))
     codes = np.stack([s.codes for s in sides]) if sides else np.zeros((0, people), dtype=np.int64)
     before = np.cumsum([0, *(len(s.kind) for s in sides)])
     cell_of = np.column_stack([s.cell + before[at] for at, s in enumerate(sides)]) if sides else None
-    lists = [one for side in sides for one in side.lists]
-    ends = np.cumsum([0, *(len(one) for one in lists)], dtype=np.int64)
+    lists = [values for side in sides for values in side.lists]
+    ends = np.cumsum([0, *(len(values) for values in lists)], dtype=np.int64)
     kind, listed = (np.concatenate([_NONE, *parts]).astype(np.int64) for parts in ([s.kind for s in sides], lists))
     low, high, place, base = (
         np.concatenate([np.zeros(0), *(getattr(side, part) for side in sides)])
@@ -338,8 +337,8 @@ def _laid(sides: list[_Side], people: int, rows: int, *, hush: float) -> RowSide
         np.array([side.step for side in sides]),
         np.full(len(sides), hush),
     )
-    shown = np.zeros((rows, 0), dtype=np.int64) if cell_of is None else np.ascontiguousarray(cell_of, dtype=np.int64)
-    return RowSides(codes.astype(np.int64), shown, cells, noise)
+    released = np.zeros((rows, 0), dtype=np.int64) if cell_of is None else np.ascontiguousarray(cell_of, dtype=np.int64)
+    return RowSides(codes.astype(np.int64), released, cells, noise)
 
 
 # --- one column ------------------------------------------------------------------------------------------------------
@@ -406,8 +405,8 @@ def _meanings(
         tree = {str(label): part["code"].to_numpy() for (label,), part in members.group_by("label")}
     values = numbers(known) if ordered else None
     listed = [_codes_of(label, code_of, tree, values, texts, column) for label in cells.cast(pl.String)]
-    kind = np.array([NOTHING if one is None else LISTED for one in listed], dtype=np.int64)
-    return kind, nothing, nothing, [_NONE if one is None else one for one in listed]
+    kind = np.array([NOTHING if codes is None else LISTED for codes in listed], dtype=np.int64)
+    return kind, nothing, nothing, [_NONE if codes is None else codes for codes in listed]
 
 
 def _codes_of(
@@ -428,9 +427,9 @@ def _codes_of(
     if ordered is not None and column.dtype.is_temporal() and (days := date_range(label)):
         low, high = (numbers(pl.Series([day]))[0] for day in days)
         return np.flatnonzero((ordered >= low) & (ordered < high + 1))
-    if ordered is not None and (found := number_range(label)):
-        above = ordered > found.low if found.open_low else ordered >= found.low
-        below = ordered < found.high if found.open_high else ordered <= found.high
+    if ordered is not None and (bounds := number_range(label)):
+        above = ordered > bounds.low if bounds.open_low else ordered >= bounds.low
+        below = ordered < bounds.high if bounds.open_high else ordered <= bounds.high
         return np.flatnonzero(above & below)
     if (start := prefix(label)) is not None:
         return np.flatnonzero(texts.str.starts_with(start).to_numpy())

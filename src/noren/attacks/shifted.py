@@ -70,13 +70,13 @@ class Shifted(Attack):
         spread = {}  # of the logarithms of what both sides say
         for role in (Role.QUANTITY, Role.PRICE):
             if original.schema.with_role(role) and public.schema.with_role(role):
-                said = (np.log1p(np.abs(middles(one[role]))) for one in (original, public))
-                mine, theirs = (one[np.isfinite(one)] for one in said)
+                levels = (np.log1p(np.abs(middles(side[role]))) for side in (original, public))
+                mine, theirs = (side[np.isfinite(side)] for side in levels)
                 if len(mine) and len(theirs) and mine.var() > 0:
                     spread[role] = float(mine.var())
         roles = list(spread)
         held, seen = _days(original, roles), _days(public, roles)
-        customers, pseudonyms = (one["who"].unique(maintain_order=True) for one in (held, seen))
+        customers, pseudonyms = (side["who"].unique(maintain_order=True) for side in (held, seen))
         shape = len(pseudonyms), len(customers)
         if not min(shape):
             return guess_of(self.name, NO_PAIRS, pseudonyms, customers)
@@ -84,12 +84,12 @@ class Shifted(Attack):
         if (likely := _MOST_VOTES * shape[1] // (len(held) * len(seen))) < shape[1]:
             likely = min(max(likely, _FEWEST), _MOST, shape[1])
             near = KDTree(_outlines(held)).query(_outlines(seen), range(1, likely + 1))[1]
-        known, shown, vanished = _weighed(held, seen, [1.0, *(spread[role] for role in roles)])
+        known, released, vanished = _weighed(held, seen, [1.0, *(spread[role] for role in roles)])
 
         def scores(rows: slice) -> Real:
             which = np.arange(rows.start, rows.stop)
             listed = np.tile(np.arange(shape[1]), (len(which), 1)) if near is None else near[rows]
-            return np.asarray(best_shifts(known, shown, which, listed) - vanished[listed])
+            return np.asarray(best_shifts(known, released, which, listed) - vanished[listed])
 
         progress(0.1, _("comparing days at every shift"))
         pairs = assigned(self.name, shape, scores, seed, listed=near, rows=256)
@@ -98,9 +98,9 @@ class Shifted(Attack):
 
 def _days(history: History, roles: Sequence[Role]) -> pl.DataFrame:
     """Return the busiest days of each person: how many rows, and the means of some columns, by logarithms."""
-    said = {"day": np.floor(middles(history[Role.DATE]))}
-    said |= {str(role): np.log1p(np.abs(middles(history[role]))) for role in roles}
-    rows = pl.DataFrame({"who": history[Role.CUSTOMER].cast(pl.String), **said}, nan_to_null=True)
+    values = {"day": np.floor(middles(history[Role.DATE]))}
+    values |= {str(role): np.log1p(np.abs(middles(history[role]))) for role in roles}
+    rows = pl.DataFrame({"who": history[Role.CUSTOMER].cast(pl.String), **values}, nan_to_null=True)
     means, rows = pl.col(list(map(str, roles))), rows.drop_nulls(["who", "day"])
     days = rows.group_by("who", "day").agg(pl.len().log().alias("rows"), means.mean()).sort("who", "day")
     days = days.with_columns(pl.col("day").cast(pl.Int64), means.fill_null(strategy="mean").fill_null(0.0))
@@ -121,18 +121,22 @@ def _weighed(held: pl.DataFrame, seen: pl.DataFrame, spread: Sequence[float]) ->
     A mean of n rows strays by 1/n. A day that meets counts the log-ratio of being this day to being any, what the date
     says by chance included, and takes back what a day counts against the pair that meets none.
     """
-    first, begin = (np.flatnonzero(one["who"].is_first_distinct().to_numpy()) for one in (held, seen))
+    first, begin = (np.flatnonzero(side["who"].is_first_distinct().to_numpy()) for side in (held, seen))
     # copies, as kernels are compiled again for arrays that are laid out in another way
-    day, shown = (np.array(one["day"] - one["day"].min()) for one in (held, seen))
-    value, said = (np.array(one.drop("who", "day").to_numpy(), order="C") for one in (held, seen))
+    day, seen_day = (np.array(side["day"] - side["day"].min()) for side in (held, seen))
+    value, seen_value = (np.array(side.drop("who", "day").to_numpy(), order="C") for side in (held, seen))
     rows = np.exp(value[:, 0])
-    kept = np.clip(np.exp(said[:, 0]).sum() / len(begin) / (rows.sum() / len(first)), 0.05, 0.99)
-    noise = np.array(spread) * (_SPREAD + np.exp(-said[:, :1]))
-    said = said - np.log(kept) * (np.arange(len(spread)) == 0)
+    kept_share = np.clip(np.exp(seen_value[:, 0]).sum() / len(begin) / (rows.sum() / len(first)), 0.05, 0.99)
+    noise = np.array(spread) * (_SPREAD + np.exp(-seen_value[:, :1]))
+    seen_value = seen_value - np.log(kept_share) * (np.arange(len(spread)) == 0)
     usual = noise + value.var(axis=0)
-    likelier = (np.log(usual / noise) + (said - value.mean(axis=0)) ** 2 / usual).sum(axis=1) / 2
-    lost = np.minimum(-np.log(1 - kept) * rows, -np.log(_ODD))
-    ends = [np.append(one, len(days)) for one, days in ((first, held), (begin, seen))]
+    likelier = (np.log(usual / noise) + (seen_value - value.mean(axis=0)) ** 2 / usual).sum(axis=1) / 2
+    lost = np.minimum(-np.log(1 - kept_share) * rows, -np.log(_ODD))
+    ends = [np.append(side, len(days)) for side, days in ((first, held), (begin, seen))]
     rare = np.log((day.max() + 1) / np.diff(ends[0]))
     known = ends[0], day, lost + np.repeat(rare, np.diff(ends[0])), value, value
-    return known, (ends[1], shown, likelier - np.log(_ODD), said, 0.5 / noise), np.add.reduceat(lost, first)
+    return (
+        known,
+        (ends[1], seen_day, likelier - np.log(_ODD), seen_value, 0.5 / noise),
+        np.add.reduceat(lost, first),
+    )

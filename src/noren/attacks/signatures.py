@@ -72,15 +72,15 @@ class Signature(AttackByPeriod):
         original, known = _filled(original, known, (*self.key, Role.DATE))
         if not len(public) or not len(original):
             return Guess(self.name, pl.DataFrame(schema=_PAIRS), {"matched_rows": 0, "known_rows": len(original)})
-        found = last_match(seen, known)
+        matches = last_match(seen, known)
         progress(0.7, _("naming pseudonyms"))
         # the pseudonym that each known row leads to as a number, and a public row that shows each number's
         led_to = np.zeros(len(public) + 1, bool)
-        led_to[found] = True  # NO_ROW marks the place behind the last
+        led_to[matches] = True  # NO_ROW marks the place behind the last
         rows_shown = np.flatnonzero(led_to[:-1])
         number = np.full(len(public) + 1, NO_ROW, np.int64)
         number[rows_shown], first = numbered(public[Role.CUSTOMER][rows_shown].cast(pl.String))
-        answer, shown = number[found], rows_shown[first]
+        answer, released_rows = number[matches], rows_shown[first]
         whose, first = numbered(original[Role.CUSTOMER].cast(pl.String))
         customers = original[Role.CUSTOMER][first]
         # the period of each known row as a number; days are few, and each is named once
@@ -101,12 +101,12 @@ class Signature(AttackByPeriod):
         order = np.lexsort((period, places[customer], -share))
         customer, period = customer[order], period[order]
         pairs = pairs_of(
-            public[Role.CUSTOMER][shown[last[customer, period]]],
+            public[Role.CUSTOMER][released_rows[last[customer, period]]],
             customers[customer],
             share[order],
             pl.Series(periods, dtype=pl.String)[period],
         )
-        notes = {"matched_rows": int(np.count_nonzero(found != NO_ROW)), "known_rows": len(found)}
+        notes = {"matched_rows": int(np.count_nonzero(matches != NO_ROW)), "known_rows": len(matches)}
         return Guess(self.name, pairs, notes)
 
 
@@ -202,16 +202,16 @@ def _parts(public: History, known: History, column: Column) -> list[Sides]:
     """
     sides = public.frame[column.name], known.frame[column.name]
     if column.role == Role.ITEM:
-        shown, ours = (_first_characters(_text(side, column)) for side in (public, known))
-        return [(shown, ours)]
+        released, ours = (_first_characters(_text(side, column)) for side in (public, known))
+        return [(released, ours)]
     if column.type == ValueType.TEXT or any(is_generalised(side.dtype) for side in sides):
         codes = _text_codes(pl.concat([_text(public, column), _text(known, column)]))
         return [(codes[: len(public)], codes[len(public) :])]
-    one, other = map(physical, sides)
-    if one.dtype.is_integer() and other.dtype.is_integer():
-        parts = [(_plain(one), _plain(other))]
+    left, right = map(physical, sides)
+    if left.dtype.is_integer() and right.dtype.is_integer():
+        parts = [(_plain(left), _plain(right))]
     else:
-        prices = _plain(one.cast(pl.Float64)), _plain(other.cast(pl.Float64))
+        prices = _plain(left.cast(pl.Float64)), _plain(right.cast(pl.Float64))
         parts = [whole_steps(prices, max(1, round(1 / column.grid)))]
     odd = [
         texts.select(pl.col("row").cast(pl.Int64) + start, "text")
@@ -244,8 +244,8 @@ def _first_characters(items: pl.Series) -> Whole:
     start = length_and_start >> 32
     if items.null_count() or (start & 0x8080).any():  # a character of several bytes
         return first_letters(*text_bytes(items), ITEM_LETTERS)
-    one, other = start & 0xFF, start >> 8 & 0xFF
-    letters: Whole = np.where(length_and_start & 0xFFFFFFFE, one << 8 | other, one)
+    first, second = start & 0xFF, start >> 8 & 0xFF
+    letters: Whole = np.where(length_and_start & 0xFFFFFFFE, first << 8 | second, first)
     return letters
 
 

@@ -60,10 +60,10 @@ class UniqueRows(Attack):
         unique = known.filter(pl.struct(row).is_unique()).drop_nulls("customer")
         progress(0.5, _("looking for them in the release"))
         released = seen.rename({"customer": "pseudonym"}).drop_nulls("pseudonym")
-        found = released.join(unique, on=row, how="inner", maintain_order="left")
-        pairs = found.group_by("pseudonym", maintain_order=True).agg(pl.col("customer").last())
+        matches = released.join(unique, on=row, how="inner", maintain_order="left")
+        pairs = matches.group_by("pseudonym", maintain_order=True).agg(pl.col("customer").last())
         pairs = pairs.with_columns(score=pl.lit(1.0))
-        return Guess(self.name, pairs, {"unique_rows": len(unique), "found_rows": len(found)})
+        return Guess(self.name, pairs, {"unique_rows": len(unique), "found_rows": len(matches)})
 
     def texts(self, history: History) -> pl.DataFrame:
         """Return the rows as text, the customer's column called ``customer``, null where there is none."""

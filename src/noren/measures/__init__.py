@@ -48,8 +48,8 @@ def placing(kind: Kind | None = None) -> list[type[Measure]]:
     ['table-loss', 'l1-precision']
     """
     every = [measures[name] for name in measures]
-    told = [(m.utility_axis.rank, m.name, m) for m in every if m.utility_axis is not None]
-    return [m for _rank, _name, m in sorted(told, key=lambda one: one[:2]) if kind is None or kind in m.accepts]
+    ranked = [(m.utility_axis.rank, m.name, m) for m in every if m.utility_axis is not None]
+    return [m for _rank, _name, m in sorted(ranked, key=lambda entry: entry[:2]) if kind is None or kind in m.accepts]
 
 
 def place_of_measure(name: str | None) -> UtilityAxis | None:

@@ -36,7 +36,7 @@ def require_evidence(
     if "exact" in measure.needs and generalised:
         raise ParameterError(say("needs_exact", measure=measure.name))
     if "secret" in measure.needs and made_of != rows:
-        raise ParameterError(say("rows_differ", made=made_of, rows=rows))
+        raise ParameterError(say("rows_differ", released=made_of, original=rows))
 
 
 def original_history(evidence: Evidence) -> History:

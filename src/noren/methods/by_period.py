@@ -29,7 +29,6 @@ class MethodByPeriod(HistoryMethod):
         title=N_("Periods"),
         description=N_("the periods: calendar months, ISO weeks, quarters, or custom (see starts)"),
         json_schema_extra=in_form(
-            help=N_("what is done stays within a period"),
             main=True,
             words={
                 "month": N_("calendar months"),
@@ -42,20 +41,16 @@ class MethodByPeriod(HistoryMethod):
     starts: tuple[date, ...] = Field(
         default=(),
         title=N_("First days of periods of your own"),
-        description=N_("the first day of each custom period, like 2010-12-01; each must hold a row"),
-        json_schema_extra=in_form(
-            help=N_("for periods of your own: the first day of each, one on a line, like 2010-12-01")
-        ),
     )
 
     @field_validator("starts", mode="before")
     @classmethod
-    def _contest_spelling(cls, given: Any) -> Any:
+    def _contest_spelling(cls, days_or_text: Any) -> Any:
         """Read days as the contests write them, too: 2010/12/1."""
-        if not isinstance(given, list | tuple):
-            return given
+        if not isinstance(days_or_text, list | tuple):
+            return days_or_text
         days = []
-        for day in given:
+        for day in days_or_text:
             parts = day.strip().split("/") if isinstance(day, str) else []
             contest = len(parts) == 3 and all(part.isascii() and part.isdigit() for part in parts)
             days.append("{:0>4}-{:0>2}-{:0>2}".format(*parts) if contest else day)
@@ -63,15 +58,11 @@ class MethodByPeriod(HistoryMethod):
 
     @model_validator(mode="after")
     def _starts_are_for_custom(self) -> MethodByPeriod:
-        if self.period == "custom" and not self.starts:
+        if (self.period == "custom") != bool(self.starts):
             raise ValueError(_("period=custom needs the first day of each period; add starts"))
-        if self.period != "custom" and self.starts:
-            raise ValueError(
-                _("period={period} has its own days; use period=custom with starts").format(period=self.period)
-            )
         for day, next_day in pairwise(self.first_days):
             if day == next_day:
-                raise ValueError(_("starts names {day} twice; give each period another first day").format(day=day))
+                raise ValueError(_("starts names {day} twice; give each period another first day").format(name=day))
         return self
 
     @property

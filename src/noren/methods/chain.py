@@ -1,4 +1,4 @@
-"""Methods one after another."""
+"""The chain: several methods applied in turn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from noren.data.schema import Kind, Schema
 from noren.errors import FileError, InputError, NorenError, ParameterError
 from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Method, Runtime
+from noren.protocols import Method, Runtime, require_kind
 from noren.registry import build
 from noren.tables import Texts
 
@@ -33,7 +33,7 @@ _Step = Annotated[
 
 
 class Chain(Method):
-    """Protect by several methods in turn, each working on the public part of what the one before it made.
+    """Protect by several methods in turn, each applied to the public part of the previous release.
 
     Thin the data, move dates, then change names every month: each step is a method with its own parameters and its own
     share of the seed. The answer is one release of the original: its secret part knows for every last pseudonym the
@@ -72,14 +72,14 @@ class Chain(Method):
 
     @field_validator("steps", mode="before")
     @classmethod
-    def _ready(cls, given: Any) -> tuple[Method, ...]:
+    def _ready(cls, steps: Any) -> tuple[Method, ...]:
         """Make methods of names and of tables of parameters; a chain in a chain is its steps."""
-        if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-            given = (given,)
+        if not isinstance(steps, Iterable) or isinstance(steps, str | bytes | Mapping):
+            steps = (steps,)
         from noren.methods import methods
 
         ready: list[Method] = []
-        for number, step in enumerate(given, start=1):
+        for number, step in enumerate(steps, start=1):
             method = step
             if not isinstance(step, Method):
                 table = {"method": step} if isinstance(step, str) else step
@@ -89,7 +89,7 @@ class Chain(Method):
                 try:
                     method = build(methods[table["method"]], own)
                 except NorenError as error:
-                    raise ParameterError(_("step {number}: {said}").format(number=number, said=error)) from None
+                    raise _failed_step(number, table["method"], error) from None
             ready += method.steps if isinstance(method, Chain) else (method,)
         if not ready:
             raise ParameterError(say("no_steps"))
@@ -104,20 +104,20 @@ class Chain(Method):
         return self.whole(self.stages(original, seed=seed, progress=progress), seed=seed)
 
     def stages(self, original: Records, *, seed: int, progress: Progress = silent) -> Iterator[Release]:
-        """Run all steps and yield each one's release, that of what the step before it made public."""
+        """Run all steps and yield the release of each."""
         data = original
-        del original  # whoever runs a chain may let go of it, too
-        for at, (step, one) in enumerate(zip(self.steps, self.seeds(seed), strict=True)):
-            told = part_of(progress, at / len(self.steps), (at + 1) / len(self.steps), step.name)
+        del original  # anyone who runs a chain may let go of it, too
+        for at, (step, step_seed) in enumerate(zip(self.steps, self.seeds(seed), strict=True)):
+            step_progress = part_of(progress, at / len(self.steps), (at + 1) / len(self.steps), step.name)
             with self.on_step(at, data.schema):
-                made = step.protect(data, seed=one, progress=told)
+                made = step.protect(data, seed=step_seed, progress=step_progress)
             yield made
             data = made.public
 
     def seeds(self, seed: int) -> list[int]:
         """Return each step's own share of the seed."""
         if seed < 0:
-            raise ParameterError(say("seed_below_zero", seed=seed))
+            raise ParameterError.out_of_range("seed", seed, "seed >= 0")
         return [
             int(s.generate_state(1, np.uint64)[0]) >> 1 for s in np.random.SeedSequence(seed).spawn(len(self.steps))
         ]
@@ -127,21 +127,20 @@ class Chain(Method):
         """Say at which step something is wrong; stop where a step has nothing to work on in data of ``schema``."""
         step = self.steps[at]
         try:
-            if schema.kind not in step.accepts:
-                raise ParameterError(say("wrong_kind", kind=schema.kind))
-            if lacking := step.lacks(schema):
-                raise ParameterError(say("lacks_role", roles=", ".join(lacking)))
+            require_kind(step, schema)
             yield
         except InputError as error:
-            raise ParameterError(
-                _("step {number}, {method}: {said}").format(number=at + 1, method=step.name, said=error)
-            ) from error
+            raise _failed_step(at + 1, step.name, error) from error
 
     @staticmethod
     def whole(stages: Iterable[Release], *, seed: int | None) -> Release:
         """Return the release of the first original that all stages together amount to."""
         last = reduce(Release.then, stages)
         return replace(last, secret=replace(last.secret, seed=seed), statement=Statement.of_chain(last.statement.steps))
+
+
+def _failed_step(number: int, method: str, error: NorenError) -> ParameterError:
+    return ParameterError(_("step {number}, {method}: {message}").format(number=number, method=method, message=error))
 
 
 def read_chain(path: str | Path) -> Chain:
@@ -154,12 +153,7 @@ def read_chain(path: str | Path) -> Chain:
         raise FileError(say("unreadable", reason=str(error)[:160]), file=path) from None
     steps = content.pop("step", None)
     if content or not isinstance(steps, list) or not steps:
-        rule = (
-            _("{key} is not part of a chain").format(key=next(iter(content)))
-            if content
-            else _("the chain has no steps")
-        )
-        raise FileError(rule, _('write [[step]] tables, each with method = "…" and its parameters'), file=path)
+        raise FileError(say("other_key", key=next(iter(content))) if content else say("no_steps"), file=path)
     try:
         return Chain(steps=steps)
     except ParameterError as error:

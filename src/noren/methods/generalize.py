@@ -24,7 +24,7 @@ from noren.kernels.judging.cell_error import counted, counted_sd
 from noren.kernels.judging.statistics import SampledTotal, sampled_total
 from noren.kernels.judging.survival import best_plan
 from noren.kernels.judging.threshold import Bound
-from noren.kernels.sharing.alignment import COLUMNS, LaidRows, blocks_of, customer_features, laid_rows
+from noren.kernels.sharing.alignment import COLUMNS, RowArrays, blocks_of, customer_features, row_arrays
 from noren.kernels.sharing.joining import worth_keeping
 from noren.kernels.sharing.pairing import Spread
 from noren.kernels.sharing.partitioning import Mixture, mixtures
@@ -33,15 +33,15 @@ from noren.kernels.sharing.shared_histories import Budget, Effort, Report, Share
 from noren.methods.pseudonymize import pseudonymous
 from noren.methods.shared_values import (
     EFFORT,
-    EFFORT_HELP,
     EFFORT_WORDS,
     SHARING,
     SHARING_HELP,
-    SUPPRESSED,
+    SUPPRESS_CELLS,
     CategoryFile,
     Sharing,
-    in_words,
+    measured_values,
     not_below,
+    out_of_range,
     require_enough_customers,
     share_values,
 )
@@ -72,7 +72,7 @@ _MIXTURES = 3
 class _SearchRows:
     """The original as rows for the search: where each laid row stands in the original."""
 
-    rows: LaidRows
+    rows: RowArrays
     place: Whole
     cells: int
     """All cells of the original that count."""
@@ -84,7 +84,7 @@ class _SearchRows:
 class _Search:
     """The groups of every block, with the rows that the block's rows are; and how far the search came."""
 
-    found: list[tuple[SharedGroups, Whole]]
+    groups: list[tuple[SharedGroups, Whole]]
     blocks: list[Whole]
     stopped: bool = False
     reached: float = 0.0
@@ -163,25 +163,23 @@ class Generalize(Method):
     k: Sharing | None = Field(
         default=None,
         title=SHARING,
-        description=N_("how many customers share each public history, at least; 2 or more; or give survival"),
-        json_schema_extra=in_form(help=SHARING_HELP, main=True, start="3", minimum=2),
+        description=SHARING_HELP,
+        json_schema_extra=in_form(main=True, start="3", minimum=2),
     )
     effort: Literal["quick", "normal", "thorough"] | float = Field(
         default="normal",
         title=EFFORT,
         description=N_("how long to search: quick, normal, thorough (same seed, same bytes), or seconds by the clock"),
-        json_schema_extra=in_form(help=EFFORT_HELP, main=True, words=EFFORT_WORDS, number=N_("seconds by the clock")),
+        json_schema_extra=in_form(main=True, words=EFFORT_WORDS, number=N_("seconds by the clock")),
     )
     suppress_cells: bool = Field(
         default=True,
-        title=SUPPRESSED,
-        description=N_("suppress an interval where it costs more than a suppressed cell; the error falls, k stays"),
+        title=SUPPRESS_CELLS,
     )
     categories: CategoryFile = None
-    block: Annotated[int | None, not_below(2, N_("block={block} holds no group; use at least k"), "block")] = Field(
+    block: Annotated[int | None, not_below(2, "block")] = Field(
         default=None,
-        title=N_("Customers searched together"),
-        description=N_("customers searched together; by default all up to 1500, beyond that 1000 at a time"),
+        title=N_("customers searched together; by default all up to 1500, beyond that 1000 at a time"),
     )
     lower_bound: Literal["none", "estimate", "exact"] = Field(
         default="none",
@@ -189,10 +187,8 @@ class Generalize(Method):
         description=N_(
             "how low the error of any such release could be, which takes many times as long as a quick search and "
             "changes nothing in it: none, estimate (many blocks: from a sample of them, with an interval), or exact; "
-            "pairs come with theirs (--bound is the rule for an effective attack)"
         ),
         json_schema_extra=in_form(
-            help=N_("how low the error of any such release could be; it takes many times as long as a quick search"),
             words={
                 "none": N_("none: the release alone, soonest"),
                 "estimate": N_("estimated from some blocks of customers, with an interval"),
@@ -205,27 +201,19 @@ class Generalize(Method):
         gt=0,
         lt=1,
         title=N_("In place of k: the chance to withstand all attackers"),
-        description=N_("in place of k: the least error such that the release outlives the best attackers so surely"),
-        json_schema_extra=in_form(help=N_("a probability such as 0.9; leave k empty then")),
     )
     min_class: Sharing = Field(
         default=2,
-        title=N_("Smallest group, with that chance"),
-        description=N_("with survival: no public history is shared by fewer customers than these"),
+        title=N_("with survival: no public history is shared by fewer customers than these"),
     )
     attackers: int = Field(
         default=13,
         ge=1,
         title=N_("Attackers, with that chance"),
-        description=N_("with survival: how many attackers try, independently of each other"),
     )
     bound: Bound = Field(
         default="sharp",
         title=N_("Rule for an effective attack, with that chance"),
-        description=N_("with survival: how many hits make an attack effective, by which rule"),
-        json_schema_extra=in_form(
-            words={"paper": N_("the contest's rule"), "sharp": N_("the sharp rule, which is stricter")}
-        ),
     )
 
     def parameters(self) -> dict[str, Any]:
@@ -237,7 +225,7 @@ class Generalize(Method):
     @model_validator(mode="after")
     def _one_aim(self) -> Generalize:
         if (self.k is None) == (self.survival is None):
-            raise ValueError(_("give k, or survival in its place: one of the two"))
+            raise ValueError(_("give k, or survival in its place: one of the two").format(one="k", other="survival"))
         if self.survival is not None and self.lower_bound != "none":
             raise ValueError(_("there is no lower bound for mixed class sizes; leave lower_bound out, or give k"))
         return self
@@ -246,7 +234,7 @@ class Generalize(Method):
     @classmethod
     def _some_time(cls, effort: str | float) -> str | float:
         if isinstance(effort, float) and effort <= 0:
-            raise ValueError(_("effort={effort} leaves no time to search; give seconds above 0").format(effort=effort))
+            raise out_of_range("effort={effort} leaves no time to search; give seconds above 0", effort, "effort > 0")
         return effort
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
@@ -255,11 +243,11 @@ class Generalize(Method):
         codes, customers = people(original[Role.CUSTOMER])
         names = pseudonymous(original[Role.CUSTOMER], seed)
         require_enough_customers(self.k or self.min_class, len(customers))
-        words, notes = in_words(original, self.categories)
-        laid = self._laid(original, words, codes)
-        search = self._found(laid, seed, progress)
+        values, notes = measured_values(original, self.categories)
+        rows_to_search = self._rows_to_search(original, values, codes)
+        search = self._searched(rows_to_search, seed, progress)
         try:
-            least = self._least(laid, search, seed, progress)
+            least = self._least(rows_to_search, search, seed, progress)
         except Enough:  # the groups are there; who will not wait for their bound gets them without
             least, progress = None, silent
         progress = silent if search.stopped else progress  # who said enough need not be told more
@@ -267,17 +255,23 @@ class Generalize(Method):
         progress(0.95, _("generalising rows"))
         row = np.full(len(codes), DELETED, dtype=np.int64)
         first = 0
-        for groups, of in search.found:
+        for groups, of in search.groups:
             for group in groups.groups:
-                table = self.kept(laid.rows, of[group.table])
-                row[laid.place[table]] = first + np.arange(table.shape[1])
+                table = self.rows_worth_keeping(rows_to_search.rows, of[group.table])
+                row[rows_to_search.place[table]] = first + np.arange(table.shape[1])
                 first += table.shape[1]
         aligned, left_out = share_values(
-            original, words, row, names, suppress_cells=self.suppress_cells, medians=self.medians
+            original, values, row, names, suppress_cells=self.suppress_cells, medians=self.medians
         )
-        found = [groups for groups, _of in search.found]
-        sizes = [len(group.members) for one in found for group in one.groups]
-        notes |= self.notes_of(found, laid.cells, laid.nobody, least, alone=len(laid.rows.counts) - sum(sizes))
+        block_groups = [groups for groups, _of in search.groups]
+        sizes = [len(group.members) for block in block_groups for group in block.groups]
+        notes |= self.notes_of(
+            block_groups,
+            rows_to_search.cells,
+            rows_to_search.nobody,
+            least,
+            alone=len(rows_to_search.rows.counts) - sum(sizes),
+        )
         if self.survival is not None:
             alive = (1 - best_plan(sizes, self.bound).chance) ** self.attackers
             notes |= {"survival": alive, "classes": {str(size): sizes.count(size) for size in sorted(set(sizes))}}
@@ -297,21 +291,21 @@ class Generalize(Method):
 
     # --- the search ------------------------------------------------------------------------------------------------
 
-    def _laid(self, original: History, words: dict[str, pl.Series], codes: Whole) -> _SearchRows:
+    def _rows_to_search(self, original: History, values: dict[str, pl.Series], codes: Whole) -> _SearchRows:
         """Return the rows that have a customer, sorted by customer, in units of the whole columns' deviations."""
         measured = original.measured()
         ordered, nominal = self.searched_columns(measured)
         place = np.argsort(codes, kind="stable")
         place = place[codes[place] >= 0]
         start = np.concatenate([[0], np.cumsum(np.bincount(codes[place]))])
-        values = [numbers(words[c.name]) for c in ordered]
+        sizes = [numbers(values[c.name]) for c in ordered]
         item = np.full(len(codes), NO_ITEM)
         for column in nominal:
-            item = words[column.name].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
-        rows = laid_rows(
+            item = values[column.name].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+        rows = row_arrays(
             start,
-            [v[place] for v in values],
-            [counted_sd(*counted(v)) for v in values],
+            [size[place] for size in sizes],
+            [counted_sd(*counted(size)) for size in sizes],
             [c.grid for c in ordered],
             item[place],
         )._replace(medians=self.medians)
@@ -335,7 +329,7 @@ class Generalize(Method):
         if whole and np.prod(longest.astype(np.float64)) > _MOST_CELLS:
             raise ParameterError(say("histories_too_long", one=int(longest[1]), other=int(longest[0])))
 
-    def kept(self, rows: LaidRows, table: Whole) -> Whole:
+    def rows_worth_keeping(self, rows: RowArrays, table: Whole) -> Whole:
         """Return the generalised rows of a group that are worth keeping."""
         if self.suppress_cells:  # a row with suppressed cells is never dearer than a deleted one
             return table
@@ -368,7 +362,7 @@ class Generalize(Method):
 
     def search_block(
         self,
-        rows: LaidRows,
+        rows: RowArrays,
         at: int,
         seed: int,
         *,
@@ -404,9 +398,9 @@ class Generalize(Method):
             report=report,
         )
 
-    def _found(self, laid: _SearchRows, seed: int, progress: Progress) -> _Search:
+    def _searched(self, rows_to_search: _SearchRows, seed: int, progress: Progress) -> _Search:
         """Return the groups of every block; enough said from the first groups on ends the search with the best."""
-        rows = laid.rows
+        rows = rows_to_search.rows
         tried = [Mixture((), self.k)] if self.k else self._mixtures(rows, progress)
         k, heads = tried[0].k, [mixture.head for mixture in tried]
         effort = self._effort()
@@ -415,7 +409,7 @@ class Generalize(Method):
         done = 0.0
         all_worth = float(rows.worth.sum())
         cells = max(all_worth, 1.0)
-        dearest = laid.nobody + all_worth  # what the groups found cost, and all that is not in one deleted
+        dearest = rows_to_search.nobody + all_worth  # what the groups found cost, and all that is not in one deleted
         for at, block in enumerate(search.blocks):
             mine = rows.of(block)
             longest = at == len(search.blocks) - 1  # where the small classes are worth most
@@ -424,7 +418,7 @@ class Generalize(Method):
             rest = None if effort.seconds is None else max(effort.seconds * (1 - whole.spent()), 0.0)
             budget = Budget(None if rest is None else rest * share / max(1 - done, share), whole.stopped)
 
-            def told(
+            def report_progress(
                 part: float,
                 cost: float,
                 done: float = done,
@@ -433,29 +427,31 @@ class Generalize(Method):
                 dearest: float = dearest,
             ) -> None:
                 nothing = np.isnan(cost)
-                u = (dearest if nothing else dearest - worth + cost) / laid.cells
-                words = _("comparing histories") if nothing else _("U = {u:.4f}").format(u=u)
+                u = (dearest if nothing else dearest - worth + cost) / rows_to_search.cells
+                words = _("comparing histories") if nothing else f"U = {u:.4f}"
                 search.reached = done + share * part
                 reached = 0.02 + (0.9 if self.lower_bound == "none" else 0.3) * search.reached
-                progress(reached, words, u if search.found or not nothing else None)
+                progress(reached, words, u if search.groups or not nothing else None)
 
             aim = (k, heads if longest else ((),))
             try:
-                groups = self.search_block(mine, at, seed, aim=aim, budget=budget, report=told)
+                groups = self.search_block(mine, at, seed, aim=aim, budget=budget, report=report_progress)
             except Enough:
-                if not search.found:
+                if not search.groups:
                     raise
                 budget.stopped = True  # of this block and those after it, the first groups that come to hand
                 groups = self.search_block(mine, at, seed, aim=aim, budget=budget)
             counts = rows.counts[block]
             of = np.arange(mine.start[-1]) + np.repeat(rows.start[block] - mine.start[:-1], counts)
-            search.found.append((groups, of))
+            search.groups.append((groups, of))
             whole.stopped = search.stopped = budget.stopped
             done += share
             dearest -= worth - groups.cost
         return search
 
-    def _least(self, laid: _SearchRows, search: _Search, seed: int, progress: Progress) -> SampledTotal | None:
+    def _least(
+        self, rows_to_search: _SearchRows, search: _Search, seed: int, progress: Progress
+    ) -> SampledTotal | None:
         """Return the lower bound that was asked for, in cells: of all blocks, or estimated from some.
 
         Blocks are drawn by the seed, and what is estimated is their bounds' share of what their groups cost.
@@ -467,27 +463,27 @@ class Generalize(Method):
         if self.lower_bound == "estimate" and count > _SAMPLED:
             generator = np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, count, _SAMPLED])))
             chosen = np.sort(generator.choice(count, _SAMPLED, replace=False))
-        k, one = self.k, count == 1
+        k, single = self.k, count == 1
 
-        def told(done: float = 0.0) -> None:
+        def report_progress(done: float = 0.0) -> None:
             progress(0.33 + 0.6 * done, _("how low any release could go"))
 
         def bound(at: int) -> float:
-            rows = laid.rows.of(search.blocks[at])
+            rows = rows_to_search.rows.of(search.blocks[at])
             # one block: all cores on its pairs; several: one block to a core
-            spread = map_blocks if one else map
+            spread = map_blocks if single else map
             return least_cost(
-                rows, k, suppress=self.suppress_cells, spread=spread, report=told if one else lambda: None
+                rows, k, suppress=self.suppress_cells, spread=spread, report=report_progress if single else lambda: None
             )
 
         bounds = []
-        for least in map_blocks(bound, chosen.tolist(), workers=1 if one else None):
+        for least in map_blocks(bound, chosen.tolist(), workers=1 if single else None):
             bounds.append(least)
-            told(len(bounds) / len(chosen))
-        costs = np.array([groups.cost for groups, _of in search.found])
+            report_progress(len(bounds) / len(chosen))
+        costs = np.array([groups.cost for groups, _of in search.groups])
         return sampled_total(np.array(bounds), costs[chosen], float(costs.sum()), count)
 
-    def _mixtures(self, rows: LaidRows, progress: Progress) -> list[Mixture]:
+    def _mixtures(self, rows: RowArrays, progress: Progress) -> list[Mixture]:
         """Return class sizes that outlive the attackers: a few mixtures of one common size, the likeliest first."""
         progress(0.01, _("looking for class sizes that survive"))
         allowed = 1 - float(self.survival or 0) ** (1 / self.attackers)
@@ -496,15 +492,21 @@ class Generalize(Method):
         def chance(sizes: tuple[int, ...]) -> float:
             return best_plan(sizes, self.bound).chance
 
-        found = list(islice(mixtures(worth, self.min_class, allowed, chance), 2 * _MIXTURES))
-        if not found:
+        candidates = list(islice(mixtures(worth, self.min_class, allowed, chance), 2 * _MIXTURES))
+        if not candidates:
             raise ParameterError(
                 say("no_class_sizes", count=len(rows.counts), attackers=self.attackers, survival=self.survival)
             )
-        return [mixture for mixture in found if mixture.k == found[0].k][:_MIXTURES]
+        return [mixture for mixture in candidates if mixture.k == candidates[0].k][:_MIXTURES]
 
     def notes_of(
-        self, found: Sequence[SharedGroups], cells: int, nobody: float, least: SampledTotal | None = None, *, alone: int
+        self,
+        block_groups: Sequence[SharedGroups],
+        cells: int,
+        nobody: float,
+        least: SampledTotal | None = None,
+        *,
+        alone: int,
     ) -> dict[str, Any]:
         """Return what the statement says of the blocks: U, a lower bound of U where there is one, and how far it is.
 
@@ -515,29 +517,29 @@ class Generalize(Method):
         alone
             How many customers are in no group.
         """
-        u = float(sum(f.cost for f in found) + nobody) / cells
+        u = float(sum(f.cost for f in block_groups) + nobody) / cells
         notes: dict[str, Any] = {"U": u, "proved_optimal": False} | ({"truthful": False} if self.medians else {})
 
         def in_u(cost: float) -> float:
             return float(cost + nobody) / cells
 
-        if len(found) > 1:
-            notes["blocks"] = len(found)
+        if len(block_groups) > 1:
+            notes["blocks"] = len(block_groups)
             if least is not None:
                 notes["lower_bound_within_blocks"] = in_u(least.value)
                 notes["lower_bound_blocks"] = least.sampled
-                if least.sampled < len(found):
+                if least.sampled < len(block_groups):
                     notes["lower_bound_interval"] = [in_u(least.low), in_u(least.high)]
-        elif found[0].bound is not None:
-            bound = in_u(found[0].bound)
-            notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": found[0].proved}
-            if found[0].anything is not None and found[0].anything < found[0].bound:
-                notes["lower_bound_any"] = in_u(found[0].anything)
+        elif block_groups[0].bound is not None:
+            bound = in_u(block_groups[0].bound)
+            notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": block_groups[0].proved}
+            if block_groups[0].anything is not None and block_groups[0].anything < block_groups[0].bound:
+                notes["lower_bound_any"] = in_u(block_groups[0].anything)
         elif least is not None:
             bound = in_u(least.value)
-            proved = found[0].cost - least.value <= 1e-7 * max(found[0].cost, 1.0)
+            proved = block_groups[0].cost - least.value <= 1e-7 * max(block_groups[0].cost, 1.0)
             notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": proved}
-        elif found[0].proved:
+        elif block_groups[0].proved:
             notes["proved_optimal"] = True
         if alone:
             notes["deleted_customers"] = alone

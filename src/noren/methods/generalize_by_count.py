@@ -18,10 +18,10 @@ from noren.methods.pseudonymize import pseudonymous
 from noren.methods.shared_values import (
     SHARING,
     SHARING_HELP,
-    SUPPRESSED,
+    SUPPRESS_CELLS,
     CategoryFile,
     Sharing,
-    in_words,
+    measured_values,
     require_enough_customers,
     share_values,
 )
@@ -75,13 +75,12 @@ class GeneralizeByCount(Method):
 
     k: Sharing = Field(
         title=SHARING,
-        description=N_("how many customers share each public history, at least; 2 or more"),
-        json_schema_extra=in_form(help=SHARING_HELP, main=True, start="3", minimum=2),
+        description=SHARING_HELP,
+        json_schema_extra=in_form(main=True, start="3", minimum=2),
     )
     suppress_cells: bool = Field(
         default=False,
-        title=SUPPRESSED,
-        description=N_("suppress an interval where it costs more than a suppressed cell; the error falls, k stays"),
+        title=SUPPRESS_CELLS,
     )
     categories: CategoryFile = None
 
@@ -91,11 +90,11 @@ class GeneralizeByCount(Method):
         codes, customers = people(original[Role.CUSTOMER])
         names = pseudonymous(original[Role.CUSTOMER], seed)
         require_enough_customers(self.k, len(customers))
-        words, meaning = in_words(original, self.categories)
+        values, meaning = measured_values(original, self.categories)
         group = groups_by_count(np.bincount(codes[codes >= 0]), self.k)
         row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by(original.schema)])
         progress(0.2, _("generalising rows"))
-        aligned, notes = share_values(original, words, row, names, suppress_cells=self.suppress_cells)
+        aligned, notes = share_values(original, values, row, names, suppress_cells=self.suppress_cells)
         progress(0.6, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, aligned, self.statement(meaning | notes), seed=seed)
 

@@ -26,6 +26,7 @@ from noren.kernels.lattice.keys import distinct
 from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM, ClassRule
 from noren.kernels.lattice.search import Optimum, judged, search, suppressed
 from noren.methods.table_parts import (
+    SUPPRESSION,
     SensitiveCodes,
     Share,
     TableClassMethod,
@@ -58,7 +59,7 @@ class ChosenLevels:
         The columns that have no file; how many rows of the original are not there.
     """
 
-    rungs: tuple[ColumnLevels, ...]
+    columns: tuple[ColumnLevels, ...]
     best: Optimum
     there: pl.Series
     deleted: pl.Series
@@ -67,21 +68,21 @@ class ChosenLevels:
 
     def cells(self, table: Table) -> dict[str, pl.Series]:
         """Return the cells of the quasi columns: numbered labels, and values as they are on the lowest level."""
-        found = {}
-        for one, level in zip(self.rungs, self.best.levels, strict=True):
-            name = one.column.name
+        released = {}
+        for column, level in zip(self.columns, self.best.levels, strict=True):
+            name = column.column.name
             if level:
-                cells = one.cells(level)
+                cells = column.cells(level)
                 if len(cells) < len(table):
                     place = pl.DataFrame({"place": self.there.cum_sum().cast(pl.Int64) - 1, "there": self.there})
                     cells = cells.gather(place.select(pl.when("there").then("place"))["place"])
             else:
                 cells = table.frame[name]
-                if one.column.scale == Scale.NOMINAL and cells.null_count():  # both empty cells and ? are missing
-                    said = pl.col(name).cast(pl.String) != MISSING_MARK
-                    cells = cells.to_frame().select(pl.when(said).then(name).alias(name))[name]
-            found[name] = cells
-        return found
+                if column.column.scale == Scale.NOMINAL and cells.null_count():  # both empty cells and ? are missing
+                    is_present = pl.col(name).cast(pl.String) != MISSING_MARK
+                    cells = cells.to_frame().select(pl.when(is_present).then(name).alias(name))[name]
+            released[name] = cells
+        return released
 
 
 class HierarchyMethod(TableClassMethod):
@@ -144,13 +145,11 @@ class HierarchyMethod(TableClassMethod):
     )
     suppression: Share = Field(
         default=0.0,
-        title=N_("Share of rows that may be deleted"),
-        description=N_("the share of rows that may be deleted, from 0 to 1"),
+        title=SUPPRESSION,
     )
     loss: Literal["loss", "discernibility", "class-size", "entropy"] = Field(
         default="loss",
-        title=N_("What to keep small"),
-        description=N_("what is made small; the measures table-loss, discernibility, class-size, entropy-loss tell it"),
+        title=N_("what is made small; the measures table-loss, discernibility, class-size, entropy-loss tell it"),
         json_schema_extra=in_form(
             words={
                 "loss": N_("the share of values a cell may mean"),
@@ -163,11 +162,7 @@ class HierarchyMethod(TableClassMethod):
     missing: Missing = Field(
         default="category",
         title=N_("Empty cells"),
-        description=N_(
-            "missing cells (empty, or ? where no hierarchy lists it): a category, deleted rows, or an error"
-        ),
         json_schema_extra=in_form(
-            help=N_("what becomes of empty cells"),
             words={
                 "category": N_("a value of its own"),
                 "drop": N_("delete the row"),
@@ -181,12 +176,6 @@ class HierarchyMethod(TableClassMethod):
         description=N_(
             "with l or t: choose levels by k alone (safe), or also by sensitive values, which tells something of them"
             " (arx)"
-        ),
-        json_schema_extra=in_form(
-            words={
-                "safe": N_("by k alone; groups that fail l or t are deleted"),
-                "arx": N_("by sensitive values too: less is lost, and the choice tells something of them"),
-            }
         ),
     )
 
@@ -236,26 +225,26 @@ class HierarchyMethod(TableClassMethod):
         complete = table if there.all() else table.take(there.arg_true())
         progress(0.1, _("counting combinations"))
         own = rows[there.to_numpy()]
-        rungs = column_levels(complete, hierarchies, self.missing, own)
-        best, lost = self._best(rungs, sensitive_codes(table, sensitive), rows, there, progress)
+        columns = column_levels(complete, hierarchies, self.missing, own)
+        best, lost = self._best(columns, sensitive_codes(table, sensitive), rows, there, progress)
         deleted = np.ones(len(table), dtype=np.bool_)
         deleted[there.arg_true().to_numpy()] = lost
         incomplete = int(rows.sum() - own.sum())
-        return ChosenLevels(tuple(rungs), best, there, pl.Series(deleted), without, incomplete)
+        return ChosenLevels(tuple(columns), best, there, pl.Series(deleted), without, incomplete)
 
     def statement(self, schema: Schema, chosen: ChosenLevels) -> Statement:
         """Return what a release says of itself."""
-        best, rungs = chosen.best, chosen.rungs
+        best, columns = chosen.best, chosen.columns
         notes = {
-            "levels": {one.column.name: level for one, level in zip(rungs, best.levels, strict=True)},
-            "highest_levels": {one.column.name: one.ladder.levels - 1 for one in rungs},
+            "levels": {column.column.name: level for column, level in zip(columns, best.levels, strict=True)},
+            "highest_levels": {column.column.name: column.ladder.levels - 1 for column in columns},
             "score": best.score,
             "classes": best.classes,
             "suppressed_rows": best.suppressed,
             "incomplete_rows": chosen.incomplete,
             "nodes": best.nodes,
             "columns_without_hierarchy": list(chosen.without),
-            "columns_not_released": self._not_released(schema, {one.column.name for one in rungs}),
+            "columns_not_released": self._not_released(schema, {column.column.name for column in columns}),
         } | ({"stopped": True, "searched": best.searched} if best.searched < 1 else {})
         if self.search == "arx" and self.looks_at_sensitive:
             notes["chosen_by_sensitive_values"] = True
@@ -263,7 +252,7 @@ class HierarchyMethod(TableClassMethod):
 
     def _best(
         self,
-        rungs: Sequence[ColumnLevels],
+        columns: Sequence[ColumnLevels],
         secrets: SensitiveCodes | None,
         rows: Whole,
         there: pl.Series,
@@ -273,21 +262,21 @@ class HierarchyMethod(TableClassMethod):
         everybody = None if secrets is None else secrets.of_rows
         values = None if everybody is None else everybody[there.to_numpy()]
         shares = None if everybody is None else np.bincount(everybody, rows) / rows.sum()
-        ladders, own_rows = [one.ladder for one in rungs], rows[there.to_numpy()]
+        ladders, own_rows = [column.ladder for column in columns], rows[there.to_numpy()]
         most = math.floor(self.suppression * int(own_rows.sum()) + 1e-9)
         full = self.rule(most, secrets)
         # What sensitive values are may not decide on the levels. A class of ℓ values has ℓ rows, so that much is known
         # without them; k may delete half of the limit, or little would be left of it for classes that fail ℓ or t.
         safe = self.search == "safe" and values is not None
         rule = ClassRule(max(self.k, self.l or 1), most // 2) if safe else full
-        which, combinations, counts, own = _combined(rungs, None if safe else values, own_rows)
+        which, combinations, counts, own = _combined(columns, None if safe else values, own_rows)
         costs = {"loss": loss_costs, "entropy": entropy_costs}.get(self.loss)
-        cell_costs = None if costs is None else costs(rungs)
+        cell_costs = None if costs is None else costs(columns)
 
-        def told(share: float, score: float) -> None:
+        def report_progress(share: float, score: float) -> None:
             progress(0.2 + 0.4 * share, _("searching the levels"), score if math.isfinite(score) else None)
 
-        told(0.0, math.inf)
+        report_progress(0.0, math.inf)
         best = search(
             combinations,
             counts,
@@ -298,25 +287,24 @@ class HierarchyMethod(TableClassMethod):
             sensitive=own,
             everybody=None if safe else shares,
             workers=cores(),
-            report=told,
+            report=report_progress,
         )
         if best is None:
             raise ParameterError(say("no_levels", share=self.suppression / 2 if safe else self.suppression))
         if not safe:
             return best, suppressed(combinations, counts, ladders, best.levels, rule, own, shares)[which]
-        which, combinations, counts, own = _combined(rungs, values, own_rows)
-        given = combinations, counts, ladders, best, full, _GOALS[self.loss]
-        best, lost = judged(*given, costs=cell_costs, sensitive=own, everybody=shares)
-        advice = _("ask for a larger k, a smaller l or a larger t, allow more --suppression, or use --search arx")
-        reject_if_too_many_fail(best.suppressed, int(own_rows.sum()), self.suppression, advice)
+        which, combinations, counts, own = _combined(columns, values, own_rows)
+        search_result = combinations, counts, ladders, best, full, _GOALS[self.loss]
+        best, lost = judged(*search_result, costs=cell_costs, sensitive=own, everybody=shares)
+        reject_if_too_many_fail(best.suppressed, int(own_rows.sum()), self.suppression)
         return best, lost[which]
 
 
 def _combined(
-    rungs: Sequence[ColumnLevels], values: Whole | None, rows: Whole
+    columns: Sequence[ColumnLevels], values: Whole | None, rows: Whole
 ) -> tuple[Whole, Whole, Whole, Whole | None]:
     """Return each row's combination of codes and values; of each combination its codes, its rows and its value."""
-    codes, sizes = [one.codes for one in rungs], [one.ladder.values for one in rungs]
+    codes, sizes = [column.codes for column in columns], [column.ladder.values for column in columns]
     if values is None:
         which, first = distinct(codes, sizes)
     else:

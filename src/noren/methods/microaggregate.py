@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
 
 from noren.i18n import N_
 from noren.methods.generalize import Generalize
-from noren.methods.shared_values import SUPPRESSED
 
 
 class Microaggregate(Generalize):
@@ -62,10 +60,4 @@ class Microaggregate(Generalize):
     promise_of_survival = N_(
         "each public history is shared by at least min_class customers, enough to outlive the attackers; its "
         "values are medians and modes of theirs, and not true of each"
-    )
-
-    suppress_cells: bool = Field(
-        default=True,
-        title=SUPPRESSED,
-        description=N_("suppress a median where it costs more than a suppressed cell; the error falls, k stays"),
     )

@@ -22,6 +22,7 @@ from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.kernels.lattice.search import LevelTable, suppressed
 from noren.methods.shared_values import generalised
 from noren.methods.table_parts import (
+    SUPPRESSION,
     Share,
     TableClassMethod,
     codes_in_order,
@@ -91,12 +92,10 @@ class Mondrian(TableClassMethod):
     relaxed: bool = Field(
         default=False,
         title=N_("Also part rows of equal value"),
-        description=N_("also part rows of equal value: smaller classes, whose cells may overlap"),
     )
     suppression: Share = Field(
         default=0.1,
-        title=N_("Share of rows that may be deleted"),
-        description=N_("with l or t: the share of rows that may be deleted because their class fails, from 0 to 1"),
+        title=SUPPRESSION,
     )
     hierarchies: Path | None = Field(
         default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that put texts in order")
@@ -144,17 +143,14 @@ class Mondrian(TableClassMethod):
         )
         if class_of is None:
             raise ParameterError(
-                _(
-                    "even all rows together do not keep what is asked of sensitive values; ask for a smaller "
-                    "l or a larger t"
-                ),
+                _("even all rows together do not keep what is asked of sensitive values; ask for a smaller "),
             )
         rows = np.ones(len(table), np.int64) if counts is None else counts
         classes, failing = int(class_of.max()) + 1, np.zeros(len(table), dtype=np.bool_)
         if values is not None:
             failing = suppressed(class_of[:, None], rows, [LevelTable(classes, ())], [0], rule, values.of_rows)
-            advice = _("allow more --suppression (classes stay the same), or ask for a smaller l or a larger t or k")
-            reject_if_too_many_fail(int(rows[failing].sum()), int(rows.sum()), self.suppression, advice)
+
+            reject_if_too_many_fail(int(rows[failing].sum()), int(rows.sum()), self.suppression)
         progress(0.5, _("generalising rows"))
         cells = {column.name: generalised(exact_values(table, column), column, class_of) for column in quasi}
         left = classes - len(np.unique(class_of[failing]))

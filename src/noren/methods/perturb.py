@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.compatibility import columns_not_there, rows_without_customer, with_item_column
+from noren.data.compatibility import missing_columns, rows_without_customer, with_item_column
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
@@ -77,26 +77,22 @@ class Perturb(MethodByPeriod):
         default=3,
         ge=0,
         title=N_("Days a date may move"),
-        description=N_("move dates by up to this many days, within their period"),
         json_schema_extra=in_form(main=True),
     )
     whole_baskets: bool = Field(
         default=False,
         title=N_("Move what was bought together by the same days"),
-        description=N_("move what a customer bought on one day (and one invoice) together"),
     )
     price: float = Field(
         default=0.05,
         ge=0,
-        title=N_("How far prices may move"),
-        description=N_("multiply prices by a factor between 1/(1 + this) and 1 + this"),
+        title=N_("multiply prices by a factor between 1/(1 + this) and 1 + this"),
         json_schema_extra=in_form(main=True),
     )
     packs: int = Field(
         default=1,
         ge=0,
-        title=N_("Packs a quantity may move"),
-        description=N_("move quantities by up to this many packs; an item's pack is its most common quantity"),
+        title=N_("move quantities by up to this many packs; an item's pack is its most common quantity"),
         json_schema_extra=in_form(main=True),
     )
 
@@ -124,7 +120,7 @@ class Perturb(MethodByPeriod):
         }
         columns = [pseudonymous(original[Role.CUSTOMER], seed)]
         columns += self.moved(original, np.arange(len(original)), seed, packs=packs, basket=basket)
-        notes = columns_not_there(original, MOVED) | rows_without_customer(original)
+        notes = missing_columns(original, MOVED) | rows_without_customer(original)
         progress(0.6, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, edited(original, columns), self.statement(notes), seed=seed)
 
@@ -181,8 +177,8 @@ class Perturb(MethodByPeriod):
                 last=pl.min_horizontal("last", pl.lit(latest, dtype=pl.Date)),
             )
             days, begin, end = (
-                one.to_physical().cast(pl.Int64).fill_null(0).to_numpy()
-                for one in (self.days_of(rows), ends["first"], ends["last"])
+                dates_of.to_physical().cast(pl.Int64).fill_null(0).to_numpy()
+                for dates_of in (self.days_of(rows), ends["first"], ends["last"])
             )
             uniform = _uniform(places if basket is None else basket, seed, _DATE)
             dates = rows.frame[column.name]

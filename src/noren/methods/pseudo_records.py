@@ -1,4 +1,4 @@
-"""Customers of a cluster given the same items, by added rows (S2)."""
+"""Add rows so that all customers of a cluster have the same items (S2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from noren.kernels.items.union_clusters import missing_items, union_clusters
 from noren.kernels.random_draws import uniforms
 from noren.kernels.sharing.rows import near_in_time, one_of_each
 from noren.methods.pseudonymize import edited, pseudonymous
-from noren.methods.shared_values import EFFORT, EFFORT_HELP, EFFORT_WORDS, not_below
+from noren.methods.shared_values import EFFORT, EFFORT_WORDS, not_below, too_large
 from noren.progress import Progress, silent
 from noren.protocols import HARDER, Method, Strength, in_form
 from noren.tables import Texts
@@ -39,7 +39,7 @@ _MOST_CELLS = 250_000_000
 
 
 class PseudoRecords(Method):
-    """Give every customer of a cluster the same items, by adding rows; nothing is changed or taken away.
+    """Give every customer of a cluster the same items, by adding rows; nothing is changed or deleted.
 
     Customers are put into c clusters, and each member gets a pseudo record for every item that some other member bought
     and it did not. An attacker who knows what everybody bought sees one item set for a whole cluster, so one guess in
@@ -81,29 +81,26 @@ class PseudoRecords(Method):
     strength = Strength("clusters", "50, 100", safer="lower")
     promises = HARDER
     prominence = 1
-    good_for = N_("An attacker knows what somebody bought, and not when or at what price.")
-    wrong_for = N_("An attacker may know a date or a price: the true rows are all still there. Sums grow.")
-    best_so_far = N_("fewest added rows so far (fewer are more useful)")
+    good_for = N_("An attacker knows which items a customer bought, but not when or at what price.")
+    wrong_for = N_("An attacker may know a date or a price, since all true rows remain; or sums must not grow.")
+    best_so_far = N_("best so far (lower is more useful)")
 
-    clusters: Annotated[int, not_below(1, N_("clusters={clusters} holds nobody; use 1 or more"), "clusters")] = Field(
-        title=N_("How many groups of customers"),
-        description=N_("how many clusters: one customer of each may be found by item sets, so fewer are safer"),
+    clusters: Annotated[int, not_below(1, "clusters")] = Field(
+        title=N_("Number of clusters; item sets may disclose one customer of each, so fewer are safer"),
         json_schema_extra=in_form(main=True, start="20", minimum=1),
     )
-    min_size: Annotated[int | None, not_below(1, N_("min_size={size} asks for nobody; use 2 or more"), "size")] = Field(
+    min_size: Annotated[int | None, not_below(1, "min_size")] = Field(
         default=None,
-        title=N_("Smallest group of customers"),
-        description=N_("customers in a cluster, at least; by default 2 (balanced), as many as fit (repaired)"),
+        title=N_("Minimum size of a cluster (default: 2 for balanced, as many as fit for repaired)"),
         json_schema_extra={"minimum": 1},
     )
     variant: Literal["clusters", "repaired", "balanced"] = Field(
         default="balanced",
-        title=N_("How groups are made"),
-        description=N_("clusters by k-means, the same with a least size, or those of fewest added rows"),
+        title=N_("How clusters are made"),
         json_schema_extra=in_form(
             words={
-                "clusters": N_("by likeness (k-means)"),
-                "repaired": N_("by likeness, none too small"),
+                "clusters": N_("by similarity (k-means)"),
+                "repaired": N_("by similarity, with a minimum size"),
                 "balanced": N_("with the fewest added rows"),
             }
         ),
@@ -111,8 +108,7 @@ class PseudoRecords(Method):
     effort: Literal["quick", "normal", "thorough"] = Field(
         default="normal",
         title=EFFORT,
-        description=N_("how long balanced searches: quick, normal or thorough"),
-        json_schema_extra=in_form(help=EFFORT_HELP, main=True, words=EFFORT_WORDS),
+        json_schema_extra=in_form(main=True, words=EFFORT_WORDS),
     )
 
     @classmethod
@@ -130,7 +126,7 @@ class PseudoRecords(Method):
     def _sizes_that_are_kept(self) -> PseudoRecords:
         if self.variant == "clusters" and self.min_size is not None:
             raise ValueError(
-                _("min_size={size}: the variant clusters keeps no least size; use repaired or balanced").format(
+                _("min_size={size} does not apply to the variant clusters; use repaired or balanced").format(
                     size=self.min_size
                 )
             )
@@ -138,7 +134,7 @@ class PseudoRecords(Method):
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Add rows to ``original`` until clusters have equal items; the seed decides names, clusters and rows."""
-        progress(0.0, _("comparing what customers bought"))
+        progress(0.0, _("comparing rows"))
         customer = original[Role.CUSTOMER]
         for column in original.measured():
             exact_values(original, column)
@@ -158,34 +154,29 @@ class PseudoRecords(Method):
         added = believable_rows(released, codes, item, who, what, seed=seed)
         sizes = np.bincount(cluster, minlength=self.clusters)
         statement = self.statement(sizes, len(added), searched, rows_without_customer(original))
-        progress(0.95, _("putting the rows in an order that tells nothing"))
+        progress(0.95, _("sorting rows"))
         inserted = History(added, original.schema)
         return Release.of_aligned(original, released, statement, seed=seed, inserted=inserted)
 
     def least_size(self, customers: int) -> int:
         """Return the least size of a cluster; stop where there are not customers enough."""
         if self.clusters > customers:
-            raise ParameterError(say("too_many_clusters", clusters=self.clusters, count=customers))
+            raise too_large("clusters", self.clusters, customers)
         default = {"clusters": 1, "repaired": customers // self.clusters, "balanced": 2}[self.variant]
         least = default if self.min_size is None else self.min_size
         if least * self.clusters > customers:
-            cure = _("use at most {most} clusters").format(most=max(customers // least, 1))
-            if self.min_size is None:
-                cure = _("{cure}, or min_size=1 to leave some customers alone").format(cure=cure)
+            most = max(customers // least, 1)
             raise ParameterError(
-                _("{clusters:,} clusters of at least {least} customers need more than the {count:,} there are").format(
-                    clusters=self.clusters, least=least, count=customers
-                ),
-                cure,
+                say("too_few_customers", clusters=self.clusters, least=least, count=customers, most=most)
             )
         return least
 
     def statement(self, sizes: Whole, added: int, searched: float, notes: dict[str, Any]) -> Statement:
-        """Return what a release says of itself, given the sizes of its clusters."""
+        """Return the statement of a release, given the sizes of its clusters."""
         stopped = {"stopped": True, "searched": searched} if searched < 1 else {}
         promise = N_("customers of a cluster have equal item sets: by items, one guess in the cluster's size is right")
         alone = int((sizes == 1).sum())
-        told: dict[str, Any] = {  # sizes and risks, and nothing of who is with whom
+        own_notes: dict[str, Any] = {  # sizes and risks, and nothing of who is with whom
             "clusters": self.clusters,
             "added_rows": added,
             "smallest_cluster": int(sizes.min()),
@@ -193,7 +184,7 @@ class PseudoRecords(Method):
             "reid_by_items": self.clusters / int(sizes.sum()),
             "largest_risk": 1 / int(sizes.min()),
         } | ({"customers_alone": alone} if alone else {})
-        return Statement(self.name, self.parameters(), promise, notes=told | notes | stopped)
+        return Statement(self.name, self.parameters(), promise, notes=own_notes | notes | stopped)
 
     def clusters_of(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, float]:
         """Return the cluster of each customer, and how much of the search was done."""
@@ -201,16 +192,18 @@ class PseudoRecords(Method):
             raise ParameterError(say("too_many_cells", clusters=self.clusters, items=items))
         if self.variant == "balanced":
 
-            def told(done: float, added: int) -> None:
-                progress(0.02 + 0.88 * done, _("{rows:,} rows to add").format(rows=added), float(added))
+            def report_progress(done: float, added: int) -> None:
+                progress(0.02 + 0.88 * done, _("searching"), float(added))
 
-            found = union_clusters(sets, items, self.clusters, least, steps=STEPS[self.effort], seed=seed, report=told)
-            return found.cluster, found.searched
+            result = union_clusters(
+                sets, items, self.clusters, least, steps=STEPS[self.effort], seed=seed, report=report_progress
+            )
+            return result.cluster, result.searched
         generator = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed)))
         rows = unit_rows(tf_idf(sets, items))
         cluster = cosine_clusters(rows, self.clusters, generator)
         if self.variant == "repaired":
-            progress(0.5, _("filling small clusters"))
+            progress(0.5, _("searching"))
             cluster = filled_up(rows, cluster, least)
         return cluster, 1.0
 

@@ -82,60 +82,43 @@ class Retention(Method):
         default=(),
         title=N_("Columns to release"),
         description=N_("the columns to release (default: all quasi-identifiers)"),
-        json_schema_extra=in_form(
-            help=N_("the others are left out; the fewer columns, the more of each is kept"), main=True, pick="columns"
-        ),
+        json_schema_extra=in_form(main=True, pick="columns"),
     )
     k: float | None = Field(
         default=None,
         gt=1,
         title=N_("Probability of re-identification at most 1 in k"),
-        description=N_("no row can be linked to a person with a probability above 1/k; or give rho"),
-        json_schema_extra=in_form(help=N_("a larger k is safer, and more values are drawn anew"), main=True, start="5"),
+        json_schema_extra=in_form(main=True, start="5"),
     )
     rho: float | None = Field(
         default=None,
         ge=0,
         lt=1,
         title=N_("In place of k: the chance that a value stays (ρ)"),
-        description=N_("the probability that a value is kept"),
-        json_schema_extra=in_form(help=N_("a probability below 1; leave k empty then")),
     )
     weights: tuple[float, ...] = Field(
         default=(),
         title=N_("Weights of the columns"),
-        description=N_("how much of what k allows each attribute gets (default: the same rho for all)"),
-        json_schema_extra=in_form(
-            help=N_("which columns are kept better: a number for each released column, in their order")
-        ),
     )
     classes: tuple[str, ...] = Field(
         default=(),
         title=N_("Put numbers into classes"),
-        description=N_("put numbers into classes first: age=20..90:5 for up to 20, 25, … 90"),
-        json_schema_extra=in_form(help=N_("one on a line: age=20..90:5 for up to 20, 25, … 90")),
     )
     missing: Literal["error", "category"] = Field(
         default="error",
         title=N_("Empty cells"),
-        description=N_("a missing value in an optional column: an error, or a category of its own"),
-        json_schema_extra=in_form(
-            help=N_("what becomes of empty cells"),
-            words={"error": N_("stop and say where"), "category": N_("a value of its own")},
-        ),
+        json_schema_extra=in_form(words={"error": N_("stop and say where"), "category": N_("a value of its own")}),
     )
     domains: Literal["declared", "data"] = Field(
         default="declared",
-        title=N_("Where lists of values come from"),
-        description=N_("where texts without a declared domain get one: nowhere, or from the data, which tells it"),
+        title=N_("where texts without a declared domain get one: nowhere, or from the data, which tells it"),
         json_schema_extra=in_form(
             words={"declared": N_("from the schema alone"), "data": N_("from the data, which tells them")}
         ),
     )
     reconstruct: Model = Field(
         default="auto",
-        title=N_("How the true table is estimated afterwards"),
-        description=N_("how to estimate the table before perturbation"),
+        title=N_("how to estimate the table before perturbation"),
         json_schema_extra=in_form(
             words={
                 "none": N_("not at all"),
@@ -151,14 +134,14 @@ class Retention(Method):
     @field_validator("classes")
     @classmethod
     def _understood(cls, classes: tuple[str, ...]) -> tuple[str, ...]:
-        for said in classes:
-            class_ends(said)
+        for text in classes:
+            class_ends(text)
         return classes
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Retention:
         if (self.k is None) == (self.rho is None):
-            raise ValueError(_("give one of k and rho"))
+            raise ValueError(_("give either {one} or {other}").format(one="k", other="give one of k and rho"))
         if self.weights and self.rho is not None:
             raise ValueError(_("weights share out what k allows; give k in place of rho"))
         return self
@@ -182,7 +165,7 @@ class Retention(Method):
         if rows < 2:
             raise ParameterError(say("too_few_rows", rows=rows))
         names = self.released_names(schema)
-        ends = dict(class_ends(said) for said in self.classes)
+        ends = dict(class_ends(text) for text in self.classes)
         for name in ends:
             if name not in names:
                 raise ParameterError(say("classes_of_another", name=name))
@@ -213,8 +196,8 @@ class Retention(Method):
         names = self.attributes or tuple(c.name for c in schema.with_role(Role.QUASI))
         if not names:
             raise ParameterError(say("no_attribute"))
-        if len(set(names)) < len(names):
-            raise ParameterError(say("named_twice"))
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ParameterError(say("named_twice", name=twice[0]))
         for name in names:
             if schema[name].role == Role.IDENTIFIER:
                 raise ParameterError(say("identifies", column=name))
@@ -283,23 +266,23 @@ def protect_file(
 
     def keys() -> Iterator[Whole]:
         done = 0
-        for found in map_blocks(kernel, _numbered(read_blocks(file, known), needed.names), workers=workers):
-            done += len(found)
+        for cell_numbers in map_blocks(kernel, _numbered(read_blocks(file, known), needed.names), workers=workers):
+            done += len(cell_numbers)
             progress(0.1 + 0.8 * done / rows, _("perturbing"))
-            yield found
+            yield cell_numbers
 
     with writing_folder(target, replace=replace and RELEASE) as aside, TemporaryDirectory(dir=aside) as scratch:
         ordered = _counted(keys(), plan) if plan.cells <= LARGEST_TABLE else _sorted(keys(), plan, Path(scratch))
         released = published_schema(plan.released_schema(schema), statement)
         empty = pl.DataFrame(schema={c.name: c.dtype for c in released.columns}).to_arrow().schema
-        told = empty.with_metadata({b"noren.schema": released.to_toml().encode()})
-        with pq.ParquetWriter(aside / "public.parquet", told, compression="zstd") as writer:
-            for found in ordered:
-                codes = [np.asarray(c, dtype=np.int64) for c in np.unravel_index(found, plan.sizes)]
+        arrow_schema = empty.with_metadata({b"noren.schema": released.to_toml().encode()})
+        with pq.ParquetWriter(aside / "public.parquet", arrow_schema, compression="zstd") as writer:
+            for cell_numbers in ordered:
+                codes = [np.asarray(c, dtype=np.int64) for c in np.unravel_index(cell_numbers, plan.sizes)]
                 block: pa.Table = plan.frame(codes).to_arrow().cast(empty)
-                writer.write_table(block.replace_schema_metadata(told.metadata))
-        said = json.dumps(published_statement(statement), ensure_ascii=False, indent=2, sort_keys=True)
-        (aside / "statement.json").write_text(said + "\n", encoding="utf-8")
+                writer.write_table(block.replace_schema_metadata(arrow_schema.metadata))
+        statement_text = json.dumps(published_statement(statement), ensure_ascii=False, indent=2, sort_keys=True)
+        (aside / "statement.json").write_text(statement_text + "\n", encoding="utf-8")
     return statement
 
 
@@ -319,17 +302,17 @@ def _rows(source: Source, schema: Schema, progress: Progress, people: PeopleSeen
 
 
 def _numbered(blocks: Iterable[pl.DataFrame], names: Iterable[str]) -> Iterator[tuple[int, pl.DataFrame]]:
-    first, kept = 0, list(names)
+    first, columns = 0, list(names)
     for block in blocks:
-        yield first, block.select(kept)
+        yield first, block.select(columns)
         first += len(block)
 
 
 def _counted(keys: Iterable[Whole], plan: Perturbation) -> Iterator[Whole]:
     """Yield all keys in order, from how often each occurs."""
     counts = np.zeros(plan.cells, dtype=np.int64)
-    for found in keys:
-        counts += np.bincount(found, minlength=plan.cells)
+    for block in keys:
+        counts += np.bincount(block, minlength=plan.cells)
     ends = np.cumsum(counts)
     for start in range(0, int(ends[-1]), _ROWS_AT_ONCE):
         places = np.arange(start, min(start + _ROWS_AT_ONCE, int(ends[-1])))
@@ -340,8 +323,8 @@ def _sorted(keys: Iterable[Whole], plan: Perturbation, scratch: Path) -> Iterato
     """Yield all keys in order: put aside by their range, then each range sorted by itself."""
     width = -(-plan.cells // _PIECES)
     paths = [scratch / f"{piece}" for piece in range(_PIECES)]
-    for found in keys:
-        ordered = np.sort(found)
+    for block in keys:
+        ordered = np.sort(block)
         cuts = np.searchsorted(ordered, width * np.arange(1, _PIECES))
         for path, part in zip(paths, np.split(ordered, cuts), strict=True):
             if len(part):

@@ -1,4 +1,4 @@
-"""What methods that make histories alike have in common: k, the words for items, the cells of rows laid together."""
+"""Shared parts of methods that generalise histories: parameters, categories of items, cells of aligned rows."""
 
 from __future__ import annotations
 
@@ -20,28 +20,32 @@ from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import interval_error, population_sd
 from noren.kernels.sharing.rows import DELETED
 
-SHARING = N_("How many look alike (k)")
-SHARING_HELP = N_("how many customers share each public history, at least; 3 or more are advised")
-SUPPRESSED = N_("Leave out cells that would say almost nothing")
+SHARING = N_("Minimum size of a group (k)")
+SHARING_HELP = N_("minimum number of customers who share each public history; 3 or more are recommended")
+SUPPRESS_CELLS = N_("Suppress cells where that loses less than generalising them; k stays the same")
 EFFORT = N_("How long to search")
-EFFORT_HELP = N_("longer finds less error; quick, normal and thorough give the same bytes for the same seed")
 EFFORT_WORDS = {"quick": N_("quick"), "normal": N_("normal"), "thorough": N_("thorough")}
-"""What forms say of parameters that several methods have."""
+"""Labels and help of parameters that several methods have."""
 
 
-def not_below(least: int, message: str, name: str) -> AfterValidator:
-    """Return a check that a number, where there is one, is not too small; the message names the number so."""
+def out_of_range(name: str, value: object, allowed: str) -> ValueError:
+    """Return the error for a parameter's value outside the ``allowed`` range, such as ``k >= 2``."""
+    return ValueError(str(ParameterError.out_of_range(name, value, allowed)))
+
+
+def not_below(least: int, name: str) -> AfterValidator:
+    """Return a validator of the parameter ``name``: a number, if there is one, is at least ``least``."""
 
     def checked(value: int | None) -> int | None:
         if value is not None and value < least:
-            raise ValueError(_(message).format(**{name: value}))
+            raise out_of_range(name, value, f"{name} >= {least}")
         return value
 
     return AfterValidator(checked)
 
 
-HIDES_SOMEBODY = not_below(2, N_("k={k} protects nobody; use k >= 2"), "k")
-Sharing = Annotated[int, HIDES_SOMEBODY, Field(json_schema_extra={"minimum": 2})]
+AT_LEAST_2 = not_below(2, "k")
+Sharing = Annotated[int, AT_LEAST_2, Field(json_schema_extra={"minimum": 2})]
 """How many share a history: 2 or more."""
 
 CategoryFile = Annotated[
@@ -54,46 +58,41 @@ CategoryFile = Annotated[
 
 def require_enough_customers(k: int, customers: int) -> None:
     """Raise where there are fewer than k customers."""
-    if customers < 2:
-        raise ParameterError(
-            _("a history of fewer than two customers hides nobody; give a history of at least {k} customers").format(
-                k=k
-            ),
-        )
     if k > customers:
-        raise ParameterError(
-            _(
-                "k={k} is more than the {count:,} customers there are; use a smaller k, or a history of "
-                "at least {k} customers"
-            ).format(k=k, count=customers),
-        )
+        raise too_large("k", k, customers)
 
 
-def in_words(original: History, categories: Path | None) -> tuple[dict[str, pl.Series], dict[str, Any]]:
-    """Return the measured columns' exact values, items as categories where a file says so, and what a statement notes.
+def too_large(name: str, value: int, customers: int) -> ParameterError:
+    """Return the error for a parameter that needs more customers than there are."""
+    message = _("{name} = {value} needs at least {value} customers, but there are {count:,}; use a smaller value")
+    return ParameterError(message.format(name=name, value=value, count=customers))
 
-    The note lists the items of every category that occurs: the release speaks of categories, and whoever reads it must
-    know what they mean.
+
+def measured_values(original: History, categories: Path | None) -> tuple[dict[str, pl.Series], dict[str, Any]]:
+    """Return the exact values of the measured columns, with items as categories if a file gives them, and notes.
+
+    The note lists the items of every category that occurs: the release speaks of categories, and anyone who reads it
+    must know what they mean.
     """
-    words = {c.name: exact_values(original, c) for c in original.measured()}
+    values = {c.name: exact_values(original, c) for c in original.measured()}
     if categories is None:
-        return words, {}
+        return values, {}
     known = read_categories(categories)
     item = original.schema.role(Role.ITEM).name
-    notes = {"categories": known.groups_of(words[item])}
-    return words | {item: in_categories(words[item], known.of_item)}, notes
+    notes = {"categories": known.groups_of(values[item])}
+    return values | {item: in_categories(values[item], known.of_item)}, notes
 
 
 def share_values(
     original: History,
-    words: dict[str, pl.Series],
+    values: dict[str, pl.Series],
     row: Whole,
     names: pl.Series,
     *,
     suppress_cells: bool,
     medians: bool = False,
 ) -> tuple[History, dict[str, Any]]:
-    """Return the history in which rows of one number say the same, and what a statement notes.
+    """Return the history in which rows with the same number have the same cells, and notes for the statement.
 
     Parameters
     ----------
@@ -111,9 +110,9 @@ def share_values(
     Columns that are not measured would tell the members of a group apart and are suppressed.
     """
     columns = {names.name: names.set(pl.Series(row == DELETED), None)}
-    said = middle_values if medians else generalised
+    cells_of = middle_values if medians else generalised
     for column in original.measured():
-        columns[column.name] = said(words[column.name], column, row, suppress_cells=suppress_cells)
+        columns[column.name] = cells_of(values[column.name], column, row, suppress_cells=suppress_cells)
     suppressed = not_measured(original)
     columns |= {c.name: pl.Series(c.name, [None], dtype=c.dtype).new_from_index(0, len(row)) for c in suppressed}
     notes = suppressed_columns(original) | rows_without_customer(original)
@@ -122,20 +121,20 @@ def share_values(
 
 def not_measured(history: History) -> list[Column]:
     """Return the columns that would tell members of a group apart."""
-    kept = {*(column.name for column in history.measured()), history.schema.role(Role.CUSTOMER).name}
-    return [column for column in history.schema.columns if column.name not in kept]
+    measured = {*(column.name for column in history.measured()), history.schema.role(Role.CUSTOMER).name}
+    return [column for column in history.schema.columns if column.name not in measured]
 
 
 def suppressed_columns(history: History) -> dict[str, Any]:
-    """Return what a statement notes of columns that would tell members of a group apart."""
+    """Return the statement's note about columns that would distinguish members of a group."""
     suppressed = [column.name for column in not_measured(history)]
     return {"suppressed_columns": suppressed} if suppressed else {}
 
 
 def generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cells: bool = False) -> pl.Series:
-    """Return what every row's generalised row says; null where the row is deleted or some row of it has no value.
+    """Return the generalised cell of every row; null if the row is deleted or its group has a blank.
 
-    A blank is a value of its own. Beside it an interval or a set would be untrue of the blank row, and whoever knows
+    A blank is a value of its own. Beside it an interval or a set would be untrue of the blank row, and anyone who knows
     that the cell is blank would see that its row is not behind the generalised one; so the cell is suppressed for all.
     That costs every known value of it what suppression costs, and the blanks nothing: a suppressed cell where the
     original was blank tells nobody anything wrong.
@@ -144,10 +143,10 @@ def generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cells
     if nominal:
         values = values.cast(pl.Enum(values.drop_nulls().unique().sort()))
     value = pl.col("value")
-    said = value.unique().sort() if nominal else pl.struct(lo=value.min(), hi=value.max())
+    cell = value.unique().sort() if nominal else pl.struct(lo=value.min(), hi=value.max())
     every = pl.DataFrame({"row": row, "value": values}).filter(pl.col("row") != DELETED)
     known = every.filter(pl.col("value").is_not_null().all().over("row")) if values.null_count() else every
-    cells = known.group_by("row", maintain_order=True).agg(said.alias(column.name))
+    cells = known.group_by("row", maintain_order=True).agg(cell.alias(column.name))
     if suppress_cells:  # what each known value's cell costs it; an interval's error has no ceiling (S0)
         both = known.join(cells, on="row", how="left", maintain_order="left")
         if nominal:
@@ -170,7 +169,7 @@ def generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cells
 
 
 def middle_values(values: pl.Series, column: Column, row: Whole, *, suppress_cells: bool) -> pl.Series:
-    """Return what every row's shared row says; null where the row is deleted or saying nothing costs less.
+    """Return the median or mode for every row; null if the row is deleted or a suppressed cell costs less.
 
     Of names the most frequent one is said, of several the first by text; of dates and numbers the lower median, so what
     is said stands in the column, with its decimals. No other value has a lower error in sum. A blank is a value of its
@@ -201,10 +200,10 @@ def middle_values(values: pl.Series, column: Column, row: Whole, *, suppress_cel
         middle = known[begin + (counts["known"].cast(pl.Int64) - 1) // 2]
         size = int(every["row"].max() or 0) + 1  # type: ignore[arg-type]
         at, there = known["row"].to_numpy(), middle["row"].to_numpy()
-        said = np.zeros(size)
-        said[there] = numbers(middle["value"])
+        medians = np.zeros(size)
+        medians[there] = numbers(middle["value"])
         blank = np.bincount(every.filter(pl.col("value").is_null())["row"].to_numpy(), minlength=size)
-        error = np.abs(numbers(known["value"]) - said[at]) / (population_sd(numbers(values)) or 1.0)
+        error = np.abs(numbers(known["value"]) - medians[at]) / (population_sd(numbers(values)) or 1.0)
         saying = np.bincount(at, weights=error, minlength=size) + blank
         nothing = np.bincount(at, minlength=size) * (1 + 1e-12)
         unsaid = (saying > nothing) & (suppress_cells | (blank > 0))

@@ -9,7 +9,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers, people
-from noren.data.compatibility import columns_not_there, rows_without_customer, with_item_column
+from noren.data.compatibility import missing_columns, rows_without_customer, with_item_column
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Scale, Schema
@@ -82,17 +82,16 @@ class Swap(MethodByPeriod):
         ge=0,
         le=1,
         title=N_("Share of the rows"),
-        description=N_("which share of all rows changes hands, from 0 to 1"),
         json_schema_extra=in_form(main=True),
     )
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Exchange rows of ``original``; the same seed exchanges the same ones."""
         progress(0.0, _("finding similar customers"))
-        one, other = self._pairs_of_rows(original, seed)
-        picked = np.argsort(self.draws(np.arange(len(one)), seed), kind="stable")[: self.pairs_wanted(len(original))]
+        first, other = self._pairs_of_rows(original, seed)
+        picked = np.argsort(self.draws(np.arange(len(first)), seed), kind="stable")[: self.pairs_wanted(len(original))]
         owner = np.arange(len(original))
-        owner[one[picked]], owner[other[picked]] = other[picked], one[picked]
+        owner[first[picked]], owner[other[picked]] = other[picked], first[picked]
 
         progress(0.5, _("exchanging rows"))
         customer = original[Role.CUSTOMER]
@@ -101,7 +100,7 @@ class Swap(MethodByPeriod):
         changed = [column.gather(owner) for column in (names, *with_owner)]
         behind = pl.DataFrame({"pseudonym": names, "customer": customer}).drop_nulls().unique(maintain_order=True)
         notes: dict[str, Any] = {"changed_hands": 2 * len(picked) / max(len(original), 1)}
-        notes |= columns_not_there(original, (Role.ITEM, Role.DATE)) | rows_without_customer(original)
+        notes |= missing_columns(original, (Role.ITEM, Role.DATE)) | rows_without_customer(original)
         progress(0.6, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(
             original, edited(original, changed), self.statement(notes), seed=seed, pseudonyms=behind
@@ -152,12 +151,12 @@ class Swap(MethodByPeriod):
         pair = rows.select(pl.min_horizontal("unit", "partner")).to_series().to_numpy()
         side = (rows["unit"].to_numpy() != pair).astype(np.int64)
         place, item_code = rows["row"].cast(pl.Int64).to_numpy(), rows["item"].to_numpy()
-        one, other = matched_rows(pair * items + item_code, side)
+        same_item, same_item_partner = matched_rows(pair * items + item_code, side)
         left = np.ones(len(rows), dtype=np.bool_)
-        left[one] = left[other] = False
+        left[same_item] = left[same_item_partner] = False
         rest = np.flatnonzero(left)
         first, second = matched_rows(pair[rest], side[rest])
-        return place[np.concatenate([one, rest[first]])], place[np.concatenate([other, rest[second]])]
+        return place[np.concatenate([same_item, rest[first]])], place[np.concatenate([same_item_partner, rest[second]])]
 
 
 def ordered_by(schema: Schema) -> list[Column]:

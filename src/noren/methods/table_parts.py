@@ -1,4 +1,4 @@
-"""What methods that make classes of a table have in common: k, quasi and sensitive columns, the public part."""
+"""Shared parts of methods that make classes of a table: k, quasi and sensitive columns, the public part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from noren.data.arrays import exact_values
 from noren.data.formats.render import Spelling
@@ -18,53 +18,40 @@ from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale, Schema, ValueType, reject_unclassified
 from noren.errors import ParameterError, listing
-from noren.i18n import N_, _
+from noren.i18n import N_
 from noren.kernels.arrays import Whole
 from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
 from noren.methods.pseudonymize import pseudonymous
-from noren.methods.shared_values import HIDES_SOMEBODY, SHARING, not_below
+from noren.methods.shared_values import AT_LEAST_2, SHARING, not_below, out_of_range
 from noren.protocols import ALIKE, Method, Strength, in_form
 from noren.tables import Texts
 
 say = Texts(__name__)
 
 
-def _is_share(value: float) -> float:
-    if 1 < value <= 100:
-        raise ValueError(
-            _("{value:g} is more than all rows; did you mean {share:g}, {value:g} percent of them?").format(
-                value=value, share=value / 100
-            )
-        )
+def _is_share(value: float, info: ValidationInfo) -> float:
     if not 0 <= value <= 1:
-        raise ValueError(_("a share lies between 0 and 1"))
+        name = str(info.field_name)
+        raise out_of_range(name, f"{value:g}", f"{value / 100:g}" if 1 < value <= 100 else f"0 <= {name} <= 1")
     return value
 
 
 TableK = Annotated[
     int,
-    HIDES_SOMEBODY,
+    AT_LEAST_2,
     Field(
         title=SHARING,
-        description=N_("how many rows are alike in all quasi columns, at least"),
-        json_schema_extra=in_form(
-            help=N_("how many rows look the same to somebody who knows these columns, at least"),
-            main=True,
-            start="5",
-            minimum=2,
-        ),
+        description=N_("minimum number of rows with the same quasi-identifiers"),
+        json_schema_extra=in_form(main=True, start="5", minimum=2),
     ),
 ]
 Share = Annotated[float, AfterValidator(_is_share), Field(json_schema_extra={"minimum": 0, "maximum": 1})]
 Ell = Annotated[
     int | None,
-    not_below(2, N_("l={l} asks for nothing; use l >= 2"), "l"),
+    not_below(2, "l"),
     Field(
         title=N_("Different sensitive values in each group (l)"),
-        description=N_("how many sensitive values each class has, at least; see --diversity"),
-        json_schema_extra=in_form(
-            help=N_("how many sensitive values each group has, at least; a group with one tells it of everybody in it")
-        ),
+        description=N_("minimum number of sensitive values per class; a class with one discloses it"),
     ),
 ]
 Diversity = Literal["distinct", "entropy", "recursive"]
@@ -72,15 +59,12 @@ Identifiers = Literal["drop", "pseudonyms"]
 Quasi = Annotated[
     tuple[str, ...],
     Field(
-        title=N_("Columns by which nobody may be distinguished"),
-        description=N_(
-            "the columns to make alike, in place of those the schema calls quasi; others that it calls so are left out"
-        ),
-        json_schema_extra=in_form(
-            help=N_("what somebody may know of a person; columns that link to people"), main=True, pick="columns"
-        ),
+        title=N_("Quasi-identifiers"),
+        description=N_("columns that others may know about a person (default: those with the role quasi)"),
+        json_schema_extra=in_form(main=True, pick="columns"),
     ),
 ]
+SUPPRESSION = N_("Share of rows that may be deleted, from 0 to 1")
 _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
 
 
@@ -131,23 +115,18 @@ def require_enough_rows(k: int, rows: int) -> None:
         raise ParameterError(say("too_few_rows", k=k, count=rows))
 
 
-def reject_if_too_many_fail(lost: int, rows: int, limit: float, advice: str) -> None:
-    """Raise where classes of too many rows break what is asked of sensitive values.
+def reject_if_too_many_fail(lost: int, rows: int, limit: float) -> None:
+    """Raise if classes with too many rows fail k, l or t.
 
     Classes are made without a look at how their members' values differ; those that fail ℓ or t are deleted whole. So
-    permuting values inside a class changes neither the classes nor which of them are deleted, and whoever knows all but
-    which member of a class has which value finds, for each member of a released class, exactly the class's share of
+    permuting values inside a class changes neither the classes nor which of them are deleted, and anyone who knows all
+    but which member of a class has which value finds, for each member of a released class, exactly the class's share of
     each value (proof: ``docs/theory/lattice.md``). Of people in a deleted class it says that their class failed. To go
     on to other classes because too many of these fail would end that: the release would say that finer ones failed, and
     so whose values are alike (Wong et al. 2007). Hence an error.
     """
     if lost > math.floor(limit * rows + 1e-9):
-        raise ParameterError(
-            _("classes with {share:.1%} of the rows fail k, l or t, and {limit:.1%} of the rows may be deleted").format(
-                share=lost / rows, limit=limit
-            ),
-            advice,
-        )
+        raise ParameterError(say("too_many_fail", share=lost / rows, limit=limit))
 
 
 def released(
@@ -181,19 +160,19 @@ def released(
             columns.append(hidden)
         else:
             columns.append(frame[column.name])
-    kept = pl.DataFrame(columns)
-    aligned = replace(original, frame=kept, schema=schema, spelling=Spelling())
+    frame_of_cells = pl.DataFrame(columns)
+    aligned = replace(original, frame=frame_of_cells, schema=schema, spelling=Spelling())
     known = pl.concat(pseudonyms).drop_nulls().unique(maintain_order=True) if pseudonyms else None
     return Release.of_aligned(original, aligned, statement, seed=seed, pseudonyms=known, deleted=deleted)
 
 
-def released_schema(schema: Schema, shown: Mapping[str, pl.DataType], identifiers: Identifiers) -> Schema:
+def released_schema(schema: Schema, cell_types: Mapping[str, pl.DataType], identifiers: Identifiers) -> Schema:
     """Return the schema of a released table, of what type its quasi cells are and what becomes of identifiers."""
     columns = []
     for column in schema.columns:
-        if column.name in shown:  # quasi; text where it holds labels of values that were none
+        if column.name in cell_types:  # quasi; text where it holds labels of values that were none
             update: dict[str, Any] = {"role": Role.QUASI}
-            dtype = shown[column.name]
+            dtype = cell_types[column.name]
             if dtype == pl.String or isinstance(dtype, pl.Enum):
                 # labels are no values: a domain, bounds or a grid of the values do not hold of them
                 update |= dict.fromkeys(("domain", "minimum", "maximum", "width", "format")) | {"type": ValueType.TEXT}
@@ -208,7 +187,7 @@ def released_schema(schema: Schema, shown: Mapping[str, pl.DataType], identifier
 
 
 class TableClassMethod(Method):
-    """A method that makes the rows of a table alike: what it promises of every class, and of which columns."""
+    """Base of methods that make classes of identical rows: their parameters and what they promise of each class."""
 
     strength = Strength("k", "2, 5, 10, 20", beside=("l",))
     promises = ALIKE
@@ -220,48 +199,38 @@ class TableClassMethod(Method):
     l: Ell = None  # noqa: E741 - the name it has everywhere
     diversity: Diversity = Field(
         default="distinct",
-        title=N_("How these values count"),
-        description=N_("how sensitive values count for l: their number, entropy, or recursively"),
+        title=N_("How sensitive values count for l"),
         json_schema_extra=in_form(
             words={
-                "distinct": N_("by their number"),
-                "entropy": N_("by their entropy"),
-                "recursive": N_("recursively, with c"),
+                "distinct": N_("number of values"),
+                "entropy": N_("entropy"),
+                "recursive": N_("recursive, with c"),
             }
         ),
     )
     c: float = Field(
         default=3.0,
         gt=0,
-        title=N_("How common the commonest may be (c)"),
-        description=N_(
-            "recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"
-        ),
+        title=N_("Recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"),
     )
     t: Share | None = Field(
         default=None,
-        title=N_("Largest distance of a group from the whole table (t)"),
-        description=N_(
-            "how far the distribution of a class's sensitive values may be from the whole table's, from 0 to 1"
-        ),
+        title=N_("Maximum distance of a class's sensitive values from the whole table's, from 0 to 1 (t)"),
     )
     distance: Literal["equal", "ordered"] = Field(
         default="equal",
-        title=N_("How that distance is measured"),
-        description=N_("how far values are from each other for t: all the same, or by their order"),
-        json_schema_extra=in_form(words={"equal": N_("all values equally far"), "ordered": N_("by their order")}),
+        title=N_("Distance between values for t"),
+        json_schema_extra=in_form(words={"equal": N_("the same for all values"), "ordered": N_("by order")}),
     )
     sensitive: str | None = Field(
         default=None,
-        title=N_("Sensitive column to look at"),
-        description=N_("the column that l and t look at, where several are sensitive; left out, l looks at each"),
+        title=N_("Sensitive column that l and t apply to (default: each)"),
         json_schema_extra=in_form(pick="column"),
     )
     identifiers: Identifiers = Field(
         default="drop",
-        title=N_("Columns that name people"),
-        description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms"),
-        json_schema_extra=in_form(words={"drop": N_("leave them out"), "pseudonyms": N_("replace them by numbers")}),
+        title=N_("Columns that identify people"),
+        json_schema_extra=in_form(words={"drop": N_("leave out"), "pseudonyms": N_("replace by pseudonyms")}),
     )
 
     @property
@@ -284,12 +253,12 @@ class TableClassMethod(Method):
         quasi = [schema[name] for name in self.quasi] if self.quasi else list(schema.with_role(Role.QUASI))
         twice = {name for name in self.quasi if self.quasi.count(name) > 1}
         if twice:
-            raise ParameterError(say("named_twice", column=min(twice)))
+            raise ParameterError(say("named_twice", name=min(twice)))
         for column in quasi:
             if column.role == Role.IDENTIFIER:
                 raise ParameterError(say("identifies", column=column.name))
         if not quasi:
-            raise ParameterError(say("no_quasi"))
+            raise ParameterError(say("no_quasi", option="--quasi"))
         if not self.looks_at_sensitive:
             return quasi, []
         own = {column.name for column in quasi}
@@ -300,12 +269,7 @@ class TableClassMethod(Method):
                 raise ParameterError(say("quasi_and_sensitive", column=self.sensitive))
         # a number of distinct values can be asked of several columns at once
         if not known or (len(known) > 1 and not (self.t is None and self.diversity == "distinct")):
-            raise ParameterError(
-                _("which column is the sensitive one?")
-                if not known
-                else _("which of {columns} is the sensitive one?").format(columns=listing([c.name for c in known])),
-                _("name it: --sensitive COLUMN"),
-            )
+            raise ParameterError(say("which_sensitive", columns=listing([c.name for c in known or schema.columns])))
         return quasi, known
 
     def rule(self, most_suppressed: int, values: SensitiveCodes | None = None) -> ClassRule:
@@ -316,7 +280,7 @@ class TableClassMethod(Method):
         return rule if values is None or not len(values.parts) else rule._replace(diversity=EACH, parts=values.parts)
 
     def _stated(self, notes: dict[str, Any], hierarchies: Path | None) -> Statement:
-        """Return what a release says of itself; of the folder of hierarchies, its name alone."""
+        """Return the statement of a release; of the folder of hierarchies only its name."""
         promise = N_("each row is alike in all quasi columns to at least k - 1 others")
         if self.looks_at_sensitive:
             promise = N_(

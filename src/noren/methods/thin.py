@@ -73,26 +73,23 @@ class Thin(HistoryMethod):
         ge=0,
         le=1,
         title=N_("Share of the rows"),
-        description=N_("which share of all rows to delete, from 0 to 1"),
         json_schema_extra=in_form(main=True),
     )
     rarest: bool = Field(
         default=False,
         title=N_("The most identifying rows first"),
-        description=N_("delete those rows first whose date, item, price and quantity few customers share"),
         json_schema_extra=in_form(main=True),
     )
     allow_vanish: bool = Field(
         default=False,
-        title=N_("Customers may vanish altogether"),
-        description=N_("a customer may lose every row"),
+        title=N_("a customer may lose every row"),
     )
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Delete rows of ``original``; the same seed deletes the same ones."""
         progress(0.0, _("choosing rows to delete"))
         uniform = self.draws(np.arange(len(original)), seed)
-        first = -giveaway(original) if self.rarest else np.zeros(len(original))
+        first = -identification_risk(original) if self.rarest else np.zeros(len(original))
         order = np.lexsort((uniform, first))
         codes = people(original[Role.CUSTOMER])[0]
         order = order[codes[order] != NOBODY]
@@ -105,8 +102,8 @@ class Thin(HistoryMethod):
         statement = self.statement(rows_without_customer(original) | rows_kept(kept_rows))
         progress(0.5, _("putting the rows in an order that tells nothing"))
         named = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
-        kept = pl.when(pl.lit(pl.Series(~gone)))
-        frame = named.frame.select(kept.then(pl.col(name)).alias(name) for name in named.frame.columns)
+        if_kept = pl.when(pl.lit(pl.Series(~gone)))
+        frame = named.frame.select(if_kept.then(pl.col(name)).alias(name) for name in named.frame.columns)
         return Release.of_aligned(original, replace(named, frame=frame), statement, seed=seed)
 
     def rows_to_delete(self, rows: int) -> int:
@@ -123,7 +120,7 @@ def rows_kept(count: int) -> dict[str, Any]:
     return {"rows_kept_so_that_nobody_vanishes": count} if count else {}
 
 
-def giveaway(history: History) -> NDArray[np.float64]:
+def identification_risk(history: History) -> NDArray[np.float64]:
     """Return how surely each row leads to its customer: the mean, over all pairs of date, item, price and quantity, of
     1 over the number of customers who have a row with the same two values; where there is one column, by that alone.
 

@@ -20,7 +20,7 @@ from noren.kernels.arrays import Whole
 from noren.kernels.judging.statistics import weighted_median
 from noren.kernels.linkage.feasibility import one_to_one_counts
 from noren.measures.evidence import original_history, public_history
-from noren.measures.safety.table_classes import claims_of, judge_table, refuse_unreal_classes
+from noren.measures.safety.table_classes import claims_of, judge_table, reject_false_claims
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
@@ -92,7 +92,7 @@ class Classes(Measure):
     accepts = frozenset({Kind.HISTORY, Kind.TABLE})
 
     sensitive: str | None = Field(
-        default=None, description=N_("tables: the column that l and t refer to (default: every sensitive one)")
+        default=None, title=N_("tables: the column that l and t refer to (default: every sensitive one)")
     )
     population_share: float = Field(
         default=1.0,
@@ -111,13 +111,13 @@ class Classes(Measure):
             customers = original_history(evidence)[Role.CUSTOMER].drop_nulls().n_unique()
             return shared(sizes, times, customers=customers, claimed=claimed_k(evidence.release.statement))
         original = as_released(original_history(evidence), evidence.release.statement)
-        found = consistent_customers(original, public, progress)
+        consistent = consistent_customers(original, public, progress)
         claimed = claimed_k(evidence.release.statement)
-        counts = found.of_history.counts
+        counts = consistent.of_history.counts
         # how many customers each public history keeps if no two pseudonyms are one person
-        kept = run_interruptibly(one_to_one_counts, found.of_history, found.sharing)
-        strict = counts if kept is None else kept
-        return counted(counts, strict, found.sharing, customers=len(found.customers), claimed=claimed)
+        one_to_one = run_interruptibly(one_to_one_counts, consistent.of_history, consistent.sharing)
+        strict = counts if one_to_one is None else one_to_one
+        return counted(counts, strict, consistent.sharing, customers=len(consistent.customers), claimed=claimed)
 
 
 def counted(counts: Whole, strict: Whole, sharing: Whole, *, customers: int, claimed: int | None) -> Score:
@@ -162,20 +162,20 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
     if isinstance(original, Table):
         if isinstance(release.public, Table) and claims_of(release.statement):
             sensitive = release.statement.parameters.get("sensitive")
-            refuse_unreal_classes(judge_table(Evidence(original, release), sensitive, 1.0))
+            reject_false_claims(judge_table(Evidence(original, release), sensitive, 1.0))
         return
     claimed = claimed_k(release.statement)
     if claimed is None:
         return
     if release.statement.is_truthful and _plainly_holds(original, release, claimed, progress):
         return
-    refuse_unreal(Classes().measure(Evidence(original, release), progress=progress))
+    reject_false_k(Classes().measure(Evidence(original, release), progress=progress))
 
 
-def refuse_unreal(score: Score) -> None:
+def reject_false_k(score: Score) -> None:
     """Stop where a score of :class:`Classes` says that the claimed k is not real."""
     if "one_to_one" not in score.parts:
-        refuse_unreal_classes(score)
+        reject_false_claims(score)
         return
     claimed = score.notes.get("claimed")
     if claimed is None or score.notes["holds"]:
@@ -213,8 +213,8 @@ def _plainly_holds(original: Records, release: Release, claimed: int, progress: 
     if not len(classes) or np.bincount(classes["class"].to_numpy()).min() < claimed:
         return False
     known = as_released(original_history(Evidence(original, release)), release.statement)
-    found = consistent_customers(known, public, progress, enough=claimed, classes=classes)
-    return int(found.of_history.counts.min()) >= claimed
+    consistent = consistent_customers(known, public, progress, enough=claimed, classes=classes)
+    return int(consistent.of_history.counts.min()) >= claimed
 
 
 def claimed_k(statement: Statement) -> int | None:

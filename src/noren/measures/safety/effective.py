@@ -19,14 +19,14 @@ from noren.protocols import Evidence, Measure, Score
 _FINEST = 10**9
 
 
-def _chance(given: Any) -> str:
+def _chance(value: Any) -> str:
     """Read a chance, ``1/3`` or ``0.0005``, as an exact fraction; the float 1/3 is the third that it is meant to be."""
     try:
-        exact = Fraction(given).limit_denominator(_FINEST) if isinstance(given, float) else Fraction(given)
+        exact = Fraction(value).limit_denominator(_FINEST) if isinstance(value, float) else Fraction(value)
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         exact = Fraction(0)
     if not 0 < exact < 1:
-        raise ValueError(_("{given} is not a chance between 0 and 1; write one like 1/3").format(given=given))
+        raise ValueError(_("{given} is not a chance between 0 and 1; write one like 1/3").format(value=value))
     return str(exact)
 
 
@@ -76,7 +76,8 @@ class Effective(Measure):
     needs = frozenset({"secret", "guess"})
 
     bound: Bound = Field(
-        default="paper", description=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits")
+        default="paper",
+        title=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits"),
     )
     p: Chance = Field(
         default="1/3", description=N_("the chance of naming one person that a safe release may leave, such as 1/3")

@@ -42,22 +42,22 @@ class ExtendedMonthMatching(MatchingMeasure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses and moments; the parts are each attack's."""
-        found = matched(evidence).by_period()
-        periods = found.periods
-        curves = {name: curve_of(gain, found.live).tolist() for name, gain in found.gain.items()}
+        by_period = matched(evidence).by_period()
+        periods = by_period.periods
+        curves = {name: curve_of(gain, by_period.live).tolist() for name, gain in by_period.gain.items()}
         parts = {name: max(curve, default=0.0) for name, curve in curves.items()}
         best = max(parts, key=lambda attack: parts[attack])
         windows: dict[str, list[dict[str, Any]]] = {
             name: [
                 {"from": periods[run.first], "to": periods[run.last], "value": run.value}
-                for run in windows_of(gain, found.live)
+                for run in windows_of(gain, by_period.live)
             ]
-            for name, gain in found.gain.items()
+            for name, gain in by_period.gain.items()
         }
         notes = {
             "best": best,
             "at": periods[curves[best].index(parts[best])] if periods else None,
-            "customers": found.customers,
+            "customers": by_period.customers,
             "periods": list(periods),
             "curve": curves,
             "worst_window": {  # of equals the longest
@@ -65,6 +65,6 @@ class ExtendedMonthMatching(MatchingMeasure):
                 for name, runs in windows.items()
             },
             "windows": windows,
-            "chance": max(found.chance_curve(), default=0.0),
+            "chance": max(by_period.chance_curve(), default=0.0),
         }
         return Score(parts[best], parts, notes)

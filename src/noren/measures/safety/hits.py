@@ -98,6 +98,6 @@ def _side_by_side(guess: Guess, secret: Secret) -> tuple[Guess, pl.DataFrame, li
     else:
         true = secret.pseudonyms
     key: list[str] = [name for name in ("pseudonym", "period") if name in guess.pairs.columns and name in true.columns]
-    if "period" in key and not of_one_kind(*(one["period"].drop_nulls().unique() for one in (guess.pairs, true))):
+    if "period" in key and not of_one_kind(*(frame["period"].drop_nulls().unique() for frame in (guess.pairs, true))):
         key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say
     return guess, true, key

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from noren.data.arrays import set_sides
+from noren.data.arrays import item_set_arrays
 from noren.data.categories import as_released
 from noren.data.schema import Role
 from noren.i18n import N_, _
@@ -70,7 +70,7 @@ class JaccardMean(Measure):
         """Return the mean; parts are the spread, notes how many pairs and how many customers without one."""
         secret, public = secret_of(evidence), public_history(evidence.release)
         progress(0.0, _("listing who has which items"))
-        sides = set_sides(as_released(original_history(evidence), evidence.release.statement), public)
+        sides = item_set_arrays(as_released(original_history(evidence), evidence.release.statement), public)
         numbered = secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String)).unique(maintain_order=True)
         for names, name, side in ((sides.pseudonyms, "pseudonym", "left"), (sides.customers, "customer", "right")):
             numbers = names.cast(pl.String).to_frame(name).with_row_index(side)

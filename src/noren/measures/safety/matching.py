@@ -93,7 +93,7 @@ class Matched:
     named: Mapping[str, Whole]
     names: pl.Series
 
-    def redealt(self, classes: Whole) -> dict[str, Real]:
+    def hit_chances(self, classes: Whole) -> dict[str, Real]:
         """Return, of each guess, the chance that a cell agrees once pseudonyms are dealt anew inside their classes.
 
         ``classes`` has the class of each of ``names``. A pseudonym of a class of c customers is each of them with the
@@ -102,9 +102,9 @@ class Matched:
         sizes = np.bincount(classes, minlength=1)
         own = classes[np.maximum(self.truth, 0)] if len(classes) else np.zeros_like(self.truth)
         chances = {}
-        for name, said in self.named.items():
-            inside = (said >= 0) & (classes[np.maximum(said, 0)] == own) if len(classes) else np.zeros_like(self.live)
-            chances[name] = np.where(self.live, inside / np.maximum(sizes[own], 1), said == _NONE)
+        for name, named in self.named.items():
+            inside = (named >= 0) & (classes[np.maximum(named, 0)] == own) if len(classes) else np.zeros_like(self.live)
+            chances[name] = np.where(self.live, inside / np.maximum(sizes[own], 1), named == _NONE)
         return chances
 
     def chance_of_users(self) -> float:
@@ -170,22 +170,22 @@ def matched(evidence: Evidence) -> Matched:
         # rows may have changed hands, so a pseudonym's months are those of the rows that stand under it
         public = public_history(evidence.release)
         rows = {"pseudonym": public[Role.CUSTOMER], "period": periods_of(dates).gather(secret.origin)}
-        shown = pl.DataFrame(rows).drop_nulls().unique(maintain_order=True)
-        pseudonyms = pseudonyms.join(shown, on="pseudonym", how="inner", maintain_order="left")
+        periods_seen = pl.DataFrame(rows).drop_nulls().unique(maintain_order=True)
+        pseudonyms = periods_seen.join(pseudonyms, on="pseudonym", how="inner", maintain_order="left")
     # pseudonym, customer and period, in order of first appearance
     true = pseudonyms.select(pl.col("pseudonym", "customer", "period").cast(pl.String))
     true = true.drop_nulls().unique(maintain_order=True).filter(pl.col("customer").is_in(customers.implode()))
-    said = {name: _said(guess, name, true, customers) for name, guess in guesses_of(evidence).items()}
-    named = [true["period"], *(pairs["period"] for pairs in said.values())]
+    guessed = {name: _guessed_customers(guess, name, true, customers) for name, guess in guesses_of(evidence).items()}
+    named = [true["period"], *(pairs["period"] for pairs in guessed.values())]
     months = periods_of(dates).drop_nulls().unique()
     # a month whose rows were all deleted is a period too
     known = [months] if of_one_kind(months, true["period"].unique()) else []
-    periods = in_order(name for one in (*named, *known) for name in one.unique())
+    periods = in_order(name for column in (*named, *known) for name in column.unique())
     names = true["pseudonym"].unique()
     known_names: dict[str, pl.Series | list[str]] = {"customer": customers, "period": periods, "pseudonym": names}
     cell = ["customer", "period"]
     truth = _table(true.unique(cell, keep="last", maintain_order=True), known_names)
-    tables = {name: _table(pairs.unique(cell, keep="first"), known_names) for name, pairs in said.items()}
+    tables = {name: _table(pairs.unique(cell, keep="first"), known_names) for name, pairs in guessed.items()}
     counts = dict(true.group_by("period").agg(pl.col("pseudonym").n_unique()).iter_rows())
     return Matched(
         customers,
@@ -201,7 +201,7 @@ def matched(evidence: Evidence) -> Matched:
     )
 
 
-def _said(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> pl.DataFrame:
+def _guessed_customers(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> pl.DataFrame:
     """Return pseudonym, customer and period of a guess, surest first."""
     # an attack that finds nobody may leave its columns without a type
     pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String)).drop_nulls(
@@ -210,7 +210,7 @@ def _said(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> 
     unknown = pairs.filter(~pl.col("customer").is_in(customers.implode()))
     if len(unknown):
         raise unknown_customer(name, unknown["customer"][0])
-    if "period" in pairs.columns and not of_one_kind(*(one["period"].drop_nulls().unique() for one in (pairs, true))):
+    if "period" in pairs.columns and not of_one_kind(*(side["period"].drop_nulls().unique() for side in (pairs, true))):
         pairs = pairs.drop("period")
     if "period" not in pairs.columns:
         where = true.select("pseudonym", "period").unique(maintain_order=True)

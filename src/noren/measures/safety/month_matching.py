@@ -36,20 +36,20 @@ class MonthMatching(MatchingMeasure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses; the parts are each attack's, the notes those of single periods."""
-        found = matched(evidence).by_period()
-        curves = {name: curve_of(gain, found.live) for name, gain in found.gain.items()}
+        by_period = matched(evidence).by_period()
+        curves = {name: curve_of(gain, by_period.live) for name, gain in by_period.gain.items()}
         parts = {name: float(curve[-1]) if len(curve) else 0.0 for name, curve in curves.items()}
         best = max(parts, key=lambda attack: parts[attack])
         single = {
-            name: [float(curve_of(gain[[i]], found.live[[i]])[0]) for i in range(len(found.periods))]
-            for name, gain in found.gain.items()
+            name: [float(curve_of(gain[[i]], by_period.live[[i]])[0]) for i in range(len(by_period.periods))]
+            for name, gain in by_period.gain.items()
         }
         notes = {
             "best": best,
-            "customers": found.customers,
-            "periods": list(found.periods),
-            "pseudonyms": int(found.live.sum()),
+            "customers": by_period.customers,
+            "periods": list(by_period.periods),
+            "pseudonyms": int(by_period.live.sum()),
             "by_period": single,
-            "chance": (found.chance_curve() or [0.0])[-1],
+            "chance": (by_period.chance_curve() or [0.0])[-1],
         }
         return Score(parts[best], parts, notes)

@@ -69,9 +69,10 @@ class Survival(Measure):
     }
     needs = frozenset({"public"})
 
-    attackers: int = Field(default=13, ge=1, description=N_("how many attackers try, independently of each other"))
+    attackers: int = Field(default=13, ge=1, title=N_("how many attackers try, independently of each other"))
     bound: Bound = Field(
-        default="paper", description=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits")
+        default="paper",
+        title=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits"),
     )
     naming: Naming = Field(
         default="any",

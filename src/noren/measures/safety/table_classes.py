@@ -72,8 +72,8 @@ def table_classes(table: Table, columns: Sequence[str] | None = None) -> TableCl
     keys = pl.DataFrame(packed(_numbers(table.frame[name]) for name in quasi))
     if not keys.width:
         return TableClasses(pl.Series("size", [], dtype=pl.UInt32), pl.Series("class", [None] * len(table), pl.UInt32))
-    said = keys.filter(pl.any_horizontal(pl.all() > 0))
-    classes = said.group_by(keys.columns, maintain_order=True).len("size").with_row_index("class")
+    with_values = keys.filter(pl.any_horizontal(pl.all() > 0))
+    classes = with_values.group_by(keys.columns, maintain_order=True).len("size").with_row_index("class")
     class_of = keys.join(classes, on=keys.columns, how="left", maintain_order="left")["class"]
     return TableClasses(classes["size"], class_of)
 
@@ -82,9 +82,9 @@ def _numbers(cells: pl.Series) -> pl.Series:
     """Return a number for each cell, equal where cells are; 0 where nothing is said."""
     cells = _comparable(cells) if has_negative_zero(cells) else cells
     rows, which = different(cells)
-    shown = _comparable(cells.gather(rows)).alias("cell").to_frame()
-    known = shown.drop_nulls().unique().with_row_index("number", offset=1)
-    number = shown.join(known, on="cell", how="left", maintain_order="left")["number"].fill_null(0)
+    cell_texts = _comparable(cells.gather(rows)).alias("cell").to_frame()
+    known = cell_texts.drop_nulls().unique().with_row_index("number", offset=1)
+    number = cell_texts.join(known, on="cell", how="left", maintain_order="left")["number"].fill_null(0)
     return number.gather(which)
 
 
@@ -92,10 +92,10 @@ def _comparable(cells: pl.Series) -> pl.Series:
     """Return cells in a type that can be grouped, null where suppressed."""
     if is_set(cells.dtype):
         listed = cells.cast(pl.List(pl.String))
-        given = pl.DataFrame({"set": listed, "text": listed.list.join("\0")})
+        sets = pl.DataFrame({"set": listed, "text": listed.list.join("\0")})
         # {a;b} is {b;a}; sorting lists is slow, so each list is sorted once
-        known = given.unique("text", keep="first").select("text", own=pl.col("set").list.sort().list.join("\0"))
-        return given.join(known, on="text", how="left", maintain_order="left")["own"].alias(cells.name)
+        known = sets.unique("text", keep="first").select("text", own=pl.col("set").list.sort().list.join("\0"))
+        return sets.join(known, on="text", how="left", maintain_order="left")["own"].alias(cells.name)
     if is_interval(cells.dtype):
         lo, hi = cells.struct.field("lo").cast(pl.String), cells.struct.field("hi").cast(pl.String)
         return pl.DataFrame({"lo": lo, "hi": hi}).select(pl.concat_str("lo", "hi", separator="\0").alias(cells.name))[
@@ -146,16 +146,16 @@ class ClassSizes:
 def judge_table(evidence: Evidence, sensitive: str | None, population_share: float) -> Score:
     """Return the least class, what its classes tell of sensitive values, and three risks; see :class:`Classes`."""
     public = public_table(evidence.release)
-    found, statement = table_classes(public), evidence.release.statement
-    sizes = ClassSizes.of(found.sizes, found.unlinked_rows)
+    classes, statement = table_classes(public), evidence.release.statement
+    sizes = ClassSizes.of(classes.sizes, classes.unlinked_rows)
     columns = sensitive_columns(public.schema, sensitive) if sizes.classes else []
-    told = {c.name: _told(found, public, c, evidence.original, claimed_values(statement)) for c in columns}
-    return judged(sizes, told, statement, len(public), len(evidence.original), population_share)
+    secrets = {c.name: _disclosure(classes, public, c, evidence.original, claimed_values(statement)) for c in columns}
+    return judged(sizes, secrets, statement, len(public), len(evidence.original), population_share)
 
 
 def judged(
     sizes: ClassSizes,
-    told: Mapping[str, dict[str, float]],
+    disclosures: Mapping[str, dict[str, float]],
     statement: Statement,
     rows: int,
     original_rows: int,
@@ -182,24 +182,26 @@ def judged(
         "journalist": min(1.0, population_share / least),
         "marketer": sizes.classes * population_share / sizes.rows,
     }
-    kept = [] if "k" not in claims else [least >= claims["k"]]
-    if told:
-        several = list(told.values())
-        parts |= {name: min(one[name] for one in several) for name in ("l_distinct", "l_entropy")}
+    met = [] if "k" not in claims else [least >= claims["k"]]
+    if disclosures:
+        several = list(disclosures.values())
+        parts |= {name: min(column[name] for column in several) for name in ("l_distinct", "l_entropy")}
         worst = ("recursive_c", "t_equal", "t_ordered")
-        parts |= {name: max(one[name] for one in several) for name in worst if all(name in one for one in several)}
-        notes["sensitive"] = dict(told)
+        parts |= {
+            name: max(column[name] for column in several) for name in worst if all(name in column for column in several)
+        }
+        notes["sensitive"] = dict(disclosures)
         # where a method names no column, it promises of each
-        claimed = [told[name]] if (name := str(claims.get("sensitive"))) in told else several
+        claimed = [disclosures[name]] if (name := str(claims.get("sensitive"))) in disclosures else several
         ell, kind, t = claims.get("l"), claims.get("diversity", "distinct"), f"t_{claims.get('distance', 'equal')}"
-        for one in claimed:
+        for column in claimed:
             if ell is not None:
-                kept.append(one["l_distinct"] >= ell)
-                kept.append(kind != "entropy" or one["l_entropy"] >= ell - _ROUNDING * ell)
-                kept.append(kind != "recursive" or one.get("recursive_c", math.inf) < claims["c"])
+                met.append(column["l_distinct"] >= ell)
+                met.append(kind != "entropy" or column["l_entropy"] >= ell - _ROUNDING * ell)
+                met.append(kind != "recursive" or column.get("recursive_c", math.inf) < claims["c"])
             if "t" in claims:
-                kept.append(one.get(f"{t}_to_original", one[t]) <= claims["t"] + _ROUNDING)
-    return Score(least, parts, notes | {"holds": all(kept) if claims else None})
+                met.append(column.get(f"{t}_to_original", column[t]) <= claims["t"] + _ROUNDING)
+    return Score(least, parts, notes | {"holds": all(met) if claims else None})
 
 
 def sensitive_columns(schema: Schema, named: str | None) -> list[Column]:
@@ -216,14 +218,14 @@ def sensitive_columns(schema: Schema, named: str | None) -> list[Column]:
     return [column]
 
 
-def _told(found: TableClasses, public: Table, column: Column, original: Records, ell: int) -> dict[str, float]:
+def _disclosure(classes: TableClasses, public: Table, column: Column, original: Records, ell: int) -> dict[str, float]:
     """Return what the classes tell of one sensitive column; the worst class decides each number.
 
     ``told_rows`` counts the rows whose class has one value alone, so that whoever finds the class knows it;
     ``likely_rows`` those whose class has one value in :data:`LIKELY` of its rows or more.
     """
     values = _comparable(public.frame[column.name]).alias("value")
-    rows = _counted(pl.DataFrame({"class": found.class_of, "value": values})).drop_nulls("class")
+    rows = _counted(pl.DataFrame({"class": classes.class_of, "value": values})).drop_nulls("class")
     entries = rows.with_columns(size=pl.col("rows").sum().over("class"))
     share = pl.col("rows") / pl.col("size")
     by_class = entries.group_by("class").agg(
@@ -232,7 +234,7 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
         size=pl.col("size").first(),
         commonest=pl.col("rows").max(),
         # a value that is not said tells nothing of anybody
-        said=pl.col("rows").filter(pl.col("value").is_not_null()).max().fill_null(0),
+        commonest_known=pl.col("rows").filter(pl.col("value").is_not_null()).max().fill_null(0),
         rarer=pl.col("rows").sort(descending=True).slice(ell - 1).sum(),
     )
     # in the release, as whoever holds it sees them; and in the original, which is what a method promises about
@@ -246,7 +248,7 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
     worst = by_class.select(
         distinct=pl.col("distinct").min(),
         entropy=pl.col("entropy").min(),
-        told_rows=size.filter(pl.col("said") == size).sum(),
+        disclosed_rows=size.filter(pl.col("said") == size).sum(),
         likely_rows=size.filter(pl.col("said") >= LIKELY * size).sum(),
         rarer=pl.col("rarer").min(),
         ratio=(pl.col("commonest") / pl.col("rarer")).max(),
@@ -258,8 +260,8 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
 def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the different rows, and how often each comes; block by block, for they are far fewer than rows."""
     blocks = (rows[start : start + _BLOCK_ROWS] for start in range(0, max(len(rows), 1), _BLOCK_ROWS))
-    found = pl.concat([block.group_by(rows.columns).len("rows") for block in blocks])
-    return found.group_by(rows.columns).agg(pl.col("rows").sum())
+    counts = pl.concat([block.group_by(rows.columns).len("rows") for block in blocks])
+    return counts.group_by(rows.columns).agg(pl.col("rows").sum())
 
 
 def worst_disclosure(worst: Mapping[str, Any], distances: Mapping[str, tuple[float, float]]) -> dict[str, float]:
@@ -327,7 +329,7 @@ def claimed_values(statement: Statement) -> int:
     return claims_of(statement).get("l") or 2
 
 
-def refuse_unreal_classes(score: Score) -> None:
+def reject_false_claims(score: Score) -> None:
     """Stop where a score of a table's classes says that what is claimed of them is not real."""
     if score.notes["holds"] in (True, None):
         return

@@ -50,14 +50,7 @@ class Association(OfTables):
     goal = "lower"
     bounds = (0.0, 1.0)
     unit = N_("mean absolute difference of Cramér's V or correlation")
-    headlines = (
-        Headline(
-            N_("association error"),
-            N_("How far associations between columns are from the original’s; 0 is exact."),
-            of="perturbed",
-            rank=3,
-        ),
-    )
+    headlines = (Headline(N_("association error"), summary, of="perturbed", rank=3),)
     keeps = KeptShare(N_("associations of columns"), rank=1)
     needs = frozenset({"original", "public", "exact"})
 
@@ -79,20 +72,20 @@ class Association(OfTables):
             if not isinstance(rows.original[name].dtype, pl.Enum)
         }
         parts = {}
-        for done, (one, two) in enumerate(pairs):
-            progress(done / len(pairs), f"{one} × {two}")
-            before, after = (_strength(frame, one, two, cuts) for frame in (rows.original, rows.released))
-            parts[f"{one} × {two}"] = after - before
+        for done, (first, second) in enumerate(pairs):
+            progress(done / len(pairs), f"{first} × {second}")
+            before, after = (_strength(frame, first, second, cuts) for frame in (rows.original, rows.released))
+            parts[f"{first} × {second}"] = after - before
         return Score(sum(abs(d) for d in parts.values()) / len(pairs), parts)
 
 
-def _strength(frame: pl.DataFrame, one: str, two: str, cuts: dict[str, np.ndarray]) -> float:
-    if one in cuts and two in cuts:
-        both = frame.select(one, two).drop_nulls().to_numpy()
+def _strength(frame: pl.DataFrame, first: str, second: str, cuts: dict[str, np.ndarray]) -> float:
+    if first in cuts and second in cuts:
+        both = frame.select(first, second).drop_nulls().to_numpy()
         spread = both.std(axis=0) if len(both) else np.zeros(2)
         return float(abs(np.corrcoef(both.T)[0, 1])) if (spread > 0).all() else 0.0
     codes = []
-    for name in (one, two):
+    for name in (first, second):
         column = frame[name]
         if name in cuts:
             bins = np.searchsorted(cuts[name], column.fill_null(0.0).to_numpy(), side="right")

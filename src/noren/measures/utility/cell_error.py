@@ -17,7 +17,7 @@ from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import exact_sum, interval_error, population_sd, set_error
 from noren.measures.evidence import original_history, public_history, reject_another_original
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Headline, Measure, Score, UtilityAxis, what_is_left
+from noren.protocols import Evidence, Headline, Measure, Score, UtilityAxis, complement
 
 
 def cell_errors(values: pl.Series, cells: pl.Series, column: Column, sd: float) -> NDArray[np.float64]:
@@ -98,9 +98,9 @@ class CellError(Measure):
         "quantity": N_("quantity"),
     }
     utility_axis = UtilityAxis(
-        N_("1 − U"),
+        "1 − U",
         N_("utility kept, 1 − U"),
-        share=what_is_left,
+        share=complement,
         sentence=N_("The error per cell (U) is {lost}"),
         always=True,
         rank=0,
@@ -116,13 +116,13 @@ class CellError(Measure):
         if origin.null_count():
             frame, origin = frame.filter(origin.is_not_null()), origin.drop_nulls()
         columns = original.measured()
-        said = as_released(original, evidence.release.statement)
+        original_as_released = as_released(original, evidence.release.statement)
         deleted = np.ones(len(original), dtype=np.bool_)
         deleted[origin.to_numpy()] = False
         totals: dict[str, float] = {}
         for done, column in enumerate(columns):
-            progress(done / len(columns), _("comparing {column}").format(column=column.name))
-            values = exact_values(said, column)
+            progress(done / len(columns), _("comparing {column}"))
+            values = exact_values(original_as_released, column)
             sd = 0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(values))
             errors = cell_errors(values.gather(origin), frame[column.name], column, sd)
             lost = np.count_nonzero(deleted & values.is_not_null().to_numpy())

@@ -75,12 +75,12 @@ class Clustering(OfTables):
             raise ParameterError(_("all rows are alike, so there are no clusters; release more attributes"))
         draws = np.random.Generator(np.random.Philox(key=self.seed))
         some = (np.sort(draws.permutation(len(t))[: self.most_rows]) for t in (rows.original, rows.released))
-        one, two = encoded(rows, rows.names, *some)
+        original, released = encoded(rows, rows.names, *some)
         labels = []
-        for at, (data, seed) in enumerate(((one, self.seed), (one, self.seed + 1), (two, self.seed))):
+        for at, (data, seed) in enumerate(((original, self.seed), (original, self.seed + 1), (released, self.seed))):
             progress(at / 3, _("clustering"))
             learnt = KMeans(clusters, n_init=_STARTS, random_state=seed % (1 << 32)).fit(data)
-            labels.append(learnt.predict(one))
+            labels.append(learnt.predict(original))
         value = float(adjusted_rand_score(labels[0], labels[2]))
         parts = {"original": float(adjusted_rand_score(labels[0], labels[1]))}
         return Score(value, parts, {"clusters": clusters})

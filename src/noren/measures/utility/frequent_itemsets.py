@@ -49,7 +49,7 @@ class FrequentItemsets(OnDraws):
     name = "frequent-itemsets"
     summary = N_("Which share of the frequent itemsets a basket analysis of the release would miss.")
     roles = (Role.ITEM,)
-    asked = (Role.ITEM, Role.DATE)
+    compared_roles = (Role.ITEM, Role.DATE)
     bounds = (0.0, 1.0)
     unit = N_("share of the original's frequent itemsets that are lost")
     headlines = (
@@ -86,13 +86,12 @@ class FrequentItemsets(OnDraws):
         if not count:
             raise ParameterError(
                 _("no itemset is frequent at this support: none is in {least:,} baskets").format(least=least),
-                _("lower it (--support)") if least > LEAST else _("use another measure, such as item-similarity"),
             )
 
         def compare(drawn: Purchases) -> Mapping[str, float]:
             others = basket_matrix(drawn.basket, drawn.item, len(drawn.items))
-            kept = sum(int((support(others, sets) >= least).sum()) for sets in frequent)
-            return {"kept": kept / count, "frequent": float(count)}
+            still_frequent = sum(int((support(others, sets) >= least).sum()) for sets in frequent)
+            return {"kept": still_frequent / count, "frequent": float(count)}
 
         return compare
 

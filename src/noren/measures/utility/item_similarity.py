@@ -64,7 +64,7 @@ class ItemSimilarity(OnDraws):
     summary = N_("How much of the item–item similarities behind recommendations is lost.")
     source = "S0, PWS Cup 2017"
     roles = (Role.ITEM,)
-    asked = (Role.ITEM, Role.QUANTITY)
+    compared_roles = (Role.ITEM, Role.QUANTITY)
     bounds = (0.0, 1.0)
     unit = N_("distance of the similarity matrices, as a share of the original's sum; mean of three")
     part_names = SPREAD | {

@@ -61,22 +61,17 @@ class L1Precision(Measure):
     """
 
     name = "l1-precision"
-    summary = N_("The share of records that stand in the right cell of the cross tabulation.")
+    summary = N_("The share of records that stand in the right cell of the cross tabulation.record is where one was.")
     source = "S4"
     accepts = frozenset({Kind.TABLE})
     goal = "higher"
     bounds = (0.0, 1.0)
     unit = N_("share of records in the right cell")
     headlines = (
-        Headline(
-            N_("L1 precision"),
-            N_("The share of records that stand in the right cell of the cross tabulation; 1 is exact."),
-            of="perturbed",
-            rank=0,
-        ),
+        Headline(N_("L1 precision"), summary, of="perturbed", rank=0),
         Headline(
             N_("L1 precision with the noise"),
-            N_("The same for the released table as it is, before reconstruction."),
+            summary,
             part="perturbed",
             of="perturbed",
             rank=1,
@@ -106,7 +101,7 @@ class L1Precision(Measure):
         original, public = both_tables(evidence)
         if evidence.release.statement.method != "retention":
             names = shared_names(original.schema, public.schema)
-            return plainly(names, lambda kept: _apart(original.frame, public.frame, kept), len(original), len(public))
+            return direct_l1(names, lambda some: _apart(original.frame, public.frame, some), len(original), len(public))
         return self.of_seen(
             public.schema,
             evidence.release.statement,
@@ -129,12 +124,12 @@ class L1Precision(Measure):
         every = range(len(made.names))
         x, y = original.table(every), released.table(every)
         parts = {"perturbed": precision(x, y)} | _margins(made, x, y, "perturbed")
-        found = self._reconstructed(schema, statement, made.names, released, progress)
-        if found.model == "none":
+        reconstruction = self._reconstructed(schema, statement, made.names, released, progress)
+        if reconstruction.model == "none":
             return Score(parts["perturbed"], parts)
-        value = precision(x, found.table)
-        parts |= {"reconstructed": value} | _margins(made, x, found.table, "reconstructed")
-        return Score(value, parts, {"model": found.model, "made_of": found.made_of})
+        value = precision(x, reconstruction.table)
+        parts |= {"reconstructed": value} | _margins(made, x, reconstruction.table, "reconstructed")
+        return Score(value, parts, {"model": reconstruction.model, "made_of": reconstruction.made_of})
 
     def _reconstructed(
         self, schema: Schema, statement: Statement, names: Sequence[str], seen: ObservedRecords, progress: Progress
@@ -156,25 +151,25 @@ class L1Precision(Measure):
     ) -> Score:
         """Return the mean precision of all pairs' tables, where one of all attributes would not fit memory."""
         chosen = stated_model(statement, None if self.model == "stated" else self.model)
-        every = [kept for count in (1, 2) for kept in combinations(range(len(made.names)), count)]
+        every = [places for count in (1, 2) for places in combinations(range(len(made.names)), count)]
         # a model of whole tables works on each pair by itself, the others on all of them together
         wide = chosen in WIDE_MODELS
         whole = self._reconstructed(schema, statement, made.names, released, progress) if wide else None
         parts: dict[str, float] = {}
         sums: dict[str, list[float]] = {"perturbed": [], "reconstructed": []}
-        for done, kept in enumerate(every):
-            some = made.only(kept)
-            x, y = original.table(kept), released.table(kept)
+        for done, places in enumerate(every):
+            some = made.only(places)
+            x, y = original.table(places), released.table(places)
             tables = {"perturbed": y}
             if whole is None:
                 progress(done / len(every), _("reconstructing"))
-                seen = released.only(kept)
+                seen = released.only(places)
                 tables["reconstructed"] = self._reconstructed(schema, statement, some.names, seen, silent).table
             elif chosen != "none":
                 tables["reconstructed"] = whole.margin(some.names)
-            for what, one in tables.items():
-                share = precision(x, one)
-                if len(kept) == 2:
+            for what, table in tables.items():
+                share = precision(x, table)
+                if len(places) == 2:
                     sums[what].append(share)
                 parts[f"{' × '.join(some.names)}, {what}"] = share
         means = {what: sum(shares) / len(shares) for what, shares in sums.items() if shares}
@@ -184,35 +179,35 @@ class L1Precision(Measure):
 
 def _margins(made: Perturbation, x: Real, y: Real, what: str) -> dict[str, float]:
     """Return the precision of the tables of one attribute and of two; nothing more where there are two in all."""
-    found = {}
+    precisions = {}
     for count in (1, 2):
         if count >= len(made.names):
             continue
-        for kept in combinations(range(len(made.names)), count):
-            left = tuple(a for a in range(x.ndim) if a not in kept)
-            name = " × ".join(made.names[a] for a in kept)
-            found[f"{name}, {what}"] = precision(x.sum(axis=left), y.sum(axis=left))
-    return found
+        for places in combinations(range(len(made.names)), count):
+            left = tuple(a for a in range(x.ndim) if a not in places)
+            name = " × ".join(made.names[a] for a in places)
+            precisions[f"{name}, {what}"] = precision(x.sum(axis=left), y.sum(axis=left))
+    return precisions
 
 
-def plainly(names: list[str], apart: Callable[[list[str]], float], rows: int, released: int) -> Score:
+def direct_l1(names: list[str], apart: Callable[[list[str]], float], rows: int, released: int) -> Score:
     """Return the precision of released values as they stand, deleted rows counting as wrong.
 
     ``apart`` adds up, over the combinations of values of some columns, by how many rows both tables differ.
     """
 
-    def share(kept: list[str]) -> float:
-        return 1 - (apart(kept) + float(abs(rows - released))) / (2 * max(rows, 1))
+    def share(columns: list[str]) -> float:
+        return 1 - (apart(columns) + float(abs(rows - released))) / (2 * max(rows, 1))
 
     parts = {name: share([name]) for name in names} if len(names) > 1 else {}
     return Score(share(names), parts)
 
 
-def _apart(original: pl.DataFrame, released: pl.DataFrame, kept: list[str]) -> float:
-    texts = [pl.col(name).cast(pl.String) for name in kept]
-    one = original.group_by(texts).len("x")
+def _apart(original: pl.DataFrame, released: pl.DataFrame, columns: list[str]) -> float:
+    texts = [pl.col(name).cast(pl.String) for name in columns]
+    counts = original.group_by(texts).len("x")
     two = released.group_by(texts).len("y")
-    both = one.join(two, on=kept, how="full", coalesce=True, nulls_equal=True).select(
+    both = counts.join(two, on=columns, how="full", coalesce=True, nulls_equal=True).select(
         pl.col("x").fill_null(0).cast(pl.Float64), pl.col("y").fill_null(0).cast(pl.Float64)
     )
     return float((both["x"] - both["y"]).abs().sum())

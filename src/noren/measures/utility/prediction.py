@@ -36,14 +36,7 @@ class Prediction(OfTables):
     goal = "higher"
     bounds = (0.0, 1.0)
     unit = N_("share of held-out people predicted correctly")
-    headlines = (
-        Headline(
-            N_("predicted correctly"),
-            N_("Accuracy of a model trained on the release, for people held out."),
-            of="perturbed",
-            rank=2,
-        ),
-    )
+    headlines = (Headline(N_("predicted correctly"), summary, of="perturbed", rank=2),)
     part_names: ClassVar[Mapping[str, str]] = {
         "original": N_("learnt from the original"),
         "release": N_("learnt from the release"),
@@ -73,10 +66,10 @@ class Prediction(OfTables):
         sensitive = [c.name for c in there.with_role(Role.SENSITIVE) if c.name in texts]
         if self.target and there[self.target].name not in rows.names:
             raise ParameterError(
-                _("{column} holds labels in the release and other values in the original").format(column=self.target),
-                _("predict a column that was not generalised, such as {example}").format(example=texts[-1])
-                if texts
-                else _("predict a column that was not generalised"),
+                _("{column} holds labels in the release and other values in the original").format(
+                    column=self.target,
+                    names=", ".join(texts) or _("predict a column that was not generalised, such as {example}"),
+                ),
             )
         if not self.target and not texts:
             raise ParameterError(_("the release has no column of texts to predict; make classes of one"))
@@ -86,19 +79,21 @@ class Prediction(OfTables):
         features = [name for name in rows.names if name != target]
         if not len(test) or not len(rows.released):
             raise ParameterError(_("there is nothing to learn from; give more rows, or hold back another share"))
-        one, two = encoded(rows, features) if features else (np.zeros((count, 1)), np.zeros((len(rows.released), 1)))
+        original_features, released_features = (
+            encoded(rows, features) if features else (np.zeros((count, 1)), np.zeros((len(rows.released), 1)))
+        )
         right = rows.original[target].cast(pl.String).to_numpy()
         learnt = rows.released[target].cast(pl.String).to_numpy()
         values, often = np.unique(right[train], return_counts=True)
         parts = {"commonest": float((right[test] == values[often.argmax()]).mean())}
         for done, (name, data, answers) in enumerate(
-            (("original", one[train], right[train]), ("release", two, learnt))
+            (("original", original_features[train], right[train]), ("release", released_features, learnt))
         ):
             progress(done / 2, _("learning"))
             answered, often = np.unique(answers, return_counts=True)
             if len(answered) < 2 or not features:
                 guessed = np.full(len(test), answered[often.argmax()], dtype=object)
             else:
-                guessed = LogisticRegression(max_iter=1000).fit(data, answers).predict(one[test])
+                guessed = LogisticRegression(max_iter=1000).fit(data, answers).predict(original_features[test])
             parts[name] = float((guessed == right[test]).mean())
         return Score(parts["release"], parts, {"target": target, "held_back": len(test)})

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from noren.data.arrays import exact_values, numbered, numbers
 from noren.data.categories import release_categories
-from noren.data.compatibility import columns_not_there, with_item_column
+from noren.data.compatibility import missing_columns, with_item_column
 from noren.data.draws import Draws
 from noren.data.frames import History
 from noren.data.schema import Role, Schema
@@ -71,7 +71,7 @@ class Purchases:
         return self.customer * (int(day.max(initial=0)) - first + 1) + day - first
 
 
-def purchases(history: History, items: pl.Series | None = None, asked: tuple[Role, ...] = MEASURED) -> Purchases:
+def purchases(history: History, items: pl.Series | None = None, roles: tuple[Role, ...] = MEASURED) -> Purchases:
     """Return a history as arrays; with ``items``, in their coding, items that are not among them behind.
 
     ``asked`` are the columns that a measure looks at. Rows that miss a value of those, or whose customer is unknown,
@@ -84,21 +84,21 @@ def purchases(history: History, items: pl.Series | None = None, asked: tuple[Rol
     >>> bought.customer.tolist(), bought.item.tolist(), bought.day.tolist(), bought.price.tolist()
     ([0, 1, 0], [1, 0, 1], [1.0, 1.0, 0.0], [150.0, 200.0, 10.0])
     """
-    whole = purchase_rows(history, asked)
+    whole = purchase_rows(history, roles)
     item, seen = _items(whole["item"])
     if items is not None:
         seen, own = pl.concat([items, seen.filter(~seen.is_in(items.implode()))]), seen
         item = own.cast(pl.Enum(seen)).to_physical().cast(pl.Int64).to_numpy()[item]
-    return _bought(history, asked, whole, item, seen)
+    return _bought(history, roles, whole, item, seen)
 
 
-def purchases_alike(histories: Sequence[History], asked: tuple[Role, ...] = MEASURED) -> list[Purchases]:
+def purchases_alike(histories: Sequence[History], roles: tuple[Role, ...] = MEASURED) -> list[Purchases]:
     """Return histories as arrays with one coding of all their items, in the order of their text."""
-    wholes = [purchase_rows(history, asked) for history in histories]
+    wholes = [purchase_rows(history, roles) for history in histories]
     item, items = _items(pl.concat([whole["item"] for whole in wholes]))
     parts = np.split(item, np.cumsum([len(whole) for whole in wholes])[:-1])
     each = zip(histories, wholes, parts, strict=True)
-    return [_bought(history, asked, whole, part, items) for history, whole, part in each]
+    return [_bought(history, roles, whole, part, items) for history, whole, part in each]
 
 
 def _items(texts: pl.Series) -> tuple[Whole, pl.Series]:
@@ -111,7 +111,7 @@ def _items(texts: pl.Series) -> tuple[Whole, pl.Series]:
     return code[number], names.gather(order)
 
 
-def _bought(history: History, asked: tuple[Role, ...], whole: pl.DataFrame, item: Whole, items: pl.Series) -> Purchases:
+def _bought(history: History, roles: tuple[Role, ...], whole: pl.DataFrame, item: Whole, items: pl.Series) -> Purchases:
     customer, people = numbered(whole["customer"])
     return Purchases(
         rows=len(history),
@@ -122,31 +122,31 @@ def _bought(history: History, asked: tuple[Role, ...], whole: pl.DataFrame, item
         day=whole["day"].to_numpy(),
         price=whole["price"].to_numpy(),
         quantity=whole["quantity"].to_numpy(),
-        there=columns_there(history.schema, asked),
+        there=columns_there(history.schema, roles),
     )
 
 
-def columns_there(schema: Schema, asked: tuple[Role, ...] = MEASURED) -> frozenset[Role]:
+def columns_there(schema: Schema, roles: tuple[Role, ...] = MEASURED) -> frozenset[Role]:
     """Return which columns purchases are told by; the item is always one of them, if all rows are of one."""
-    return frozenset(c.role for c in schema.with_role(Role.CUSTOMER, *asked)) | {Role.ITEM}
+    return frozenset(c.role for c in schema.with_role(Role.CUSTOMER, *roles)) | {Role.ITEM}
 
 
-def purchase_rows(history: History, asked: tuple[Role, ...] = MEASURED) -> pl.DataFrame:
+def purchase_rows(history: History, roles: tuple[Role, ...] = MEASURED) -> pl.DataFrame:
     """Return the rows that miss nothing as customer, item, day, price and quantity; see :class:`Purchases`."""
     (history,) = with_item_column(history)
-    columns = {c.role: c for c in history.schema.with_role(Role.CUSTOMER, Role.ITEM, *asked)}
+    columns = {c.role: c for c in history.schema.with_role(Role.CUSTOMER, Role.ITEM, *roles)}
     whole = pl.DataFrame({str(role): exact_values(history, column) for role, column in columns.items()})
-    needed = [str(role) for role in columns if role in (Role.CUSTOMER, *asked)]
+    needed = [str(role) for role in columns if role in (Role.CUSTOMER, *roles)]
     if any(whole[name].null_count() for name in needed):
         whole = whole.drop_nulls(needed)
-    one, item = np.ones(len(whole)), whole["item"].cast(pl.String)
+    ones, item = np.ones(len(whole)), whole["item"].cast(pl.String)
     return pl.DataFrame(
         {
             "customer": whole["customer"].cast(pl.String),
             "item": item.fill_null("") if item.null_count() else item,
             "day": numbers(whole["date"]) - DAY_ZERO if Role.DATE in columns else np.zeros(len(whole)),
-            "price": np.round(numbers(whole["price"]) / columns[Role.PRICE].grid) if Role.PRICE in columns else one,
-            "quantity": numbers(whole["quantity"]) if Role.QUANTITY in columns else one,
+            "price": np.round(numbers(whole["price"]) / columns[Role.PRICE].grid) if Role.PRICE in columns else ones,
+            "quantity": numbers(whole["quantity"]) if Role.QUANTITY in columns else ones,
         }
     )
 
@@ -174,7 +174,7 @@ class OnDraws(Measure):
     needs = frozenset({"original", "public"})
     side = "utility"
     part_names = SPREAD
-    asked: ClassVar[tuple[Role, ...]] = MEASURED
+    compared_roles: ClassVar[tuple[Role, ...]] = MEASURED
     """The columns that it looks at, as far as there are; rows that miss a value of them do not count."""
 
     main_part: ClassVar[str] = "value"
@@ -196,36 +196,35 @@ class OnDraws(Measure):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the mean over the draws, and its parts."""
         original, public = original_history(evidence), public_history(evidence.release)
-        bought = purchases(original, asked=self.asked)
+        bought = purchases(original, roles=self.compared_roles)
         if not len(bought.customer):
             raise self.nothing_to_compare(original.schema)
         compare, items = self.against(bought), bought.items
         del bought
         categories = release_categories(evidence.release.statement)
-        sets = Draws(original, public, seed=self.seed, categories=categories, only=(Role.ITEM, *self.asked))
-        found = []
+        sets = Draws(original, public, seed=self.seed, categories=categories, only=(Role.ITEM, *self.compared_roles))
+        parts_by_draw = []
         for i, drawn in enumerate(sets.first(self.draws)):
             progress(i / self.draws, _("draw {number} of {count}").format(number=i + 1, count=self.draws))
-            found.append(compare(purchases(drawn, items, self.asked)))
-        score = self.score_of(found)
-        return replace(score, notes={**score.notes, **columns_not_there(original, self.asked)})
+            parts_by_draw.append(compare(purchases(drawn, items, self.compared_roles)))
+        score = self.score_of(parts_by_draw)
+        return replace(score, notes={**score.notes, **missing_columns(original, self.compared_roles)})
 
     def nothing_to_compare(self, schema: Schema) -> ParameterError:
         """Return what is said of an original no row of which says all that is asked."""
-        there = ", ".join(role for role in self.asked if schema.with_role(role))
+        there = ", ".join(role for role in self.compared_roles if schema.with_role(role))
         return ParameterError(
-            _(
-                "no row of the original says all of {roles}, so there is nothing to compare; fill in the "
-                "blank cells, or use cell-error"
-            ).format(roles=there),
+            _("blank cells, or use cell-error").format(roles=there),
         )
 
-    def score_of(self, found: list[Mapping[str, float]]) -> Score:
+    def score_of(self, parts_by_draw: list[Mapping[str, float]]) -> Score:
         """Return the score of drawn data sets that were compared one by one."""
-        table = {part: np.array([one[part] for one in found]) for part in found[0]}
-        values = np.array([self.value_of(one) for one in found])
+        table = {part: np.array([parts[part] for parts in parts_by_draw]) for part in parts_by_draw[0]}
+        values = np.array([self.value_of(parts) for parts in parts_by_draw])
         means = {part: float(column.mean()) for part, column in table.items() if part != "value"}
         spread = {part: float(column.std()) for part, column in table.items() if part != "value"}
         return Score(
-            float(values.mean()), means | {"spread": float(values.std())}, {"draws": len(found), "spread": spread}
+            float(values.mean()),
+            means | {"spread": float(values.std())},
+            {"draws": len(parts_by_draw), "spread": spread},
         )

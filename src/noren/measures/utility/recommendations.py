@@ -41,15 +41,15 @@ class Recommendations(Measure):
 
     def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
         """Return the parts of the error, given how many pieces each user bought of each item."""
-        one, other = (kernel.scored(pieces, self.score) for pieces in (original, released))
-        if not kernel.any_alike(one):
+        expected, actual = (kernel.scored(pieces, self.score) for pieces in (original, released))
+        if not kernel.any_alike(expected):
             raise ParameterError(
                 _(
                     "no two items of the original are alike by this score, so no likeness can be lost; use "
                     "another measure, such as item-similarity"
                 ),
             )
-        return {"similarity": kernel.similarity_error(one, other)}
+        return {"similarity": kernel.similarity_error(expected, actual)}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest part of the error."""
@@ -131,7 +131,7 @@ class E3(Recommendations):
         lost = np.setdiff1d(best, kernel.most_bought(released, self.top))
         # a shop with fewer items than the top has still its share counted of the top, as the judges do
         parts = {"items": len(lost) / self.top}
-        one, other = (kernel.scored(pieces[:, best], self.score) for pieces in (original, released))
-        if kernel.any_alike(one):
-            parts["similarity"] = kernel.similarity_error(one, other)
+        expected, actual = (kernel.scored(pieces[:, best], self.score) for pieces in (original, released))
+        if kernel.any_alike(expected):
+            parts["similarity"] = kernel.similarity_error(expected, actual)
         return parts

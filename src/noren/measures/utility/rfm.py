@@ -61,16 +61,10 @@ class Rfm(OnDraws):
 
     name = "rfm"
     roles = (Role.DATE,)
-    asked = (Role.DATE, Role.PRICE, Role.QUANTITY)
+    compared_roles = (Role.DATE, Role.PRICE, Role.QUANTITY)
     summary = N_("How far an RFM analysis (recency, frequency, money) of the release is off.")
     unit = N_("root mean square error of the table of ranks, over the range of its counts")
-    headlines = (
-        Headline(
-            N_("RFM error"),
-            N_("How far a table of customers by recency, frequency and money is off; 0 is exact."),
-            rank=2,
-        ),
-    )
+    headlines = (Headline(N_("RFM error"), summary, rank=2),)
     keeps = KeptShare(N_("RFM table"), rank=0)
 
     ranks: int = Field(default=10, ge=2, le=100, description=N_("into how many equal parts customers are ranked"))

@@ -50,11 +50,11 @@ class RowChange(Measure):
         # the released rows beside the original's, deleted ones as rows of nulls; the customer and the column alone
         public = public_history(evidence.release)
         left = [c.name for c in public.schema.columns if c.role not in (Role.CUSTOMER, self.role)]
-        shown = replace(public, frame=public.frame.drop(left), schema=public.schema.without(left), spelling=Spelling())
-        aligned = replace(evidence.release, public=shown).aligned()
-        kept = aligned[Role.CUSTOMER].is_not_null()
+        slim = replace(public, frame=public.frame.drop(left), schema=public.schema.without(left), spelling=Spelling())
+        aligned = replace(evidence.release, public=slim).aligned()
+        still_there = aligned[Role.CUSTOMER].is_not_null()
         column = original.schema.role(self.role)
-        values, released = (numbers(exact_values(side, column).filter(kept)) for side in (original, aligned))
+        values, released = (numbers(exact_values(side, column).filter(still_there)) for side in (original, aligned))
         errors = self.row_errors(values, released)
         compared = int(np.count_nonzero(~np.isnan(values)))
         return self.score_of(float(errors.sum()), int(np.count_nonzero(errors)), compared, len(original))
@@ -68,10 +68,7 @@ class RowChange(Measure):
         """Return the score, given what all rows cost, how many cost anything, and how many have a value to compare."""
         if not compared:
             raise ParameterError(
-                _(
-                    "no row of the release has a {role} of the original to compare with; use e6, which "
-                    "counts deleted rows"
-                ).format(role=self.role),
+                _("counts deleted rows").format(role=self.role),
             )
         return Score(total / max(rows, 1), notes={"rows_changed": moved})
 

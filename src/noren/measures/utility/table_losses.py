@@ -24,7 +24,7 @@ from noren.kernels.arrays import Flags, Real, Whole
 from noren.measures.evidence import public_table, reject_another_original
 from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Headline, KeptShare, Measure, Score, UtilityAxis, what_is_left
+from noren.protocols import Evidence, Headline, KeptShare, Measure, Score, UtilityAxis, complement
 
 _BLOCK_ROWS = 1 << 20
 _TABLES = frozenset({Kind.TABLE})
@@ -41,8 +41,8 @@ class _ClassSizes(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the score of a release's classes; rows in none are deleted or say nothing."""
-        found = table_classes(public_table(evidence.release))
-        return self.of_sizes(ClassSizes.of(found.sizes, found.unlinked_rows), len(evidence.original))
+        classes = table_classes(public_table(evidence.release))
+        return self.of_sizes(ClassSizes.of(classes.sizes, classes.unlinked_rows), len(evidence.original))
 
     @staticmethod
     @abstractmethod
@@ -96,9 +96,7 @@ class ClassSize(_ClassSizes):
     summary = N_("The mean number of rows in a class; all lost rows together count as one.")
     source = "LeFevre et al. 2006"
     unit = N_("rows")
-    headlines = (
-        Headline(N_("mean class size"), N_("How many rows cannot be distinguished, in the mean."), of="others", rank=2),
-    )
+    headlines = (Headline(N_("mean class size"), summary, of="others", rank=2),)
 
     @staticmethod
     def of_sizes(sizes: ClassSizes, rows: int) -> Score:
@@ -164,27 +162,27 @@ class CellLoss(Measure):
 
     def of_pairs(self, pairs: Mapping[str, CellPairs], public: Schema, climbed: Mapping[str, ColumnLevels]) -> Score:
         """Return the score of columns that were counted elsewhere; ``climbed`` are those on a hierarchy."""
-        found = {}
+        covered = {}
         for name, pair in pairs.items():
             if name in climbed and not is_generalised(pair.cells.dtype):
-                found[name] = _by_hierarchy(climbed[name], pair, public[name])
+                covered[name] = _by_hierarchy(climbed[name], pair, public[name])
             else:
-                found[name] = _by_values(pair)
-        if all(one.values < 2 for one in found.values()):
+                covered[name] = _by_values(pair)
+        if all(column.values < 2 for column in covered.values()):
             raise ParameterError(
                 _(
                     "no quasi column of the release tells the original's rows apart, so there is nothing to "
                     "lose; give the original that was protected, or another measure"
                 ),
             )
-        return self._score(found)
+        return self._score(covered)
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return how much the cells of the quasi columns lose; the parts tell each column's share."""
         reject_another_original(evidence)
         original, public = evidence.original, public_table(evidence.release)
         quasi, known = self.compared(original.schema, public.schema)
-        place = evidence.release.places()
+        place = evidence.release.row_positions()
         pairs = {name: _pairs(original.frame[name], public.frame[name], place) for name in quasi}
         climbed = {name: on_hierarchy(original.schema, pairs[name], name, its) for name, its in known.items()}
         return self.of_pairs(pairs, public.schema, climbed)
@@ -196,7 +194,7 @@ class CellLoss(Measure):
 
 def _pairs(values: pl.Series, cells: pl.Series, place: pl.Series) -> CellPairs:
     """Count the pairs of a value and its released cell, which stands at ``place``, null where the row is deleted."""
-    (firsts, value), (shown, cell) = different(values), different(cells)
+    (firsts, value), (cell_rows, cell) = different(values), different(cells)
     pair = ["value", "cell"]
     counted = [
         pl.DataFrame({"value": value[at : at + _BLOCK_ROWS], "cell": cell.gather(place[at : at + _BLOCK_ROWS])})
@@ -204,20 +202,20 @@ def _pairs(values: pl.Series, cells: pl.Series, place: pl.Series) -> CellPairs:
         .len("rows")
         for at in range(0, max(len(value), 1), _BLOCK_ROWS)
     ]
-    found = pl.concat(counted).group_by(pair, maintain_order=True).agg(pl.col("rows").sum())
+    pair_counts = pl.concat(counted).group_by(pair, maintain_order=True).agg(pl.col("rows").sum())
     return CellPairs(
-        values.gather(firsts.gather(found["value"])),
-        cells.gather(shown.gather(found["cell"])),
-        found["cell"].is_null().to_numpy(),
-        found["rows"].cast(pl.Int64).to_numpy(),
+        values.gather(firsts.gather(pair_counts["value"])),
+        cells.gather(cell_rows.gather(pair_counts["cell"])),
+        pair_counts["cell"].is_null().to_numpy(),
+        pair_counts["rows"].cast(pl.Int64).to_numpy(),
     )
 
 
 def on_hierarchy(original: Schema, pairs: CellPairs, name: str, hierarchy: Hierarchy) -> ColumnLevels:
     """Return a column's values on its hierarchy."""
     schema = original.model_copy(update={"columns": (original[name],), "official": None})
-    (found,) = column_levels(Table(pl.DataFrame(pairs.values), schema), {name: hierarchy}, "category", pairs.counts)
-    return found
+    (levels,) = column_levels(Table(pl.DataFrame(pairs.values), schema), {name: hierarchy}, "category", pairs.counts)
+    return levels
 
 
 class TableLoss(CellLoss):
@@ -236,18 +234,11 @@ class TableLoss(CellLoss):
     name = "table-loss"
     summary = N_("How large a share of a column's values a released cell may mean.")
     source = "Iyengar 2002; ARX"
-    headlines = (
-        Headline(
-            N_("loss of detail"),
-            N_("How large a share of a column’s values a released cell may mean; 0 where every cell is exact."),
-            of="others",
-            rank=0,
-        ),
-    )
+    headlines = (Headline(N_("loss of detail"), summary, of="others", rank=0),)
     utility_axis = UtilityAxis(
         N_("of what cells told apart"),
         N_("utility kept, 1 − loss of the table"),
-        share=what_is_left,
+        share=complement,
         sentence=N_("The loss of the table is {lost}"),
         always=True,
         rank=0,
@@ -256,9 +247,9 @@ class TableLoss(CellLoss):
     def _score(self, covered: Mapping[str, _Covered]) -> Score:
         """Return the geometric mean over quasi columns; the parts tell each column's loss."""
         parts = {}
-        for name, one in covered.items():
-            rows, least = one.total, one.total / max(one.values, 1)
-            parts[name] = (float((one.share * one.counts).sum()) - least) / (rows - least) if rows > least else 0.0
+        for name, cells in covered.items():
+            rows, least = cells.total, cells.total / max(cells.values, 1)
+            parts[name] = (float((cells.share * cells.counts).sum()) - least) / (rows - least) if rows > least else 0.0
         losses = np.array(list(parts.values()))
         value = float(np.prod(1.0 + losses) ** (1.0 / max(len(losses), 1)) - 1.0)
         return Score(value, parts)
@@ -278,43 +269,36 @@ class EntropyLoss(CellLoss):
     name = "entropy-loss"
     summary = N_("The share of the information about values, in bits, that released cells no longer hold.")
     source = "Gionis and Tassa 2009"
-    headlines = (
-        Headline(
-            N_("loss of information"),
-            N_("The share of the information about values, in bits, that released cells have lost."),
-            of="others",
-            rank=1,
-        ),
-    )
+    headlines = (Headline(N_("loss of information"), summary, of="others", rank=1),)
     keeps = KeptShare(N_("bits that tell values apart"), rank=2)
 
     def _score(self, covered: Mapping[str, _Covered]) -> Score:
         """Return bits lost over bits there were, in all quasi columns; the parts tell each column's share."""
         gone = there = 0.0
         parts = {}
-        for name, one in covered.items():
-            lost = float((np.log2(one.rows / one.own) * one.counts).sum())
-            had = float((np.log2(one.total / one.own) * one.counts).sum())
+        for name, column in covered.items():
+            lost = float((np.log2(column.rows / column.own) * column.counts).sum())
+            had = float((np.log2(column.total / column.own) * column.counts).sum())
             parts[name] = lost / had if had > 0 else 0.0
             gone, there = gone + lost, there + had
         return Score(gone / there if there > 0 else 0.0, parts)
 
 
-def _by_hierarchy(one: ColumnLevels, pair: CellPairs, column: Column) -> _Covered:
+def _by_hierarchy(levels: ColumnLevels, pair: CellPairs, column: Column) -> _Covered:
     """Find the level that the column was raised to, and what its labels cover."""
     deleted = pair.deleted
-    shown = pair.cells.to_frame("x").select(value_text(pl.col("x"), column))["x"]
-    kept = pl.Series(~deleted)
-    for level in range(one.ladder.levels):
-        own = one.cells(level).cast(pl.String)
+    cell_texts = pair.cells.to_frame("x").select(value_text(pl.col("x"), column))["x"]
+    is_released = pl.Series(~deleted)
+    for level in range(levels.ladder.levels):
+        own = levels.cells(level).cast(pl.String)
         # an empty cell is a category of its own below the top, and stays empty where values stay as they are
-        same = own.eq_missing(shown) | (shown.is_null() & (own == MISSING_MARK))
-        if same.filter(kept).all():
-            codes = one.ladder.maps()[level][one.codes]
-            share = np.where(deleted, 1.0, one.leaves[level][codes] / one.domain)
-            rows = np.where(deleted, float(one.rows), one.rows_by_code(level)[codes])
-            own_rows = one.rows_by_code(0)[one.codes].astype(np.float64)
-            return _Covered(share, rows, own_rows, one.domain, pair.counts)
+        same = own.eq_missing(cell_texts) | (cell_texts.is_null() & (own == MISSING_MARK))
+        if same.filter(is_released).all():
+            codes = levels.ladder.maps()[level][levels.codes]
+            share = np.where(deleted, 1.0, levels.leaves[level][codes] / levels.domain)
+            rows = np.where(deleted, float(levels.rows), levels.rows_by_code(level)[codes])
+            own_rows = levels.rows_by_code(0)[levels.codes].astype(np.float64)
+            return _Covered(share, rows, own_rows, levels.domain, pair.counts)
     raise ParameterError(
         _(
             "the released cells are on no level of the column's hierarchy; name the hierarchies that "

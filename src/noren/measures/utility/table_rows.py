@@ -55,8 +55,8 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
     """
     (original, public), release = both_tables(evidence), evidence.release
     if only is not None:
-        kept = release.secret.origin.is_in(pl.Series(only, dtype=pl.UInt32).implode())
-        public = Table(public.frame.filter(kept), public.schema)
+        in_part = release.secret.origin.is_in(pl.Series(only, dtype=pl.UInt32).implode())
+        public = Table(public.frame.filter(in_part), public.schema)
     if release.statement.method != "retention":
         names = shared_names(original.schema, public.schema)
         same = [n for n in names if original.frame[n].dtype == public.frame[n].dtype]
@@ -85,15 +85,15 @@ def _side_by_side(before: pl.DataFrame, after: pl.DataFrame, ordered: list[str] 
     original, released = [], []
     for column in before.iter_columns():
         both = column, after[column.name]
-        numeric = all(one.dtype.is_numeric() or one.dtype.is_temporal() for one in both)
+        numeric = all(values.dtype.is_numeric() or values.dtype.is_temporal() for values in both)
         if numeric and (ordered is None or column.name in ordered):
-            one, two = (values.to_physical().cast(pl.Float64) for values in both)
+            first, second = (values.to_physical().cast(pl.Float64) for values in both)
         else:
-            one, two = (values.cast(pl.String).fill_null("") for values in both)
-            known = pl.Enum(pl.concat([one.unique(), two.unique()]).unique().sort())
-            one, two = one.cast(known), two.cast(known)
-        original.append(one)
-        released.append(two)
+            first, second = (values.cast(pl.String).fill_null("") for values in both)
+            known = pl.Enum(pl.concat([first.unique(), second.unique()]).unique().sort())
+            first, second = first.cast(known), second.cast(known)
+        original.append(first)
+        released.append(second)
     return TableRows(pl.DataFrame(original), pl.DataFrame(released))
 
 
@@ -104,18 +104,18 @@ def encoded(
 
     ``before`` and ``after`` are the rows to take of each, all where left out.
     """
-    one, two = [], []
+    original, released = [], []
     for name in names:
         values, others = rows.original[name], rows.released[name]
         first = values if before is None else values.gather(before)
         second = others if after is None else others.gather(after)
         if isinstance(values.dtype, pl.Enum):
             for value in values.dtype.categories.to_list():
-                one.append((first == value).cast(pl.Float64).to_numpy())
-                two.append((second == value).cast(pl.Float64).to_numpy())
+                original.append((first == value).cast(pl.Float64).to_numpy())
+                released.append((second == value).cast(pl.Float64).to_numpy())
         else:
             numbers = values.fill_null(0.0).to_numpy()
             middle, spread = float(numbers.mean()), float(numbers.std()) or 1.0
-            one.append((first.fill_null(0.0).to_numpy() - middle) / spread)
-            two.append((second.fill_null(0.0).to_numpy() - middle) / spread)
-    return np.stack(one, axis=1), np.stack(two, axis=1)
+            original.append((first.fill_null(0.0).to_numpy() - middle) / spread)
+            released.append((second.fill_null(0.0).to_numpy() - middle) / spread)
+    return np.stack(original, axis=1), np.stack(released, axis=1)
