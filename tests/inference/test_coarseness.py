@@ -23,7 +23,7 @@ def known(word: str, **about: object) -> KnownColumn:
 
 def words_of(schema: Schema, *given: object, **words: str) -> dict[str, str]:
     columns = [str(name) for name in given] or None
-    return {one.name: one.word for one in known_columns(schema, columns, words)}
+    return {one.name: one.precision for one in known_columns(schema, columns, words)}
 
 
 def test_date_and_item_are_known_if_nothing_is_said() -> None:

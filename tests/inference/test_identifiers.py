@@ -32,7 +32,7 @@ def brute(frame: pl.DataFrame, names: tuple[str, ...]) -> tuple[float, float, fl
 
 def test_every_set_is_counted_as_by_brute_force() -> None:
     people = sample_people(rows=40, seed=5)
-    found = noren.identifiers(people, largest=3, shown=1000)
+    found = noren.identifiers(people, largest=3, most_per_size=1000)
     names = [c.name for c in people.schema.columns if c.role != "identifier"]
     sets = [one for size in (1, 2, 3) for one in combinations(names, size)]
     assert {one.columns for one in (*found.columns, *found.sets)} == set(sets)
@@ -47,9 +47,9 @@ def test_every_set_is_counted_as_by_brute_force() -> None:
 def test_many_columns_are_searched_from_the_best_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_SETS", 12)
     people = sample_people(rows=60, seed=5)
-    every = noren.identifiers(people, largest=2, shown=1)
+    every = noren.identifiers(people, largest=2, most_per_size=1)
     monkeypatch.setattr(module, "_MOST_SETS", 30)
-    found = noren.identifiers(people, largest=3, shown=1)
+    found = noren.identifiers(people, largest=3, most_per_size=1)
     assert every.searched < every.possible
     assert found.searched < found.possible
     assert [len(one.columns) for one in found.sets] == [2, 3]

@@ -76,9 +76,8 @@ def test_what_chance_explains_stands_beside_a_proof_and_not_in_its_headline() ->
     assert attack_outcome_text(lucky.evidence[0], lucky) == "named 25 of 100, which chance explains: the proof holds"
     assert headline_sentence(lucky).endswith("whatever an attacker does; 20.0% is allowed.")
     drawn, not_covered = remarks(lucky)
-    assert drawn == (
-        "Expected: at most 20.0%. This draw: 25.0% named by the attack tried, within what chance explains."
-    )
+    by_chance = "Expected: at most 20.0%. This draw: 25.0% named by the attack tried, within what chance explains."
+    assert drawn == by_chance
     assert not_covered.startswith("Not covered: whether someone is in the data, ")
     assert lucky.sentence == f"{headline_sentence(lucky)} {drawn} {not_covered}"
     rare = attacked(38, claimed={"k": 5}, smallest_class=5)  # below alpha, and above alpha over 20 attackers

@@ -338,7 +338,8 @@ def test_the_frontier_in_words() -> None:
     a, b, c = (RiskUtilityPoint(label=x, status="withstands", use=use, risk=risk) for x, use, risk in
                (("a", 0.5, 0.0), ("b", 0.9, 0.5), ("c", 0.4, 0.1)))  # fmt: skip
     assert frontier_sentence([a, b]).startswith("No release is worse than another")
-    assert frontier_sentence([a, c]) == "One release is at least as safe and as useful as every other: a."
+    only = "Of the 2 releases that meet the rule, one is at least as safe and as useful as every other: a."
+    assert frontier_sentence([a, c]) == only
     assert frontier_sentence([a, b, c]).startswith("2 of 3 releases are on the Pareto frontier")
     assert frontier_sentence([a, b, c]).endswith(": a, b.")
 

@@ -104,7 +104,7 @@ def test_alike_pseudonyms_of_one_person_prove_nothing() -> None:
     steps = (methods.create("monthly-pseudonyms"), methods.create("generalize-by-count", k=5))
     release = api.protect(shop, methods.create("chain", steps=steps), seed=1, audit=False)
     assert min(class_sizes(release.public)) >= 5  # type: ignore[arg-type]
-    published = replace(release, secret=Secret.nobodys())
+    published = replace(release, secret=Secret.empty())
     for one in (release, published):
         verdict = judge(Outcome("months", one, people=6), "partner")
         assert (verdict.status, verdict.guarantee) == (VerdictStatus.UNTRIED, None)

@@ -15,7 +15,7 @@ def test_folds_are_those_of_single_records(monkeypatch: pytest.MonkeyPatch) -> N
     alike = ObservedRecords(codes, sizes, counts)
     single = ObservedRecords([np.repeat(its, counts) for its in codes], sizes)
     assert alike.rows == single.rows == counts.sum() > 2 * 64
-    one, two = (seen.dealt(4, np.random.Generator(np.random.Philox(key=[7, 0]))) for seen in (alike, single))
+    one, two = (seen.in_folds(4, np.random.Generator(np.random.Philox(key=[7, 0]))) for seen in (alike, single))
     for some in ((0,), (1,), (0, 1)):
         assert (one(some) == two(some)).all()
         assert one(some).shape == (4, *(sizes[a] for a in some))

@@ -91,7 +91,7 @@ def test_what_such_a_table_cannot_say(small: None) -> None:
 @pytest.mark.parametrize("model", ["em", "ml", "loglinear"])
 def test_models_of_whole_tables_say_what_to_do(small: None, model: str) -> None:
     release = protect(people(300), "retention", k=2, seed=1)
-    with pytest.raises(ParameterError, match=rf"{model} works on a whole table.*240 cells; use --model auto or indep"):
+    with pytest.raises(ParameterError, match=rf"{model} needs the whole table.*240 cells; use --model auto or indep"):
         reconstruct(release, model)  # type: ignore[arg-type]
     assert reconstruct(release, model, attributes=["sex", "town"]).table.shape == (2, 3)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="named twice"):

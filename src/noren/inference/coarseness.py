@@ -38,7 +38,7 @@ class KnownColumn:
     """A column that is known, and how exactly: ``exact``, ``week``, ``category``, ``prefix:2``, ``round:10``, …"""
 
     column: Column
-    word: str
+    precision: str
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ class KnownColumn:
     @property
     def step(self) -> float:
         """The number of a word that has one: 10 in ``round:10``."""
-        return float(self.word.partition(":")[2])
+        return float(self.precision.partition(":")[2])
 
 
 def known_columns(
@@ -70,24 +70,24 @@ def known_columns(
     >>> [(one.name, one.word) for one in known_columns(schema, words={"date": "week", "price": "round:10"})]
     [('date', 'week'), ('item', 'exact'), ('price', 'round:10')]
     """
-    said = {_found(schema, name): word for name, word in (words or {}).items()}
+    precisions = {_column_name(schema, name): word for name, word in (words or {}).items()}
     if columns is None:
         usual = [c for role in _USUAL for c in schema.with_role(role)]
-        chosen = [c.name for c in usual if said.get(c.name) != NOT_KNOWN][:_USUALLY_KNOWN]
+        chosen = [c.name for c in usual if precisions.get(c.name) != NOT_KNOWN][:_USUALLY_KNOWN]
     else:
-        chosen = [_found(schema, name) for name in columns]
-    named = [*chosen, *said]
+        chosen = [_column_name(schema, name) for name in columns]
+    named = [*chosen, *precisions]
     known = [
-        KnownColumn(schema[name], _checked(schema[name], said.get(name)))
+        KnownColumn(schema[name], _checked(schema[name], precisions.get(name)))
         for name in dict.fromkeys(named)
-        if said.get(name) != NOT_KNOWN
+        if precisions.get(name) != NOT_KNOWN
     ]
     if not known:
         raise ParameterError(_("no column is known; at least one must be"))
     return tuple(known)
 
 
-def _found(schema: Schema, name: str) -> str:
+def _column_name(schema: Schema, name: str) -> str:
     """Return the name of a column that is called so, or has that role."""
     named = name in schema.names or name not in list(Role)
     column = schema[name] if named else schema.role(name)
@@ -100,24 +100,24 @@ def _found(schema: Schema, name: str) -> str:
     return column.name
 
 
-def _checked(column: Column, word: str | None) -> str:
+def _checked(column: Column, precision: str | None) -> str:
     """Return how exactly a column is known; ``day`` and ``item`` are the words for exact where nothing is finer."""
-    if word is None:
+    if precision is None:
         return "day" if column.type == ValueType.DATETIME else EXACT
     allowed = [*_WORDS[column.type], *([CATEGORY] if column.role == Role.ITEM else [])]
-    if (word == "day" and column.type == ValueType.DATE) or (word == "item" and column.role == Role.ITEM):
+    if (precision == "day" and column.type == ValueType.DATE) or (precision == "item" and column.role == Role.ITEM):
         return EXACT
-    kind, colon, number = word.partition(":")
-    patterns = {one.partition(":")[0] for one in allowed if ":" in one}
+    kind, colon, number = precision.partition(":")
+    patterns = {pattern.partition(":")[0] for pattern in allowed if ":" in pattern}
     fits = number.isascii() and number.isdigit() and 1 <= int(number) <= 15
     if kind == "round":
         with contextlib.suppress(ValueError):
             fits = 0 < float(number) < float("inf")
-    if word in allowed or (colon and kind in patterns and fits):
-        return word
+    if precision in allowed or (colon and kind in patterns and fits):
+        return precision
     raise ParameterError(
         _("{word!r} is not a precision of {column}{hint}; use one of {names}").format(
-            column=column.name, word=word, hint=suggestion(word, allowed), names=", ".join(allowed)
+            column=column.name, word=precision, hint=suggestion(precision, allowed), names=", ".join(allowed)
         ),
     )
 
@@ -137,7 +137,7 @@ def coarse_values(values: pl.Series, known: KnownColumn, categories: Categories 
     >>> coarse_values(pl.Series([0.37, 25.4, -18.0, 0.0]), price).to_list()
     [0.3, 20.0, -10.0, 0.0]
     """
-    if known.word == CATEGORY and categories is not None:
+    if known.precision == CATEGORY and categories is not None:
         return in_categories(values, categories.of_item).alias(values.name)
     return values.to_frame("x").select(_coarse(pl.col("x"), known)).to_series().alias(values.name)
 
@@ -148,30 +148,30 @@ def coarse_cells(cells: pl.Series, known: KnownColumn, categories: Categories | 
     An item that has no category is in :data:`~noren.data.categories.UNKNOWN`: a release may show items that nobody
     bought.
     """
-    if known.word == EXACT:
+    if known.precision == EXACT:
         return cells
     if is_interval(cells.dtype):
         ends = (_coarse(pl.col("x").struct.field(end), known).alias(end) for end in ("lo", "hi"))
-        said: pl.Expr = pl.when(pl.col("x").is_not_null()).then(pl.struct(*ends))
+        coarse: pl.Expr = pl.when(pl.col("x").is_not_null()).then(pl.struct(*ends))
     elif is_set(cells.dtype):
-        said = pl.col("x").list.eval(_coarse_text(pl.element(), known, categories)).list.unique()
+        coarse = pl.col("x").list.eval(_coarse_text(pl.element(), known, categories)).list.unique()
     elif known.column.type == ValueType.TEXT:
-        said = _coarse_text(pl.col("x"), known, categories)
+        coarse = _coarse_text(pl.col("x"), known, categories)
     else:
-        said = _coarse(pl.col("x"), known)
-    return cells.to_frame("x").select(said.alias("x")).to_series().alias(cells.name)
+        coarse = _coarse(pl.col("x"), known)
+    return cells.to_frame("x").select(coarse.alias("x")).to_series().alias(cells.name)
 
 
 def _coarse_text(text: pl.Expr, known: KnownColumn, categories: Categories | None) -> pl.Expr:
     text = text.cast(pl.String)
-    if known.word == CATEGORY and categories is not None:
+    if known.precision == CATEGORY and categories is not None:
         named = text.replace_strict(dict(categories.of_item), default=UNKNOWN, return_dtype=pl.String)
         return pl.when(text.is_not_null()).then(named)
     return _coarse(text, known)
 
 
 def _coarse(value: pl.Expr, known: KnownColumn) -> pl.Expr:
-    kind = known.word.partition(":")[0]
+    kind = known.precision.partition(":")[0]
     if kind == "prefix":
         return value.cast(pl.String).str.slice(0, int(known.step))
     if kind == "round":

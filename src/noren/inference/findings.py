@@ -1,4 +1,4 @@
-"""What an inference comes to: shares with their intervals, and the counts from which a rule finds what is sure."""
+"""Results of inferences: shares with their intervals, and the counts that a rule is tested with."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Estimate(_Frozen):
 
 
 class Inferred(_Frozen):
-    """What one inference got about members and about controls.
+    """The result of one inference about members and controls.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Inferred(_Frozen):
             least = tpr_low(self.above, self.members, self.controls, JUDGED_FPR, error) - JUDGED_FPR
         else:
             least = beyond_control_low(self.right, self.members, self.right_of_control, self.controls, error)
-        # a few draws may be alike by luck, and one may be lucky: both must say so
+        # a few draws may be alike by chance, and one may be an outlier: both must say so
         return min(least, mean_low(self.draws, error)) if self.draws else least
 
 
@@ -104,9 +104,8 @@ def membership_result(by: str, scores: Real, member: Flags, rare: Flags) -> Infe
     members, controls = scores[member], scores[~member]
     numbers = _of_scores(members, controls)
     if min((rare & member).sum(), (rare & ~member).sum()) >= _FEWEST_RARE:
-        numbers |= {
-            f"rare {name}": of for name, of in _of_scores(scores[rare & member], scores[rare & ~member]).items()
-        }
+        of_rare = _of_scores(scores[rare & member], scores[rare & ~member])
+        numbers |= {f"rare {name}": estimate for name, estimate in of_rare.items()}
     return Inferred(
         threat="membership",
         by=by,
@@ -121,21 +120,21 @@ def _of_scores(members: Real, controls: Real) -> dict[str, Estimate]:
     m, n = len(members), len(controls)
     area = auc(members, controls)
     low, high = auc_interval(area, m, n)
-    found = {"auc": Estimate(value=area, low=low, high=high)}
+    estimates = {"auc": Estimate(value=area, low=low, high=high)}
     for fpr in _FPRS:
         rate = tpr_at(members, controls, fpr)
         least = tpr_low(hits_above(members, controls, fpr), m, n, fpr, _ERROR)
         most = tpr_high(members, controls, fpr, _ERROR)
-        found[f"tpr at {fpr:g}"] = Estimate(value=rate, low=min(least, rate), high=max(most, rate))
-    return found
+        estimates[f"tpr at {fpr:g}"] = Estimate(value=rate, low=min(least, rate), high=max(most, rate))
+    return estimates
 
 
-def attribute_result(by: str, about: str, right: Flags, asked: Flags, member: Flags, rare: Flags) -> Inferred:
+def attribute_result(by: str, about: str, right: Flags, has_secret: Flags, member: Flags, rare: Flags) -> Inferred:
     """Return how much more rightly a secret is guessed of members than of controls.
 
     Parameters
     ----------
-    right, asked
+    right, has_secret
         Of whom the guess was right; and who has something to guess at all.
 
     Examples
@@ -145,9 +144,9 @@ def attribute_result(by: str, about: str, right: Flags, asked: Flags, member: Fl
     >>> attribute_result("hand", "illness", right, everybody, member, nobody).numbers["risk"].value
     1.0
     """
-    ours, theirs = right[asked & member], right[asked & ~member]
+    ours, theirs = right[has_secret & member], right[has_secret & ~member]
     numbers = _of_answers(ours, theirs)
-    of_rare = right[asked & member & rare], right[asked & ~member & rare]
+    of_rare = right[has_secret & member & rare], right[has_secret & ~member & rare]
     if min(map(len, of_rare)) >= _FEWEST_RARE:
         numbers |= {f"rare {name}": of for name, of in _of_answers(*of_rare).items()}
     return Inferred(
@@ -173,22 +172,22 @@ def _of_answers(ours: Flags, theirs: Flags) -> dict[str, Estimate]:
     }
 
 
-def mean_of(found: Sequence[Inferred]) -> Inferred:
+def mean_of(results: Sequence[Inferred]) -> Inferred:
     """Return what the same inference got over several seeds: the mean of each number, and its interval of 95 %.
 
-    A few seeds may agree by luck: the interval is no narrower than independent people in each of them would make it.
+    A few seeds may agree by chance: the interval is no narrower than independent people in each of them would make it.
     The counts are those of the first seed.
     """
-    if len(found) == 1:
-        return found[0]
+    if len(results) == 1:
+        return results[0]
     numbers = {}
-    for name in found[0].numbers:
-        each = [one.numbers[name] for one in found if name in one.numbers]
+    for name in results[0].numbers:
+        each = [result.numbers[name] for result in results if name in result.numbers]
         if len(each) > 1:
-            values, mean = [one.value for one in each], float(np.mean([one.value for one in each]))
-            below = float(np.mean([one.value - one.low for one in each])) / len(each) ** 0.5
-            above = float(np.mean([one.high - one.value for one in each])) / len(each) ** 0.5
+            values, mean = [result.value for result in each], float(np.mean([result.value for result in each]))
+            below = float(np.mean([result.value - result.low for result in each])) / len(each) ** 0.5
+            above = float(np.mean([result.high - result.value for result in each])) / len(each) ** 0.5
             low, high = min(mean_low(values, _ERROR), mean - below), max(mean_high(values, _ERROR), mean + above)
             least = float("-inf") if "risk" in name else 0.0
             numbers[name] = Estimate(value=mean, low=max(low, least), high=min(high, 1.0))
-    return found[0].model_copy(update={"numbers": numbers, "draws": tuple(one.excess for one in found)})
+    return results[0].model_copy(update={"numbers": numbers, "draws": tuple(result.excess for result in results)})

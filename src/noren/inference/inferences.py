@@ -1,4 +1,4 @@
-"""How likely each person of a pool makes each public history or row, and what follows from that.
+"""Membership and attribute inference from the likelihood of each public history or row.
 
 Let A(t, h) be the chance that a person t is shown as h. Of retention it is the product of its channels. Of any other
 release h is one of the histories that fit t, each of whose rows fits a row of t's own, and the likelier the more
@@ -6,20 +6,17 @@ pseudonyms show it. If s pseudonyms show h, ``s·A(t, h) / Σ_u A(u, h)`` of the
 Summed over all h this is t's likelihood ratio of being in the data against somebody drawn from the pool, up to a
 factor: ``P(data | t in) / P(data) = 1/R · Σ_rows A(t, row) / mean_u A(u, row)``.
 
-**Membership inference: is this person in the data? A score for each person of a pool; higher, likelier.**
-The attacker knows all of a person's record and holds a list of people among whom the members are; he sees the public
-part and the statement. Two ways. By *likelihood*: how many of the public histories would be this person's, if all who
-fit one were as likely to be behind it, as above. By *nearness*, where values were moved and nothing fits:
-how near the nearest public history is, in the unit of U, by the distance of the attack ``nearest``.
+**Membership inference: is this person in the data?** Each person of a pool gets a score; a higher one is likelier. The
+attacker knows a person's whole record, a list of people that includes the members, the public part and the statement.
+By *likelihood*, the score is the expected number of public histories that are this person's, as above. By *nearness*,
+for values that were moved so that nothing fits, it is the distance to the nearest public history, as in ``nearest``.
 
-**Attribute inference: what does a release tell of a person that was not known? One guess for each person of a pool.**
-Of a *table* the attacker knows somebody's quasi columns and wants a secret one. The public rows vote, each with the
-share of it that would be this person's, as above: of a class all of its rows, of retention every row by the chance that
-it came of such a person. Of a *history* he knows a half of the different items that somebody bought, and names one
-more. He takes the public history that is most like the half, items that few have weighing most, and names the item of
-it that is surest; among equals the one that most public histories have. Much can be guessed of anybody: most people
-earn little, most buy milk. So the same is asked about controls, and only what is known of members beyond that is a leak
-(Giomi et al. 2023).
+**Attribute inference: what does a release disclose about a person?** One guess for each person of a pool. In a *table*
+the attacker knows a person's quasi columns and guesses a secret one: the public rows vote, each with the share of it
+that is expected to be this person's. In a *history* he knows half of the different items that somebody bought and
+guesses one more: the surest item of the public history most similar to that half, where rare items weigh most; ties go
+to the item that most public histories have. Many guesses are right about anybody, so controls are guessed as well, and
+only the success beyond theirs is a leak (Giomi et al. 2023).
 """
 
 from __future__ import annotations
@@ -81,7 +78,7 @@ class PublicVariants:
         return answer
 
 
-def shown(
+def public_variants(
     pool: PeoplePool,
     public: Records,
     statement: Statement,
@@ -107,15 +104,15 @@ def shown(
                 chance *= _chances(channel, mine, theirs, points)
             yield PublicVariants(chance, np.where(place < start + size, place - start, -1))
         return
-    people, said = as_history(only(pool.people, columns)), as_history(only(public, columns))
-    found = consistent_customers(people, said, progress)
-    pairs, sharing = found.of_history, found.sharing.astype(np.float64)
+    people, history = as_history(only(pool.people, columns)), as_history(only(public, columns))
+    consistent = consistent_customers(people, history, progress)
+    pairs, sharing = consistent.of_history, consistent.sharing.astype(np.float64)
     fits = csr_array(
         (np.repeat(sharing, pairs.counts), pairs.customer.astype(np.int64), pairs.first),
         shape=(len(sharing), len(pool)),
     ).T.tocsr()
     whole = np.asarray(fits.sum(axis=1)).ravel()
-    yield PublicVariants(fits.multiply((1 / np.where(whole > 0, whole, 1.0))[:, None]).tocsr(), found.history)
+    yield PublicVariants(fits.multiply((1 / np.where(whole > 0, whole, 1.0))[:, None]).tocsr(), consistent.history)
 
 
 def only(data: Records, columns: Sequence[str] | None = None) -> Records:
@@ -127,13 +124,13 @@ def only(data: Records, columns: Sequence[str] | None = None) -> Records:
         return data
     schema = data.schema
     if columns is None:
-        told = schema.with_role(Role.QUASI, Role.SENSITIVE) or schema.with_role(Role.OTHER)
-        columns = [column.name for column in told]
-    kept = tuple(column for column in schema.columns if column.name in columns)
-    if not kept:
+        known_roles = schema.with_role(Role.QUASI, Role.SENSITIVE) or schema.with_role(Role.OTHER)
+        columns = [column.name for column in known_roles]
+    columns_kept = tuple(column for column in schema.columns if column.name in columns)
+    if not columns_kept:
         raise SchemaError(say("no_known_column"))
-    frame = data.frame.select(column.name for column in kept)
-    return replace(data, frame=frame, schema=schema.model_copy(update={"columns": kept}))
+    frame = data.frame.select(column.name for column in columns_kept)
+    return replace(data, frame=frame, schema=schema.model_copy(update={"columns": columns_kept}))
 
 
 def _chances(channel: Channel, mine: Whole, theirs: Whole, points: int) -> Real:
@@ -158,7 +155,7 @@ def by_likelihood(pool: PeoplePool, public: Records, statement: Statement, progr
     It is how many of the public histories or rows are each person's, if all are as likely as they make them.
     """
     total = np.zeros(len(pool))
-    for part in shown(pool, public, statement, progress=progress):
+    for part in public_variants(pool, public, statement, progress=progress):
         there = part.place[(part.place >= 0) & (part.place < part.chance.shape[1])]
         total += part.shared(np.bincount(there, minlength=part.chance.shape[1]).astype(np.float64))
     return total
@@ -166,15 +163,15 @@ def by_likelihood(pool: PeoplePool, public: Records, statement: Statement, progr
 
 def by_nearness(pool: PeoplePool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
     """Return how near the nearest public history is to each person: 0 as it is, -1 nothing of it fits."""
-    people, said = (as_history(only(side)) for side in (pool.people, public))
-    sides = comparison_arrays(people, said)
+    people, released = (as_history(only(side)) for side in (pool.people, public))
+    sides = comparison_arrays(people, released)
     # a row alone is compared with everybody: the short list is for histories, whose first rows choose it
     attack = Nearest() if isinstance(public, History) else Nearest(shortlist=len(pool))
     best, done = np.full(len(pool), np.inf), 0
     columns, rows = len(sides.columns), sides.known.counts
     for block in attack.distance_blocks(people, sides, progress):
-        shown = sides.public.counts[done : done + len(block), None]
-        best = np.minimum(best, (block / (columns * np.maximum(np.maximum(shown, rows[None, :]), 1))).min(axis=0))
+        counts = sides.public.counts[done : done + len(block), None]
+        best = np.minimum(best, (block / (columns * np.maximum(np.maximum(counts, rows[None, :]), 1))).min(axis=0))
         done += len(block)
     return -best
 
@@ -200,7 +197,7 @@ class Guesses:
     """Of whom the secret was guessed rightly, and who had one to guess."""
 
     right: Flags
-    asked: Flags
+    has_secret: Flags
 
 
 def secrets_of(original: Schema, public: Records, named: str | None = None) -> list[str]:
@@ -212,9 +209,7 @@ def secrets_of(original: Schema, public: Records, named: str | None = None) -> l
     there = [name for name in public.schema.names if name in original.names]
     if named is not None and named not in there:
         raise SchemaError(say("unknown_secret", name=named, hint=suggestion(named, there)))
-    secret = (
-        [named] if named else [column.name for column in original.with_role(Role.SENSITIVE) if column.name in there]
-    )
+    secret = [named] if named else [c.name for c in original.with_role(Role.SENSITIVE) if c.name in there]
     if not secret:
         raise SchemaError(say("no_secret"))
     return secret
@@ -232,33 +227,32 @@ def vote(pool: PeoplePool, public: Table, statement: Statement, secret: str, pro
         c.name for c in pool.people.schema.with_role(Role.QUASI) if c.name in public.schema.names and c.name != secret
     ]
     if not known:
-        raise SchemaError(say("nothing_known"))
+        raise SchemaError(say("no_known_column"))
     rows = public.frame[secret].cast(pl.String) if column.scale == Scale.NOMINAL else public.frame[secret]
     values, own = rows.drop_nulls().unique().sort(), pool.people.frame[secret]
     # true values as codes (-1: no public row has it, -2: missing), and the public ones
     places = pl.DataFrame({"value": values, "code": pl.int_range(len(values), eager=True)})
     ours, theirs = (
-        pl.DataFrame({"value": one}).join(places, on="value", how="left", maintain_order="left")["code"].fill_null(-1)
-        for one in (own.cast(values.dtype, strict=False), rows)
+        pl.DataFrame({"value": cells}).join(places, on="value", how="left", maintain_order="left")["code"].fill_null(-1)
+        for cells in (own.cast(values.dtype, strict=False), rows)
     )
     truth, value = ours.set(own.is_null(), -2).to_numpy(), theirs.to_numpy()
     total = np.bincount(value[value >= 0], minlength=len(values)).astype(np.float64)
     votes = np.zeros((len(pool), len(values)))
-    for part in shown(pool, public, statement, known, progress):
+    for part in public_variants(pool, public, statement, known, progress):
         size = part.chance.shape[1]
         here = (part.place >= 0) & (part.place < size) & (value >= 0)
         cell = part.place[here] * len(values) + value[here]
-        votes += part.shared(
-            np.bincount(cell, minlength=size * len(values)).reshape(size, len(values)).astype(np.float64)
-        )
+        counts = np.bincount(cell, minlength=size * len(values)).reshape(size, len(values))
+        votes += part.shared(counts.astype(np.float64))
     votes[votes.sum(axis=1) == 0] = total  # whom nothing fits is guessed to be like most
     if column.scale == Scale.NOMINAL:
         guess = (votes + total / max(total.sum(), 1) * 1e-9).argmax(axis=1)
         right = truth == guess
     else:
         guess = (np.cumsum(votes, axis=1) >= votes.sum(axis=1, keepdims=True) / 2).argmax(axis=1)
-        said, true = numbers(values)[guess], numbers(exact_values(pool.people, pool.people.schema[secret]))
-        right = np.abs(said - true) <= _NEAR * np.abs(true)
+        guessed, true = numbers(values)[guess], numbers(exact_values(pool.people, pool.people.schema[secret]))
+        right = np.abs(guessed - true) <= _NEAR * np.abs(true)
     return Guesses(right, truth >= -1)
 
 
@@ -290,7 +284,7 @@ def unseen_item(pool: PeoplePool, public: History, seed: int, progress: Progress
     whole_known, whole_released = np.asarray(weighted.sum(axis=1)).ravel(), released @ weight
     right = np.zeros(len(pool), dtype=np.bool_)
     for start in range(0, len(pool), _BLOCK):
-        progress(start / len(pool), _("comparing items"))
+        progress(start / len(pool), _("comparing rows"))
         mine = slice(start, min(start + _BLOCK, len(pool)))
         overlap = (weighted[mine] @ released.T).toarray()
         either = whole_known[mine][:, None] + whole_released[None, :] - overlap

@@ -65,7 +65,7 @@ def split(original: Records, hold_out: float, seed: int) -> tuple[Records, Recor
     (70, 30, set())
     """
     if not 0 < hold_out < 1:
-        raise ParameterError(say("out_of_range", name="hold-out", value=hold_out, range="0 < hold-out < 1"))
+        raise ParameterError.out_of_range("out_of_range", hold_out, "0 < hold-out < 1")
     known = _numbered(original)
     count = _people(known)
     held = round(hold_out * count)

@@ -95,7 +95,7 @@ def identifiers(
     schema: Schema | str | Path | None = None,
     columns: Sequence[str] = (),
     largest: int = 3,
-    shown: int = 5,
+    most_per_size: int = 5,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Identifiers:
@@ -127,7 +127,7 @@ def identifiers(
     """
     table = one_table(original, schema)
     if not 1 <= largest <= _LARGEST:
-        raise ParameterError(say("out_of_range", name="largest", value=largest, range=f"1 <= largest <= {_LARGEST}"))
+        raise ParameterError.out_of_range("out_of_range", largest, f"1 <= largest <= {_LARGEST}")
     names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
     for name in names:
         _column = table.schema[name]  # stops at a name there is not
@@ -145,22 +145,26 @@ def identifiers(
         # all sets of the size, or those that add a column to the best of the size below
         some = list(combinations(range(len(names)), size))
         if size > 1 and possible > _MOST_SETS:
-            kept = best[size - 1][: max(_MOST_SETS // len(names), 1)]
-            some = sorted({tuple(sorted((*one, at))) for one in kept for at in range(len(names)) if at not in one})
+            bases = best[size - 1][: max(_MOST_SETS // len(names), 1)]
+            some = sorted({tuple(sorted((*base, at))) for base in bases for at in range(len(names)) if at not in base})
         ranked = []
-        for done, one in enumerate(some, start=1):
-            ranked.append((judge.rank(one), one))
+        for done, some_set in enumerate(some, start=1):
+            ranked.append((judge.rank(some_set), some_set))
             progress(min((searched + done) / max(possible, 1), 1.0), _("comparing columns"))
         searched += len(some)
         ranked.sort(key=lambda pair: (pair[0], [-at for at in pair[1]]), reverse=True)
-        best[size] = [one for _rank, one in ranked]
-    found = {
-        size: tuple(judge.told(one, names) for one in (sets if size == 1 else sets[:shown]))
+        best[size] = [some_set for _rank, some_set in ranked]
+    sets_by_size = {
+        size: tuple(judge.column_set(some_set, names) for some_set in (sets if size == 1 else sets[:most_per_size]))
         for size, sets in best.items()
     }
     progress(1.0)
     return Identifiers(
-        len(table), found[1], tuple(one for size in range(2, largest + 1) for one in found[size]), searched, possible
+        len(table),
+        sets_by_size[1],
+        tuple(some_set for size in range(2, largest + 1) for some_set in sets_by_size[size]),
+        searched,
+        possible,
     )
 
 
@@ -173,9 +177,9 @@ class _Judge:
         rows = codes.shape[1]
         if rows > _MANY_ROWS:
             raw = np.random.Philox(key=seed).random_raw(2 * _PAIRS)
-            one = (raw[:_PAIRS] % np.uint64(rows)).astype(np.int64)
-            other = (one + 1 + (raw[_PAIRS:] % np.uint64(rows - 1)).astype(np.int64)) % rows
-            self._differs = codes[:, one] != codes[:, other]
+            first = (raw[:_PAIRS] % np.uint64(rows)).astype(np.int64)
+            second = (first + 1 + (raw[_PAIRS:] % np.uint64(rows - 1)).astype(np.int64)) % rows
+            self._differs = codes[:, first] != codes[:, second]
 
     def _counted(self, places: tuple[int, ...]) -> Separation:
         which, _first = distinct([self._codes[at] for at in places], [self._sizes[at] for at in places])
@@ -189,19 +193,19 @@ class _Judge:
         drawn = self._drawn(places)
         if drawn is not None:
             return drawn, 0.0
-        found = self._counted(places)
-        return found.alone, found.separation
+        counts = self._counted(places)
+        return counts.alone, counts.separation
 
-    def told(self, places: tuple[int, ...], names: Sequence[str]) -> ColumnSet:
+    def column_set(self, places: tuple[int, ...], names: Sequence[str]) -> ColumnSet:
         """Return what is shown of a set."""
-        found, drawn = self._counted(places), self._drawn(places)
-        share = low = high = found.separation if drawn is None else drawn
+        counts, drawn = self._counted(places), self._drawn(places)
+        share = low = high = counts.separation if drawn is None else drawn
         if drawn is not None:  # the interval of Wilson
             middle = (share + _SURE**2 / (2 * _PAIRS)) / (1 + _SURE**2 / _PAIRS)
             spread = math.sqrt(share * (1 - share) / _PAIRS + _SURE**2 / (4 * _PAIRS**2))
             half = _SURE / (1 + _SURE**2 / _PAIRS) * spread
             low, high = max(middle - half, 0.0), min(middle + half, 1.0)
-        return ColumnSet(tuple(names[at] for at in places), found.distinction, share, low, high, found.alone)
+        return ColumnSet(tuple(names[at] for at in places), counts.distinction, share, low, high, counts.alone)
 
 
 # --- tables as codes -------------------------------------------------------------------------------------------------
@@ -218,7 +222,7 @@ def one_table(original: Any, schema: Schema | str | Path | None) -> Table:
 def coded_columns(table: Table, names: Sequence[str]) -> tuple[Whole, list[int]]:
     """Return the values of columns as codes, and how many each has; a missing value is one of its own."""
     coded = [table.frame[name].cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64).to_numpy() for name in names]
-    return np.stack(coded), [int(one.max(initial=0)) + 1 for one in coded]
+    return np.stack(coded), [int(codes.max(initial=0)) + 1 for codes in coded]
 
 
 # --- How many people of the population a table was drawn from are unique in what links to them ------------------------
@@ -302,19 +306,19 @@ def population(
     table = one_table(original, schema)
     names = list(dict.fromkeys(columns)) or [column.name for column in table.schema.with_role(Role.QUASI)]
     if not names:
-        raise ParameterError(say("no_quasi"))
+        raise ParameterError(say("no_quasi", option="--columns"))
     for name in names:
         _column = table.schema[name]  # stops at a name there is not
     people = _people(len(table), size, fraction)
     codes, sizes = coded_columns(table, names)
     which, _first = distinct(list(codes), sizes)
     classes = class_counts(np.bincount(which))
-    found = {
+    uniques = {
         "pitman": pitman_uniques(classes, people),
         "zayatz": zayatz_uniques(classes, people),
         "snb": snb_uniques(classes, people),
     }
-    estimates = {name: value for name, value in found.items() if value is not None}
+    estimates = {name: value for name, value in uniques.items() if value is not None}
     fraction = len(table) / people
     chosen: Estimator = "zayatz"  # which never fails
     if fraction <= SMALL_FRACTION:
@@ -329,19 +333,19 @@ def population(
         population=people,
         fraction=fraction,
         estimates=estimates,
-        failed={name: _reason(name, classes) for name, value in found.items() if value is None},
+        failed={name: _reason(name, classes) for name, value in uniques.items() if value is None},
         chosen=chosen,
     )
 
 
 def _people(rows: int, size: float | None, fraction: float | None) -> int:
     if rows == 0:
-        raise ParameterError(say("no_rows"))
+        raise ParameterError(say("no_rows", rows=0))
     if (size is None) == (fraction is None):
-        raise ParameterError(say("population_unknown"))
+        raise ParameterError(_("give either {one} or {other}").format(one="population", other="population_unknown"))
     if fraction is not None:
         if not 0 < fraction <= 1:
-            raise ParameterError(say("out_of_range", name="fraction", value=fraction, range="0 < fraction <= 1"))
+            raise ParameterError.out_of_range("out_of_range", fraction, "0 < fraction <= 1")
         size = rows / fraction
     if size is None or not math.isfinite(size) or round(size) < rows:
         raise ParameterError(say("population_too_small", size=size or 0, rows=rows))

@@ -46,8 +46,8 @@ class InferenceStudy:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the study as plain data."""
-        found = [one.model_dump(mode="json") | {"excess": one.excess} for one in self.inferred]
-        return {"inferred": found, "seeds": self.seeds, "not_tried": dict(self.not_tried)}
+        results = [result.model_dump(mode="json") | {"excess": result.excess} for result in self.inferred]
+        return {"inferred": results, "seeds": self.seeds, "not_tried": dict(self.not_tried)}
 
 
 def infer(
@@ -107,7 +107,7 @@ def infer(
                 )
             )
     if targets < 1:
-        raise ParameterError(say("out_of_range", name="targets", value=targets, range="targets >= 1"))
+        raise ParameterError.out_of_range("out_of_range", targets, "targets >= 1")
     if (release is None) == (method is None):
         raise ParameterError(say("release_or_method"))
     how: dict[str, Any] = {"targets": targets, "threats": threats, "secret": secret}
@@ -136,7 +136,7 @@ def held_out(
 ) -> InferenceStudy:
     """Hold people out, protect the others and infer about both, for every seed; return the means."""
     if not seeds:
-        raise ParameterError(say("out_of_range", name="seeds", value=0, range="seeds >= 1"))
+        raise ParameterError.out_of_range("out_of_range", 0, "seeds >= 1")
     studies = []
     for at, seed in enumerate(seeds):
         part = part_of(progress, at / len(seeds), (at + 1) / len(seeds))
@@ -168,44 +168,44 @@ def inferred_from(
         # people in the words of the release: what its categories mean is public
         members, controls = (as_released(side, statement) for side in (members, controls))
     pool = pool_of(members, controls, targets, seed)
-    found: list[Inferred] = []
+    results: list[Inferred] = []
     not_tried: dict[str, str] = {}
     for at, threat in enumerate(threats or THREATS):
         part = part_of(progress, at / 2, (at + 1) / 2, threat)
         try:
-            found += run_interruptibly(_ASKED[threat], pool, public, statement, secret, seed, part)
+            results += run_interruptibly(_ASKED[threat], pool, public, statement, secret, seed, part)
         except InputError as error:
             if threats is not None:  # asked for by name, and refused
                 raise
             not_tried[threat] = str(error)
     progress(1.0)
-    return InferenceStudy(tuple(found), 0, not_tried)
+    return InferenceStudy(tuple(results), 0, not_tried)
 
 
 def _membership(
     pool: PeoplePool, public: Records, statement: Statement, _secret: str | None, _seed: int, progress: Progress
 ) -> list[Inferred]:
     names = ways(statement)
-    found = []
+    results = []
     for at, name in enumerate(names):
         part = part_of(progress, at / len(names), (at + 1) / len(names))
-        found.append(membership_result(name, MEMBERSHIP[name](pool, public, statement, part), pool.member, pool.rare))
-    return found
+        results.append(membership_result(name, MEMBERSHIP[name](pool, public, statement, part), pool.member, pool.rare))
+    return results
 
 
 def _attribute(
     pool: PeoplePool, public: Records, statement: Statement, secret: str | None, seed: int, progress: Progress
 ) -> list[Inferred]:
     columns = secrets_of(pool.people.schema, public, secret)
-    found = []
+    results = []
     for at, column in enumerate(columns):
         part = part_of(progress, at / len(columns), (at + 1) / len(columns))
         if isinstance(public, Table):
             guesses, by = vote(pool, public, statement, column, part), "vote"
         elif isinstance(public, History):
             guesses, by = unseen_item(pool, public, seed, part), "most alike"
-        found.append(attribute_result(by, column, guesses.right, guesses.asked, pool.member, pool.rare))
-    return found
+        results.append(attribute_result(by, column, guesses.right, guesses.has_secret, pool.member, pool.rare))
+    return results
 
 
 _ASKED = {"membership": _membership, "attribute": _attribute}

@@ -95,29 +95,29 @@ def unicity(
     history = _purchases(as_records(data, schema))
     seed, numbers = checked_seed(seed), numbers_of(known)
     words = {"date": date, "time": time, "item": item, "price": price, "quantity": quantity}
-    told = known_columns(history.schema, columns, {role: word for role, word in words.items() if word is not None})
+    known_as = known_columns(history.schema, columns, {role: word for role, word in words.items() if word is not None})
     released = None if release is None else as_release(release, history)
-    groups = _groups(categories, told, released)
+    groups = _groups(categories, known_as, released)
     progress(0.0, _("laying out the rows"))
-    asked = _drawn(history, told, groups, sample, seed, max(numbers))
+    sampled = _drawn(history, known_as, groups, sample, seed, max(numbers))
     progress(0.2, _("finding customers with the known purchases"))
-    found = _left(asked, *_holders(asked), part_of(progress, 0.3, 0.5 if released else 1.0))
-    original = curve_of(found[0], None, numbers, asked.customers, released=False)
+    remaining = _left(sampled, *_holders(sampled), part_of(progress, 0.3, 0.5 if released else 1.0))
+    original = curve_of(remaining[0], None, numbers, sampled.customers, released=False)
     curve = None
     if released is not None:
-        holders, own, among = _released_holders(history, released, asked, groups)
-        left, right = _left(asked, holders, own, part_of(progress, 0.8, 1.0))
+        holders, own, among = _released_holders(history, released, sampled, groups)
+        left, right = _left(sampled, holders, own, part_of(progress, 0.8, 1.0))
         curve = curve_of(left, right if released.has_secret else None, numbers, among, released=True)
     if not original.steps:
-        raise ParameterError(say("too_many_known", count=min(numbers), most=asked.most))
+        raise ParameterError(say("too_many_known", count=min(numbers), most=sampled.most))
     return Unicity(
         original=original,
         release=curve,
-        columns={one.name: one.word for one in told},
-        customers=asked.customers,
-        sampled=len(asked.who),
-        most=asked.most,
-        beyond=next((p for p in numbers if p > asked.most), None),
+        columns={column.name: column.precision for column in known_as},
+        customers=sampled.customers,
+        sampled=len(sampled.who),
+        most=sampled.most,
+        beyond=next((p for p in numbers if p > sampled.most), None),
         seed=seed,
     )
 
@@ -168,19 +168,19 @@ class _KnownPeople:
     names: pl.Series
     customers: int
     most: int
-    told: tuple[KnownColumn, ...]
+    columns: tuple[KnownColumn, ...]
 
 
-def _unused(name: str, told: Sequence[KnownColumn]) -> str:
+def _unused(name: str, columns: Sequence[KnownColumn]) -> str:
     """Return a name for a column of ours that no known column has."""
-    while any(one.name == name for one in told):
+    while any(column.name == name for column in columns):
         name += "_"
     return name
 
 
 def _drawn(
     history: History,
-    told: tuple[KnownColumn, ...],
+    known_as: tuple[KnownColumn, ...],
     categories: Categories | None,
     sample: int | None,
     seed: int,
@@ -188,8 +188,8 @@ def _drawn(
 ) -> _KnownPeople:
     """Draw customers, and for each one order of all their points; the first ones become known first."""
     number, names = people(history[Role.CUSTOMER])
-    known = [coarse_values(exact_values(history, one.column), one, categories).alias(one.name) for one in told]
-    columns, label = [one.name for one in told], _unused("who", told)
+    known = [coarse_values(exact_values(history, c.column), c, categories).alias(c.name) for c in known_as]
+    columns, label = [column.name for column in known_as], _unused("who", known_as)
     blank = pl.all_horizontal(pl.col(name).is_null() for name in columns)
     rows = pl.DataFrame([pl.Series(label, number), *known]).filter((pl.col(label) != NOBODY) & ~blank)
     there = np.flatnonzero(np.bincount(rows[label].to_numpy(), minlength=len(names)))
@@ -198,7 +198,7 @@ def _drawn(
             _("unicity needs at least two customers with known purchases; there are {count}").format(count=len(there))
         )
     if sample is not None and sample < 1:
-        raise ParameterError(say("out_of_range", name="sample", value=sample, range="sample >= 1"))
+        raise ParameterError.out_of_range("out_of_range", sample, "sample >= 1")
     size = len(there) if sample is None else min(sample, len(there))
     who = np.sort(there[np.argsort(uniforms(len(there), seed=seed, draw=0, stream=0), kind="stable")[:size]])
     chosen = np.zeros(len(names), dtype=np.bool_)
@@ -210,32 +210,34 @@ def _drawn(
     place = np.arange(len(own)) - np.repeat(np.cumsum(counts) - counts, counts)
     own = own.filter(pl.Series(place < most))
     points = own.select(columns).unique(maintain_order=True)
-    index = _unused("point", told)
+    index = _unused("point", known_as)
     numbered = points.with_row_index(index)
     point = own.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")[index].cast(pl.Int64)
     first = np.concatenate(([0], np.cumsum(np.minimum(counts, most)))).astype(np.int64)
-    return _KnownPeople(rows, who, first, point.to_numpy(), points, names, len(there), int(counts.max(initial=0)), told)
+    longest = int(counts.max(initial=0))
+    return _KnownPeople(rows, who, first, point.to_numpy(), points, names, len(there), longest, known_as)
 
 
-def _holders(asked: _KnownPeople) -> tuple[Holders, Whole]:
+def _holders(sampled: _KnownPeople) -> tuple[Holders, Whole]:
     """Return the customers who have each point that is known of anybody, and the history of each who is asked about."""
-    columns, label, index = [one.name for one in asked.told], _unused("who", asked.told), _unused("point", asked.told)
-    numbered = asked.points.with_row_index(index)
-    pairs = asked.rows.join(numbered, on=columns, how="inner", nulls_equal=True).select(index, label).unique()
+    known = sampled.columns
+    columns, label, index = [c.name for c in known], _unused("who", known), _unused("point", known)
+    numbered = sampled.points.with_row_index(index)
+    pairs = sampled.rows.join(numbered, on=columns, how="inner", nulls_equal=True).select(index, label).unique()
     pairs = pairs.sort(index, label)
     point, person = pairs[index].cast(pl.Int64).to_numpy(), pairs[label].to_numpy()
-    number, who = equal_histories(point, person, len(asked.names), len(asked.points))
+    number, who = equal_histories(point, person, len(sampled.names), len(sampled.points))
     once = who[number[person]] == person
     sharing = np.bincount(number, minlength=len(who))
     history = number[person[once]]
     order = np.lexsort((history, point[once]))
-    return Holders.of(point[once][order], history[order], len(asked.points), sharing), number[asked.who]
+    return Holders.of(point[once][order], history[order], len(sampled.points), sharing), number[sampled.who]
 
 
-def _left(asked: _KnownPeople, holders: Holders, own: Whole, progress: Progress) -> tuple[Whole, Flags]:
+def _left(sampled: _KnownPeople, holders: Holders, own: Whole, progress: Progress) -> tuple[Whole, Flags]:
     """Return how many are left of each customer after each known point, and whether they are found."""
     lefts, rights = [], []
-    for done, left, right in narrowed(asked.first, asked.point, own, holders):
+    for done, left, right in narrowed(sampled.first, sampled.point, own, holders):
         progress(done, _("asking who is left"))
         lefts.append(left)
         rights.append(right)
@@ -252,19 +254,19 @@ def changes_pseudonyms(release: Release) -> bool:
 
 
 def _released_holders(
-    history: History, release: Release, asked: _KnownPeople, categories: Categories | None
+    history: History, release: Release, sampled: _KnownPeople, categories: Categories | None
 ) -> tuple[Holders, Whole, int]:
     """Return the public histories that allow each point, each customer's own, and how many pseudonyms there are."""
     if changes_pseudonyms(release):
         raise ParameterError(say("changing_pseudonyms"))
-    public, names = _purchases(release.public), [one.name for one in asked.told]
+    public, names = _purchases(release.public), [column.name for column in sampled.columns]
     groups = release_categories(release.statement)
     # the points as rows, each under a name of its own and so in their order, in the words of the release
     customer = history.schema.role(Role.CUSTOMER).name
-    rows = asked.points.with_columns(pl.int_range(len(asked.points), eager=True).cast(pl.String).alias(customer))
-    for one in asked.told:
-        if groups is not None and one.column.role == Role.ITEM and one.word == EXACT:
-            rows = rows.with_columns(in_categories(rows[one.name], category_of_item(groups)).alias(one.name))
+    rows = sampled.points.with_columns(pl.int_range(len(sampled.points), eager=True).cast(pl.String).alias(customer))
+    for column in sampled.columns:
+        if groups is not None and column.column.role == Role.ITEM and column.precision == EXACT:
+            rows = rows.with_columns(in_categories(rows[column.name], category_of_item(groups)).alias(column.name))
     others = [column.name for column in history.schema.columns if column.name not in (customer, *names)]
     points = replace(history, frame=rows, schema=history.schema.without(others), spelling=Spelling())
     customer = public.schema.role(Role.CUSTOMER).name
@@ -272,10 +274,10 @@ def _released_holders(
         if name not in public.frame.columns:
             raise SchemaError(say("column_not_released", name=name))
     cells = [
-        public.frame[one.name]
-        if groups is not None and one.column.role == Role.ITEM
-        else coarse_cells(public.frame[one.name], one, categories)
-        for one in asked.told
+        public.frame[column.name]
+        if groups is not None and column.column.role == Role.ITEM
+        else coarse_cells(public.frame[column.name], column, categories)
+        for column in sampled.columns
     ]
     frame = pl.DataFrame([public.frame[customer].cast(pl.String), *cells])
     others = [column.name for column in public.schema.columns if column.name not in (customer, *names)]
@@ -286,29 +288,29 @@ def _released_holders(
     known = release.secret.pseudonyms.select(pl.col("customer", "pseudonym").cast(pl.String)).unique(
         "customer", keep="first", maintain_order=True
     )
-    shown = pl.DataFrame({"pseudonym": sides.pseudonyms.cast(pl.String), "history": sides.history})
-    wanted = pl.DataFrame({"customer": asked.names.gather(asked.who).cast(pl.String)})
-    found = wanted.join(known, on="customer", how="left", maintain_order="left").join(
-        shown, on="pseudonym", how="left", maintain_order="left"
+    pseudonym_histories = pl.DataFrame({"pseudonym": sides.pseudonyms.cast(pl.String), "history": sides.history})
+    wanted = pl.DataFrame({"customer": sampled.names.gather(sampled.who).cast(pl.String)})
+    own_histories = wanted.join(known, on="customer", how="left", maintain_order="left").join(
+        pseudonym_histories, on="pseudonym", how="left", maintain_order="left"
     )
-    return holders, found["history"].fill_null(NOBODY).to_numpy(), len(sides.pseudonyms)
+    return holders, own_histories["history"].fill_null(NOBODY).to_numpy(), len(sides.pseudonyms)
 
 
 def _groups(
-    given: Categories | str | Path | None, told: Sequence[KnownColumn], release: Release | None
+    categories: Categories | str | Path | None, columns: Sequence[KnownColumn], release: Release | None
 ) -> Categories | None:
     """Return the categories that items are known by; those of the release where it speaks of its own."""
-    word = next((one.word for one in told if one.column.role == Role.ITEM), None)
+    word = next((column.precision for column in columns if column.column.role == Role.ITEM), None)
     own = None if release is None else release_categories(release.statement)
-    if own is not None and (given is not None or (word or "").startswith("prefix")):
+    if own is not None and (categories is not None or (word or "").startswith("prefix")):
         raise ParameterError(say("own_categories"))
-    if word == CATEGORY and given is None and own is None:
+    if word == CATEGORY and categories is None and own is None:
         raise ParameterError(say("categories_unknown"))
-    if given is not None and word != CATEGORY:
+    if categories is not None and word != CATEGORY:
         raise ParameterError(say("not_by_category"))
     if own is not None:
         return Categories(category_of_item(own))
-    return given if given is None or isinstance(given, Categories) else read_categories(given)
+    return categories if categories is None or isinstance(categories, Categories) else read_categories(categories)
 
 
 # --- What is said of unicity: for each number of known purchases, how many customers are left alone -------------------
@@ -433,18 +435,18 @@ def curve_of(left: Whole, right: Flags | None, known: Sequence[int], among: int,
     """
     steps = []
     for p in known:
-        asked = left[:, p - 1] >= 0 if p <= left.shape[1] else np.zeros(len(left), dtype=np.bool_)
-        tried = int(asked.sum())
+        has_enough = left[:, p - 1] >= 0 if p <= left.shape[1] else np.zeros(len(left), dtype=np.bool_)
+        tried = int(has_enough.sum())
         if not tried:
             continue
-        sizes = left[asked, p - 1]
+        sizes = left[has_enough, p - 1]
         unique = int((sizes == 1).sum())
         low, high = share_interval(unique, tried)
         more: dict[str, float] = {"none": float((sizes == 0).mean())} if released else {}
         if right is not None:
-            found = right[asked, p - 1]
-            more |= _share("right", int((found & (sizes == 1)).sum()), tried)
-            more |= _share("forgiving", int(found.sum()), tried)
+            recognised = right[has_enough, p - 1]
+            more |= _share("right", int((recognised & (sizes == 1)).sum()), tried)
+            more |= _share("forgiving", int(recognised.sum()), tried)
         mean, median = float(sizes.mean()), float(np.median(sizes))
         steps.append(UnicityStep(p, tried, unique / tried, low, high, mean, median, **more))
     return Curve(tuple(steps), among)

@@ -1,4 +1,4 @@
-"""What was found of a release, before anybody judges it: numbers that no rule has touched.
+"""The facts about a release before it is judged; no rule affects them.
 
 They are the one form in which cached work, results of the studio and reports keep what attacks and classes told, so
 that a verdict can be given again, by another rule, without a second attack.
@@ -149,15 +149,15 @@ class Facts(ReleaseFacts):
         """Return the inferences that tell more than the rule allows, surely or as it seems, the worst first."""
         error = float(rule.level(len(self.tried) + len(self.inferred)))
         beyond = [
-            one
-            for one in self.inferred
-            if (limit := rule.limit(one.threat)) and (one.surely(error) if surely else one.excess) > limit
+            result
+            for result in self.inferred
+            if (limit := rule.limit(result.threat)) and (result.surely(error) if surely else result.excess) > limit
         ]
-        return sorted(beyond, key=lambda one: -one.excess)
+        return sorted(beyond, key=lambda result: -result.excess)
 
     def not_inferred(self, rule: Rule) -> list[Threat]:
         """Return the threats that the rule limits and nobody tried."""
-        tried = {one.threat for one in self.inferred}
+        tried = {inference.threat for inference in self.inferred}
         return [threat for threat in THREATS if rule.limit(threat) is not None and threat not in tried]
 
 
@@ -165,9 +165,8 @@ def facts_of(outcome: Outcome) -> Facts:
     """Return what was found of a release; what attacks got is known where its secret part is at hand."""
     counts = ReleaseCounts(outcome.release, outcome.original)
     people = counts.people() if outcome.people is None else outcome.people
-    return facts_counted(
-        counts, outcome.guesses, outcome.scores, outcome.failed, people=people, inferred=outcome.inferred
-    )
+    results = outcome.guesses, outcome.scores, outcome.failed
+    return facts_counted(counts, *results, people=people, inferred=outcome.inferred)
 
 
 def facts_counted(
@@ -221,7 +220,7 @@ def facts_from(
 
 
 def attack_result(name: str, guess: Guess, secret: Secret) -> AttackResult:
-    """Return what an attack got.
+    """Return the result of an attack.
 
     >>> import polars as pl
     >>> pairs = pl.DataFrame({"pseudonym": ["7", "8", "9"], "customer": ["ann", "bob", "eve"]})
@@ -240,18 +239,22 @@ def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | No
     if score is None:
         return None
     notes, parts = score.notes, score.parts
-    rows, silent = int(notes.get("rows", 0)), int(notes.get("rows_that_say_nothing", 0))
+    rows, silent = int(notes.get("rows", 0)), int(notes.get("unlinked_rows", 0))
     holds = notes.get("holds")
     if holds is None and claimed_k is not None:  # of a chain the measure knows no claim, but the last step makes one
         holds = not parts or score.value >= claimed_k
     disclosures = [
         SensitiveDisclosure(
             column=printable(name),
-            certain=int(said["told_rows"]) if "told_rows" in said else None if said["l_distinct"] < 2 else 0,
-            likely=int(said["likely_rows"]) if "likely_rows" in said else None,
-            least=int(said["l_distinct"]),
+            certain=int(values["disclosed_rows"])
+            if "disclosed_rows" in values
+            else None
+            if values["l_distinct"] < 2
+            else 0,
+            likely=int(values["likely_rows"]) if "likely_rows" in values else None,
+            least=int(values["l_distinct"]),
         )
-        for name, said in (notes.get("sensitive") or {}).items()
+        for name, values in (notes.get("sensitive") or {}).items()
     ]
     return TableFacts(
         rows=rows,
@@ -263,7 +266,7 @@ def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | No
         journalist=parts.get("journalist", 0.0),
         marketer=parts.get("marketer", 0.0),
         holds=holds,
-        disclosures=tuple(sorted(disclosures, key=lambda one: -(one.certain or 0))),
+        disclosures=tuple(sorted(disclosures, key=lambda d: -(d.certain or 0))),
     )
 
 
@@ -271,7 +274,7 @@ def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | No
 
 
 class VerdictStatus(StrEnum):
-    """The four answers there are to: may this release be handed out?"""
+    """The four verdicts on a release."""
 
     PROVED = "proved"
     """A guarantee within the tolerance holds, whatever an attacker does."""
@@ -284,7 +287,7 @@ class VerdictStatus(StrEnum):
 
     @property
     def is_safe(self) -> bool:
-        """Whether a release may be handed out by the rule."""
+        """Whether a release meets the rule."""
         return self in (VerdictStatus.PROVED, VerdictStatus.WITHSTANDS)
 
     @property

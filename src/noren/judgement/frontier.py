@@ -79,7 +79,7 @@ def risk_utility_point(label: str, verdict: Verdict, scores: Mapping[str, Score]
     )
 
 
-def combined_point(places: Sequence[RiskUtilityPoint]) -> RiskUtilityPoint:
+def combined_point(points: Sequence[RiskUtilityPoint]) -> RiskUtilityPoint:
     """Return where a setting stands that ran several times: the worst verdict, the mean use, the highest risk.
 
     >>> runs = [RiskUtilityPoint(label="a", status="proved", use=0.5, risk=0.2),
@@ -88,10 +88,10 @@ def combined_point(places: Sequence[RiskUtilityPoint]) -> RiskUtilityPoint:
     >>> str(found.status), found.use, found.risk
     ('broken', 0.6, 0.9)
     """
-    worst = min(places, key=lambda one: one.status.order)
-    uses = [one.use for one in places if one.use is not None]
-    risky = max(places, key=lambda one: -1.0 if one.risk is None else one.risk)
-    measured = next((one for one in places if one.use is not None), worst)
+    worst = min(points, key=lambda point: point.status.order)
+    uses = [point.use for point in points if point.use is not None]
+    risky = max(points, key=lambda point: -1.0 if point.risk is None else point.risk)
+    measured = next((point for point in points if point.use is not None), worst)
     return RiskUtilityPoint(
         label=worst.label,
         status=worst.status,
@@ -103,7 +103,7 @@ def combined_point(places: Sequence[RiskUtilityPoint]) -> RiskUtilityPoint:
     )
 
 
-def frontier(places: Sequence[RiskUtilityPoint]) -> list[int]:
+def frontier(points: Sequence[RiskUtilityPoint]) -> list[int]:
     """Return the places on the Pareto frontier, by measure of use and by growing use.
 
     >>> frontier([RiskUtilityPoint(label="a", use=0.8, risk=0.0, status="broken"),
@@ -111,23 +111,23 @@ def frontier(places: Sequence[RiskUtilityPoint]) -> list[int]:
     ...           RiskUtilityPoint(label="c", use=0.6, risk=0.0, status="proved")])
     [1, 0]
     """
-    placed = [i for i, one in enumerate(places) if one.is_placed]
-    kept = [i for i in placed if not any(beats(places[j], places[i]) for j in placed)]
-    order = list(dict.fromkeys(places[i].use_of for i in placed))
-    return sorted(kept, key=lambda i: (order.index(places[i].use_of), places[i].use or 0.0, places[i].risk or 0.0))
+    placed = [i for i, point in enumerate(points) if point.is_placed]
+    unbeaten = [i for i in placed if not any(beats(points[j], points[i]) for j in placed)]
+    order = list(dict.fromkeys(points[i].use_of for i in placed))
+    return sorted(unbeaten, key=lambda i: (order.index(points[i].use_of), points[i].use or 0.0, points[i].risk or 0.0))
 
 
-def releasable_points(places: Sequence[RiskUtilityPoint]) -> list[int]:
+def releasable_points(points: Sequence[RiskUtilityPoint]) -> list[int]:
     """Return the places of the frontier that may be handed out; what may not is no choice, however useful.
 
     >>> releasable_points([RiskUtilityPoint(label="raw", use=1.0, risk=0.99, status="broken"),
     ...                 RiskUtilityPoint(label="k = 5", use=0.7, risk=0.2, status="proved")])
     [1]
     """
-    return [i for i in frontier(places) if places[i].status.is_safe]
+    return [i for i in frontier(points) if points[i].status.is_safe]
 
 
-def far_beyond(place: RiskUtilityPoint, rule: Rule) -> bool:
+def far_beyond(point: RiskUtilityPoint, rule: Rule) -> bool:
     """Tell whether a release is broken at more than twice the risk that is allowed: no map need show where.
 
     >>> from noren.judgement.rule import get_rule
@@ -135,20 +135,20 @@ def far_beyond(place: RiskUtilityPoint, rule: Rule) -> bool:
     >>> far_beyond(near, get_rule("partner")), far_beyond(far, get_rule("partner"))
     (False, True)
     """
-    return place.status == VerdictStatus.BROKEN and (place.risk or 0.0) > _FAR * float(rule.tolerance)
+    return point.status == VerdictStatus.BROKEN and (point.risk or 0.0) > _FAR * float(rule.tolerance)
 
 
-def beats(one: RiskUtilityPoint, other: RiskUtilityPoint) -> bool:
+def beats(first: RiskUtilityPoint, second: RiskUtilityPoint) -> bool:
     """Tell whether one place is as useful and as safe as another or more, and better in one of both.
 
     Uses that different measures tell are not held against each other. What may not be handed out never beats what may,
     however little the attacks tried have found.
     """
-    if not one.is_placed or not other.is_placed or one.use_of != other.use_of:
+    if not first.is_placed or not second.is_placed or first.use_of != second.use_of:
         return False
-    if other.status.is_safe and not one.status.is_safe:
+    if second.status.is_safe and not first.status.is_safe:
         return False
-    use, risk = (one.use or 0.0) - (other.use or 0.0), (one.risk or 0.0) - (other.risk or 0.0)
+    use, risk = (first.use or 0.0) - (second.use or 0.0), (first.risk or 0.0) - (second.risk or 0.0)
     return use >= 0 and risk <= 0 and (use > 0 or risk < 0)
 
 
@@ -180,7 +180,7 @@ class Choice:
     safest: int | None = None
 
 
-def recommend(places: Sequence[RiskUtilityPoint]) -> list[Choice]:
+def recommend(points: Sequence[RiskUtilityPoint]) -> list[Choice]:
     """Return which place to take; one answer for each measure of use, nothing where no place is known.
 
     >>> recommend([RiskUtilityPoint(label="k = 2", status="broken", use=0.8, risk=0.5),
@@ -189,17 +189,17 @@ def recommend(places: Sequence[RiskUtilityPoint]) -> list[Choice]:
     [Choice(use_of=None, chosen=1, more_useful=0, safer=2, safest=None)]
     """
     groups: dict[str | None, list[int]] = {}
-    for i, place in enumerate(places):
-        if place.is_placed:
-            groups.setdefault(place.use_of, []).append(i)
-    best = frontier(places)
-    use, risk = ([getattr(one, name) or 0.0 for one in places] for name in ("use", "risk"))
-    order = [one.status.order for one in places]
+    for i, point in enumerate(points):
+        if point.is_placed:
+            groups.setdefault(point.use_of, []).append(i)
+    best = frontier(points)
+    use, risk = ([getattr(p, name) or 0.0 for p in points] for name in ("use", "risk"))
+    order = [p.status.order for p in points]
     choices = []
     for use_of, members in groups.items():
-        safe = [i for i in members if places[i].status.is_safe]
+        safe = [i for i in members if points[i].status.is_safe]
         if not safe:
-            broken = [i for i in members if places[i].status == VerdictStatus.BROKEN]
+            broken = [i for i in members if points[i].status == VerdictStatus.BROKEN]
             choices.append(Choice(use_of, safest=min(broken, key=lambda i: (risk[i], -use[i]), default=None)))
             continue
         chosen = min(safe, key=lambda i: (-use[i], -order[i], risk[i]))
@@ -220,59 +220,58 @@ def recommend(places: Sequence[RiskUtilityPoint]) -> list[Choice]:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def finding(places: Sequence[RiskUtilityPoint]) -> str:
+def finding(points: Sequence[RiskUtilityPoint]) -> str:
     """Return what several releases come to, in a sentence without its full stop.
 
     >>> finding([RiskUtilityPoint(label="k = 2", status="broken", use=0.8, risk=0.5),
     ...          RiskUtilityPoint(label="k = 5", status="proved", use=0.7)])
     '1 of 2 releases meets the rule: k = 5 (proved) keeps 70.0% of the utility'
     """
-    if not places:
+    if not points:
         return say("finding.none")
-    safe = [one for one in places if one.status.is_safe]
-    known = [one for one in safe if one.use is not None]
-    words = {"count": count(len(places)), "safe": count(len(safe))}
+    safe = [point for point in points if point.status.is_safe]
+    known = [point for point in safe if point.use is not None]
+    values = {"count": count(len(points)), "safe": count(len(safe))}
     if known:
-        best = max(known, key=lambda one: one.use or 0.0)
-        words |= {"label": best.label, "word": verdict_name(best.status), "use": percent(best.use or 0.0)}
-        return say("finding.best", len(safe), **words)
+        best = max(known, key=lambda point: point.use or 0.0)
+        values |= {"label": best.label, "word": verdict_name(best.status), "use": percent(best.use or 0.0)}
+        return say("finding.best", len(safe), **values)
     if safe:
-        return say("finding.safe", len(safe), **words)
-    tried = [one for one in places if one.status == VerdictStatus.BROKEN and one.risk is not None]
+        return say("finding.safe", len(safe), **values)
+    tried = [point for point in points if point.status == VerdictStatus.BROKEN and point.risk is not None]
     if not tried:
-        return say("finding.unjudged", len(places), **words)
-    least = min(tried, key=lambda one: one.risk or 0.0)
-    return say("finding.broken", len(places), label=least.label, risk=percent(least.risk or 0.0), **words)
+        return say("finding.unjudged", len(points), **values)
+    least = min(tried, key=lambda point: point.risk or 0.0)
+    return say("finding.broken", len(points), label=least.label, risk=percent(least.risk or 0.0), **values)
 
 
-def frontier_sentence(places: Sequence[RiskUtilityPoint]) -> str:
+def frontier_sentence(points: Sequence[RiskUtilityPoint]) -> str:
     """Return which releases are on the Pareto frontier of use and risk; of what may not be handed out only that."""
-    safe = [one for one in places if one.status.is_safe]
+    safe = [point for point in points if point.status.is_safe]
     if not safe:
         return say("frontier.none")
-    best = [places[i] for i in releasable_points(places)]
-    if len(best) == len(places):
+    best = [points[i] for i in releasable_points(points)]
+    if len(best) == len(points):
         return say("frontier.all")
     return say(
-        "frontier.safe" if len(safe) < len(places) else "frontier.best",
+        "frontier.best",
         len(best),
         safe=count(len(safe)),
         count=count(len(best)),
-        of=count(len(places)),
-        labels=", ".join(one.label for one in best),
+        labels=", ".join(point.label for point in best),
     )
 
 
-def far_sentence(places: Sequence[RiskUtilityPoint], rule: Rule) -> str:
+def far_sentence(points: Sequence[RiskUtilityPoint], rule: Rule) -> str:
     """Return that a map leaves out what is broken far beyond the rule, and at which risks; nothing where nothing is."""
-    if not places:
+    if not points:
         return ""
-    low, high = (percent(end(one.risk or 0.0 for one in places)) for end in (min, max))
+    low, high = (percent(end(point.risk or 0.0 for point in points)) for end in (min, max))
     return say(
         "far.far",
-        len(places),
-        labels="; ".join(one.label for one in places),
-        count=count(len(places)),
-        risk=low if low == high else say("far.range", low=low, high=high),
+        len(points),
+        labels="; ".join(point.label for point in points),
+        count=count(len(points)),
+        risk=low if low == high else f"{low} – {high}",
         allowed=allowed(rule),
     )

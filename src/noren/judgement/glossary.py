@@ -1,4 +1,4 @@
-"""What the words of pages and reports mean: one plain paragraph each, for whoever never read a paper."""
+"""The glossary: terms of pages and reports, each explained in one plain paragraph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from noren.tables import table_of
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """A word with its meaning. ``anchor`` is where a link finds it; components are found by their names."""
+    """A term with its meaning; ``anchor`` is the target of links, for a component its name."""
 
     anchor: str
     name: str
@@ -25,7 +25,7 @@ class GlossaryEntry:
 
 @dataclass(frozen=True)
 class Chapter:
-    """Words that belong together."""
+    """A group of terms."""
 
     anchor: str
     title: str
@@ -33,18 +33,18 @@ class Chapter:
 
 
 def terms(*anchors: str) -> dict[str, GlossaryEntry]:
-    """Return words by their anchors, in the language now spoken.
+    """Return terms by their anchors, in the active language.
 
     >>> terms("named")["named"].meaning
     'How many pseudonyms the attack assigns to a customer.'
     """
-    known = {one.anchor: one for name in ("verdicts", "attackers", "use") for one in _entries(name)}
+    known = {entry.anchor: entry for name in ("verdicts", "attackers", "tables", "use") for entry in _entries(name)}
     return {anchor: known[anchor] for anchor in anchors}
 
 
 def chapters() -> list[Chapter]:
-    """Return all words, in the language now spoken."""
-    titles = {one["anchor"]: one["title"] for one in table_of(__name__)["chapter"]}
+    """Return all terms, in the active language."""
+    titles = {chapter["anchor"]: chapter["title"] for chapter in table_of(__name__)["chapter"]}
     return [Chapter(anchor, _(title), _entries(anchor)) for anchor, title in titles.items()]
 
 
@@ -57,16 +57,15 @@ def _entries(chapter: str) -> list[GlossaryEntry]:
         ways = {"lower": _("lower is better"), "higher": _("higher is better")}
         every = {name: measures[name] for name in measures}
         return [
-            GlossaryEntry(name, name, f"{_(one.summary)} {_('In:')} {_(one.unit)}.", ways[str(one.goal)])
-            for name, one in every.items()
+            GlossaryEntry(name, name, f"{_(entry.summary)} {_('In:')} {_(entry.unit)}.", ways[str(entry.goal)])
+            for name, entry in every.items()
         ]
-    (listed,) = (one["entry"] for one in table_of(__name__)["chapter"] if one["anchor"] == chapter)
-    return [
-        GlossaryEntry(one["anchor"], _(one["name"]), _(one["meaning"]), _(one.get("direction", "")))
-        if "name" in one
-        # one with nothing but its anchor is a verdict
-        else GlossaryEntry(
-            one["anchor"], verdict_name(VerdictStatus(one["anchor"])), verdict_meaning(VerdictStatus(one["anchor"]))
-        )
-        for one in listed
-    ]
+    (listed,) = (entry["entry"] for entry in table_of(__name__)["chapter"] if entry["anchor"] == chapter)
+    entries = []
+    for entry in listed:
+        if "name" in entry:
+            entries.append(GlossaryEntry(**{key: text if key == "anchor" else _(text) for key, text in entry.items()}))
+        else:  # an entry with nothing but its anchor is a verdict
+            status = VerdictStatus(entry["anchor"])
+            entries.append(GlossaryEntry(status.value, verdict_name(status), verdict_meaning(status)))
+    return entries

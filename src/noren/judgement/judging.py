@@ -1,4 +1,4 @@
-"""The one place where it is decided how safe a release is. The reasoning is in ``docs/theory/judgement.md``.
+"""Verdicts: how safe a release is under a rule. Nothing else decides this; ``docs/theory/judgement.md`` has the proofs.
 
 **What identifies people goes first.** A published column of names or e-mail addresses breaks a release, whatever else
 holds of it; so does a column of role other by which more people than the tolerance are singled out.
@@ -58,10 +58,8 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
     facts = outcome if isinstance(outcome, Facts) else facts_of(outcome)
     by = get_rule(rule)
     level = by.level(len(facts.tried))
-    exhibits = [_exhibit(one, facts.people, by, level) for one in facts.tried]
-    exhibits.sort(
-        key=lambda one: (one.exceeds, one.customers, Fraction(one.best_right, one.needed), one.right), reverse=True
-    )
+    exhibits = [_exhibit(attempt, facts.people, by, level) for attempt in facts.tried]
+    exhibits.sort(key=lambda e: (e.exceeds, e.customers, Fraction(e.best_right, e.needed), e.right), reverse=True)
     guarantee, k = None, facts.least  # what is guaranteed, at any tolerance
     if facts.proven_k is not None:
         guarantee = Guarantee(k=facts.proven_k, by="noise")
@@ -69,15 +67,13 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
         guarantee = Guarantee(k=k, by="classes")
     decide = _judge_table if facts.kind == Kind.TABLE else _judge_history
     if facts.identifying:
-        word, reason = VerdictStatus.BROKEN, Reason.IDENTIFIED
+        status, reason = VerdictStatus.BROKEN, Reason.IDENTIFIED
     else:
-        word, reason = decide(facts, by, exhibits, guarantee)
-    if (
-        word == VerdictStatus.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH
-    ):  # what luck let an attack hit breaks nothing
-        exhibits = [one.model_copy(update={"exceeds": False}) for one in exhibits]
-    word, reason = _with_inferences(facts, by, word, reason)
-    return Verdict(status=word, reason=reason, rule=by, evidence=tuple(exhibits), guarantee=guarantee, facts=facts)
+        status, reason = decide(facts, by, exhibits, guarantee)
+    if status == VerdictStatus.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH:  # hits by chance break nothing
+        exhibits = [attempt.model_copy(update={"exceeds": False}) for attempt in exhibits]
+    status, reason = _with_inferences(facts, by, status, reason)
+    return Verdict(status=status, reason=reason, rule=by, evidence=tuple(exhibits), guarantee=guarantee, facts=facts)
 
 
 def verdict(
@@ -142,8 +138,8 @@ def _exhibit(tried: AttackResult, people: int, rule: Rule, level: Fraction) -> A
             *((n, hits, line[n]) for hits, n in enumerate(tried.right_at, start=1)),
             (named, right, line[named]),
         ]
-        some = max(tries, key=lambda one: (Fraction(one[1], one[2]), -one[0]))
-        best_named, best_right, needed = max(every, some, key=lambda one: Fraction(one[1], one[2]))
+        some = max(tries, key=lambda counts: (Fraction(counts[1], counts[2]), -counts[0]))
+        best_named, best_right, needed = max(every, some, key=lambda counts: Fraction(counts[1], counts[2]))
     low, high = share_interval(right, named)
     return AttackEvidence(
         attack=tried.attack,
@@ -180,7 +176,7 @@ def _judge_history(
     claimed = facts.claimed.get("k")
     if claimed is not None and facts.smallest_class is not None and facts.smallest_class < claimed:
         return VerdictStatus.BROKEN, Reason.CLAIM_NOT_KEPT
-    if guarantee is not None and any(_refutes(one, int(guarantee.k), rule, len(exhibits)) for one in exhibits):
+    if guarantee is not None and any(_refutes(exhibit, int(guarantee.k), rule, len(exhibits)) for exhibit in exhibits):
         return VerdictStatus.BROKEN, Reason.CLAIM_REFUTED
     if any(share > rule.tolerance + _ROUNDING for share in facts.alone.values()):
         return VerdictStatus.BROKEN, Reason.SINGLED_OUT
@@ -204,36 +200,35 @@ def _judge_history(
 
 def _broken_by_attacks(facts: Facts, rule: Rule, exhibits: list[AttackEvidence]) -> Reason | None:
     """Return how an attack breaks the release, as a fact or by inference; None where none does."""
-    if any(Fraction(one.customers, max(facts.people, 1)) > rule.tolerance for one in facts.tried):
+    if any(Fraction(attempt.customers, max(facts.people, 1)) > rule.tolerance for attempt in facts.tried):
         return Reason.TOO_MANY_NAMED
-    return Reason.BEYOND_CHANCE if any(one.exceeds for one in exhibits) else None
+    return Reason.BEYOND_CHANCE if any(attempt.exceeds for attempt in exhibits) else None
 
 
 def _withstood(exhibits: list[AttackEvidence]) -> tuple[VerdictStatus, Reason]:
-    return VerdictStatus.WITHSTANDS, Reason.ATTACKS_FAILED if any(
-        one.right for one in exhibits
-    ) else Reason.NOBODY_NAMED
+    named = any(exhibit.right for exhibit in exhibits)
+    return VerdictStatus.WITHSTANDS, Reason.ATTACKS_FAILED if named else Reason.NOBODY_NAMED
 
 
-def _refutes(one: AttackEvidence, k: int, rule: Rule, tried: int) -> bool:
-    """Tell whether an attack has more right answers than classes of k people leave to luck."""
-    return k > 1 and class_tail(one.named, one.right, k) < rule.level(tried)
+def _refutes(exhibit: AttackEvidence, k: int, rule: Rule, tried: int) -> bool:
+    """Tell whether an attack has more correct answers than chance explains with classes of k people."""
+    return k > 1 and class_tail(exhibit.named, exhibit.right, k) < rule.level(tried)
 
 
 # --- inferences ------------------------------------------------------------------------------------------------------
 
 
-def _with_inferences(facts: Facts, rule: Rule, word: VerdictStatus, reason: Reason) -> tuple[VerdictStatus, Reason]:
+def _with_inferences(facts: Facts, rule: Rule, status: VerdictStatus, reason: Reason) -> tuple[VerdictStatus, Reason]:
     """Return the verdict where the rule limits inferences, too; whatever is broken without them stays so.
 
     No guarantee of ours limits what is inferred: where they only failed, nothing is proved.
     """
-    if word == VerdictStatus.BROKEN:
-        return word, reason
+    if status == VerdictStatus.BROKEN:
+        return status, reason
     if facts.inferred_beyond(rule):
         return VerdictStatus.BROKEN, Reason.TOO_MUCH_INFERRED
-    if word == VerdictStatus.UNTRIED:
-        return word, reason
+    if status == VerdictStatus.UNTRIED:
+        return status, reason
     if facts.not_inferred(rule):
         return VerdictStatus.UNTRIED, Reason.NOT_INFERRED
     if facts.inferred_beyond(rule, surely=False):  # no safe word beside a number that is not
@@ -241,8 +236,8 @@ def _with_inferences(facts: Facts, rule: Rule, word: VerdictStatus, reason: Reas
     limited = any(rule.limit(threat) is not None for threat in THREATS)
     return (
         (VerdictStatus.WITHSTANDS, Reason.NOT_INFERRED_BEYOND)
-        if word == VerdictStatus.PROVED and limited
-        else (word, reason)
+        if status == VerdictStatus.PROVED and limited
+        else (status, reason)
     )
 
 
@@ -265,7 +260,7 @@ def _judge_table(
     least = facts.least
     if table is not None and table.holds is False:
         return VerdictStatus.BROKEN, Reason.CLAIM_NOT_KEPT
-    if table is not None and any(one.certain != 0 for one in table.disclosures):
+    if table is not None and any(item.certain != 0 for item in table.disclosures):
         return VerdictStatus.BROKEN, Reason.SENSITIVE_DISCLOSED
     if least is not None and least < rule.least_k:
         return VerdictStatus.BROKEN, Reason.CLASS_TOO_SMALL
@@ -277,7 +272,7 @@ def _judge_table(
         return (
             VerdictStatus.PROVED if claimed is not None and facts.audited else VerdictStatus.WITHSTANDS
         ), Reason.NOTHING_SAID
-    if any(_refutes(one, least, rule, len(exhibits)) for one in exhibits):
+    if any(_refutes(item, least, rule, len(exhibits)) for item in exhibits):
         return VerdictStatus.BROKEN, Reason.CLAIM_REFUTED
     if guarantee is not None:
         return VerdictStatus.PROVED, Reason.GUARANTEE

@@ -95,12 +95,12 @@ def examine(
     is noted as failed, and the others go on.
     """
     stages: tuple[tuple[Stage, Any], ...] = (("attack", attacks), ("measure", measures))
-    found = RunStore(named=frozenset(stage for stage, asked in stages if asked is not None))
-    Run.in_memory(original, release, found).examine(attacks, measures, progress=progress, **knowledge)
+    store = RunStore(named=frozenset(stage for stage, choice in stages if choice is not None))
+    Run.in_memory(original, release, store).examine(attacks, measures, progress=progress, **knowledge)
     progress(1.0)
     name = label_of(release.statement) if label is None else label
     people = people_in(original)
-    return Outcome(name, release, found.guesses, found.scores, found.failures, people, original=original)
+    return Outcome(name, release, store.guesses, store.scores, store.failures, people, original=original)
 
 
 def label_of(statement: Statement) -> str:
@@ -118,7 +118,7 @@ def label_of(statement: Statement) -> str:
     parts = [statement.method]
     for name, value in non_default_parameters(statement).items():
         flag, values = name.replace("_", "-"), value if isinstance(value, list | tuple) else [value]
-        texts = " + ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in values)
+        texts = " + ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in values)
         parts.append((flag if value else f"no-{flag}") if isinstance(value, bool) else f"{flag} = {texts}")
     return ", ".join(parts)
 

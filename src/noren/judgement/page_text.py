@@ -45,7 +45,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {printable(str(key)): plain(one) for key, one in list(value.items())[:_MOST_ENTRIES]}
+        return {printable(str(key)): plain(part) for key, part in list(value.items())[:_MOST_ENTRIES]}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(one) for one in list(value)[:_MOST_ENTRIES]]
+        return [plain(part) for part in list(value)[:_MOST_ENTRIES]]
     return printable(str(value))

@@ -75,7 +75,7 @@ class ReleaseFacts(BaseModel):
     sensitive: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     identifying: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    kept_identifiers: tuple[str, ...] = ()
     alone: Mapping[str, float] = {}
     known_others: tuple[str, ...] = ()
     known_least: int | None = None
@@ -93,17 +93,17 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
     (5, True, True, True)
     """
     counts = ReleaseCounts(release, original) if isinstance(release, Release) else release
-    statement, shown = counts.statement, counts.shown()
-    found, keep = counts.identifying(), kept_columns(statement)
-    sensitive = [c.name for c in shown if c.role == Role.SENSITIVE]
-    unknown = [c.name for c in shown if c.role == Role.SENSITIVE or not c.known]
+    statement, released_columns = counts.statement, counts.nonempty_columns()
+    identifying, keep = counts.identifying(), kept_columns(statement)
+    sensitive = [c.name for c in released_columns if c.role == Role.SENSITIVE]
+    unknown = [c.name for c in released_columns if c.role == Role.SENSITIVE or not c.known]
     facts: dict[str, Any] = {
         "registered": all(step.method in methods for step in statement.steps),
         "chosen_seed": counts.secret.seed is not None and counts.secret.seed < _EASY_SEED,
         "chosen_by_sensitive": any(step.notes.get("chosen_by_sensitive_values") is True for step in statement.steps),
         "sensitive": _printable(sensitive),
         "unknown": _printable(unknown),
-        "identifying": _printable(name for name in found if name not in keep and found[name].sure),
+        "identifying": _printable(name for name in identifying if name not in keep and identifying[name].sure),
         "kept": _printable(name for name in counts.schema.names if name in keep),
     }
     if statement.method == "retention":
@@ -142,13 +142,13 @@ def claimed_by(statement: Statement) -> dict[str, float]:
     >>> claimed_by(Statement("generalize", {"min_class": 3, "l": None}))
     {'k': 3}
     """
-    said = dict(statement.steps[-1].parameters)
-    if said.get("k") is None:
-        said["k"] = said.get("min_class")
+    parameters = dict(statement.steps[-1].parameters)
+    if parameters.get("k") is None:
+        parameters["k"] = parameters.get("min_class")
     return {
-        name: said[name]
+        name: parameters[name]
         for name in _CLAIMS
-        if isinstance(said.get(name), int | float) and not isinstance(said[name], bool)
+        if isinstance(parameters.get(name), int | float) and not isinstance(parameters[name], bool)
     }
 
 

@@ -22,19 +22,19 @@ from noren.kernels.judging.threshold import Bound
 _FINEST: Final = 10**6
 
 
-def _exact(given: Any) -> Fraction:
+def _exact(value: Any) -> Fraction:
     """Read a chance, ``1/11`` or ``0.2``, as an exact fraction; the float 1/11 is the eleventh that it is meant to be.
 
     >>> _exact("1/11"), _exact(1 / 11), _exact("0.09"), _exact(0.2)
     (Fraction(1, 11), Fraction(1, 11), Fraction(9, 100), Fraction(1, 5))
     """
     try:
-        found = Fraction(given).limit_denominator(_FINEST) if isinstance(given, float) else Fraction(given)
+        fraction = Fraction(value).limit_denominator(_FINEST) if isinstance(value, float) else Fraction(value)
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
-        found = Fraction(0)
-    if not 0 < found < 1:
-        raise ValueError(_("{given} is not a chance between 0 and 1; write one like 1/3").format(given=given))
-    return found
+        fraction = Fraction(0)
+    if not 0 < fraction < 1:
+        raise ValueError(_("{given} is not a chance between 0 and 1; write one like 1/3").format(value=value))
+    return fraction
 
 
 Chance = Annotated[Fraction, BeforeValidator(_exact), PlainSerializer(float, return_type=float)]
@@ -108,40 +108,39 @@ DEFAULT: Final = RULES["partner"]
 """The rule where nobody chooses another."""
 
 
-def get_rule(word: str | Rule | Mapping[str, Any] | None = None) -> Rule:
+def get_rule(request: str | Rule | Mapping[str, Any] | None = None) -> Rule:
     """Return the rule that a person asks for: a name, a tolerance such as 0.15 or 1/8, a TOML file, or its fields.
 
     >>> get_rule().name, get_rule("1/8").tolerance, get_rule("public").least_k
     ('partner', Fraction(1, 8), 11)
     """
-    if word is None or isinstance(word, Rule):
-        return word or DEFAULT
-    if isinstance(word, Mapping):
-        return _built(word, None)
-    if word in RULES:
-        return RULES[word]
-    if word.endswith(".toml"):
-        path = Path(word)
+    if request is None or isinstance(request, Rule):
+        return request or DEFAULT
+    if isinstance(request, Mapping):
+        return _built(request, None)
+    if request in RULES:
+        return RULES[request]
+    if request.endswith(".toml"):
+        path = Path(request)
         try:
-            said = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise FileError(_("the rule cannot be read"), error.strerror or _("look at the file"), file=path) from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise FileError(str(error), _("correct the file"), file=path) from None
-        found = said.get("rule", said)
-        return _built(found if isinstance(found, dict) else {}, path)
-    if not word[:1].isdigit() and not word.startswith("."):
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise FileError(_("correct the file").format(reason=reason), file=path) from None
+        fields = content.get("rule", content)
+        return _built(fields if isinstance(fields, dict) else {}, path)
+    if not request[:1].isdigit() and not request.startswith("."):
         raise ParameterError(
             _("there is no rule {word!r}{hint}; rules are {names}, a tolerance such as 0.2, or a TOML file").format(
-                word=word, hint=suggestion(word, list(RULES)), names=", ".join(RULES)
+                word=request, hint=suggestion(request, list(RULES)), names=", ".join(RULES)
             ),
         )
-    return _built({"tolerance": word}, None)
+    return _built({"tolerance": request}, None)
 
 
-def _built(said: Mapping[str, Any], path: Path | None) -> Rule:
+def _built(fields: Mapping[str, Any], path: Path | None) -> Rule:
     try:
-        return Rule.model_validate({"name": "" if path is None else path.stem} | dict(said))
+        return Rule.model_validate({"name": "" if path is None else path.stem} | dict(fields))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))

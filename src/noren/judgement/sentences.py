@@ -134,13 +134,13 @@ def headline_sentence(verdict: Verdict) -> str:
         case Reason.CLASSES_LARGE_ENOUGH:
             return say(name, **values | {"least": _rows(least)})
         case Reason.TOO_MANY_NAMED:
-            worst = max(verdict.evidence, key=lambda one: one.customers)
-            return say(f"{name}.{kind}", **values | _numbers(worst))
+            worst = max(verdict.evidence, key=lambda attempt: attempt.customers)
+            return say(name, **values | _numbers(worst))
         case Reason.BEYOND_CHANCE:
-            worst = next(one for one in verdict.evidence if one.beyond_chance)
+            worst = next(attempt for attempt in verdict.evidence if attempt.beyond_chance)
             return say(name, **values | _numbers(worst))
         case Reason.CLAIM_REFUTED:
-            worst = max(verdict.evidence, key=lambda one: one.rate)
+            worst = max(verdict.evidence, key=lambda attempt: attempt.rate)
             values["others"] = count((table.least or 1) - 1) if table is not None else ""
             return say(f"{name}.{kind}", **values | _numbers(worst))
         case Reason.CLAIM_NOT_KEPT:
@@ -169,7 +169,7 @@ def headline_sentence(verdict: Verdict) -> str:
         case Reason.IDENTIFIED:
             return say(name, columns=listing(list(facts.identifying)))
         case Reason.SINGLED_OUT:
-            column, share = max(facts.alone.items(), key=lambda one: one[1])
+            column, share = max(facts.alone.items(), key=lambda attempt: attempt[1])
             return say(name, share=percent(share), column=column, **values)
         case Reason.NAMED_ONCE:
             k, tolerance = 1.0 if guarantee is None else guarantee.k, float(rule.tolerance)
@@ -191,15 +191,15 @@ def headline_sentence(verdict: Verdict) -> str:
     return say(name, **values)
 
 
-def _numbers(one: AttackEvidence) -> dict[str, str]:
+def _numbers(attempt: AttackEvidence) -> dict[str, str]:
     return {
-        "attack": one.attack,
-        "named": count(one.named),
-        "right": count(one.right),
-        "customers": percent(one.customers),
-        "best_named": count(one.best_named),
-        "best_right": count(one.best_right),
-        "needed": count(one.needed),
+        "attack": attempt.attack,
+        "named": count(attempt.named),
+        "right": count(attempt.right),
+        "customers": percent(attempt.customers),
+        "best_named": count(attempt.best_named),
+        "best_right": count(attempt.best_right),
+        "needed": count(attempt.needed),
     }
 
 
@@ -215,7 +215,7 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
     facts, guarantee, is_safe, failed = verdict.facts, verdict.guarantee, verdict.status.is_safe, verdict.facts.failed
     notes = []
     if not public:
-        best = max(verdict.evidence, key=lambda one: one.customers, default=None)
+        best = max(verdict.evidence, key=lambda item: item.customers, default=None)
         proved = guarantee if verdict.reason == Reason.GUARANTEE and facts.kind == Kind.HISTORY else None
         # attacks may hit more of one period than is expected of its guarantee
         if proved is not None and best is not None and best.customers > proved.bound and facts.periods <= 1:
@@ -231,9 +231,9 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
             notes.append(say("remark.names_unchecked"))
         if verdict.reason in (Reason.ATTACKS_FAILED, Reason.NOBODY_NAMED) and facts.kind != Kind.TABLE:
             # which ways of recoding a history the attacks that failed see through, and which none does
-            tried = [attacks[one.attack].sees_through for one in verdict.evidence if one.attack in attacks]
+            tried = [attacks[item.attack].sees_through for item in verdict.evidence if item.attack in attacks]
             seen = frozenset[Recoding]().union(*tried)
-            through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
+            through, left = ([_(item) for item in Recoding if (item in seen) is there] for there in (True, False))
             sentence = say("remark.seen_through", recodings=listing(through) or say("remark.none"))
             more = [say("remark.not_seen_through", recodings=listing(left))] if left else []
             notes.append(joined(sentence, *more))
@@ -243,8 +243,8 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
         notes.append(say("remark.minimality"))
     if is_safe and facts.exposed and facts.exposed > verdict.rule.tolerance:
         notes.append(say("remark.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed)))
-    if facts.kept:
-        notes.append(say("remark.kept", columns=listing(list(facts.kept))))
+    if facts.kept_identifiers:
+        notes.append(say("remark.kept", columns=listing(list(facts.kept_identifiers))))
     if verdict.status == VerdictStatus.PROVED and guarantee is not None:
         notes.append(say("remark.not_covered_by_noise" if guarantee.by == "noise" else "remark.not_covered"))
     if failed and verdict.status != VerdictStatus.BROKEN and not public:
@@ -252,22 +252,22 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
     return notes
 
 
-def by_chance(one: AttackEvidence, verdict: Verdict) -> bool:
+def by_chance(attempt: AttackEvidence, verdict: Verdict) -> bool:
     """Tell whether chance explains the hits of an attack, at the error level of the rule."""
     guarantee = verdict.guarantee
-    return guarantee is None or class_tail(one.named, one.right, guarantee.k) >= verdict.rule.alpha
+    return guarantee is None or class_tail(attempt.named, attempt.right, guarantee.k) >= verdict.rule.alpha
 
 
-def attack_outcome_text(one: AttackEvidence, verdict: Verdict) -> str:
+def attack_outcome_text(attempt: AttackEvidence, verdict: Verdict) -> str:
     """Return what came of an attack, in values that cannot be read both ways."""
     people = verdict.facts.people
-    values = {"hit": count(round(one.customers * people)), "people": count(people)}
-    if one.exceeds:
+    values = {"hit": count(round(attempt.customers * people)), "people": count(people)}
+    if attempt.exceeds:
         return say("outcome.exceeds", **values)
-    if not one.right:
+    if not attempt.right:
         return say("outcome.nobody")
-    if one.customers > float(verdict.rule.tolerance):
-        if by_chance(one, verdict):
+    if attempt.customers > float(verdict.rule.tolerance):
+        if by_chance(attempt, verdict):
             return say("outcome.by_chance", **values)
         return say("outcome.rare", **values)
     return say("outcome.withstood", **values)
@@ -289,23 +289,23 @@ def cautions(verdict: Verdict) -> list[str]:
 def inferred_sentences(inferred: Iterable[Inferred], rule: Rule) -> list[str]:
     """Return one sentence per threat and secret, for the inference that reveals most."""
     worst: dict[tuple[str, str], Inferred] = {}
-    for one in inferred:
-        key = one.threat, one.about
-        if key not in worst or one.excess > worst[key].excess:
-            worst[key] = one
-    return [_inferred(one, rule) for one in worst.values()]
+    for inference in inferred:
+        key = inference.threat, inference.about
+        if key not in worst or inference.excess > worst[key].excess:
+            worst[key] = inference
+    return [_inferred(inference, rule) for inference in worst.values()]
 
 
-def _inferred(one: Inferred, rule: Rule) -> str:
-    limit, values = rule.limit(one.threat), {"by": one.by, "column": one.about}
-    if one.threat == "membership":
-        judged, chance = one.numbers[f"tpr at {JUDGED_FPR}"], JUDGED_FPR
-        values |= {"rate": percent(judged.value), "area": f"{one.numbers['auc'].value:.2f}"}
+def _inferred(inference: Inferred, rule: Rule) -> str:
+    limit, values = rule.limit(inference.threat), {"by": inference.by, "column": inference.about}
+    if inference.threat == "membership":
+        judged, chance = inference.numbers[f"tpr at {JUDGED_FPR}"], JUDGED_FPR
+        values |= {"rate": percent(judged.value), "area": f"{inference.numbers['auc'].value:.2f}"}
     else:
-        judged, chance = one.numbers["risk"], 0.0
-        values |= {name: percent(one.numbers[name].value) for name in ("success", "control", "risk")}
+        judged, chance = inference.numbers["risk"], 0.0
+        values |= {name: percent(inference.numbers[name].value) for name in ("success", "control", "risk")}
     return say(
-        f"inferred.{one.threat}.{'sure' if judged.low > chance else 'unsure'}",
+        f"inferred.{inference.threat}.{'sure' if judged.low > chance else 'unsure'}",
         low=percent(judged.low),
         high=percent(judged.high),
         chance=percent(chance),
@@ -317,13 +317,17 @@ def _inferred(one: Inferred, rule: Rule) -> str:
 def disclosure_sentences(table: TableFacts) -> list[str]:
     """Return one sentence per sensitive column whose values some classes disclose with certainty."""
     return [
-        say("sensitive.some_class", columns=one.column)
-        if one.certain is None
+        say("sensitive.some_class", columns=disclosure.column)
+        if disclosure.certain is None
         else say(
-            "sensitive.certain", one.certain, disclosed=count(one.certain), people=count(table.rows), column=one.column
+            "sensitive.certain",
+            disclosure.certain,
+            disclosed=count(disclosure.certain),
+            people=count(table.rows),
+            column=disclosure.column,
         )
-        for one in table.disclosures
-        if one.certain != 0
+        for disclosure in table.disclosures
+        if disclosure.certain != 0
     ]
 
 
@@ -332,13 +336,13 @@ def guessed_sentences(table: TableFacts) -> list[str]:
     return [
         say(
             "sensitive.likely",
-            column=one.column,
-            guessed=count(one.likely - one.certain),
+            column=disclosure.column,
+            guessed=count(disclosure.likely - disclosure.certain),
             people=count(table.rows),
             share=percent(LIKELY),
         )
-        for one in table.disclosures
-        if one.certain is not None and one.likely is not None and one.likely > one.certain
+        for disclosure in table.disclosures
+        if disclosure.certain is not None and disclosure.likely is not None and disclosure.likely > disclosure.certain
     ]
 
 

@@ -72,7 +72,7 @@ class Verdict(BaseModel):
             return 1 / self.facts.least if self.facts.least else 0.0
         if self.risk_of == "columns":
             return 1.0 if self.facts.identifying else max(self.facts.alone.values())
-        return max(one.customers for one in self.evidence)
+        return max(attempt.customers for attempt in self.evidence)
 
     @property
     def risk_of(self) -> Literal["guarantee", "classes", "attacks", "columns"] | None:
@@ -107,9 +107,9 @@ class Verdict(BaseModel):
             "sentence": self.sentence,
             "remarks": remarks(self),
             "assumed_unknown": list(self.facts.unknown),
-            "kept": list(self.facts.kept),
+            "kept": list(self.facts.kept_identifiers),
             "rule": self.rule.as_dict(),
-            "evidence": [one.model_dump() for one in self.evidence],
+            "evidence": [entry.model_dump() for entry in self.evidence],
             "guarantee": guarantee,
-            "inferred": [one.model_dump(mode="json") | {"excess": one.excess} for one in self.facts.inferred],
+            "inferred": [entry.model_dump(mode="json") | {"excess": entry.excess} for entry in self.facts.inferred],
         }

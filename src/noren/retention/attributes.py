@@ -19,7 +19,6 @@ import polars as pl
 from noren.data.cells import different, is_generalised
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.errors import ParameterError, SchemaError, ValueInCellError
-from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.tables import Texts
 
@@ -34,7 +33,7 @@ _NEARLY = 1e-6
 _CLASSES = re.compile(r"^(?P<name>.+)=(?P<first>-?[\d.]+)\.\.(?P<last>-?[\d.]+):(?P<step>[\d.]+)$")
 
 
-def class_ends(said: str) -> tuple[str, tuple[float, ...]]:
+def class_ends(text: str) -> tuple[str, tuple[float, ...]]:
     """Return the column and the upper ends of the classes that ``name=first..last:step`` means.
 
     The first class holds everything up to ``first``.
@@ -42,15 +41,15 @@ def class_ends(said: str) -> tuple[str, tuple[float, ...]]:
     >>> class_ends("age=20..35:5")
     ('age', (20.0, 25.0, 30.0, 35.0))
     """
-    found = _CLASSES.match(said)
+    match = _CLASSES.match(text)
     try:
-        first, last, step = (float(found[part]) for part in ("first", "last", "step"))  # type: ignore[index]
+        first, last, step = (float(match[part]) for part in ("first", "last", "step"))  # type: ignore[index]
         count = (last - first) / step
         if not (0 <= count <= _MOST_CLASSES and abs(count - round(count)) < _NEARLY):
-            raise ValueError(said)
+            raise ValueError(text)
     except (TypeError, ValueError, ZeroDivisionError):
-        raise ParameterError(say("classes_not_understood", said=said)) from None
-    return str(found["name"]), tuple(first + step * i for i in range(round(count) + 1))  # type: ignore[index]
+        raise ParameterError(say("classes_not_understood", text=text)) from None
+    return str(match["name"]), tuple(first + step * i for i in range(round(count) + 1))  # type: ignore[index]
 
 
 @dataclass(frozen=True)
@@ -102,10 +101,10 @@ class Attribute:
         has_missing = self.column.domain is not None and MISSING in self.column.domain
         known = numbers.is_not_null().to_numpy()
         filled = numbers.fill_null(self.ends[0]).to_numpy()
-        found = np.searchsorted(np.asarray(self.ends), filled, side="left").astype(np.int64)
-        strange = pl.Series((found >= len(self.ends)) | (~known & (not has_missing)))
+        class_codes = np.searchsorted(np.asarray(self.ends), filled, side="left").astype(np.int64)
+        strange = pl.Series((class_codes >= len(self.ends)) | (~known & (not has_missing)))
         self._reject_unknown_values(values, strange, first_row)
-        return np.where(known, found, len(self.ends)) if has_missing else found
+        return np.where(known, class_codes, len(self.ends)) if has_missing else class_codes
 
     def places(self, values: pl.Series, first_row: int = 1) -> Whole:
         """Return the place of each released value in the list."""
@@ -169,8 +168,7 @@ def attribute_of(
     """
     if ends:
         if column.scale != Scale.RATIO:
-            rule, cure = _("classes are for numbers"), _("leave the column out of --classes")
-            raise ParameterError(rule, cure, column=column.name)
+            raise ParameterError(say("classes are for numbers"), column=column.name)
         labels = [f"≤{ends[0]:g}", *(f"{a + column.grid:g}–{b:g}" for a, b in pairwise(ends))]
         return Attribute(_as_text(column, labels, missing=missing), tuple(ends))
     if column.scale == Scale.NOMINAL:
@@ -181,21 +179,18 @@ def attribute_of(
             raise SchemaError(say("no_domain"), column=column.name)
         made = Attribute(_as_text(column, domain, missing=missing))
     else:
-        rule = cure = ""
+        problem = ""
         if column.type not in (ValueType.INTEGER, ValueType.DECIMAL, ValueType.DATE):
-            rule = _("values of type {type} cannot be perturbed").format(type=column.type)
-            cure = _("use a text, a number or a date")
+            problem = say("values of type {type} cannot be perturbed", type=column.type)
         elif column.minimum is None or column.maximum is None:
-            rule = _("the numbers have no bounds, and no noise protects values without bounds")
-            cure = _("give the column a minimum and a maximum in the schema, or classes (--classes {name}=…)")
+            problem = say("the numbers have no bounds, and no noise protects values without bounds", name=column.name)
         elif missing and column.optional:
-            rule = _("a missing number has no place on a grid")
-            cure = _("put the numbers into classes (--classes {name}=…), or fill it")
+            problem = say("a missing number has no place on a grid", name=column.name)
         elif (_ends(column)[1] - _ends(column)[0]) / column.grid >= _LONGEST_GRID:
-            rule = _("the grid has over {most:,} points").format(most=_LONGEST_GRID)
-            cure = _("declare a larger width, or classes")
-        if rule:
-            raise SchemaError(rule, cure.format(name=column.name), column=column.name)
+            problem = say("the grid has over {most:,} points", most=_LONGEST_GRID)
+
+        if problem:
+            raise SchemaError(problem, column=column.name)
         made = Attribute(column)
     if made.size < 2:
         raise SchemaError(say("one_value"), column=column.name)
@@ -217,4 +212,4 @@ def _ends(column: Column) -> tuple[float, float]:
         return float((low - day_0).days), float((high - day_0).days)
     if isinstance(low, float) and isinstance(high, float):
         return low, high
-    raise SchemaError(say("no_bounds"), column=column.name)
+    raise SchemaError(say("no_bounds", name=column.name), column=column.name)

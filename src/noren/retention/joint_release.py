@@ -120,8 +120,8 @@ def joint(parts: Sequence[JointPart]) -> Joint:
             raise ParameterError(say("other_rows", one=first.name, rows=first.rows, other=part.name, others=part.rows))
     known = {part.digest: part.name for part in reversed(parts) if part.digest is not None}
     if len(known) > 1:
-        one, two = sorted(known.values())[:2]
-        raise ParameterError(say("other_data", one=one, two=two))
+        first_name, second_name = sorted(known.values())[:2]
+        raise ParameterError(say("other_data", one=first_name, two=second_name))
     odds = prod(part.odds for part in parts)
     made = [part for part in parts if part.made]
     proven = len(made) < 2 or all(part.digest is not None for part in made)
@@ -131,7 +131,7 @@ def joint(parts: Sequence[JointPart]) -> Joint:
 def planned_part(name: str, attributes: Sequence[str], rows: int, k: float, rhos: Sequence[float] = ()) -> JointPart:
     """Return a release that is planned with a k: whatever its domains are, ``Π b²`` is ``(k-1)/(R-1)``."""
     if not 1 < k <= rows:
-        raise ParameterError(say("k_cannot_hold", k=k, rows=rows))
+        raise ParameterError.out_of_range("k_cannot_hold", f"{k:g}", f"1 < k <= {rows:,}")
     return JointPart(name, tuple(attributes), rows, (k - 1) / (rows - 1), tuple(rhos), made=False)
 
 
@@ -139,16 +139,16 @@ def part_of_statement(statement: Statement, name: str, digest: str | None = None
     """Return a release that was made, from what it says."""
     if statement.method != "retention":
         raise ParameterError(say("other_method", name=name, method=statement.method))
-    rows, said = statement.notes.get("rows"), statement.notes.get("attributes")
+    rows, listed = statement.notes.get("rows"), statement.notes.get("attributes")
     names, rhos, ratios = list[str](), list[float](), list[float]()
-    for about in said if isinstance(said, list) else ():
+    for about in listed if isinstance(listed, list) else ():
         match about:  # perhaps read from a file, which may say anything
             case {"name": str(attribute), "rho": float() | int() as rho, "values": int(size)} if 0 <= rho <= 1 < size:
                 names.append(attribute)
                 rhos.append(float(rho))
                 ratios.append(least_ratio(float(rho), size))
-    if not isinstance(rows, int) or rows < 2 or not isinstance(said, list) or len(names) < len(said):
-        raise FileError(say("not_said", name=name))
+    if not isinstance(rows, int) or rows < 2 or not isinstance(listed, list) or len(names) < len(listed):
+        raise FileError(say("not_said"), file=name)
     odds = (k_of_ratios(ratios, rows) - 1) / (rows - 1)
     return JointPart(name, tuple(names), rows, odds, tuple(rhos), digest)
 
@@ -159,17 +159,17 @@ def part_in(path: str | Path) -> JointPart:
     file, secret = (path / "statement.json", path / "secret" / "run.json") if path.is_dir() else (path, None)
     kinds = {"method": str, "parameters": dict, "promise": str, "noren": str, "notes": dict}
     read: list[dict[str, Any]] = []
-    for one in (file, secret) if secret is not None and secret.exists() else (file,):
+    for path_read in (file, secret) if secret is not None and secret.exists() else (file,):
         try:
-            content = json.loads(one.read_text(encoding="utf-8"))
+            content = json.loads(path_read.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             content = None
         fits = isinstance(content, dict)
-        if fits and one == file:
+        if fits and path_read == file:
             content = {key: content[key] for key in kinds if key in content}
             fits = "method" in content and all(isinstance(value, kinds[key]) for key, value in content.items())
         if not fits:
-            raise FileError(say("not_a_statement"), file=one)
+            raise FileError(say("not_a_statement"), file=path_read)
         read.append(content)
     digest = read[1].get("digest") if len(read) > 1 else None
     return part_of_statement(Statement(**read[0]), str(path), digest if isinstance(digest, str) else None)

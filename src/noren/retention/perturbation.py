@@ -71,17 +71,17 @@ class Perturbation:
     @cached_property
     def channels(self) -> list[Channel]:
         """What kernels need to know of each attribute's perturbation."""
-        found: list[Channel] = []
+        channels: list[Channel] = []
         for at, (attribute, rho) in enumerate(zip(self.attributes, self.rhos, strict=True)):
             if not attribute.numeric:
-                found.append(rho)
+                channels.append(rho)
                 continue
             if attribute.size > _LONGEST_MATRIX:
                 raise ParameterError(
                     say("grid_too_long", size=attribute.size, most=_LONGEST_MATRIX), column=attribute.name
                 )
-            found.append(laplace(attribute.size, self.decay(at)))
-        return found
+            channels.append(laplace(attribute.size, self.decay(at)))
+        return channels
 
     def only(self, places: Sequence[int]) -> Perturbation:
         """Return what was done to some of the attributes."""
@@ -126,16 +126,16 @@ class Perturbation:
         return [self._moved(at, column, uniform) for at, column in enumerate(codes)]
 
     def _moved(self, at: int, codes: Whole, uniform: Callable[[int], Real]) -> Whole:
-        attribute, one = self.attributes[at], uniform(2 * at)
+        attribute, draws = self.attributes[at], uniform(2 * at)
         if attribute.numeric:
-            return moved(codes, attribute.size, self.decay(at), one)
-        return replaced(codes, attribute.size, self.rhos[at], one, uniform(2 * at + 1))
+            return moved(codes, attribute.size, self.decay(at), draws)
+        return replaced(codes, attribute.size, self.rhos[at], draws, uniform(2 * at + 1))
 
     def _uniform(self, rows: int, seed: int, first: int = 0, places: Whole | None = None) -> Callable[[int], Real]:
         """Return what draws the numbers of each stream for so many rows, or for those at ``places``."""
         # a number of this perturbation's own, so that another one under the same seed draws other noise
-        said = json.dumps(self.notes()["attributes"], sort_keys=True).encode()
-        draw = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little")
+        attributes_text = json.dumps(self.notes()["attributes"], sort_keys=True).encode()
+        draw = int.from_bytes(hashlib.blake2b(attributes_text, digest_size=8).digest(), "little")
         if places is None:
             return lambda stream: uniforms(rows, seed=seed, draw=draw, stream=stream, first=first)
         return lambda stream: uniforms_at(places, seed=seed, draw=draw, stream=stream)
@@ -156,24 +156,24 @@ class Perturbation:
 
     def notes(self) -> dict[str, Any]:
         """Return what a statement says: enough to reconstruct, with the schema of the public part."""
-        said = []
+        attribute_notes = []
         for at, (attribute, rho) in enumerate(zip(self.attributes, self.rhos, strict=True)):
             about: dict[str, Any] = {"name": attribute.name, "values": attribute.size, "rho": rho}
             if attribute.numeric:
                 about["decay"] = self.decay(at)
             if attribute.ends:
                 about["ends"] = list(attribute.ends)
-            said.append(about)
-        return {"attributes": said}
+            attribute_notes.append(about)
+        return {"attributes": attribute_notes}
 
 
 def perturbation_of(schema: Schema, statement: Statement) -> Perturbation:
     """Return how a release was perturbed, from what its statement and the schema of its public part say."""
-    said = statement.notes.get("attributes")
-    if statement.method != "retention" or not isinstance(said, list) or not said:
+    attribute_notes = statement.notes.get("attributes")
+    if statement.method != "retention" or not isinstance(attribute_notes, list) or not attribute_notes:
         raise ParameterError(say("not_retention"))
     attributes, rhos = [], []
-    for about in said:
+    for about in attribute_notes:
         fits = isinstance(about, dict) and isinstance(about.get("name"), str)
         rho = about.get("rho") if fits else None
         ends = about.get("ends", []) if fits else None

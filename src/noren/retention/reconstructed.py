@@ -15,7 +15,7 @@ from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.reconstruction.estimates import CellIntervals
 from noren.kernels.reconstruction.pairs import Pair, tree_records, whole_cells
-from noren.retention.perturbation import Perturbation
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation
 
 _AT_ONCE = 1 << 20
 
@@ -67,7 +67,7 @@ class ObservedRecords:
         """Return the codes of every single record."""
         return [codes if self.counts is None else np.repeat(codes, self.counts) for codes in self.codes]
 
-    def dealt(self, folds: int, generator: np.random.Generator) -> Callable[[Sequence[int]], Real]:
+    def in_folds(self, folds: int, generator: np.random.Generator) -> Callable[[Sequence[int]], Real]:
         """Deal the records into folds, one after another; return what counts the table of some attributes in each."""
         if self.counts is None:
             fold = generator.integers(0, folds, self.rows)
@@ -145,9 +145,9 @@ class WholeReconstruction(Reconstruction):
         """Return the table of some attributes, in the order of ``names``."""
         places = [self.perturbation.names.index(name) for name in names]
         left = [a for a in range(self.table.ndim) if a not in places]
-        kept: Real = self.table.sum(axis=tuple(left))
+        margin: Real = self.table.sum(axis=tuple(left))
         order = sorted(places)
-        return np.transpose(kept, [order.index(p) for p in places])
+        return np.transpose(margin, [order.index(p) for p in places])
 
     def records(self, seed: int = 0) -> pl.DataFrame:
         """Return whole records: cells rounded so that they add up."""
@@ -194,12 +194,8 @@ class WideReconstruction(Reconstruction):
     @property
     def table(self) -> Real:
         """There is none: it would have too many cells."""
-        raise ParameterError(
-            _(
-                "the cross tabulation would have {cells:,} cells; ask for the table of one or two "
-                "attributes, or reconstruct fewer of them"
-            ).format(cells=self.perturbation.cells),
-        )
+        text = _("the cross tabulation would have {cells:,} cells; choose fewer attributes (at most {most:,} cells)")
+        raise ParameterError(text.format(cells=self.perturbation.cells, most=LARGEST_TABLE))
 
     def margin(self, names: Sequence[str]) -> Real:
         """Return the table of one attribute, or of two in the order of ``names``."""
@@ -213,9 +209,9 @@ class WideReconstruction(Reconstruction):
                     "attributes alone (--attributes)"
                 ),
             )
-        one, two = sorted(places)
-        table = self.pairs[one, two] * self.rows
-        return table if places[0] == one else table.T
+        first, second = sorted(places)
+        table = self.pairs[first, second] * self.rows
+        return table if places[0] == first else table.T
 
     def records(self, seed: int = 0) -> pl.DataFrame:
         """Return whole records drawn from the tree; the tables of its links are rounded so that they add up."""
@@ -240,14 +236,14 @@ class WideReconstruction(Reconstruction):
         parts = []
         for (a, b), shares, within in tables:
             down, across = (np.asarray(c) for c in np.unravel_index(np.arange(shares.size), shares.shape))
-            said = {
+            columns = {
                 "first": pl.Series([names[a]]).extend_constant(names[a], shares.size - 1),
                 "first_value": pl.Series(labels[a]).gather(down),
                 "second": pl.Series([names[b]]).extend_constant(names[b], shares.size - 1),
                 "second_value": pl.Series(labels[b]).gather(across),
                 "records": pl.Series((shares * self.rows).ravel()),
             }
-            parts.append(pl.DataFrame(said).with_columns(_ends(within)))
+            parts.append(pl.DataFrame(columns).with_columns(_ends(within)))
         return pl.concat(parts)
 
 

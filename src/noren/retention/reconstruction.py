@@ -97,13 +97,13 @@ def reconstruct_observed(
     unknown = [name for name in attributes if name not in whole.names]
     if unknown:
         raise ParameterError(say("unknown_attribute", name=unknown[0], names=", ".join(whole.names)))
-    if len(set(attributes)) < len(attributes):
-        raise ParameterError(say("named_twice"))
+    if twice := [name for name in attributes if attributes.count(name) > 1]:
+        raise ParameterError(say("named_twice", name=twice[0]))
     chosen = stated_model(statement, model)
     made = whole.only([whole.names.index(name) for name in attributes or whole.names])
     if made.cells > LARGEST_TABLE:
         return reconstruct_widely(made, look(made), chosen, bootstrap=bootstrap, seed=seed, progress=progress)
-    kept = [tuple(made.names.index(name) for name in some) for some in interactions] or pairs(len(made.names))
+    terms = [tuple(made.names.index(name) for name in some) for some in interactions] or pairs(len(made.names))
     y = look(made).table(range(len(made.names)))
 
     def worked_out(place: Place) -> WholeReconstruction:  # on arrays that are put where the work is to be done
@@ -114,7 +114,7 @@ def reconstruct_observed(
             made.channels,
             chosen,
             generator,
-            interactions=kept,
+            interactions=terms,
             epsilon=epsilon,
             report=lambda done: progress(done * share, _("reconstructing")),
             place=place,
@@ -124,8 +124,8 @@ def reconstruct_observed(
         draws = np.random.Generator(np.random.Philox(key=[seed, 1 << 32]))
         own = {}
         for a, (name, channel) in enumerate(zip(made.names, made.channels, strict=True)):
-            seen, found = margin(y, a, y.ndim), margin(table, a, y.ndim)
-            own[name] = cell_intervals(seen, [channel], found, draws, bootstrap)
+            seen, estimated_margin = margin(y, a, y.ndim), margin(table, a, y.ndim)
+            own[name] = cell_intervals(seen, [channel], estimated_margin, draws, bootstrap)
         within = cell_intervals(
             y, made.channels, table, draws, bootstrap, lambda done: progress((1 + done) / 2, _("drawing again")), place
         )
@@ -144,8 +144,8 @@ def stated_model(statement: Statement, model: Model | None = None) -> Model:
     >>> stated_model(Statement("retention", {"reconstruct": "em"})), stated_model(Statement("retention"), "ml")
     ('em', 'ml')
     """
-    told = statement.parameters.get("reconstruct", "auto")
-    return model or (told if told in MODELS else "auto")
+    requested = statement.parameters.get("reconstruct", "auto")
+    return model or (requested if requested in MODELS else "auto")
 
 
 def estimated(
@@ -175,10 +175,10 @@ def estimated(
             return plain(maximum_likelihood(place(y), placed)[0]), {}
         case "loglinear":
             start = independent(y, channels)
-            kept = list(interactions) or pairs(y.ndim)
-            if not kept:
+            terms = list(interactions) or pairs(y.ndim)
+            if not terms:
                 return start, {}
-            return plain(next(em_path(place(y), placed, place(start), [_LOG_LINEAR_STEPS], kept))), {}
+            return plain(next(em_path(place(y), placed, place(start), [_LOG_LINEAR_STEPS], terms))), {}
         case "auto":
             if y.size <= LARGEST_AUTO:
                 chosen = automatic(y, channels, generator, report, place)
@@ -187,8 +187,11 @@ def estimated(
             cells = np.flatnonzero(y)
             dealt = generator.multinomial(np.rint(y.ravel()[cells]).astype(np.int64), np.full(FOLDS, 1 / FOLDS))
             folds = [ObservedRecords(np.unravel_index(cells, y.shape), y.shape, counts) for counts in dealt.T]
-            found = margins(lambda some: np.stack([fold.table(some) for fold in folds]), channels, y.shape, report)
-            table = tree_table([one[-1] for one in found.own], {pair: found.pairs[pair][-1] for pair in found.links})
+            fitted = margins(lambda some: np.stack([fold.table(some) for fold in folds]), channels, y.shape, report)
+            table = tree_table(
+                [tables[-1] for tables in fitted.own],
+                {pair: fitted.pairs[pair][-1] for pair in fitted.links},
+            )
             return table * float(y.sum()), {TREE: 1.0}
 
 
@@ -240,20 +243,20 @@ def reconstruct_widely(
         progress(done * share, _("reconstructing"))
 
     if accelerator is not None:
-        found = _likeliest(accelerator, made, seen, report)
+        estimate = _likeliest(accelerator, made, seen, report)
     else:
-        found = _estimate(made, seen, model, np.random.Generator(np.random.Philox(key=[seed, 0])), report)
+        estimate = _estimate(made, seen, model, np.random.Generator(np.random.Philox(key=[seed, 0])), report)
     if not bootstrap:
-        return found
+        return estimate
     generator = np.random.Generator(np.random.Philox(key=[seed, 1 << 32]))
     within: dict[tuple[int, ...], CellIntervals] = {}
-    tables = {(a,): own for a, own in enumerate(found.own)} | dict(found.pairs)
+    tables = {(a,): own for a, own in enumerate(estimate.own)} | dict(estimate.pairs)
     for at, (some, shares) in enumerate(tables.items(), start=1):
         channels = [made.channels[a] for a in some]
-        within[some] = cell_intervals(seen.table(some), channels, shares * found.rows, generator, bootstrap)
+        within[some] = cell_intervals(seen.table(some), channels, shares * estimate.rows, generator, bootstrap)
         progress((1 + at / len(tables)) / 2, _("drawing again"))
     own = {name: within[a,] for a, name in enumerate(made.names)}
-    return replace(found, own_intervals=own, pair_intervals={pair: within[pair] for pair in found.pairs})
+    return replace(estimate, own_intervals=own, pair_intervals={pair: within[pair] for pair in estimate.pairs})
 
 
 def _estimate(
@@ -265,11 +268,14 @@ def _estimate(
 ) -> WideReconstruction:
     rows, sizes = seen.rows, made.sizes
     if model == "auto":
-        found = margins(seen.dealt(FOLDS, generator), made.channels, sizes, report)
-        clear = sorted((-share, pair) for pair, share in found.dependence.items() if share >= 0.01)
+        fitted = margins(seen.in_folds(FOLDS, generator), made.channels, sizes, report)
+        clear = sorted((-share, pair) for pair, share in fitted.dependence.items() if share >= 0.01)
         made_of = {" × ".join(made.names[a] for a in pair): -share for share, pair in clear}
-        own, pairs = [one[-1] for one in found.own], {pair: table[-1] for pair, table in found.pairs.items()}
-        return WideReconstruction(made, model, rows, own, pairs, found.links, made_of=made_of)
+        own, pairs = (
+            [tables[-1] for tables in fitted.own],
+            {pair: table[-1] for pair, table in fitted.pairs.items()},
+        )
+        return WideReconstruction(made, model, rows, own, pairs, fitted.links, made_of=made_of)
     every, people = list(combinations(range(len(sizes)), 2)), max(rows, 1)
     own = [seen.table((a,)) / people for a in range(len(sizes))]
     if model == "none":
