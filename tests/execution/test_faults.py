@@ -32,20 +32,16 @@ if TYPE_CHECKING:
         ("[PYTHON_VERSION_MISMATCH] Python in worker", ClusterError, "workers run another Python than this one"),
         ("ExecutorLostFailure (executor 3 exited)", ClusterError, "workers ended in the middle of the work"),
         ("Job aborted: java.lang.OutOfMemoryError: Java heap", ClusterError, "workers ended in the middle"),
-        (
-            "java.lang.OutOfMemoryError: Java heap space",
-            ClusterError,
-            "Spark's driver has too little memory for this",
-        ),
+        ("java.lang.OutOfMemoryError: Java heap space", ClusterError, "Spark's driver has too little memory for this"),
         ("noren.errors.FileError: a.parquet: it is odd\n", FileError, "a.parquet: it is odd"),
         ("[FAILED_READ_FILE] x", FileError, "the files of the folder do not have the same columns"),
         ("\nsomething else\nat line 3", ClusterError, "Spark stopped: something else"),
     ],
 )
-def test_told_in_one_line(words: str, kind: type[NorenError], said: str) -> None:
+def test_told_in_one_line(words: str, kind: type[NorenError], message: str) -> None:
     error = explain_error(words)
     assert type(error) is kind
-    assert str(error).startswith(said)
+    assert str(error).startswith(message)
     assert "\n" not in str(error)
 
 

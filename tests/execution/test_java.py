@@ -41,8 +41,6 @@ def test_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match=r"Spark needs Java, and there is none; install Java 17"):
         java_home()
 
-
-def test_a_folder_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ParameterError, match="the Java that JAVA_HOME names does not run"):
         java_home()

@@ -65,25 +65,26 @@ def consistent_pairs(
     known = original.map(kernel, into | {"customer": pl.String(), ROW: pl.Int64()})
     known = keep(known.withColumnRenamed("v0", "item"))
     classes = keep(classes_of(public))
-    shown = _public_rows(public, columns).join(
-        classes.select("history", "rows", f.col("pseudonym").alias("whose")), f.col("pseudonym") == f.col("whose")
+    public_rows = _public_rows(public, columns).join(
+        classes.select("history", "rows", f.col("pseudonym").alias("whose")),
+        f.col("pseudonym") == f.col("whose"),
     )
     cells = [
         f.col(f"s{at}") if column.scale == Scale.NOMINAL else f.struct(f"l{at}", f"h{at}")
         for at, column in enumerate(columns)
     ]
     number = f.row_number().over(Window.partitionBy("history").orderBy(*cells))
-    shown = keep(shown.withColumn("said", number).drop("pseudonym", "whose"))
+    public_rows = keep(public_rows.withColumn("said", number).drop("pseudonym", "whose"))
     many = known.groupBy("customer").agg(f.count(f.lit(1)).alias("many"))
     if witnesses is None:
-        asked = _asked(shown, known, many, columns, (fits, speaks), keep)
+        candidates = _candidates(public_rows, known, many, columns, (fits, speaks), keep)
     else:
-        asked = witnesses.join(classes.select("history", "rows"), "history")
-    might = asked.distinct().join(many, "customer").filter("many >= rows").select("history", "customer", "rows")
+        candidates = witnesses.join(classes.select("history", "rows"), "history")
+    might = candidates.distinct().join(many, "customer").filter("many >= rows").select("history", "customer", "rows")
     might = keep(might)
     settled = f.lit(witnesses is None) & (f.col("rows") == 1)  # what was asked for was all that the history says
     alone, others = (might.filter(which).select("history", "customer") for which in (settled, ~settled))
-    speaking = shown.filter(speaks)
+    speaking = public_rows.filter(speaks)
     need = speaking.groupBy("history").agg(f.count(f.lit(1)).alias("need"))
     # public rows beside the rows of their customers that fit them; looked up by item, where they say any
     beside, pair = speaking.join(others, "history"), ["history", "customer"]
@@ -141,17 +142,17 @@ def _row_tests(columns: list[Column]) -> tuple[Expression, Expression]:
     A blank fits what is suppressed.
     """
     silent = [f.col(f"s{at}" if c.scale == Scale.NOMINAL else f"l{at}").isNull() for at, c in enumerate(columns)]
-    asked: list[Expression] = [f.lit(True)]
+    tests: list[Expression] = [f.lit(True)]
     for at, column in list(enumerate(columns))[1:]:
         value = f.col(f"v{at}")
         inside = (value >= f.col(f"l{at}")) & (value <= f.col(f"h{at}"))
         allowed = f.array_contains(f"s{at}", value) if column.scale == Scale.NOMINAL else inside
-        asked.append(silent[at] | f.coalesce(allowed, f.lit(False)))
-    return reduce(and_, asked), ~reduce(and_, silent)
+        tests.append(silent[at] | f.coalesce(allowed, f.lit(False)))
+    return reduce(and_, tests), ~reduce(and_, silent)
 
 
-def _asked(
-    shown: DataFrame,
+def _candidates(
+    public_rows: DataFrame,
     known: DataFrame,
     customers: DataFrame,
     columns: list[Column],
@@ -161,22 +162,22 @@ def _asked(
     """Return who is asked for at all: customers with a row that fits the most telling row of a history."""
     placed, stretches = _stretches(known, columns, keep)
     often = known.filter("item IS NOT NULL").groupBy("item").agg(f.count(f.lit(1)).alias("often"))
-    listed = shown.select("history", "said", f.explode("s0").alias("item")).join(f.broadcast(often), "item")
+    listed = public_rows.select("history", "said", f.explode("s0").alias("item")).join(f.broadcast(often), "item")
     by_item = listed.groupBy("history", "said").agg(f.sum("often").alias("often"))
-    ways = _ways(shown.join(by_item, ["history", "said"], "left").fillna(0, ["often"]), stretches)
+    ways = _lookups(public_rows.join(by_item, ["history", "said"], "left").fillna(0, ["often"]), stretches)
     best = ways.groupBy("history").agg(f.min(f.struct("allowed", "said", "way", "first", "last")).alias("best"))
-    asked = keep(shown.join(best.select("history", "best.*"), ["history", "said"]))
-    (fits, speaks), kept = tests, ["history", "customer", "rows"]
+    telling_rows = keep(public_rows.join(best.select("history", "best.*"), ["history", "said"]))
+    (fits, speaks), columns_out = tests, ["history", "customer", "rows"]
     fits = fits & (f.col("s0").isNull() | f.coalesce(f.array_contains("s0", f.col("item")), f.lit(False)))
-    named = asked.filter("way = 0").withColumn("looked", f.explode("s0"))
-    found = named.join(placed, f.col("looked") == f.col("item")).filter(fits).select(kept)
+    named = telling_rows.filter("way = 0").withColumn("looked", f.explode("s0"))
+    candidates = named.join(placed, f.col("looked") == f.col("item")).filter(fits).select(columns_out)
     for at in stretches:
-        covered = asked.filter(f.col("way") == at).withColumn("looked", f.explode(f.sequence("first", "last")))
+        covered = telling_rows.filter(f.col("way") == at).withColumn("looked", f.explode(f.sequence("first", "last")))
         beside = covered.join(placed, f.col("looked") == f.col(f"b{at}")).filter(fits)
-        found = found.unionByName(beside.select(kept))
-    others = asked.filter("way < 0")
-    beside = others.filter(speaks).crossJoin(placed).filter(fits).select(kept)
-    return found.unionByName(beside).unionByName(others.filter(~speaks).crossJoin(customers).select(kept))
+        candidates = candidates.unionByName(beside.select(columns_out))
+    others = telling_rows.filter("way < 0")
+    beside = others.filter(speaks).crossJoin(placed).filter(fits).select(columns_out)
+    return candidates.unionByName(beside).unionByName(others.filter(~speaks).crossJoin(customers).select(columns_out))
 
 
 def _stretches(known: DataFrame, columns: list[Column], keep: Keep) -> tuple[DataFrame, dict[int, tuple[Real, Whole]]]:
@@ -185,9 +186,9 @@ def _stretches(known: DataFrame, columns: list[Column], keep: Keep) -> tuple[Dat
     """
     at = [place for place, column in enumerate(columns) if column.scale != Scale.NOMINAL]
     shares = [i / _CUTS for i in range(1, _CUTS)]
-    asked = [f.percentile_approx(f"v{place}", shares, 10 * _CUTS) for place in at]
-    found = (known.agg(*asked).first() if asked else None) or [()] * len(at)
-    cuts = {place: np.unique(np.array(some or (), dtype=np.float64)) for place, some in zip(at, found, strict=True)}
+    quantiles = [f.percentile_approx(f"v{place}", shares, 10 * _CUTS) for place in at]
+    bounds = (known.agg(*quantiles).first() if quantiles else None) or [()] * len(at)
+    cuts = {place: np.unique(np.array(some or (), dtype=np.float64)) for place, some in zip(at, bounds, strict=True)}
     placed = map_blocks(
         known,
         lambda block: block.with_columns(_places(some, block[f"v{at}"]).alias(f"b{at}") for at, some in cuts.items()),
@@ -208,7 +209,7 @@ def _places(cuts: Real, values: pl.Series) -> pl.Series:
     return pl.select(pl.when(values.is_not_null()).then(pl.Series(places, dtype=pl.Int32))).to_series()
 
 
-def _ways(shown: DataFrame, stretches: dict[int, tuple[Real, Whole]]) -> DataFrame:
+def _lookups(public_rows: DataFrame, stretches: dict[int, tuple[Real, Whole]]) -> DataFrame:
     """Return for each public row how to look up who fits it: the column that allows the fewest known rows.
 
     ``way`` is 0 for the item, the place of another column, or -1 where the row says nothing.
@@ -236,8 +237,8 @@ def _ways(shown: DataFrame, stretches: dict[int, tuple[Real, Whole]]) -> DataFra
             allowed=pl.Series(least), way=pl.Series(way), first=pl.Series(first), last=pl.Series(last)
         )
 
-    told = shown.select("history", "said", "often", f.col("s0").isNull().alias("silent"), *names)
-    return map_blocks(told, kernel, into)
+    lookups = public_rows.select("history", "said", "often", f.col("s0").isNull().alias("silent"), *names)
+    return map_blocks(lookups, kernel, into)
 
 
 def _matchable(block: pl.DataFrame) -> pl.DataFrame:
@@ -303,6 +304,6 @@ def class_sizes(public: ClusterRecords) -> tuple[Whole, Whole]:
 
     The sizes add up to the pseudonyms, so of n pseudonyms there are at most √(2n) different ones.
     """
-    found = classes_of(public).groupBy("sharing").count().orderBy("sharing").collect()
-    sizes, times = ([int(row[at]) for row in found] for at in range(2))
+    rows = classes_of(public).groupBy("sharing").count().orderBy("sharing").collect()
+    sizes, times = ([int(row[at]) for row in rows] for at in range(2))
     return np.array(sizes, dtype=np.int64), np.array(times, dtype=np.int64)

@@ -65,7 +65,7 @@ def named(units: DataFrame, count: int, seed: int) -> DataFrame:
 # --- histories whose rows stay rows: cells are edited, rows deleted, names replaced ----------------------------------
 
 
-def nobodys_rows(records: ClusterRecords) -> dict[str, Any]:
+def ownerless_notes(records: ClusterRecords) -> dict[str, Any]:
     """Return what a statement notes of rows that nobody owns, as ``noren.data.compatibility`` does on one machine."""
     count = records.frame.filter(records.column(Role.CUSTOMER).isNull()).count()
     return {"rows_without_customer": count} if count else {}
@@ -80,16 +80,16 @@ def under_pseudonyms(
     """
     known = named(*customers_of(original), seed) if names is None else names
     renamed = rows.replaced(Role.CUSTOMER, known.select(CUSTOMER, NAME))
-    return ClusterRelease(original, renamed, behind(known), statement, seed, original.rows)
+    return ClusterRelease(original, renamed, owners_of(known), statement, seed, original.rows)
 
 
-def behind(names: DataFrame, public: ClusterRecords | None = None) -> DataFrame:
+def owners_of(names: DataFrame, public: ClusterRecords | None = None) -> DataFrame:
     """Return who is behind each pseudonym; given public rows, behind each that they have."""
     pairs = names.selectExpr(f"{NAME} AS pseudonym", f"{CUSTOMER} AS customer")
     if public is None:
         return pairs
-    shown = public.frame.select(public.column(Role.CUSTOMER).alias("pseudonym")).distinct()
-    return pairs.join(shown, "pseudonym", "left_semi")
+    public_pseudonyms = public.frame.select(public.column(Role.CUSTOMER).alias("pseudonym")).distinct()
+    return pairs.join(public_pseudonyms, "pseudonym", "left_semi")
 
 
 # --- periods: the names that :mod:`noren.data.periods` gives, as expressions -----------------------------------------
@@ -115,8 +115,8 @@ def reject_empty_periods(method: MethodByPeriod, records: ClusterRecords) -> dat
     method.days_of(records.rowless())
     if method.period != "custom":
         return None
-    found = records.frame.select(records.column(Role.DATE).cast("date").alias("day")).distinct().dropna()
-    days = sorted(row["day"] for row in found.collect())  # as many as a calendar has
+    distinct_days = records.frame.select(records.column(Role.DATE).cast("date").alias("day")).distinct().dropna()
+    days = sorted(row["day"] for row in distinct_days.collect())  # as many as a calendar has
     date_column = records.schema.role(Role.DATE).name
     blanks = {name: pl.Series(name, [None] * len(days), dtype=dtype) for name, dtype in records.types.items()}
     dates = pl.Series(date_column, days, dtype=pl.Date).cast(records.types[date_column])
@@ -146,8 +146,8 @@ def key_of_row(frame: DataFrame, keys: Sequence[str], number: int, *, few: int =
             f.count(at), f.min(at), f.max(at), f.percentile_approx(at, shares, 10 * _CUTS)
         ).first() or (0, None, None, ())
         if count <= few:
-            found = sorted(tuple(row) for row in frame.select(*keys).collect())
-            return found[number - 1]
+            rows_in_order = sorted(tuple(row) for row in frame.select(*keys).collect())
+            return rows_in_order[number - 1]
         if low == high:
             left.pop(0)
             continue

@@ -54,7 +54,7 @@ class OriginalInput:
     schema: Schema
     path: str | Path | None = None
     records: Records | None = None
-    said: Sequence[str] = ()
+    remarks: Sequence[str] = ()
     questions: Sequence[Question] = ()
     opened: Any = field(default=None, repr=False)
 
@@ -140,7 +140,7 @@ class Engine:
     def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> OriginalInput:
         """Open an original; ``how`` is as in :func:`noren.data.reading.read`."""
         answer = read(path, schema, **how)
-        return OriginalInput(answer.data.schema, path, answer.data, answer.said, answer.questions)
+        return OriginalInput(answer.data.schema, path, answer.data, answer.notes, answer.questions)
 
     def load(self, path: str | Path, original: OriginalInput, *, in_order: bool = False) -> ReleaseInput:
         """Open a release: a folder or a published file, which may stand ``in_order``, row for row as the original."""
@@ -152,9 +152,9 @@ class Engine:
     def limits(self, original: OriginalInput, **limits: Any) -> dict[str, Any]:
         """Return what limits an attacker (known, knowledge, item_prefix, seed), checked, for :meth:`attack`."""
         known = limits.get("known")
-        found = limits | {"known": None if known is None else read(known, original.schema).data}
-        api.attackers_knowledge(original.rows, **found)
-        return found
+        checked = limits | {"known": None if known is None else read(known, original.schema).data}
+        api.attackers_knowledge(original.rows, **checked)
+        return checked
 
     def protect(
         self,
@@ -229,8 +229,8 @@ class Engine:
         if parquet:
             files = sorted(Path(path).glob("*.parquet"))
             return {file.stem: Guess(file.stem, pl.read_parquet(file)) for file in files}
-        found = read_guesses(path, original.rows)
-        return {name: Guess(name, file.pairs, {UNLISTED: file.unlisted}) for name, file in found.items()}
+        files_by_name = read_guesses(path, original.rows)
+        return {name: Guess(name, file.pairs, {UNLISTED: file.unlisted}) for name, file in files_by_name.items()}
 
     def write_guess(
         self, guess: Guess, out: str | Path, original: OriginalInput, release: ReleaseInput, *, parquet: bool = False
@@ -243,8 +243,8 @@ class Engine:
         if guess.answers is not guess.pairs:
             listed = folder / f"{guess.attack}.candidates.parquet"
             files["candidates_file"] = str(write_candidates(guess.pairs, listed))
-        shown = release.whole.public if release.public is None else release.public
-        files["file"] = str(write_guess(guess.answers, folder / f"{guess.attack}.csv", original.rows, shown))
+        public = release.whole.public if release.public is None else release.public
+        files["file"] = str(write_guess(guess.answers, folder / f"{guess.attack}.csv", original.rows, public))
         return files
 
     def counts(self, original: OriginalInput, release: ReleaseInput) -> ReleaseCounts:
@@ -258,12 +258,12 @@ class Engine:
         return protect_file(path, out, method, schema, **how)
 
     def reconstruct(
-        self, release: str | Path, *, progress: Progress = silent, **asked: Any
+        self, release: str | Path, *, progress: Progress = silent, **options: Any
     ) -> tuple[Reconstruction, Schema]:
         """Estimate the table before perturbation; return it with the schema of the public part."""
         loaded = Release.load(release)
         with choice.using(self._chosen):
-            return api.reconstruct(loaded, progress=progress, **asked), loaded.public.schema
+            return api.reconstruct(loaded, progress=progress, **options), loaded.public.schema
 
     def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
         """Return the digest of a release's public rows, and how many they are; one block is held at a time."""
@@ -362,7 +362,7 @@ class ReleaseCounts:
             return self.secret.original_rows if self.has_secret else self.rows
         return int(self.secret.pseudonyms["customer"].n_unique()) if self.has_secret else 0
 
-    def shown(self) -> list[Column]:
+    def nonempty_columns(self) -> list[Column]:
         """Return the columns of which some row says something."""
         return [c for c in self.schema.columns if self._public.frame[c.name].null_count() < self.rows]
 
@@ -398,11 +398,11 @@ class ReleaseCounts:
 
     def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
         """Return the smallest class of rows alike in ``known``, and the sensitive columns that some class tells."""
-        found = table_classes(self._table, list(known))
-        least = None if found.sizes.is_empty() else int(found.sizes.min())  # type: ignore[arg-type]
-        rows = self._table.frame.select(sensitive).with_columns(found.class_of.alias("\0class")).drop_nulls("\0class")
-        told = rows.group_by("\0class").agg((pl.all().n_unique() == 1) & (pl.all().null_count() == 0))
-        return least, [name for name in sensitive if told[name].any()]
+        classes = table_classes(self._table, list(known))
+        least = None if classes.sizes.is_empty() else int(classes.sizes.min())  # type: ignore[arg-type]
+        rows = self._table.frame.select(sensitive).with_columns(classes.class_of.alias("\0class")).drop_nulls("\0class")
+        uniform = rows.group_by("\0class").agg((pl.all().n_unique() == 1) & (pl.all().null_count() == 0))
+        return least, [name for name in sensitive if uniform[name].any()]
 
     def different(self, names: Sequence[str]) -> int:
         """Return how many classes of rows there are that are alike in these columns."""

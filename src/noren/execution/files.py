@@ -43,19 +43,19 @@ if TYPE_CHECKING:
 say = Texts(__name__)
 
 
-def address_of(given: str | Path) -> str:
+def address_of(path: str | Path) -> str:
     """Return an address as it was meant: a path takes one of the slashes of ``s3a://bucket/data``.
 
     >>> address_of(Path("s3a://bucket/data")), address_of(Path("hdfs://node:8020/data")), address_of(Path("data/"))
     ('s3a://bucket/data', 'hdfs://node:8020/data', 'data')
     """
-    text = str(given).rstrip("/")
-    found = re.match(r"([a-z][a-z0-9+.-]+):/+(.*)", text)
-    if not found or found[1] == "file":
+    text = str(path).rstrip("/")
+    match = re.match(r"([a-z][a-z0-9+.-]+):/+(.*)", text)
+    if not match or match[1] == "file":
         return text
-    host = found[2].split("/", 1)[0]
-    named = found[1] != "hdfs" or "." in host or ":" in host  # hdfs:/data is a folder of the cluster's own system
-    return f"{found[1]}://{'' if named else '/'}{found[2]}"
+    host = match[2].split("/", 1)[0]
+    named = match[1] != "hdfs" or "." in host or ":" in host  # hdfs:/data is a folder of the cluster's own system
+    return f"{match[1]}://{'' if named else '/'}{match[2]}"
 
 
 def is_local(address: str | Path) -> bool:
@@ -136,7 +136,7 @@ def written_whole(
     if is_local(out):
         require_free_path(local_path(out), replace=replace)
     elif target.exists() and not replace:
-        raise OutputError(_("{folder} is there already; choose another, or use --force").format(folder=out))
+        raise OutputError(say("{folder} is there already; choose another, or use --force", path=out))
     parent, _slash, name = target.address.rpartition("/")
     aside = ClusterPath(session, f"{parent}/.{name}.{uuid4().hex[:12]}")
     try:
@@ -144,7 +144,7 @@ def written_whole(
         if replace and target.exists():
             target.remove()
         if not aside._system.rename(aside._path, target._path):
-            raise OutputError(_("{folder} cannot be put in place").format(folder=target.address))
+            raise OutputError(say("{folder} cannot be put in place", folder=target.address))
     finally:
         aside.remove()
 
@@ -182,9 +182,9 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
     names, file = schema.names, str(address)
 
     def typed(block: pl.DataFrame) -> pl.DataFrame:
-        given = block.select(pl.col(f"c{at}").alias(name) for at, name in enumerate(names))
+        cells = block.select(pl.col(f"c{at}").alias(name) for at, name in enumerate(names))
         place = CellPlace(file, int(block[ROW][0]) + 1)
-        return as_cells(parse_values(given, schema, place), names).with_columns(block[ROW])
+        return as_cells(parse_values(cells, schema, place), names).with_columns(block[ROW])
 
     return ClusterRecords(map_blocks(plain, typed, frame_types(schema, types)), schema, rows, types)
 
@@ -222,14 +222,14 @@ def reject_repeated_people(records: ClusterRecords) -> None:
         *(records.column(n).alias(records.at(n)) for n in names)
     )
     first = pl.DataFrame(some.toArrow()).select(pl.col(records.at(n)).cast(records.types[n]).alias(n) for n in names)
-    found = namings(records.schema, first)
-    if not found:
+    identifying = namings(records.schema, first)
+    if not identifying:
         return
     values = {}  # those that say something, null where they do not
-    for name in found:
+    for name in identifying:
         value, dtype = records.column(name), records.types[name]
-        said = value.rlike(r"(?U)\S") if dtype == pl.String else ~f.isnan(value) if dtype.is_float() else f.lit(True)
-        values[name] = f.when(said, value)
+        filled = value.rlike(r"(?U)\S") if dtype == pl.String else ~f.isnan(value) if dtype.is_float() else f.lit(True)
+        values[name] = f.when(filled, value)
     row = records.frame.agg(
         *(f.count(its).alias(f"filled_{records.at(n)}") for n, its in values.items()),
         *(f.count_distinct(its).alias(f"distinct_{records.at(n)}") for n, its in values.items()),
@@ -237,7 +237,7 @@ def reject_repeated_people(records: ClusterRecords) -> None:
     counts = {} if row is None else row.asDict()
     counted = [
         PeopleColumn(n, how, Repeats(counts[f"filled_{records.at(n)}"], counts[f"distinct_{records.at(n)}"]))
-        for n, how in found.items()
+        for n, how in identifying.items()
     ]
     reject_if_people_repeat(counted, records.rows)
 
@@ -251,8 +251,10 @@ def guessed_schema(spark: SparkSession, path: str | Path, **how: Any) -> SchemaG
         return guess_schema(local_path(path), **how)
     rows, count = numbered(spark, path)
     head = pl.DataFrame(rows.filter(rows[ROW] < SAMPLE_ROWS).orderBy(ROW).drop(ROW).toArrow())
-    words = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=count)
-    return guess_columns(head, Path(path).name.split(".")[0] or "custom", said=words, file=path, **how)
+    words = _("read as Parquet, {columns} columns, {rows:,} rows").format(
+        form="Parquet", columns=head.width, rows=count
+    )
+    return guess_columns(head, Path(path).name.split(".")[0] or "custom", layout_note=words, file=path, **how)
 
 
 def settled_schema(spark: SparkSession, path: str | Path, schema: Schema) -> Schema:
@@ -267,19 +269,19 @@ def settled_schema(spark: SparkSession, path: str | Path, schema: Schema) -> Sch
     unbounded = schema.model_copy(update={"columns": tuple(free)})
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        given, first = block.select(names), int(block[ROW][0]) + 1
+        cells, first = block.select(names), int(block[ROW][0]) + 1
         widening = Widening(schema)
-        widening.look_at(given, first)
+        widening.look_at(cells, first)
         if widening.types_changed:
-            parse_values(given, unbounded, CellPlace(file, first))
+            parse_values(cells, unbounded, CellPlace(file, first))
         return pl.DataFrame({"schema": [widening.schema().to_toml()]})
 
     plain = raw.select(*(raw[f"`{name}`"] for name in names), ROW)
-    found = map_blocks(plain, kernel, {"schema": pl.String()}).distinct().collect()
-    seen = [Schema.from_toml(row["schema"]) for row in found] or [schema]
+    schemas = map_blocks(plain, kernel, {"schema": pl.String()}).distinct().collect()
+    seen = [Schema.from_toml(row["schema"]) for row in schemas] or [schema]
     joined = []  # columns that hold what each of those seen holds
     for name in names:
-        columns = [one[name] for one in seen]
+        columns = [schema_of_block[name] for schema_of_block in seen]
         first, domain = columns[0], {value for column in columns for value in column.domain or ()}
         known = first.domain or ()
         listed = all(c.domain is not None for c in columns) and len(domain) <= max(LARGEST_DOMAIN, len(known))

@@ -113,9 +113,9 @@ class ClusterRecords:
         Rows whose value is not known are left out, or with ``how="left"`` have none.
         """
         at = self.at(column)
-        told = known.toDF("noren_known", "noren_told")
+        lookup = known.toDF("noren_known", "noren_told")
         # a customer with a tenth of all rows: Spark cuts such a part into several while it joins
-        joined = self.frame.join(told, f.col(at) == f.col("noren_known"), how)
+        joined = self.frame.join(lookup, f.col(at) == f.col("noren_known"), how)
         return self.with_frame(joined.withColumn(at, f.col("noren_told")).select(*self.frame.columns))
 
     def people(self) -> int:
@@ -152,7 +152,7 @@ def frame_types(schema: Schema, types: Types) -> dict[str, pl.DataType]:
     return {f"c{at}": types[name] for at, name in enumerate(schema.names)} | {ROW: pl.Int64()}
 
 
-def kept(frame: DataFrame) -> DataFrame:
+def persisted(frame: DataFrame) -> DataFrame:
     """Keep a frame on the workers' disks, and return it without a past for the planner.
 
     Spark writes plans out, one inside the other as often as it is used, and the words of a few kept frames can take
@@ -192,7 +192,7 @@ def arrow_of(frame: pl.DataFrame, into: Types) -> pa.Table:
     return plain.to_arrow().cast(arrow_schema(into))
 
 
-def brought(frame: DataFrame) -> pl.DataFrame:
+def to_driver(frame: DataFrame) -> pl.DataFrame:
     """Return a frame that the driver can hold, in its order; Spark's own driver holds one part of it at a time."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -339,8 +339,8 @@ def population_sds(records: ClusterRecords, columns: list[Column]) -> dict[str, 
     if not columns:
         return {}
     numbers = records.frame.select(*(as_number(records, c).alias(f"n{at}") for at, c in enumerate(columns)))
-    asked = [told(f"n{at}") for at in range(len(columns)) for told in (f.min, f.max, f.stddev_pop)]
-    row = numbers.agg(*asked).first() or ()
+    figures = [figure(f"n{at}") for at in range(len(columns)) for figure in (f.min, f.max, f.stddev_pop)]
+    row = numbers.agg(*figures).first() or ()
     return {
         column.name: 0.0 if row[3 * at] == row[3 * at + 1] else float(row[3 * at + 2])
         for at, column in enumerate(columns)
@@ -358,8 +358,8 @@ ROWS = "noren_rows"
 """How many rows a combination has."""
 
 
-def counted(
-    frame: DataFrame, by: Mapping[str, Expression], *, rows: int, most: int, cure: str, **also: Expression
+def counts_by_key(
+    frame: DataFrame, by: Mapping[str, Expression], *, rows: int, most: int, **also: Expression
 ) -> pl.DataFrame:
     """Count rows by key and bring the counts to the driver, sorted by key; stop where there are more than ``most``.
 
@@ -376,10 +376,10 @@ def counted(
         count = groups.count()
         if count > most:
             raise ParameterError(
-                _("the driver would hold {count:,} combinations of values, more than {most:,}").format(
-                    count=count, most=most
-                ),
-                cure,
+                _(
+                    "the driver would hold {count:,} combinations of values, more than {most:,}"
+                    "round their values, or use --engine local"
+                ).format(count=count, most=most)
             )
         return pl.DataFrame(groups.toArrow()).sort(list(by), nulls_last=False)
     finally:

@@ -19,7 +19,7 @@ from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, SchemaError
 from noren.execution.files import ClusterPath, is_local, local_path, numbered, written_whole
-from noren.execution.frames import PLACE, ROW, ClusterRecords, as_records, frame_types, kept, map_blocks
+from noren.execution.frames import PLACE, ROW, ClusterRecords, as_records, frame_types, map_blocks, persisted
 from noren.execution.spark_functions import f
 from noren.i18n import _
 from noren.progress import Progress, silent
@@ -48,7 +48,7 @@ class ClusterRelease:
     statement: Statement
     seed: int | None = None
     original_rows: int = 0
-    given: ClusterRecords | None = None
+    last_input: ClusterRecords | None = None
 
     def __repr__(self) -> str:
         return f"ClusterRelease({self.statement.method}; secret withheld)"
@@ -82,25 +82,27 @@ class ClusterRelease:
             progress(0.5, _("putting the rows in an order that tells nothing"))
             staged = aside / "_sorted"
             files = max(1, -(-released.rows // _ROWS_OF_A_FILE))
-            by_text = lined(released).repartitionByRange(files, LINE).sortWithinPartitions(LINE)
+            by_text = with_row_text(released).repartitionByRange(files, LINE).sortWithinPartitions(LINE)
             by_text.write.parquet(staged.address)
             laid = staged.read()
             names = released.schema.names
             cells = [f"c{at}" for at in range(len(names))]
             public = laid.select(*(f.col(c).alias(n) for c, n in zip(cells, names, strict=True)))
             public.write.parquet((aside / "public.parquet").address)
-            shown: dict[str, list[str]] = {}  # of domains the values that the rows show, which are at most the domain
+            public_values: dict[
+                str, list[str]
+            ] = {}  # of domains the values that the rows show, which are at most the domain
             for cell, column in zip(map(f.col, cells), released.schema.columns, strict=True):
                 if column.domain is not None and column.role not in (Role.CUSTOMER, Role.IDENTIFIER):
                     values = f.explode(cell) if is_generalised(released.types[column.name]) else cell
-                    found = laid.select(values.alias("value")).distinct().dropna().collect()
-                    shown[column.name] = [str(row["value"]) for row in found]
-            longest = max(map(len, shown.values()), default=0)
-            padded = {name: [*values, *[None] * (longest - len(values))] for name, values in shown.items()}
+                    distinct = laid.select(values.alias("value")).distinct().dropna().collect()
+                    public_values[column.name] = [str(row["value"]) for row in distinct]
+            longest = max(map(len, public_values.values()), default=0)
+            padded = {name: [*values, *[None] * (longest - len(values))] for name, values in public_values.items()}
             frame = pl.DataFrame(padded, schema=dict.fromkeys(padded, pl.String))
             schema = published_schema(released.schema, self.statement, frame)
             (aside / "public.parquet" / SCHEMA_FILE).write_text(schema.to_toml())
-            progress(0.8, _("writing the secret part"))
+            progress(0.8)
             secret = aside / "secret"
             secret.make_private()
             laid.select(f.col(ROW).alias("row")).write.parquet((secret / "origin.parquet").address)
@@ -120,7 +122,7 @@ class ClusterRelease:
         return {"public": rows, "deleted": self.original_rows - different, "inserted": rows - of_original}
 
 
-def lined(records: ClusterRecords) -> DataFrame:
+def with_row_text(records: ClusterRecords) -> DataFrame:
     """Return the cells and :data:`ROW` with every row's text beside them."""
     schema, types = records.schema, records.types
     cells = frame_types(schema, types)
@@ -153,13 +155,13 @@ def digest_of(records: ClusterRecords) -> str:
 def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecords, Statement]:
     """Read the public part of a release folder, its rows numbered as they stand there, and its statement."""
     place = ClusterPath(session, folder)
-    said = json.loads((place / "statement.json").read_text() or "null")
+    statement_fields = json.loads((place / "statement.json").read_text() or "null")
     # the schema lies beside the parts, or in the file's own notes
     text = (place / "public.parquet" / SCHEMA_FILE).read_text()
     if text is None and is_local(place.address):
         path = local_path(place.address) / "public.parquet"
         text = schema_in(path) if path.is_file() else None
-    if said is None or text is None:
+    if statement_fields is None or text is None:
         raise FileError(_("this is no part of a release; name a folder that noren protect wrote"), file=str(folder))
     schema = Schema.from_toml(text, file=str(folder))
     raw, rows = numbered(session, (place / "public.parquet").address)
@@ -170,7 +172,7 @@ def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecor
     }
     cells = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(schema.names)), ROW)
     known = ("method", "parameters", "promise", "noren", "notes")
-    statement = Statement(**{key: said[key] for key in known if key in said})
+    statement = Statement(**{key: statement_fields[key] for key in known if key in statement_fields})
     return ClusterRecords(cells, schema, rows, types), statement
 
 
@@ -214,8 +216,8 @@ class ClusterGuess:
         there = self.pairs.columns
         order = [f.col("rank")] if "rank" in there else []
         order += [f.desc("score")] if "score" in there else []
-        kept = [name for name in _COLUMNS if name in there]
-        return self.pairs.orderBy(*order, *self.ties).select(*kept)
+        columns = [name for name in _COLUMNS if name in there]
+        return self.pairs.orderBy(*order, *self.ties).select(*columns)
 
 
 @dataclass(frozen=True)
@@ -228,11 +230,11 @@ class ClusterEvidence:
 
     def histories(self) -> tuple[ClusterRecords, ClusterRecords]:
         """Return the original and the public rows, both of which must be histories."""
-        cure = _("this measure judges purchase histories")
+
         if self.original.schema.kind != Kind.HISTORY:
-            raise SchemaError(_("the original is a table"), cure)
+            raise SchemaError(_("the original is a table"))
         if self.release.public.schema.kind != Kind.HISTORY:
-            raise SchemaError(_("the release is a table"), cure)
+            raise SchemaError(_("the release is a table"))
         return self.original, self.release.public
 
 
@@ -240,7 +242,7 @@ class ClusterEvidence:
 
 
 Keep = Callable[["DataFrame"], "DataFrame"]
-SHOWN = "noren_shown"
+IS_PUBLIC = "noren_shown"
 """Whether a row of :func:`both_sides` has a public one."""
 
 
@@ -252,9 +254,9 @@ def both_sides(evidence: ClusterEvidence) -> DataFrame:
     """
     original, public = evidence.histories()
     known = [f"c{at}" for at in range(len(original.schema.names))]
-    said = [f.col(f"c{at}").alias(f"p{at}") for at in range(len(public.schema.names))]
+    public_cells = [f.col(f"c{at}").alias(f"p{at}") for at in range(len(public.schema.names))]
     released = public.frame.filter(f.col(ROW).isNotNull()).select(
-        *said, f.col(ROW).alias("noren_origin"), f.lit(True).alias(SHOWN)
+        *public_cells, f.col(ROW).alias("noren_origin"), f.lit(True).alias(IS_PUBLIC)
     )
     joined = original.frame.select(*known, ROW).join(released, f.col(ROW) == f.col("noren_origin"), "left")
     return joined.drop("noren_origin")
@@ -268,7 +270,7 @@ def in_release_order(public: ClusterRecords) -> ClusterRecords:
     """
     if PLACE in public.frame.columns:
         return public
-    return public.with_frame(lined(public).withColumnRenamed(LINE, PLACE))
+    return public.with_frame(with_row_text(public).withColumnRenamed(LINE, PLACE))
 
 
 def place_type(public: ClusterRecords) -> pl.DataType:
@@ -277,13 +279,13 @@ def place_type(public: ClusterRecords) -> pl.DataType:
 
 
 @contextmanager
-def keeping() -> Iterator[Keep]:
+def persisting() -> Iterator[Keep]:
     """Give what keeps a frame that is used more than once on the workers' disks, until all is done."""
     held: list[DataFrame] = []
 
     def keep(frame: DataFrame) -> DataFrame:
         held.append(frame)
-        return kept(frame)
+        return persisted(frame)
 
     try:
         yield keep

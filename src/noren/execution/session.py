@@ -38,17 +38,17 @@ def java_home() -> Path:
     """Return the folder of a Java that Spark can run on: ``JAVA_HOME``, else the one on the path."""
     named = os.environ.get("JAVA_HOME")
     program = str(Path(named) / "bin" / "java") if named else shutil.which("java")
-    cure = say("install_java", version=LEAST_JAVA)
+
     if program is None:
-        raise ClusterError(say("no_java"), cure)
+        raise ClusterError(say("no_java", least=LEAST_JAVA))
     try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
+        output = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError):
-        raise ClusterError(say("broken_java"), cure, value=program) from None
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
-    version = int(found[1]) if found else 0
+        raise ClusterError(say("broken_java", least=LEAST_JAVA), value=program) from None
+    match = re.search(r'version "(?:1\.)?(\d+)', output)
+    version = int(match[1]) if match else 0
     if version < LEAST_JAVA:
-        raise ClusterError(say("old_java", least=LEAST_JAVA, version=version), cure, value=program)
+        raise ClusterError(say("old_java", least=LEAST_JAVA, version=version), value=program)
     return Path(program).resolve().parents[1]
 
 
@@ -103,13 +103,13 @@ def session(address: str) -> SparkSession:
     builder = SparkSession.builder.master(address).appName("noren")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr_copy, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)  # what is started writes its words to nowhere: Java greets people with warnings of its own
     try:
         _open[address] = builder.getOrCreate()
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr_copy, 2)
+        os.close(stderr_copy)
         os.close(nowhere)
     return _open[address]
 
@@ -177,22 +177,22 @@ def explain_faults(session: SparkSession) -> Iterator[None]:
         ended.set()
 
 
-def explain_error(words: str) -> NorenError:
+def explain_error(text: str) -> NorenError:
     """Return what long words of Spark mean.
 
     >>> print(explain_error("… java.io.IOException: No space left on device …"))
     a worker's disk is full; make room, or name another disk in spark.local.dir; nothing was written
     """
-    ours = re.search(r"noren\.errors\.(\w+): (.*)", words)
+    ours = re.search(r"noren\.errors\.(\w+): (.*)", text)
     if ours:  # an error of ours that was raised on a worker keeps its words
         kind: type[NorenError] = {"OutputError": OutputError, "FileError": FileError}.get(ours[1], ParameterError)
         return kind(ours[2].strip())
-    if "No space left on device" in words:
+    if "No space left on device" in text:
         return OutputError(say("disk_full"))
-    for name, (fault, sign) in _FAULTS.items():
-        if re.search(sign, words, re.DOTALL):
+    for name, (fault, pattern) in _FAULTS.items():
+        if re.search(pattern, text, re.DOTALL):
             return fault(say(name))
-    line = next((line for line in words.splitlines() if line.strip()), words)
+    line = next((line for line in text.splitlines() if line.strip()), text)
     return ClusterError(say("stopped", reason=line.strip()[:200]))
 
 
@@ -200,7 +200,7 @@ def explain_error(words: str) -> NorenError:
 
 
 @contextmanager
-def at_work(engine: str, progress: Progress = silent) -> Iterator[tuple[SparkSession, Progress]]:
+def cluster_session(engine: str, progress: Progress = silent) -> Iterator[tuple[SparkSession, Progress]]:
     """Give the session on a cluster and a progress that also hears of its stages while they run, for one piece of work.
 
     A session is kept for the next piece, so what plans kept on the workers' disks is let go here.
@@ -211,12 +211,12 @@ def at_work(engine: str, progress: Progress = silent) -> Iterator[tuple[SparkSes
         try:
             while not ended.wait(_LOOK_AT_STAGES):
                 stages.look()
-            stages.tell(settled=True)  # for stages shorter than the time between two looks
+            stages.report(settled=True)  # for stages shorter than the time between two looks
         except Exception:  # the session is ending; whoever waits for it hears why
             return
 
     with explain_faults(spark):
-        stages = None if progress is silent and _hearing.get() is None else Stages(spark, progress)
+        stages = None if progress is silent and _listener.get() is None else Stages(spark, progress)
         thread = threading.Thread(target=watch, args=(stages,), name="noren-stages", daemon=True)
         if stages is not None:
             thread.start()
@@ -293,7 +293,7 @@ def steps_of(stages: Iterable[Stage]) -> list[ClusterStep]:
     [(2, 5, 6, 100, 850, 2.5, False)]
     """
     by_step: dict[str, list[Stage]] = {}
-    for stage in sorted(stages, key=lambda one: one.number):
+    for stage in sorted(stages, key=lambda stage: stage.number):
         by_step.setdefault(stage.step["en"], []).append(stage)
     steps = []
     for those in by_step.values():
@@ -301,7 +301,7 @@ def steps_of(stages: Iterable[Stage]) -> list[ClusterStep]:
             sum(getattr(stage, name) for stage in those) for name in ("done", "tasks", "rows", "bytes")
         )
         seconds, until = 0.0, 0.0
-        for stage in sorted(those, key=lambda one: one.began):
+        for stage in sorted(those, key=lambda stage: stage.began):
             seconds += max(0.0, stage.ended - max(stage.began, until))
             until = max(until, stage.ended)
         over = all(stage.over for stage in those)
@@ -309,19 +309,19 @@ def steps_of(stages: Iterable[Stage]) -> list[ClusterStep]:
     return steps
 
 
-Hear = Callable[[list[ClusterStep]], None]
-_hearing: ContextVar[tuple[Hear, dict[int, Stage]] | None] = ContextVar("stages", default=None)
+StepListener = Callable[[list[ClusterStep]], None]
+_listener: ContextVar[tuple[StepListener, dict[int, Stage]] | None] = ContextVar("stages", default=None)
 """Who hears of stages, and those that were told so far, by their numbers."""
 
 
 @contextmanager
-def report_stages(hear: Hear) -> Iterator[None]:
+def report_stages(listener: StepListener) -> Iterator[None]:
     """Let ``hear`` be told the steps of what is done within, whenever a stage changed; from another thread."""
-    before = _hearing.set((hear, {}))
+    before = _listener.set((listener, {}))
     try:
         yield
     finally:
-        _hearing.reset(before)
+        _listener.reset(before)
 
 
 class Stages:
@@ -329,22 +329,22 @@ class Stages:
 
     def __init__(self, session: SparkSession, progress: Progress) -> None:
         self._tracker, self._progress = session.sparkContext.statusTracker(), progress
-        heard = _hearing.get()
-        self._hear: Hear | None = None if heard is None else heard[0]
-        self._known: dict[int, Stage] = {} if heard is None else heard[1]
+        listener = _listener.get()
+        self._listen: StepListener | None = None if listener is None else listener[0]
+        self._known: dict[int, Stage] = {} if listener is None else listener[1]
         self._share, self._step = 0.0, ""
-        self._said = in_every_language(lambda: "")
+        self._step_names = in_every_language(lambda: "")
         self._spark: Any = None
         self._job, self._ids = 0, list[int]()
-        if heard is not None:
+        if listener is not None:
             self._spark = session.sparkContext._jsc.sc()
             self._job = int(self._spark.dagScheduler().numTotalJobs())
 
     def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
         """Take the next step."""
         self._share, self._step = max(done, self._share), words or self._step
-        if self._hear is not None and words:
-            self._said = in_every_language(lambda: retranslate(words))
+        if self._listen is not None and words:
+            self._step_names = in_every_language(lambda: retranslate(words))
         self._progress(self._share, self._step, best)
 
     def look(self) -> None:
@@ -355,14 +355,14 @@ class Stages:
             done, tasks = (sum(getattr(s, name) for s in known) for name in ("numCompletedTasks", "numTasks"))
             ids = ", ".join(str(stage.stageId) for stage in known)
             self._progress(self._share, say("tasks", step=self._step, stages=ids, done=done, tasks=tasks))
-        self.tell()
+        self.report()
 
-    def tell(self, *, settled: bool = False) -> None:
+    def report(self, *, settled: bool = False) -> None:
         """Tell whoever hears it the stages of this work, where something changed since the last look.
 
         Those that are ``settled`` are told when Spark has told all of them.
         """
-        if self._hear is None:
+        if self._listen is None:
             return
         from py4j.protocol import Py4JJavaError
 
@@ -377,22 +377,22 @@ class Stages:
         changed, over = False, set()
         for number in self._ids:
             try:
-                found = store.lastStageAttempt(number)
+                attempt = store.lastStageAttempt(number)
             except Py4JJavaError:  # nothing is known of it yet, or not any more
                 continue
-            began, ended = found.submissionTime(), found.completionTime()
-            if str(found.status()) == "SKIPPED" or (began.isDefined() and ended.isDefined()):
+            began, ended = attempt.submissionTime(), attempt.completionTime()
+            if str(attempt.status()) == "SKIPPED" or (began.isDefined() and ended.isDefined()):
                 over.add(number)  # what a skipped one makes is there already
             if not began.isDefined():
                 continue
             before = self._known.get(number)
             stage = Stage(
                 number,
-                self._said if before is None else before.step,
-                int(found.numCompleteTasks()),
-                int(found.numTasks()),
-                int(found.shuffleWriteRecords()),
-                int(found.shuffleWriteBytes()),
+                self._step_names if before is None else before.step,
+                int(attempt.numCompleteTasks()),
+                int(attempt.numTasks()),
+                int(attempt.shuffleWriteRecords()),
+                int(attempt.shuffleWriteBytes()),
                 began.get().getTime() / 1000,
                 ended.get().getTime() / 1000 if ended.isDefined() else time.time(),
                 bool(ended.isDefined()),
@@ -401,4 +401,4 @@ class Stages:
             self._known[number] = stage
         self._ids = [number for number in self._ids if number not in over]
         if changed:
-            self._hear(steps_of(self._known.values()))
+            self._listen(steps_of(self._known.values()))

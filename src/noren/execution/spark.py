@@ -32,7 +32,7 @@ from noren.execution.files import (
     settled_schema,
     written_whole,
 )
-from noren.execution.frames import ClusterRecords, brought, on_cluster
+from noren.execution.frames import ClusterRecords, on_cluster, to_driver
 from noren.execution.plans import has_plan, plan_of
 from noren.execution.plans.safety import audit as audit_classes
 from noren.execution.plans.safety import rows_in_classes
@@ -45,7 +45,7 @@ from noren.execution.release import (
     load_public,
     load_release,
 )
-from noren.execution.session import at_work
+from noren.execution.session import cluster_session
 from noren.execution.spark_functions import f
 from noren.i18n import _
 from noren.measures.evidence import require_evidence
@@ -81,20 +81,20 @@ class SparkEngine(Engine):
         if schema is not None:
             return OriginalInput(schema if isinstance(schema, Schema) else Schema.load(schema), path)
         stop_at = how.pop("stop_at", None)
-        with at_work(self.address) as (spark, _told):
+        with cluster_session(self.address) as (spark, _report):
             guess = guessed_schema(spark, path, **how)
             if stop_at is not None:
                 stop_at(guess.questions)
             for question in guess.questions:
                 if question.stops:
                     raise SchemaError(str(question), _("name a schema with --schema"), file=path)
-            return OriginalInput(settled_schema(spark, path, guess.schema), path, None, guess.said, guess.questions)
+            return OriginalInput(settled_schema(spark, path, guess.schema), path, None, guess.notes, guess.questions)
 
     def load(self, path: str | Path, original: OriginalInput, *, in_order: bool = False) -> ReleaseInput:
         """Open a release folder."""
-        with at_work(self.address) as (spark, _told):
-            found = load_release(spark, path)
-        return ReleaseInput(found.statement, found.has_secret, path, opened=found)
+        with cluster_session(self.address) as (spark, _report):
+            release = load_release(spark, path)
+        return ReleaseInput(release.statement, release.has_secret, path, opened=release)
 
     def limits(self, original: OriginalInput, **limits: Any) -> dict[str, Any]:
         """Refuse limits: on a cluster an attacker knows everything."""
@@ -124,28 +124,28 @@ class SparkEngine(Engine):
         plan, seed = plan_of(method), checked_seed(seed)
         if is_local(out):
             require_free_path(local_path(out), replace=force and RELEASE)
-        with at_work(self.address, progress) as (spark, told):
-            told(0.0, _("reading"))
+        with cluster_session(self.address, progress) as (spark, report):
+            report(0.0, _("reading"))
             data = self._records(spark, original)
             require_kind(method, data.schema)
             reject_repeated_people(data)
-            release: ClusterRelease = plan.run(method, data, seed=seed, progress=told)
+            release: ClusterRelease = plan.run(method, data, seed=seed, progress=report)
             last = method.steps[-1] if isinstance(method, Chain) else method
             claims = audit and release.statement.claims_k and not last.perturbs
-            audited = claims and (last is method or release.given is not None)
+            audited = claims and (last is method or release.last_input is not None)
             if claims and not audited:
                 notes = {**release.statement.notes, "audit": "not run"}
                 release = replace(release, statement=replace(release.statement, notes=notes))
 
             def check(place: ClusterPath) -> None:
                 if audited:
-                    told(0.9, _("counting who fits"))
+                    report(0.9, _("counting who fits"))
                     claimed = replace(load_release(spark, place.address), statement=release.statement.steps[-1])
-                    known = data if release.given is None else release.given
+                    known = data if release.last_input is None else release.last_input
                     sensitive = release.statement.parameters.get("sensitive")
-                    audit_classes(ClusterEvidence(known, claimed), sensitive, progress=told)
+                    audit_classes(ClusterEvidence(known, claimed), sensitive, progress=report)
 
-            counts = release.save(out, replace_existing=force, progress=told, check=check)
+            counts = release.save(out, replace_existing=force, progress=report, check=check)
         rows = data.rows, counts["public"], counts["deleted"], counts["inserted"]
         unaudited = _(
             "what the chain's last step claims was not audited: on a cluster no chain of a table is;"
@@ -165,18 +165,18 @@ class SparkEngine(Engine):
     ) -> Guess:
         """Attack the public part of a release folder; the guess comes to the driver, the surest answers first."""
         plan = plan_of(attack)
-        with at_work(self.address, progress) as (spark, told):
-            told(0.0, _("reading"))
+        with cluster_session(self.address, progress) as (spark, report):
+            report(0.0, _("reading"))
             data, target = self._records(spark, original), self._release(spark, release)
-            told(0.0, attack.name)
+            report(0.0, attack.name)
             require_kind(attack, data.schema)
             statement = target.statement
             informed = with_period_metadata(attack, statement).with_public_metadata(statement)
             if release_categories(statement) is not None:  # the original in the words of the release
                 types = {**data.types, data.schema.role(Role.ITEM).name: pl.String()}
                 data = data.edited(lambda block, _rows: as_released(block, statement).frame, types=types)
-            guess: ClusterGuess = plan.run(informed, data, target.public, seed=how.get("seed", 0), progress=told)
-            return Guess(attack.name, brought(guess.in_order()), guess.notes)
+            guess: ClusterGuess = plan.run(informed, data, target.public, seed=how.get("seed", 0), progress=report)
+            return Guess(attack.name, to_driver(guess.in_order()), guess.notes)
 
     def measure(
         self,
@@ -188,11 +188,11 @@ class SparkEngine(Engine):
         progress: Progress = silent,
     ) -> Score:
         """Measure a release folder; guesses are what :meth:`attack` or :meth:`guesses` gave."""
-        with at_work(self.address, progress) as (spark, told):
-            told(0.0, _("reading"))
+        with cluster_session(self.address, progress) as (spark, report):
+            report(0.0, _("reading"))
             data, target = self._records(spark, original), self._release(spark, release)
-            told(0.0, measure.name)
-            lying = {name: _lying(spark, name, guess) for name, guess in (guesses or {}).items()}
+            report(0.0, measure.name)
+            lying = {name: _guess_on_cluster(spark, name, guess) for name, guess in (guesses or {}).items()}
             require_kind(measure, data.schema)
             require_evidence(
                 measure,
@@ -202,12 +202,12 @@ class SparkEngine(Engine):
                 made_of=target.original_rows,
                 rows=data.rows,
             )
-            score: Score = plan_of(measure).run(measure, ClusterEvidence(data, target, lying), progress=told)
+            score: Score = plan_of(measure).run(measure, ClusterEvidence(data, target, lying), progress=report)
         return replace(score, measure=measure.name, goal=measure.goal)
 
     def guesses(self, path: str | Path, original: OriginalInput, *, parquet: bool = True) -> Mapping[str, Any]:
         """Return where the guesses of a folder lie: Parquet files that :meth:`write_guess` wrote."""
-        with at_work(self.address) as (spark, _told):
+        with cluster_session(self.address) as (spark, _report):
             names = [name for name in ClusterPath(spark, path).names() if name.endswith(".parquet")]
         return {name.removesuffix(".parquet"): f"{path}/{name}" for name in names}
 
@@ -219,15 +219,15 @@ class SparkEngine(Engine):
             file = local_path(out) / f"{guess.attack}.parquet"
             guess.pairs.write_parquet(file)
             return {"file": str(file)}
-        with at_work(self.address) as (spark, _told):
+        with cluster_session(self.address) as (spark, _report):
             place = ClusterPath(spark, out) / f"{guess.attack}.parquet"
             with written_whole(spark, place.address) as aside:
-                _lying(spark, guess.attack, guess).in_order().write.parquet(aside.address)
+                _guess_on_cluster(spark, guess.attack, guess).in_order().write.parquet(aside.address)
         return {"file": place.address}
 
     def counts(self, original: OriginalInput, release: ReleaseInput) -> SparkCounts:
         """Count on the cluster."""
-        with at_work(self.address) as (spark, _told):
+        with cluster_session(self.address) as (spark, _report):
             return SparkCounts(self.address, self._records(spark, original), self._release(spark, release))
 
     def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> NoReturn:
@@ -236,24 +236,24 @@ class SparkEngine(Engine):
         raise AssertionError
 
     def reconstruct(
-        self, release: str | Path, *, progress: Progress = silent, **asked: Any
+        self, release: str | Path, *, progress: Progress = silent, **options: Any
     ) -> tuple[Reconstruction, Schema]:
         """Estimate the table before perturbation: counted on the cluster, estimated on the driver.
 
         The driver holds the different records and how often each occurs: of a table that is worked out whole at most
         its cells, 16,777,216, of a larger one at most 10,000,000.
         """
-        with at_work(self.address, progress) as (spark, told):
+        with cluster_session(self.address, progress) as (spark, report):
             public, statement = load_public(spark, release)
             seen = partial(seen_on_cluster, public, statement)
-            found = reconstruct_observed(
-                public.schema, statement, seen, asked.pop("model", None), progress=told, **asked
+            estimate = reconstruct_observed(
+                public.schema, statement, seen, options.pop("model", None), progress=report, **options
             )
-        return found, public.schema
+        return estimate, public.schema
 
     def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
         """Return the digest of a release's public rows, and how many they are."""
-        with at_work(self.address, progress) as (spark, _told):
+        with cluster_session(self.address, progress) as (spark, _report):
             public = load_release(spark, folder).public
             return digest_of(public), public.rows
 
@@ -282,11 +282,11 @@ class SparkEngine(Engine):
             raise TypeError("this release lies in no folder")
         if release.opened is None or release.opened.public.frame.sparkSession is not spark:
             release.opened = load_release(spark, release.path)
-        found: ClusterRelease = release.opened
-        return found
+        opened: ClusterRelease = release.opened
+        return opened
 
 
-def _lying(spark: SparkSession, name: str, guess: Guess | str) -> ClusterGuess:
+def _guess_on_cluster(spark: SparkSession, name: str, guess: Guess | str) -> ClusterGuess:
     """Return a guess on the cluster: one of the driver, or one that lies in files."""
     if isinstance(guess, str):
         return ClusterGuess(name, ClusterPath(spark, guess).read())
@@ -305,29 +305,29 @@ class SparkCounts(ReleaseCounts):
     def __init__(self, address: str, original: ClusterRecords, release: ClusterRelease) -> None:
         self._address, self._known, self._released = address, original, release.public
         self.schema, self.statement, self.rows = release.public.schema, release.statement, release.public.rows
-        self.has_secret, self.secret = release.has_secret, Secret.nobodys()
+        self.has_secret, self.secret = release.has_secret, Secret.empty()
         if release.has_secret:
             pseudonyms = self.secret.pseudonyms
             if release.pseudonyms is not None and self.schema.kind == Kind.HISTORY:
-                pseudonyms = brought(release.pseudonyms).cast(pl.String)
+                pseudonyms = to_driver(release.pseudonyms).cast(pl.String)
             origin = self.secret.origin
             self.secret = Secret(pseudonyms, origin, release.original_rows, release.seed)
 
     def people(self) -> int:
         """Return how many people the original is about."""
-        with at_work(self._address):
+        with cluster_session(self._address):
             return self._known.people()
 
-    def shown(self) -> list[Column]:
+    def nonempty_columns(self) -> list[Column]:
         """Return the columns of which some row says something."""
-        with at_work(self._address):
+        with cluster_session(self._address):
             names = [f.count(self._released.column(c)) for c in self.schema.columns]
             filled = self._released.frame.agg(*names).first() or ()
         return [column for column, count in zip(self.schema.columns, filled, strict=True) if count]
 
     def identifying(self) -> Mapping[str, Identifying]:
         """Return the columns that identify people; of very many rows some are looked at."""
-        with at_work(self._address):
+        with cluster_session(self._address):
             return identifying_in(self._released.some())
 
     def alone(self, column: Column) -> float:
@@ -335,7 +335,7 @@ class SparkCounts(ReleaseCounts):
         if is_generalised(self._released.types[column.name]):
             return 0.0
         who, what = self._released.at(Role.CUSTOMER), self._released.at(column)
-        with at_work(self._address):
+        with cluster_session(self._address):
             pairs = self._released.frame.select(who, what).dropna().distinct()
             own = pairs.groupBy(what).agg(f.count(f.lit(1)).alias("many"), f.min(who).alias("who")).filter("many = 1")
             people = self._released.frame.select(who).dropna().distinct().count()
@@ -343,10 +343,10 @@ class SparkCounts(ReleaseCounts):
 
     def history_classes(self) -> pl.DataFrame:
         """Return the classes of equal histories."""
-        with at_work(self._address):
-            found = brought(histories_of(self._released).select("pseudonym", "history"))
+        with cluster_session(self._address):
+            digests = to_driver(histories_of(self._released).select("pseudonym", "history"))
         classes = (pl.col("history").rank("dense") - 1).cast(pl.Int64).alias("class")
-        return found.select(pl.col("pseudonym").cast(pl.String), classes)
+        return digests.select(pl.col("pseudonym").cast(pl.String), classes)
 
     def spent(self) -> pl.DataFrame | None:
         """Return what customers bought and spent."""
@@ -355,27 +355,27 @@ class SparkCounts(ReleaseCounts):
             return None
         numbers = rows.schema.with_role(Role.PRICE, Role.QUANTITY)
         sums = [f.sum(rows.column(c).cast("double")).alias(f"sum{at}") for at, c in enumerate(numbers)]
-        with at_work(self._address):
+        with cluster_session(self._address):
             by = rows.frame.groupBy(rows.column(Role.CUSTOMER).cast("string").alias("customer"))
-            return brought(by.agg(f.count(f.lit(1)).alias("rows"), *sums))
+            return to_driver(by.agg(f.count(f.lit(1)).alias("rows"), *sums))
 
     def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
         """Return the smallest class, and what classes tell."""
-        with at_work(self._address):
+        with cluster_session(self._address):
             values = [self._released.column(name).alias(f"s{at}") for at, name in enumerate(sensitive)]
             rows, keys = rows_in_classes(self._released, [self.schema[name] for name in known], *values)
             size = f.count(f.lit(1))
-            one = [
+            uniform = [
                 ((f.count_distinct(f"s{at}") == 1) & (f.count(f"s{at}") == size)).alias(f"s{at}")
                 for at in range(len(sensitive))
             ]
-            classes = rows.groupBy(*keys).agg(size.alias("size"), *one)
-            found = classes.agg(f.min("size"), *(f.max(f"s{at}") for at in range(len(sensitive)))).first()
-        least, *told = found or (None, *(False for _name in sensitive))
-        return least, [name for name, tells in zip(sensitive, told, strict=True) if tells]
+            classes = rows.groupBy(*keys).agg(size.alias("size"), *uniform)
+            worst = classes.agg(f.min("size"), *(f.max(f"s{at}") for at in range(len(sensitive)))).first()
+        least, *disclosed = worst or (None, *(False for _name in sensitive))
+        return least, [name for name, tells in zip(sensitive, disclosed, strict=True) if tells]
 
     def different(self, names: Sequence[str]) -> int:
         """Return how many classes there are."""
-        with at_work(self._address):
+        with cluster_session(self._address):
             rows, keys = rows_in_classes(self._released, [self.schema[name] for name in names])
             return rows.select(*keys).distinct().count()

@@ -23,8 +23,8 @@ else:
             if attribute.startswith("_"):
                 raise AttributeError(attribute)
             module, name = self._place
-            found = import_module(module)
-            return getattr(getattr(found, name) if name else found, attribute)
+            imported = import_module(module)
+            return getattr(getattr(imported, name) if name else imported, attribute)
 
     f = _Later("pyspark.sql.functions")
     StorageLevel, Window = _Later("pyspark", "StorageLevel"), _Later("pyspark.sql", "Window")

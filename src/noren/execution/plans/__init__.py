@@ -57,7 +57,7 @@ def plans(side: Side) -> dict[str, ClusterPlan]:
     """Return the plans there are for methods, attacks or measures, by name."""
     for module in PLANS:
         import_module(f"{__name__}.{module}")
-    return {name: found for (of, name), found in sorted(_known.items()) if of == side}
+    return {name: known for (of, name), known in sorted(_known.items()) if of == side}
 
 
 def has_plan(component: Component | type[Component]) -> bool:

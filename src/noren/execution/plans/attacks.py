@@ -18,7 +18,7 @@ from noren.data.cells import is_interval, is_set
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.execution.frames import PLACE, ROW, ClusterRecords, Types, kept, map_blocks
+from noren.execution.frames import PLACE, ROW, ClusterRecords, Types, map_blocks, persisted
 from noren.execution.plans import plan
 from noren.execution.release import ClusterGuess, in_release_order, place_type
 from noren.execution.spark_functions import StorageLevel, Window, f
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # common share one of their first.
 
 
-def set_sides(
+def item_set_arrays(
     original: ClusterRecords, public: ClusterRecords, statement: Statement | None = None
 ) -> tuple[DataFrame, DataFrame, int]:
     """Return both sides' sets. Nothing comes to the driver; workers hold a number for each item.
@@ -75,8 +75,8 @@ def set_sides(
     several = is_set(public.types[public.schema.role(Role.ITEM).name])
     placed = in_release_order(public)
     into = {"pseudonym": pl.String(), "name": pl.String(), "weight": pl.Int64(), "place": place_type(placed)}
-    said = placed.map(_shown, into, also=(PLACE,))
-    heaviest = said.groupBy("pseudonym", "name").agg(f.max("weight").alias("weight"), f.min("place").alias("place"))
+    weights = placed.map(_item_weights, into, also=(PLACE,))
+    heaviest = weights.groupBy("pseudonym", "name").agg(f.max("weight").alias("weight"), f.min("place").alias("place"))
     pair = f.when(f.col("item").isNotNull(), f.struct("item", "weight"))
     pseudonyms = (
         heaviest.join(items, "name", "left")
@@ -90,15 +90,15 @@ def set_sides(
     return customers, pseudonyms, CERTAIN if several else 1
 
 
-def _shown(block: History, beside: pl.DataFrame) -> pl.DataFrame:
+def _item_weights(block: History, beside: pl.DataFrame) -> pl.DataFrame:
     """Return what each row shows of which weight; a row without any still tells that there is the pseudonym."""
     cells = block[Role.ITEM]
     columns = {"pseudonym": block[Role.CUSTOMER], "name": cells, "place": beside[PLACE]}
-    shown = pl.DataFrame(columns).drop_nulls("pseudonym")
+    rows = pl.DataFrame(columns).drop_nulls("pseudonym")
     if not is_set(cells.dtype):
         sure = pl.when(pl.col("name").is_not_null()).then(pl.lit(1, pl.Int64))
-        return shown.with_columns(pl.col("name").cast(pl.String), weight=sure)
-    listed = shown.with_columns(pl.col("name").list.drop_nulls().list.unique())
+        return rows.with_columns(pl.col("name").cast(pl.String), weight=sure)
+    listed = rows.with_columns(pl.col("name").list.drop_nulls().list.unique())
     listed = listed.with_columns(size=pl.col("name").list.len().cast(pl.Int64)).explode("name")
     weight = pl.Series("weight", weight_of_one_in(listed["size"].fill_null(0).clip(1).to_numpy()))
     there = pl.when(pl.col("name").is_not_null()).then(pl.col("weight"))
@@ -167,12 +167,12 @@ def attack_jaccard(
     attack: Jaccard, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
     """Name the most similar customers of each released set, and so of all pseudonyms that show it."""
-    (bought, shown, unit), wanted = set_sides(original, public), attack.candidates
-    customers = kept(bought)
+    (bought, released, unit), wanted = item_set_arrays(original, public), attack.candidates
+    customers = persisted(bought)
     key = f.sha2(f.to_json(f.struct("total", "items")), 256)
-    pseudonyms = kept(shown.withColumn("set", key))
+    pseudonyms = persisted(released.withColumn("set", key))
     sets = pseudonyms.groupBy("set").agg(f.any_value("total").alias("total"), f.any_value("items").alias("items"))
-    sets = kept(sets.filter(f.size("items") > 0))
+    sets = persisted(sets.filter(f.size("items") > 0))
     buyers = customers.select("customer", "first", "size", f.posexplode("items").alias("place", "item"))
 
     def one_by_one(block: pl.DataFrame) -> pl.DataFrame:
@@ -204,21 +204,21 @@ def attack_jaccard(
     near = rare.filter("at < 2").withColumn("size", f.explode(f.array(*(about + d for d in range(-_NEAR, _NEAR + 1)))))
     of_size = near.join(buyers.select("item", "customer", "size"), ["item", "size"])
     few = rare.join(some, "item").select("set", "customer").unionByName(of_size.select("set", "customer"))
-    found = kept(compared(few))
-    bound = found.filter(f.col("rank") == wanted).select("set", f.col("score").alias("least"))
+    first_answers = persisted(compared(few))
+    bound = first_answers.filter(f.col("rank") == wanted).select("set", f.col("score").alias("least"))
     # sets beside all customers who may be as similar as their bound
     least = f.col("least") * (1 - _SLACK)
-    asked = tokens.join(bound, "set", "left").fillna({"least": 0.0}).filter(f.col("rest") >= least * total)
+    candidates = tokens.join(bound, "set", "left").fillna({"least": 0.0}).filter(f.col("rest") >= least * total)
     # sizes by steps, so that the join looks up those that may do; without a bound, all there are
     low, high = _step(least * total / unit), _step(total / unit / f.greatest(least, f.lit(1e-9)))
     steps = f.sequence(f.greatest(low - 1, f.lit(0)), f.least(high + 1, f.lit(31 * _STEPS)))
-    asked = asked.withColumn("step", f.explode(steps))
+    candidates = candidates.withColumn("step", f.explode(steps))
     size = f.col("size") * unit
     left = f.least(f.col("rest"), (f.col("size") - f.col("place")) * unit)
     enough = left >= least / (1 + least) * (total + size)
     right_size = (size >= least * total) & (least * size <= total)
     sized = buyers.withColumn("step", _step(f.col("size").cast("double")))
-    best = kept(compared(asked.join(sized, ["item", "step"]).filter(enough & right_size)))
+    best = persisted(compared(candidates.join(sized, ["item", "step"]).filter(enough & right_size)))
     pairs = pseudonyms.select("pseudonym", "set", "place").join(best, "set").drop("set")
     counts: Any = (
         pseudonyms.select("pseudonym", "set")
@@ -313,8 +313,8 @@ def attack_signatures(
     require_columns(public.rowless(), columns)
     exact_values(original.rowless(), original.schema.role(Role.DATE))
     key = [f"k{at}" for at in range(len(columns))]
-    shown = _keyed(attack, in_release_order(public), "pseudonym", PLACE)
-    last = shown.groupBy(*key).agg(f.max(f.struct(PLACE, "pseudonym"))["pseudonym"].alias("pseudonym"))
+    public_rows = _keyed(attack, in_release_order(public), "pseudonym", PLACE)
+    last = public_rows.groupBy(*key).agg(f.max(f.struct(PLACE, "pseudonym"))["pseudonym"].alias("pseudonym"))
     led = _keyed(attack, original, "customer", ROW).join(last, key, "left")
     cells = led.groupBy("customer", "period", "pseudonym").agg(
         f.count(f.lit(1)).alias("n"), f.max(ROW).alias("at"), f.min("day").alias("day")
@@ -369,9 +369,9 @@ def attack_unique_rows(
     once = known.groupBy(*row).agg(f.count(f.lit(1)).alias("times"), f.max("customer").alias("customer"))
     unique = once.filter((f.col("times") == 1) & customer.isNotNull()).drop("times")
     seen = _texts(attack, in_release_order(public), shared, "pseudonym").filter(pseudonym.isNotNull())
-    found = seen.join(unique, row)
+    matches = seen.join(unique, row)
     last, first = f.max(f.struct(PLACE, "customer"))["customer"], f.min(PLACE)
-    decided = found.groupBy("pseudonym").agg(last.alias("customer"), first.alias("place"))
+    decided = matches.groupBy("pseudonym").agg(last.alias("customer"), first.alias("place"))
     pairs = decided.withColumn("score", f.lit(1.0))
     times = seen.groupBy(*row).agg(f.count(f.lit(1)).alias("times"))
     counts = unique.join(times, row, "left").agg(f.count(f.lit(1)), f.sum("times")).first()

@@ -13,7 +13,7 @@ from noren.data.categories import read_categories
 from noren.data.cells import generalised_dtype
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError
-from noren.execution.edits import CODE, CUSTOMER, NAME, behind, customers_of, named, nobodys_rows
+from noren.execution.edits import CODE, CUSTOMER, NAME, customers_of, named, ownerless_notes, owners_of
 from noren.execution.frames import ROW, ClusterRecords, as_number, map_groups, on_cluster, population_sds, ranked
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
@@ -22,7 +22,7 @@ from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import counted_sd
 from noren.kernels.judging.statistics import weighted_median
-from noren.kernels.sharing.alignment import FEATURES, LaidRows, customer_features, laid_rows
+from noren.kernels.sharing.alignment import FEATURES, RowArrays, customer_features, row_arrays
 from noren.kernels.sharing.shared_histories import SharedGroups
 from noren.methods.generalize import NO_ITEM, Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount, sorted_by
@@ -46,7 +46,7 @@ def protect_generalize_by_count(
     require_exact(nothing, nothing.measured())
     customers, count = customers_of(original)
     require_enough_customers(method.k, count)
-    words, meaning = in_words(original, method.categories)
+    words, meaning = with_categories(original, method.categories)
     # by number of rows, longest first, then by first appearance, as kernels.sharing.count_groups says
     longest_first = -f.col("count")
     along = longest_first + f.col(CODE) / count
@@ -63,11 +63,11 @@ def protect_generalize_by_count(
     laid = joined.withColumn(PLACE, place - 1).filter(f.col(PLACE) < f.col("shortest"))
     laid = laid.withColumn(at, f.col(NAME)).select(*words.frame.columns, GROUP, PLACE)
     public = alike(original, words, laid, [GROUP, PLACE], suppress_cells=method.suppress_cells)
-    notes = meaning | suppressed_columns(nothing) | nobodys_rows(original)
-    return ClusterRelease(original, public, behind(members), method.statement(notes), seed, original.rows)
+    notes = meaning | suppressed_columns(nothing) | ownerless_notes(original)
+    return ClusterRelease(original, public, owners_of(members), method.statement(notes), seed, original.rows)
 
 
-def in_words(original: ClusterRecords, categories: Path | None) -> tuple[ClusterRecords, dict[str, Any]]:
+def with_categories(original: ClusterRecords, categories: Path | None) -> tuple[ClusterRecords, dict[str, Any]]:
     """Return rows whose items are categories where a file says so, and what a statement notes."""
     if categories is None:
         return original, {}
@@ -76,8 +76,8 @@ def in_words(original: ClusterRecords, categories: Path | None) -> tuple[Cluster
     groups = known.groups_of(pl.Series(items, dtype=pl.String))
     cells = {"item": items, "category": [known.of_item[item] for item in items]}
     table = pl.DataFrame(cells, schema={"item": pl.String, "category": pl.String})
-    told = f.broadcast(on_cluster(original.frame.sparkSession, table))
-    return original.replaced(Role.ITEM, told, "left"), {"categories": groups}
+    lookup = f.broadcast(on_cluster(original.frame.sparkSession, table))
+    return original.replaced(Role.ITEM, lookup, "left"), {"categories": groups}
 
 
 def alike(
@@ -97,18 +97,18 @@ def alike(
         at = original.at(column)
         whole = f.count(at).over(window) == f.count(f.lit(1)).over(window)
         if column.scale == Scale.NOMINAL:
-            said = f.sort_array(f.collect_set(at).over(window))
+            generalised = f.sort_array(f.collect_set(at).over(window))
             types[column.name] = pl.List(pl.String())
         else:
-            said = f.struct(f.min(at).over(window).alias("lo"), f.max(at).over(window).alias("hi"))
+            generalised = f.struct(f.min(at).over(window).alias("lo"), f.max(at).over(window).alias("hi"))
             types[column.name] = generalised_dtype(column)
             if column.name in sds:
                 values = f.collect_list(as_number(words, column)).over(window)
                 whole = whole & _worth_saying(values, column, sds[column.name])
-        cells[at] = f.when(whole, said)
+        cells[at] = f.when(whole, generalised)
     fields = [field for field in original.frame.schema.fields if field.name != ROW]
-    kept = [cells.get(field.name, f.lit(None).cast(field.dataType)).alias(field.name) for field in fields]
-    return original.with_frame(laid.select(*kept, ROW), types=types)
+    columns = [cells.get(field.name, f.lit(None).cast(field.dataType)).alias(field.name) for field in fields]
+    return original.with_frame(laid.select(*columns, ROW), types=types)
 
 
 def _worth_saying(values: Expression, column: Column, sd: float) -> Expression:
@@ -130,7 +130,7 @@ def _worth_saying(values: Expression, column: Column, sd: float) -> Expression:
 
 _ROWS_OF_A_PART = 200_000
 _BLOCK, _SEAT, _NUMBER, _ITEM = "noren_block", "noren_seat", "noren_number", "noren_item"
-_TOLD = {
+_BLOCK_FACTS = {
     "cost": pl.Float64(),
     "inside": pl.Int64(),
     "bound": pl.Float64(),
@@ -146,7 +146,7 @@ class _Units(NamedTuple):
     sds: list[float]
     widths: list[float]
 
-    def laid(self, rows: pl.DataFrame, by: str) -> LaidRows:
+    def laid(self, rows: pl.DataFrame, by: str) -> RowArrays:
         """Return rows, sorted by customer and place, for the search."""
         counts = rows.group_by(by, maintain_order=True).len()["len"].to_numpy()
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -154,7 +154,7 @@ class _Units(NamedTuple):
         item = np.full(len(rows), NO_ITEM)
         if _ITEM in rows.columns:
             item = rows[_ITEM].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
-        return laid_rows(start, columns, self.sds, self.widths, item, self.origins)
+        return row_arrays(start, columns, self.sds, self.widths, item, self.origins)
 
 
 @plan(Generalize)
@@ -163,18 +163,15 @@ def protect_generalize(
 ) -> ClusterRelease:
     """Search blocks of customers on the workers, each as one machine searches it."""
     # what makes blocks depend on one another or on the clock, or bounds all from below, one machine does
-    asked = {
+    refused = {
         "survival": method.survival is not None,
         "lower_bound": method.lower_bound != "none",
         "effort": not isinstance(method.effort, str),
     }
-    if any(asked.values()):
-        names = ", ".join(name for name, wanted in asked.items() if wanted)
+    if any(refused.values()):
+        names = ", ".join(name for name, wanted in refused.items() if wanted)
         raise ParameterError(
-            _(
-                "generalize does not run on a cluster with {names}; use --engine local, or k and an "
-                "effort in words alone"
-            ).format(names=names),
+            _("effort in words alone").format(names=names),
         )
     progress(0.0, _("laying histories side by side"))
     nothing = original.rowless()
@@ -183,7 +180,7 @@ def protect_generalize(
     ordered, nominal = method.searched_columns(measured)
     customers, count = customers_of(original)
     require_enough_customers(method.k or 2, count)
-    words, meaning = in_words(original, method.categories)
+    words, meaning = with_categories(original, method.categories)
     units = _units(original, ordered)
     # what the search looks at: rows that somebody owns, their customers' numbers, values and items
     joined = words.frame.join(customers.select(CUSTOMER, CODE), words.column(Role.CUSTOMER) == f.col(CUSTOMER))
@@ -194,8 +191,8 @@ def protect_generalize(
 
     def kernel(part: pl.DataFrame) -> pl.DataFrame:
         part = part.sort(CODE, ROW)
-        found = customer_features(units.laid(part, CODE))
-        return pl.DataFrame(found, schema=of_each).with_columns(part[CODE].unique(maintain_order=True))
+        features = customer_features(units.laid(part, CODE))
+        return pl.DataFrame(features, schema=of_each).with_columns(part[CODE].unique(maintain_order=True))
 
     parts = rows.withColumn("part", f.pmod(f.col(CODE), f.lit(max(original.rows // _ROWS_OF_A_PART, 1))))
     by_part = map_groups(parts, ["part"], kernel, {CODE: pl.Int64()} | dict.fromkeys(of_each, pl.Float64()))
@@ -203,22 +200,22 @@ def protect_generalize(
     method.reject_if_too_long(features[:, 0].astype(np.int64))
     blocks = method.blocks(features)
     progress(0.1, _("comparing histories"))
-    found = _searched(method, rows, blocks, units, seed).persist(StorageLevel.DISK_ONLY)
-    told = sorted(found.filter(f"{ROW} IS NULL").select(_BLOCK, *_TOLD).collect())
-    groups = [SharedGroups([], row["cost"], row["bound"], row["proved"], 0, row["anything"]) for row in told]
+    results = _searched(method, rows, blocks, units, seed).persist(StorageLevel.DISK_ONLY)
+    facts = sorted(results.filter(f"{ROW} IS NULL").select(_BLOCK, *_BLOCK_FACTS).collect())
+    groups = [SharedGroups([], row["cost"], row["bound"], row["proved"], 0, row["anything"]) for row in facts]
     progress(0.9, _("generalising rows"))
     people = named(customers, count, seed)
-    kept = found.filter(f"{ROW} IS NOT NULL").select(ROW, _BLOCK, _NUMBER)
-    laid = words.replaced(Role.CUSTOMER, people.select(CUSTOMER, NAME)).frame.join(kept, ROW)
+    numbered_rows = results.filter(f"{ROW} IS NOT NULL").select(ROW, _BLOCK, _NUMBER)
+    laid = words.replaced(Role.CUSTOMER, people.select(CUSTOMER, NAME)).frame.join(numbered_rows, ROW)
     public = alike(original, words, laid, [_BLOCK, _NUMBER], suppress_cells=method.suppress_cells)
-    alone = count - sum(row["inside"] for row in told)
+    alone = count - sum(row["inside"] for row in facts)
     # how many cells count, and how many known ones are in rows that nobody owns
     nobodys = original.frame.filter(original.column(Role.CUSTOMER).isNull())
     known = nobodys.agg(*(f.count(original.column(column)) for column in measured)).first() or ()
     cells = max(original.rows * len(measured), 1), float(sum(known))
     notes = meaning | method.notes_of(groups, *cells, alone=alone)
-    notes |= suppressed_columns(nothing) | nobodys_rows(original)
-    return ClusterRelease(original, public, behind(people, public), method.statement(notes), seed, original.rows)
+    notes |= suppressed_columns(nothing) | ownerless_notes(original)
+    return ClusterRelease(original, public, owners_of(people, public), method.statement(notes), seed, original.rows)
 
 
 def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
@@ -231,10 +228,10 @@ def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
     counts = cells.groupBy("cell.at", "cell.value").agg(f.count(f.lit(1)).alias("all"), f.sum("owned").alias("owned"))
     table = pl.DataFrame(counts.toArrow()).drop_nulls("value").sort("at", "value")
     of = [table.filter(pl.col("at") == at) for at in range(len(ordered))]
-    value = [one["value"].to_numpy() for one in of]
+    value = [column_counts["value"].to_numpy() for column_counts in of]
     return _Units(
-        [weighted_median(v, one["owned"].to_numpy()) for v, one in zip(value, of, strict=True)],
-        [counted_sd(v, one["all"].to_numpy()) for v, one in zip(value, of, strict=True)],
+        [weighted_median(v, column_counts["owned"].to_numpy()) for v, column_counts in zip(value, of, strict=True)],
+        [counted_sd(v, column_counts["all"].to_numpy()) for v, column_counts in zip(value, of, strict=True)],
         [column.grid for column in ordered],
     )
 
@@ -249,24 +246,24 @@ def _searched(method: Generalize, rows: DataFrame, blocks: list[Whole], units: _
             _SEAT: np.concatenate([np.arange(size) for size in sizes]),
         }
     )
-    into = {ROW: pl.Int64(), _BLOCK: pl.Int64(), _NUMBER: pl.Int64()} | _TOLD
+    into = {ROW: pl.Int64(), _BLOCK: pl.Int64(), _NUMBER: pl.Int64()} | _BLOCK_FACTS
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
         block, at = block.sort(_SEAT, ROW), int(block[_BLOCK][0])
         laid = units.laid(block, _SEAT)
-        found = method.search_block(laid, at, seed, spread=map)
+        result = method.search_block(laid, at, seed, spread=map)
         number = np.full(len(block), -1, dtype=np.int64)
         first = 0
-        for group in found.groups:
-            table = method.kept(laid, group.table)
+        for group in result.groups:
+            table = method.rows_worth_keeping(laid, group.table)
             number[table] = first + np.arange(table.shape[1])
             first += table.shape[1]
-        kept = block.select(ROW, _BLOCK, pl.Series(_NUMBER, number)).filter(pl.col(_NUMBER) >= 0)
-        inside = sum(len(group.members) for group in found.groups)
-        told = pl.DataFrame(
-            [[at], [found.cost], [inside], [found.bound], [found.proved], [found.anything]],
-            schema={_BLOCK: pl.Int64(), **_TOLD},
+        numbered = block.select(ROW, _BLOCK, pl.Series(_NUMBER, number)).filter(pl.col(_NUMBER) >= 0)
+        inside = sum(len(group.members) for group in result.groups)
+        facts = pl.DataFrame(
+            [[at], [result.cost], [inside], [result.bound], [result.proved], [result.anything]],
+            schema={_BLOCK: pl.Int64(), **_BLOCK_FACTS},
         )
-        return pl.concat([kept, told], how="diagonal")
+        return pl.concat([numbered, facts], how="diagonal")
 
     return map_groups(rows.join(on_cluster(rows.sparkSession, seats), CODE), [_BLOCK], kernel, into)

@@ -8,19 +8,19 @@ import numpy as np
 import polars as pl
 
 from noren.data.arrays import require_exact
-from noren.data.compatibility import columns_not_there
+from noren.data.compatibility import missing_columns
 from noren.data.frames import History, Records
 from noren.data.schema import Role
 from noren.execution.edits import (
     CODE,
     CUSTOMER,
     NAME,
-    behind,
     customers_of,
     in_order_of_appearance,
     key_of_row,
     named,
-    nobodys_rows,
+    ownerless_notes,
+    owners_of,
     period_of,
     reject_empty_periods,
     under_pseudonyms,
@@ -92,7 +92,7 @@ def protect_perturb(
         return records.frame.with_columns(moved)
 
     done = original.with_frame(frame).edited(kernel, types=original.types, also=also)
-    notes = columns_not_there(nothing, MOVED) | nobodys_rows(original)
+    notes = missing_columns(nothing, MOVED) | ownerless_notes(original)
     return under_pseudonyms(original, done, method.statement(notes), seed=seed)
 
 
@@ -127,9 +127,9 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
         even = f.row_number().over(alike) % 2 == 1
         neighbour = f.when(even, f.lead(_UNIT).over(alike)).otherwise(f.lag(_UNIT).over(alike))
         units = units.withColumn(_PARTNER, f.when(free, neighbour).otherwise(f.col(_PARTNER)))
-    found = units.filter(f.col(_PARTNER).isNotNull()).persist(StorageLevel.DISK_ONLY)
+    matched = units.filter(f.col(_PARTNER).isNotNull()).persist(StorageLevel.DISK_ONLY)
     first_of, side = f.least(_UNIT, _PARTNER), (f.col(_UNIT) != f.least(_UNIT, _PARTNER)).cast("int")
-    partners = found.select(_WHO, _PERIOD, first_of.alias(_PAIR), side.alias(_SIDE))
+    partners = matched.select(_WHO, _PERIOD, first_of.alias(_PAIR), side.alias(_SIDE))
     pairs = _pairs_of_rows(rows, partners).persist(StorageLevel.DISK_ONLY)
     there, wanted = pairs.count(), method.pairs_wanted(original.rows)
     # those change hands that have the smallest draws, each pair drawing by its place among all
@@ -153,12 +153,12 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
     # the rows of picked pairs get their partner's customer and what goes with customers
     carried = [original.at(Role.CUSTOMER), *(original.at(c) for c in original.schema.with_role(*WITH_OWNER))]
     owners = picked.union(picked.select("other", "one")).toDF("noren_to", "noren_from")
-    given = original.frame.select(f.col(ROW).alias("noren_from"), *(f.col(at).alias(f"new_{at}") for at in carried))
-    joined = original.frame.join(owners.join(given, "noren_from"), f.col(ROW) == f.col("noren_to"), "left")
+    new_owner = original.frame.select(f.col(ROW).alias("noren_from"), *(f.col(at).alias(f"new_{at}") for at in carried))
+    joined = original.frame.join(owners.join(new_owner, "noren_from"), f.col(ROW) == f.col("noren_to"), "left")
     changed = f.col("noren_to").isNotNull()
     new = {at: f.when(changed, f.col(f"new_{at}")).otherwise(f.col(at)).alias(at) for at in carried}
     exchanged = original.with_frame(joined.select(*(new.get(at, f.col(at)) for at in original.frame.columns)))
-    notes = columns_not_there(nothing, (Role.ITEM, Role.DATE)) | nobodys_rows(original)
+    notes = missing_columns(nothing, (Role.ITEM, Role.DATE)) | ownerless_notes(original)
     statement = method.statement({"changed_hands": 2 * min(there, wanted) / max(original.rows, 1)} | notes)
     return under_pseudonyms(original, exchanged, statement, seed=seed, names=named(customers, count, seed))
 
@@ -177,8 +177,8 @@ def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame,
         item.alias("word"),
         *(as_number(original, c).alias(f"by{at}") for at, c in enumerate(ordered_by(original.schema))),
     )
-    kept = f.col(_WHO).isNotNull() & f.col(_PERIOD).isNotNull()
-    words = plain.groupBy("word").agg(f.max(kept).alias("kept")).collect()
+    owned = f.col(_WHO).isNotNull() & f.col(_PERIOD).isNotNull()
+    words = plain.groupBy("word").agg(f.max(owned).alias("kept")).collect()
     # items are coded in the order of their text, from 1; none is 0
     known = pl.DataFrame([tuple(row) for row in words], schema={"word": pl.String, "kept": pl.Boolean}, orient="row")
     coded = known.with_columns(pl.col("word").rank("dense").cast(pl.Int64).fill_null(0).alias(_ITEM)).sort(_ITEM)
@@ -189,7 +189,7 @@ def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame,
     first = [pl.Series(f"r{at}", order[coded[_ITEM].to_numpy()]) for at, order in enumerate(orders)]
     table = on_cluster(original.frame.sparkSession, coded.with_columns(first)).withColumnRenamed("word", "known")
     same = f.col("word").eqNullSafe(f.col("known"))
-    return plain.filter(kept).join(f.broadcast(table), same).drop("word", "known"), len(orders)
+    return plain.filter(owned).join(f.broadcast(table), same).drop("word", "known"), len(orders)
 
 
 def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
@@ -198,14 +198,14 @@ def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
     order = [f.col(name).asc_nulls_last() for name in by]
     laid = rows.join(partners, [_WHO, _PERIOD]).select(ROW, _ITEM, _PAIR, _SIDE, *by)
 
-    one, other = (f.max(f.when(f.col(_SIDE) == side, f.col(ROW))) for side in (0, 1))
+    first, other = (f.max(f.when(f.col(_SIDE) == side, f.col(ROW))) for side in (0, 1))
     phases: list[DataFrame] = []
     for group, item in (([_PAIR, _ITEM], f.col(_ITEM)), ([_PAIR], f.lit(0).cast("long"))):
         side = Window.partitionBy(*group, _SIDE).orderBy(*order, ROW)
         placed = laid.withColumn(_PLACE, f.row_number().over(side))
         placed = placed.withColumn("met", f.count(f.lit(1)).over(Window.partitionBy(*group, _PLACE)) == 2)
         met = placed.filter("met").groupBy(_PAIR, item.alias(_ITEM), _PLACE)
-        pairs = met.agg(one.alias("one"), other.alias("other"))
+        pairs = met.agg(first.alias("one"), other.alias("other"))
         phases.append(pairs.withColumn("phase", f.lit(len(phases))))
         laid = placed.filter(~f.col("met")).drop("met", _PLACE)
     return phases[0].unionByName(phases[1])
@@ -220,7 +220,7 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
     progress(0.0, _("choosing rows to delete"))
     customers, count = customers_of(original)
     names = named(customers, count, seed)
-    nobodys = nobodys_rows(original)
+    nobodys = ownerless_notes(original)
     owned = original.rows - sum(nobodys.values())
     measured = [column.name for column in original.rowless().measured()] if method.rarest else []
     facts = [f"t{at}" for at in range(len(measured))]
@@ -229,8 +229,8 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
     def kernel(records: Records, rows: pl.Series) -> pl.DataFrame:
         texts = records.texts()
         draws = pl.Series("uniform", method.draws(rows.to_numpy(), seed))
-        told = [texts[name].alias(fact) for name, fact in zip(measured, facts, strict=True)]
-        return pl.DataFrame([rows.alias(ROW), records.frame[who].alias(CUSTOMER), draws, *told])
+        values = [texts[name].alias(fact) for name, fact in zip(measured, facts, strict=True)]
+        return pl.DataFrame([rows.alias(ROW), records.frame[who].alias(CUSTOMER), draws, *values])
 
     into = {ROW: pl.Int64(), CUSTOMER: pl.String(), "uniform": pl.Float64()} | {fact: pl.String() for fact in facts}
     drawn = original.map(kernel, into)
@@ -254,7 +254,7 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
         left = original.frame.join(gone.select(ROW), ROW, "left_anti").select(*original.frame.columns)
         rows = original.with_frame(left)
     public = rows.replaced(Role.CUSTOMER, names.select(CUSTOMER, NAME))
-    pseudonyms = behind(names, public if method.allow_vanish else None)
+    pseudonyms = owners_of(names, public if method.allow_vanish else None)
     statement = method.statement(nobodys | rows_kept(max(wanted - there, 0)))
     return ClusterRelease(original, public, pseudonyms, statement, seed, original.rows)
 
@@ -264,7 +264,7 @@ def protect_pseudonymize(
     method: Pseudonymize, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Replace customers by the pseudonyms that one machine gives them."""
-    return under_pseudonyms(original, original, method.statement(nobodys_rows(original)), seed=seed)
+    return under_pseudonyms(original, original, method.statement(ownerless_notes(original)), seed=seed)
 
 
 @plan(MonthlyPseudonyms)
@@ -283,7 +283,7 @@ def protect_monthly_pseudonyms(
     same = (f.col(at) == f.col(CUSTOMER)) & f.col("noren_period").eqNullSafe(f.col("period"))
     public = owned.join(names, same).withColumn(at, f.col(NAME)).select(*original.frame.columns)
     pseudonyms = names.select(f.col(NAME).alias("pseudonym"), CUSTOMER, "period")
-    statement = method.statement(nobodys_rows(original))
+    statement = method.statement(ownerless_notes(original))
     return ClusterRelease(original, original.with_frame(public), pseudonyms, statement, seed, original.rows)
 
 
@@ -324,7 +324,7 @@ def protect_pseudo_records(
         owned = original.frame.filter(original.column(Role.CUSTOMER).isNotNull())
         whole = original.with_frame(owned.unionByName(added), rows=original.rows + len(who))
     sizes = np.bincount(cluster, minlength=method.clusters)
-    statement = method.statement(sizes, len(who), searched, nobodys_rows(original))
+    statement = method.statement(sizes, len(who), searched, ownerless_notes(original))
     return under_pseudonyms(original, whole, statement, seed=seed, names=named(customers, count, seed))
 
 
@@ -346,9 +346,9 @@ def _believable_rows(original: ClusterRecords, rows: DataFrame, wanted: DataFram
     bought = bought.select(_AT, "who", "place", f.col(_MOMENT).alias("when"), *from_item)
     bought = bought.persist(StorageLevel.DISK_ONLY)
     # the customer's moment nearest to when the like was bought, the earlier of two equally near
-    asked = bought.select("who", "when", f.lit(0).alias("kind"), _AT)
+    sought = bought.select("who", "when", f.lit(0).alias("kind"), _AT)
     there = rows.select(f.col(CODE).alias("who"), f.col(_MOMENT).alias("when")).distinct()
-    both = asked.unionByName(there.withColumn("kind", f.lit(1)), allowMissingColumns=True)
+    both = sought.unionByName(there.withColumn("kind", f.lit(1)), allowMissingColumns=True)
     moment, by_who = f.when(f.col("kind") == 1, f.col("when")), Window.partitionBy("who")
     orders = {"before": [f.asc("when"), f.asc("kind")], "after": [f.desc("when"), f.desc("kind")]}
     for name, order in orders.items():
@@ -356,8 +356,8 @@ def _believable_rows(original: ClusterRecords, rows: DataFrame, wanted: DataFram
         both = both.withColumn(name, f.last(moment, ignorenulls=True).over(so_far))
     nearer = f.abs(f.col("after") - f.col("when")) < f.abs(f.col("before") - f.col("when"))
     nearest = f.when(f.col("before").isNull() | nearer, f.col("after")).otherwise(f.col("before"))
-    found = both.filter("kind = 0").select(_AT, nearest.alias(_MOMENT))
-    placed = bought.join(found, _AT).withColumnRenamed("who", CODE)
+    nearest_moments = both.filter("kind = 0").select(_AT, nearest.alias(_MOMENT))
+    placed = bought.join(nearest_moments, _AT).withColumnRenamed("who", CODE)
     made = _one_of(placed, rows.select(CODE, _MOMENT, ROW, *from_visit), [CODE, _MOMENT], "place")
     return made.select(*cells, f.lit(None).cast("long").alias(ROW))
 

@@ -16,14 +16,14 @@ from noren.data.periods import of_one_kind
 from noren.data.schema import Column, Kind, Role
 from noren.errors import ParameterError, SchemaError
 from noren.execution.candidates import class_sizes, consistent_pairs, histories_of
-from noren.execution.frames import MOST_VALUES, PLACE, ROW, ROWS, ClusterRecords, brought, counted, on_cluster
+from noren.execution.frames import MOST_VALUES, PLACE, ROW, ROWS, ClusterRecords, counts_by_key, on_cluster, to_driver
 from noren.execution.plans import plan
-from noren.execution.release import ClusterEvidence, Keep, in_release_order, keeping
+from noren.execution.release import ClusterEvidence, Keep, in_release_order, persisting
 from noren.execution.spark_functions import Window, f
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.feasibility import Candidates, one_to_one_counts
-from noren.measures.safety.classes import Classes, claimed_k, refuse_unreal, shared
+from noren.measures.safety.classes import Classes, claimed_k, reject_false_k, shared
 from noren.measures.safety.classes import counted as judged_counts
 from noren.measures.safety.effective import Effective
 from noren.measures.safety.hits import Hits
@@ -94,8 +94,8 @@ def table_class_sizes(public: ClusterRecords) -> ClassSizes:
         raise SchemaError(say("of_history"))
     rows, quasi = rows_in_classes(public, public.schema.with_role(Role.QUASI))
     sizes = rows.groupBy(*quasi).count().groupBy("count").agg(f.count(f.lit(1)).alias("classes"))
-    found = sorted((int(row["count"]), int(row["classes"])) for row in sizes.collect())
-    both = np.array(found, dtype=np.int64).reshape(-1, 2)
+    counts = sorted((int(row["count"]), int(row["classes"])) for row in sizes.collect())
+    both = np.array(counts, dtype=np.int64).reshape(-1, 2)
     in_classes = int((both[:, 0] * both[:, 1]).sum())
     return ClassSizes(both[:, 0], both[:, 1], public.rows - in_classes)
 
@@ -121,7 +121,7 @@ def _comparable(records: ClusterRecords, column: Column) -> Expression:
     return cell
 
 
-def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell: int) -> dict[str, float]:
+def _disclosure(public: ClusterRecords, column: Column, original: ClusterRecords, ell: int) -> dict[str, float]:
     """Return what the classes tell of one sensitive column; the worst class decides each number."""
     value = _comparable(public, column).alias(_VALUE)
     rows, quasi = rows_in_classes(public, public.schema.with_role(Role.QUASI), value)
@@ -130,11 +130,10 @@ def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell:
     sides = {"": (rows, _VALUE, public.rows)}
     if not is_generalised(dtype) and original.types.get(column.name) == dtype:
         sides["_to_original"] = original.frame, original.at(column.name), original.rows
-    cure = _("round its values first, or give it another role than sensitive")
     everybody = {}  # the values in order, with everybody's shares; they are held by the driver
     for suffix, (frame, name, many) in sides.items():
-        found = counted(frame, {"value": f.col(name)}, rows=many, most=MOST_VALUES, cure=cure).rename({ROWS: "len"})
-        typed = found if is_generalised(dtype) else found.with_columns(pl.col("value").cast(dtype))
+        counts = counts_by_key(frame, {"value": f.col(name)}, rows=many, most=MOST_VALUES).rename({ROWS: "len"})
+        typed = counts if is_generalised(dtype) else counts.with_columns(pl.col("value").cast(dtype))
         everybody[suffix] = shares_in_order(typed, known)
     within = Window.partitionBy(*quasi)
     size, share = f.sum(ROWS).over(within), f.col(ROWS) / f.col("size")
@@ -148,15 +147,15 @@ def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell:
         f.max("size").alias("size"),
         f.max(ROWS).alias("commonest"),
         # a value that is not said tells nothing of anybody
-        f.coalesce(f.max(f.when(f.col(_VALUE).isNotNull(), f.col(ROWS))), f.lit(0)).alias("said"),
+        f.coalesce(f.max(f.when(f.col(_VALUE).isNotNull(), f.col(ROWS))), f.lit(0)).alias("commonest_said"),
         f.coalesce(f.sum(f.when(f.col("rank") >= ell, f.col(ROWS))), f.lit(0)).alias("rarer"),
         *(f.sum(name).alias(name) for name in distances),
     )
     worst = by_class.agg(
         f.min("distinct").alias("distinct"),
         f.min("entropy").alias("entropy"),
-        f.coalesce(f.sum(f.expr("if(said = size, size, 0)")), f.lit(0)).alias("told_rows"),
-        f.coalesce(f.sum(f.expr(f"if(said >= cast({LIKELY} AS DOUBLE) * size, size, 0)")), f.lit(0)).alias(
+        f.coalesce(f.sum(f.expr("if(commonest_said = size, size, 0)")), f.lit(0)).alias("disclosed_rows"),
+        f.coalesce(f.sum(f.expr(f"if(commonest_said >= cast({LIKELY} AS DOUBLE) * size, size, 0)")), f.lit(0)).alias(
             "likely_rows"
         ),
         f.min("rarer").alias("rarer"),
@@ -183,7 +182,7 @@ def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFra
     """
     from pyspark.sql.types import DoubleType, StructField, StructType
 
-    kept, placed, sums = list(entries.columns), entries, []
+    names, placed, sums = list(entries.columns), entries, []
     for at, shares in enumerate(everybody):
         lookup = shares.select(known="value", all="all", place="place").with_columns(pl.col("place").cast(pl.Int64))
         known = f.broadcast(on_cluster(entries.sparkSession, lookup))
@@ -197,13 +196,13 @@ def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFra
             .withColumn(f"first_{at}", f.row_number().over(in_order) == 1)
             .drop("known", "all")
         )
-        kept.append(f"equal_{at}")
+        names.append(f"equal_{at}")
         running = np.cumsum(shares["all"].to_numpy())
         sums.append((running, np.concatenate([[0.0], np.cumsum(running)])))
 
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            arrays = [batch.column(name) for name in kept]
+            arrays = [batch.column(name) for name in names]
             for at, (running, before) in enumerate(sums):
                 upto, place, to, first = (
                     batch.column(f"{name}_{at}").to_numpy(zero_copy_only=False)
@@ -215,7 +214,7 @@ def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFra
             yield pa.RecordBatch.from_arrays(arrays, names=[field.name for field in into_type])
 
     ordered = [StructField(f"ordered_{at}", DoubleType()) for at in range(len(sums))]
-    into_type = StructType([*(placed.schema[name] for name in kept), *ordered])
+    into_type = StructType([*(placed.schema[name] for name in names), *ordered])
     return placed.mapInArrow(kernel, into_type)
 
 
@@ -246,22 +245,22 @@ def measure_effective(measure: Effective, evidence: ClusterEvidence, *, progress
     """Join the guesses with the secret, and count."""
     if measure.best_prefix:
         raise ParameterError(say("no_order"))
-    found = hits_of(evidence)
-    return measure.score_of({name: (hit.named, hit.right, measure.needed(hit.named)) for name, hit in found.items()})
+    hits = hits_of(evidence)
+    return measure.score_of({name: (hit.named, hit.right, measure.needed(hit.named)) for name, hit in hits.items()})
 
 
 @plan(ReidRate)
 def measure_reid_rate(_measure: ReidRate, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join the guesses with the secret, and count."""
-    found = hits_of(evidence)
+    hits = hits_of(evidence)
     people = max(evidence.original.people(), 1)
-    return best_rate({attack: hit.customers / people for attack, hit in found.items()}, people)
+    return best_rate({attack: hit.customers / people for attack, hit in hits.items()}, people)
 
 
 @plan(Survival)
 def measure_survival(measure: Survival, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Count the pseudonyms that share a history; what an attacker does best is worked out from these sizes."""
-    progress(0.0, _("comparing public histories"))
+    progress(0.0, _("comparing histories"))
     return measure.score_of(np.repeat(*class_sizes(evidence.histories()[1])).tolist())
 
 
@@ -278,14 +277,14 @@ def measure_classes(measure: Classes, evidence: ClusterEvidence, *, progress: Pr
     if public.schema.kind == Kind.TABLE:
         sizes = table_class_sizes(public)
         columns = sensitive_columns(public.schema, measure.sensitive) if sizes.classes else []
-        told = {c.name: _told(public, c, evidence.original, claimed_values(statement)) for c in columns}
-        return judged(sizes, told, statement, public.rows, evidence.original.rows, measure.population_share)
+        disclosures = {c.name: _disclosure(public, c, evidence.original, claimed_values(statement)) for c in columns}
+        return judged(sizes, disclosures, statement, public.rows, evidence.original.rows, measure.population_share)
     original, public = evidence.histories()
     customers, claimed = original.people(), claimed_k(statement)
     if not statement.is_truthful:
         return shared(*class_sizes(public), customers=customers, claimed=claimed)
-    progress(0.2, _("asking who fits every row"))
-    with keeping() as keep:
+    progress(0.2, _("counting candidates"))
+    with persisting() as keep:
         histories, pairs = consistent_pairs(original, public, statement, keep)
         counts, strict, sharing = _counts(histories, keep(pairs), keep, progress)
     return judged_counts(counts, strict, sharing, customers=customers, claimed=claimed)
@@ -302,7 +301,7 @@ def audit(evidence: ClusterEvidence, sensitive: str | None, *, progress: Progres
     claimed = claimed_k(release.statement)
     known = release.public.schema.kind == Kind.HISTORY and release.statement.is_truthful
     if known and claimed and release.pseudonyms is not None:
-        with keeping() as keep:
+        with persisting() as keep:
             original, public = evidence.histories()
             each = histories_of(public).join(release.pseudonyms.select("pseudonym", "customer"), "pseudonym")
             witnesses = each.select("history", "customer").distinct()
@@ -312,7 +311,7 @@ def audit(evidence: ClusterEvidence, sensitive: str | None, *, progress: Progres
             least = histories.join(fit, "history", "left").agg(*fitting).first()
             if least is not None and least[0] is not None and min(least) >= claimed:
                 return
-    refuse_unreal(measure_classes(Classes(sensitive=sensitive), evidence, progress=progress))
+    reject_false_k(measure_classes(Classes(sensitive=sensitive), evidence, progress=progress))
 
 
 def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progress) -> tuple[Whole, Whole, Whole]:
@@ -324,11 +323,11 @@ def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progre
     wanted = pairs.groupBy("customer").agg((f.count(f.lit(1)) > 1).alias("contested"))
     each = pairs.join(wanted, "customer").groupBy("history")
     counts = each.agg(f.count(f.lit(1)).alias("fit"), f.max("contested").alias("contested"))
-    found = histories.join(counts, "history", "left").fillna({"fit": 0, "contested": False})
-    found = keep(found.select("history", "sharing", "fit", "contested"))
+    counted_histories = histories.join(counts, "history", "left").fillna({"fit": 0, "contested": False})
+    counted_histories = keep(counted_histories.select("history", "sharing", "fit", "contested"))
     weigh = f.sum("sharing").alias("weight"), f.max("sharing").alias("most"), f.count(f.lit(1)).alias("times")
-    kinds = found.groupBy("fit", "contested").agg(*weigh).collect()
-    progress(0.8, _("asking who is left"))
+    kinds = counted_histories.groupBy("fit", "contested").agg(*weigh).collect()
+    progress(0.8, _("counting candidates"))
     own = [row for row in kinds if not row["contested"]]
     fit, weight, most = (np.array([row[name] for row in own], dtype=np.int64) for name in ("fit", "weight", "most"))
     many = sum(int(row["fit"]) * int(row["times"]) for row in kinds if row["contested"])
@@ -339,10 +338,10 @@ def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progre
     # of the histories that share candidates: digests as two numbers each
     halves = [f.conv(f.substring(f.sha2(name, 256), at, 15), 16, 10).cast("long")
               for name in ("history", "customer") for at in (1, 16)]  # fmt: skip
-    shared_ones = pairs.join(found.filter("contested"), "history").select(
+    shared_ones = pairs.join(counted_histories.filter("contested"), "history").select(
         *(half.alias(f"n{at}") for at, half in enumerate(halves)), f.col("sharing").alias("n4")
     )
-    table = brought(shared_ones.repartition(-(-many // _BROUGHT))).to_numpy()
+    table = to_driver(shared_ones.repartition(-(-many // _BROUGHT))).to_numpy()
     history, customer = (np.unique(table[:, at : at + 2], axis=0, return_inverse=True)[1] for at in (0, 2))
     order = np.lexsort((customer, history))
     others = np.bincount(history)

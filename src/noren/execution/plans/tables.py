@@ -24,13 +24,13 @@ from noren.execution.frames import (
     ROWS,
     ROWS_OF_A_PART,
     ClusterRecords,
-    counted,
+    counts_by_key,
     cuts_below,
     numbered_in_parts,
     on_cluster,
 )
 from noren.execution.plans import plan, plan_of
-from noren.execution.release import LINE, ClusterRelease, lined
+from noren.execution.release import LINE, ClusterRelease, with_row_text
 from noren.execution.spark_functions import StorageLevel, f
 from noren.i18n import _
 from noren.methods.chain import Chain
@@ -53,8 +53,8 @@ _BROADCAST = 500_000
 def released(
     original: ClusterRecords,
     table: Table,
-    found: Mapping[str, pl.Series],
-    kept: pl.Series,
+    generalised: Mapping[str, pl.Series],
+    keep_rows: pl.Series,
     statement: Statement,
     *,
     seed: int,
@@ -64,8 +64,8 @@ def released(
 
     Identifiers are dropped or replaced by the pseudonyms that one machine gives, the rest is as it is.
     """
-    cells = {name: its.filter(kept) for name, its in found.items()}
-    values = table.frame.select(cells.keys()).filter(kept)
+    cells = {name: its.filter(keep_rows) for name, its in generalised.items()}
+    values = table.frame.select(cells.keys()).filter(keep_rows)
     schema = released_schema(original.schema, {name: its.dtype for name, its in cells.items()}, identifiers)
     hidden = [column.name for column in schema.columns if column.role == Role.IDENTIFIER]
     texts = {name: pl.String() if name in hidden else dtype for name, dtype in original.types.items()}
@@ -78,21 +78,21 @@ def released(
     known = on_cluster(rows.frame.sparkSession, lookup)
     equal = (rows.column(name).eqNullSafe(f.col(f"noren_key_{rows.at(name)}")) for name in values.columns)
     frame = rows.frame.join(f.broadcast(known) if len(lookup) <= _BROADCAST else known, reduce(and_, equal))
-    shown = {c.name: f"noren_cell_{rows.at(c)}" if c.name in cells else rows.at(c) for c in schema.columns}
+    output = {c.name: f"noren_cell_{rows.at(c)}" if c.name in cells else rows.at(c) for c in schema.columns}
     pairs = []
     for name in hidden:
-        who, shown[name] = rows.column(name), f"noren_name_{rows.at(name)}"
+        who, output[name] = rows.column(name), f"noren_name_{rows.at(name)}"
         units = rows.frame.filter(who.isNotNull()).groupBy(who.alias(CUSTOMER)).agg(f.min(ROW).alias("first"))
         names = named(*in_order_of_appearance(units), seed)
-        names = names.select(f.col(CUSTOMER).alias("noren_customer"), f.col(NAME).alias(shown[name]))
+        names = names.select(f.col(CUSTOMER).alias("noren_customer"), f.col(NAME).alias(output[name]))
         frame = frame.join(names, who == f.col("noren_customer"), "left").drop("noren_customer")
-        pairs.append(frame.select(f.col(shown[name]).alias("pseudonym"), who.alias("customer")).dropna().distinct())
+        pairs.append(frame.select(f.col(output[name]).alias("pseudonym"), who.alias("customer")).dropna().distinct())
     # a row that says nothing is none, as on one machine
-    said = reduce(or_, (f.col(name).isNotNull() for name in shown.values()))
-    public = frame.filter(said).select(*(f.col(name).alias(f"c{at}") for at, name in enumerate(shown.values())), ROW)
+    some = reduce(or_, (f.col(name).isNotNull() for name in output.values()))
+    public = frame.filter(some).select(*(f.col(name).alias(f"c{at}") for at, name in enumerate(output.values())), ROW)
     types = {c.name: cells[c.name].dtype if c.name in cells else rows.types[c.name] for c in schema.columns}
     # a pseudonym of two columns stands for a person of each
-    behind = reduce(lambda one, two: one.union(two), pairs).distinct() if pairs else None
+    behind = reduce(lambda first, two: first.union(two), pairs).distinct() if pairs else None
     released_rows = ClusterRecords(public, schema, original.rows, types)
     return ClusterRelease(original, released_rows, behind, statement, seed, original.rows)
 
@@ -114,11 +114,10 @@ def protect_combinations(
     progress(0.0, _("counting combinations"))
     columns = [*quasi, *sensitive]
     by = {original.at(column): original.column(column) for column in columns}
-    cure = _("name fewer columns with --quasi, or round their values first; --engine local has no such bound")
-    found = counted(original.frame, by, rows=original.rows, most=MOST_COMBINATIONS, cure=cure)
-    frame = found.select(pl.col(original.at(c)).cast(original.types[c.name]).alias(c.name) for c in columns)
+    counts = counts_by_key(original.frame, by, rows=original.rows, most=MOST_COMBINATIONS)
+    frame = counts.select(pl.col(original.at(c)).cast(original.types[c.name]).alias(c.name) for c in columns)
     table = Table(frame, original.schema.model_copy(update={"columns": tuple(columns), "official": None}))
-    looked_at = table, quasi, sensitive, found[ROWS].to_numpy()
+    looked_at = table, quasi, sensitive, counts[ROWS].to_numpy()
     if isinstance(method, Mondrian):
         parted = method.parted(*looked_at, progress=progress)
         cells, deleted, statement = parted.cells, parted.deleted, method.statement(original.schema, parted)
@@ -138,15 +137,14 @@ def protect_retention(
     if method.domains == "data":
         # the values of the columns whose domains are to be taken from the data; the others are left empty
         names = method.released_names(original.schema)
-        cure = _("declare the column's values in the schema, or leave it out")
-        found = {}
+        values_of = {}
         for name in names:
             if original.schema[name].scale == Scale.NOMINAL and original.schema[name].domain is None:
                 by = {"value": original.column(name)}
-                counts = counted(original.frame, by, rows=original.rows, most=MOST_VALUES, cure=cure)
-                found[name] = counts["value"].cast(original.types[name]).drop_nulls().alias(name)
-        longest = max(map(len, found.values()), default=0)
-        columns = [found.get(name, pl.Series(name, [], pl.String)) for name in names]
+                counts = counts_by_key(original.frame, by, rows=original.rows, most=MOST_VALUES)
+                values_of[name] = counts["value"].cast(original.types[name]).drop_nulls().alias(name)
+        longest = max(map(len, values_of.values()), default=0)
+        columns = [values_of.get(name, pl.Series(name, [], pl.String)) for name in names]
         seen = pl.DataFrame([values.extend_constant(None, longest - len(values)) for values in columns])
     perturbation = method.plan(original.schema, original.rows, seen)
     progress(0.1, _("perturbing"))
@@ -158,9 +156,9 @@ def protect_retention(
         try:
             codes = perturbation.codes(block.frame)
         except ValueInCellError as error:  # a value outside its domain is named with its row of the original
-            said = error.problem
-            row = None if said.row is None else int(places[said.row - 1]) + 1
-            raise ValueInCellError(said.rule, said.cure, row=row, column=said.column, value=said.value) from None
+            cell = error.problem
+            row = None if cell.row is None else int(places[cell.row - 1]) + 1
+            raise ValueInCellError(cell.rule, cell.cure, row=row, column=cell.column, value=cell.value) from None
         return perturbation.frame(perturbation.perturbed(codes, seed=seed, places=places))
 
     public = original.edited(kernel, types=types, schema=schema)
@@ -184,7 +182,7 @@ def in_order_of_text(records: ClusterRecords, rows_of_a_part: int = ROWS_OF_A_PA
     They are kept on the workers' disks: what comes after looks at them several times.
     """
     parts = min(max(records.rows // rows_of_a_part, 1), MOST_PARTS)
-    rows = lined(records).withColumnRenamed(ROW, BEFORE)
+    rows = with_row_text(records).withColumnRenamed(ROW, BEFORE)
     part = f.lit(0)
     if parts > 1:
         one_in = max(records.rows // (parts * _OF_A_PART), 1)
@@ -203,9 +201,9 @@ def protect_chain(method: Chain, original: ClusterRecords, *, seed: int, progres
     """Run all steps, each on the rows of the one before, numbered by their text as one machine sees them."""
     data, made = original, []
     for at, (step, own) in enumerate(zip(method.steps, method.seeds(seed), strict=True)):
-        told = part_of(progress, at / len(method.steps), (at + 1) / len(method.steps), step.name)
+        report = part_of(progress, at / len(method.steps), (at + 1) / len(method.steps), step.name)
         with method.on_step(at, data.schema):
-            made.append(plan_of(step).run(step, data, seed=own, progress=told))
+            made.append(plan_of(step).run(step, data, seed=own, progress=report))
         if at + 1 < len(method.steps):
             data = in_order_of_text(made[-1].public)
             # what the next step sees, and what stands for its rows
@@ -218,10 +216,10 @@ def protect_chain(method: Chain, original: ClusterRecords, *, seed: int, progres
         joined = public.join(origin, f.col(ROW) == f.col("noren_place"), "left").drop("noren_place")
         public = joined.withColumn(ROW, f.col(BEFORE)).select(*public.columns)
     names = reduce(_through, [stage.pseudonyms for stage in reversed(before)]) if before else None
-    given = None
+    last_input = None
     if names is not None:  # the last step's rows under their customers' own names
-        given = data.replaced(Role.CUSTOMER, names.select("pseudonym", "customer").distinct(), "left")
-        given = replace(given, types={**data.types, data.schema.role(Role.CUSTOMER).name: pl.String()})
+        last_input = data.replaced(Role.CUSTOMER, names.select("pseudonym", "customer").distinct(), "left")
+        last_input = replace(last_input, types={**data.types, data.schema.role(Role.CUSTOMER).name: pl.String()})
     return ClusterRelease(
         original,
         last.public.with_frame(public),
@@ -229,7 +227,7 @@ def protect_chain(method: Chain, original: ClusterRecords, *, seed: int, progres
         Statement.of_chain(stage.statement for stage in made),
         seed,
         original.rows,
-        given,
+        last_input,
     )
 
 

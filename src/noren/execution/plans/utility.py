@@ -11,7 +11,7 @@ import polars as pl
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released, release_categories
-from noren.data.compatibility import columns_not_there
+from noren.data.compatibility import missing_columns
 from noren.data.draws import Draws
 from noren.data.frames import History
 from noren.data.schema import Kind, Role, Scale
@@ -25,21 +25,21 @@ from noren.execution.frames import (
     ClusterRecords,
     Types,
     as_records,
-    counted,
+    counts_by_key,
     map_blocks,
     population_sds,
 )
 from noren.execution.plans import plan
-from noren.execution.plans.attacks import set_sides, similarity, with_overlap
-from noren.execution.release import SHOWN, ClusterEvidence, both_sides, in_release_order, keeping, place_type
+from noren.execution.plans.attacks import item_set_arrays, similarity, with_overlap
+from noren.execution.release import IS_PUBLIC, ClusterEvidence, both_sides, in_release_order, persisting, place_type
 from noren.execution.spark_functions import StorageLevel, Window, f
-from noren.i18n import _
+
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import exact_sum
 from noren.kernels.judging.statistics import STATISTICS, table_error
 from noren.measures.safety.jaccard_mean import JaccardMean, score_of
 from noren.measures.utility.cell_error import CellError, cell_errors, error_of
-from noren.measures.utility.l1_precision import L1Precision, plainly
+from noren.measures.utility.l1_precision import L1Precision, direct_l1
 from noren.measures.utility.purchases import OnDraws, columns_there, purchase_rows
 from noren.measures.utility.rfm import Rfm
 from noren.measures.utility.row_changes import E4, E5, E6, RowChange
@@ -83,17 +83,17 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     public = in_release_order(public)
     if place_type(public) != pl.Int64():
         raise ParameterError(say("unwritten"))
-    asked, seed, spans = measure.asked, measure.seed, _spans(original)
+    roles, seed, spans = measure.compared_roles, measure.seed, _spans(original)
     categories = release_categories(evidence.release.statement)
 
     def drawn(numbers: range, block: History, beside: pl.DataFrame) -> pl.DataFrame:
         draws = Draws(spans, block, seed=seed, categories=categories, places=beside[PLACE].to_numpy())
-        return pl.concat(purchase_rows(draws[at], asked).with_columns(draw=pl.lit(at)) for at in numbers)
+        return pl.concat(purchase_rows(draws[at], roles).with_columns(draw=pl.lit(at)) for at in numbers)
 
     starts, every = range(0, measure.draws, _AT_ONCE), range(measure.draws)
     parts = [public.map(partial(drawn, every[at : at + _AT_ONCE]), _ROWS, also=(PLACE,)) for at in starts]
-    known = original.map(lambda block, _rows: purchase_rows(block, asked).with_columns(draw=pl.lit(ORIGINAL)), _ROWS)
-    return reduce(lambda one, other: one.unionByName(other), parts, known)
+    known = original.map(lambda block, _rows: purchase_rows(block, roles).with_columns(draw=pl.lit(ORIGINAL)), _ROWS)
+    return reduce(lambda frame, other: frame.unionByName(other), parts, known)
 
 
 def _spans(original: ClusterRecords) -> History:
@@ -102,13 +102,13 @@ def _spans(original: ClusterRecords) -> History:
     measured = none.measured()
     cells = [original.column(column) for column in measured]
     texts = [column.scale == "nominal" for column in measured]
-    asked = [
+    figures = [
         f.collect_set(cell) if text else f.array(f.min(cell), f.max(cell))
         for cell, text in zip(cells, texts, strict=True)
     ]
-    found: Any = original.frame.agg(*asked, *(f.count(f.when(cell.isNull(), 1)) for cell in cells)).first()
-    values = [[value for value in found[at] or () if value is not None] for at in range(len(measured))]
-    blank = [[None] if found[len(measured) + at] or not values[at] else [] for at in range(len(measured))]
+    spans: Any = original.frame.agg(*figures, *(f.count(f.when(cell.isNull(), 1)) for cell in cells)).first()
+    values = [[value for value in spans[at] or () if value is not None] for at in range(len(measured))]
+    blank = [[None] if spans[len(measured) + at] or not values[at] else [] for at in range(len(measured))]
     length = max((len(v) + len(b) for v, b in zip(values, blank, strict=True)), default=0)
     columns = {
         column.name: pl.Series(column.name, [*b, *v, *(v or b)[-1:] * (length - len(v) - len(b))], strict=False).cast(
@@ -151,10 +151,10 @@ def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: 
         lambda block, rows: pl.DataFrame(dict(zip(names, coder(block.frame), strict=True))).with_columns(rows),
         dict.fromkeys([*names, ROW], pl.Int64()),
     )
-    cure = _("name some of the attributes (--attributes), or use --engine local")
+
     by = {name: f.col(name) for name in names}
-    found = counted(coded, by, rows=records.rows, most=most, cure=cure, first=f.min(ROW)).sort("first")
-    return ObservedRecords([found[name].to_numpy() for name in names], made.sizes, found[ROWS].to_numpy())
+    counts = counts_by_key(coded, by, rows=records.rows, most=most, first=f.min(ROW)).sort("first")
+    return ObservedRecords([counts[name].to_numpy() for name in names], made.sizes, counts[ROWS].to_numpy())
 
 
 @plan(CellError)
@@ -165,19 +165,19 @@ def measure_cell_error(_measure: CellError, evidence: ClusterEvidence, *, progre
     columns = original.rowless().measured()
     paired = both_sides(evidence)
     spread = population_sds(original, [column for column in columns if column.scale != Scale.NOMINAL])
-    one, other = (original.schema, original.types), (public.schema, public.types)
+    original_columns, public_columns = (original.schema, original.types), (public.schema, public.types)
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        said = as_released(as_records(block, *one), statement)
-        shown = block[SHOWN].fill_null(value=False)
-        released = as_records(block.filter(shown), *other, "p").frame
+        original_rows = as_released(as_records(block, *original_columns), statement)
+        is_public = block[IS_PUBLIC].fill_null(value=False)
+        released = as_records(block.filter(is_public), *public_columns, "p").frame
         costs = {}
         for at, column in enumerate(columns):
-            values = exact_values(said, column)
-            errors = cell_errors(values.filter(shown), released[column.name], column, spread.get(column.name, 0.0))
-            lost = (values.is_not_null() & ~shown).sum()
+            values = exact_values(original_rows, column)
+            errors = cell_errors(values.filter(is_public), released[column.name], column, spread.get(column.name, 0.0))
+            lost = (values.is_not_null() & ~is_public).sum()
             costs[f"u{at}"] = exact_sum(np.append(errors, float(lost)))
-        return pl.DataFrame({"deleted": [int((~shown).sum())]} | {name: [cost] for name, cost in costs.items()})
+        return pl.DataFrame({"deleted": [int((~is_public).sum())]} | {name: [cost] for name, cost in costs.items()})
 
     into = {"deleted": pl.Int64()} | {f"u{at}": pl.Float64() for at in range(len(columns))}
     sums = map_blocks(paired, kernel, into).agg(*(f.sum(name).alias(name) for name in into)).first()
@@ -203,14 +203,14 @@ def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progres
     )
     both = values.join(cells, f.col(ROW) == f.col("noren_of"), "left")
     rows = both.withColumn("gone", f.col("noren_of").isNull()).drop(ROW, "noren_of").persist(StorageLevel.DISK_ONLY)
-    cure = _("round the values first, or use --engine local")
+
     pairs = {}
     try:
         for at, name in enumerate(quasi):
             keys = {"value": f.col(f"v{at}"), "cell": f.col(f"s{at}"), "gone": f.col("gone")}
-            found = counted(rows, keys, rows=original.rows, most=MOST_COMBINATIONS, cure=cure)
-            value, cell = found["value"].cast(original.types[name]), found["cell"].cast(public.types[name])
-            gone, times = found["gone"].to_numpy(), found[ROWS].to_numpy()
+            counts = counts_by_key(rows, keys, rows=original.rows, most=MOST_COMBINATIONS)
+            value, cell = counts["value"].cast(original.types[name]), counts["cell"].cast(public.types[name])
+            gone, times = counts["gone"].to_numpy(), counts[ROWS].to_numpy()
             pairs[name] = CellPairs(value.alias(name), cell.alias(name), gone, times)
     finally:
         rows.unpersist()
@@ -222,19 +222,19 @@ def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progres
 def moved(measure: RowChange, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Sum up how far the cells of rows that stand beside their originals moved."""
     original, public = evidence.histories()
-    one, other = (original.schema, original.types), (public.schema, public.types)
+    original_columns, public_columns = (original.schema, original.types), (public.schema, public.types)
     column = original.schema.role(measure.role)
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        known, released = as_records(block, *one), as_records(block, *other, "p")
-        kept = released[Role.CUSTOMER].is_not_null()
-        values, said = (numbers(exact_values(side, column).filter(kept)) for side in (known, released))
-        errors = measure.row_errors(values, said)
+        known, released = as_records(block, *original_columns), as_records(block, *public_columns, "p")
+        is_public = released[Role.CUSTOMER].is_not_null()
+        values, public_values = (numbers(exact_values(side, column).filter(is_public)) for side in (known, released))
+        errors = measure.row_errors(values, public_values)
         counts = {"moved": [np.count_nonzero(errors)], "compared": [np.count_nonzero(~np.isnan(values))]}
         return pl.DataFrame({"total": [float(errors.sum())]} | counts)
 
     into = {"total": pl.Float64(), "moved": pl.Int64(), "compared": pl.Int64()}
-    paired = both_sides(evidence).filter(SHOWN)
+    paired = both_sides(evidence).filter(IS_PUBLIC)
     sums: Any = map_blocks(paired, kernel, into).agg(*(f.sum(name) for name in into)).first()
     return measure.score_of(float(sums[0] or 0.0), int(sums[1] or 0), int(sums[2] or 0), original.rows)
 
@@ -253,7 +253,7 @@ _PAIR: Types = {"customer": pl.String(), "total": pl.Int64(), "size": pl.Int32()
 def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join each pseudonym's set with that of its customer, and take mean, spread and median."""
     original, public = evidence.histories()
-    customers, pseudonyms, unit = set_sides(original, public, evidence.release.statement)
+    customers, pseudonyms, unit = item_set_arrays(original, public, evidence.release.statement)
     who = original.frame.select(original.column(Role.CUSTOMER).cast("string").alias("customer")).dropna().distinct()
     bought = customers.select("customer", f.col("items").alias("bought"), "size")
     everybody = who.join(bought, "customer", "left").fillna({"size": 0})
@@ -261,13 +261,13 @@ def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, pr
     if true is None:  # pragma: no cover - the release of a history tells who is behind its pseudonyms
         raise TypeError(true)
     pairs = true.select(f.col("pseudonym").cast("string"), f.col("customer").cast("string")).distinct()
-    shown = pairs.join(pseudonyms, "pseudonym")
-    both = with_overlap(shown.join(everybody, "customer"), _PAIR)
+    released = pairs.join(pseudonyms, "pseudonym")
+    both = with_overlap(released.join(everybody, "customer"), _PAIR)
     both = both.select("customer", similarity(f.col("shared"), f.col("total"), f.col("size"), unit).alias("like"))
     median = f.percentile("like", f.lit(0.5))
     figures = [f.avg("like"), f.min("like"), median, f.max("like"), f.stddev_pop("like")]
-    found: Any = both.agg(f.count("like"), f.count_distinct("customer"), *figures).first()
-    return score_of(int(found[0]), who.count() - int(found[1]), found[2:])
+    result: Any = both.agg(f.count("like"), f.count_distinct("customer"), *figures).first()
+    return score_of(int(result[0]), who.count() - int(result[1]), result[2:])
 
 
 @plan(L1Precision)
@@ -288,7 +288,7 @@ def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, pro
             progress,
         )
     names = shared_names(original.schema, release.public.schema)
-    return plainly(names, lambda kept: _apart(original, release.public, kept), original.rows, release.public.rows)
+    return direct_l1(names, lambda some: _apart(original, release.public, some), original.rows, release.public.rows)
 
 
 def _apart(original: ClusterRecords, public: ClusterRecords, names: list[str]) -> float:
@@ -323,9 +323,9 @@ def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress =
     for view in views:
         smaller = f.rank().over(Window.partitionBy("draw").orderBy(view)) - 1
         ranked = ranked.withColumn(f"of_{view}", f.floor(smaller * measure.ranks / f.col("many")).cast("int"))
-    counted = ranked.groupBy("draw", *(f"of_{view}" for view in views)).count().collect()
+    counts = ranked.groupBy("draw", *(f"of_{view}" for view in views)).count().collect()
     tables: dict[int, Whole] = {}
-    for row in counted:
+    for row in counts:
         empty: Any = np.zeros((measure.ranks,) * len(views), dtype=np.int64)
         tables.setdefault(row["draw"], empty)[tuple(row[1:4])] = row["count"]
     if ORIGINAL not in tables:
@@ -333,7 +333,7 @@ def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress =
     nothing = np.zeros_like(tables[ORIGINAL])
     errors = [table_error(tables[ORIGINAL], tables.get(draw, nothing)) for draw in range(measure.draws)]
     score = measure.score_of([{"value": error} for error in errors])
-    return replace(score, notes={**score.notes, **columns_not_there(evidence.original.rowless(), measure.asked)})
+    return replace(score, notes={**score.notes, **missing_columns(evidence.original.rowless(), measure.compared_roles)})
 
 
 _VALUES = ("day", "price", "quantity")
@@ -343,14 +343,14 @@ _VALUES = ("day", "price", "quantity")
 def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Work out the statistics of all draws at once; a median is found from the different values, in one worker."""
     original = evidence.original.rowless()
-    with keeping() as keep:
+    with persisting() as keep:
         rows = keep(purchases_and_draws(measure, evidence))
-        asked = [
+        figures_of_each = [
             figure
             for name in _VALUES
             for figure in (f.sum(name), f.avg(name), f.var_pop(name), f.max(name), f.min(name), f.percentile(name, 0.5))
         ]
-        found: dict[int, Any] = {row["draw"]: row[1:] for row in rows.groupBy("draw").agg(*asked).collect()}
+        results: dict[int, Any] = {row["draw"]: row[1:] for row in rows.groupBy("draw").agg(*figures_of_each).collect()}
         # the items that most customers bought in each draw, ties as on one machine: there the original's items are
         # numbered by their text and others behind them, and the higher number wins
         buyers = rows.select("draw", "item", "customer").distinct().groupBy("draw", "item").count()
@@ -361,17 +361,20 @@ def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progre
         best: dict[int, set[str]] = {}
         for row in sold.select("draw", "item").collect():
             best.setdefault(row["draw"], set()).add(row["item"])
-    if ORIGINAL not in found:
+    if ORIGINAL not in results:
         raise measure.nothing_to_compare(evidence.original.schema)
 
     def figures(draw: int, many: int) -> Figures:
         table = np.zeros((len(COLUMNS), len(STATISTICS)))
-        if draw in found:
-            total, mean, variance, *rest = np.array(found[draw], dtype=np.float64).reshape(len(COLUMNS), -1).T
+        if draw in results:
+            total, mean, variance, *rest = np.array(results[draw], dtype=np.float64).reshape(len(COLUMNS), -1).T
             table = np.column_stack([total, mean, variance, np.sqrt(variance), *rest])
         return Figures(many, table, frozenset(best.get(draw, ())))
 
-    known, there = figures(ORIGINAL, evidence.original.rows), columns_there(evidence.original.schema, measure.asked)
+    known, there = (
+        figures(ORIGINAL, evidence.original.rows),
+        columns_there(evidence.original.schema, measure.compared_roles),
+    )
     draws = [figures(draw, evidence.release.public.rows) for draw in range(measure.draws)]
     score = measure.score_of([parts_of(known, drawn, there) for drawn in draws])
-    return replace(score, notes={**score.notes, **columns_not_there(original, measure.asked)})
+    return replace(score, notes={**score.notes, **missing_columns(original, measure.compared_roles)})
