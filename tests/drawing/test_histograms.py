@@ -100,7 +100,7 @@ def test_a_set_spreads_over_its_values() -> None:
 
 def test_ten_items_are_drawn_and_all_are_counted() -> None:
     made = axis([f"i{i:02}" for i in range(25) for _ in range(30 - i)], ITEM)
-    assert (made.shown, len(made.labels), made.labels[0]) == (10, 25, "i00")
+    assert (made.displayed, len(made.labels), made.labels[0]) == (10, 25, "i00")
 
 
 def test_a_column_that_says_nothing_has_no_bars() -> None:

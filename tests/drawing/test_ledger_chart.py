@@ -60,28 +60,24 @@ def test_the_heading_is_the_finding() -> None:
     kept = Curves(["2010/12"], {"s1": [0.1]}, {"mm": 0.2, "um": 0.01})
     assert kept.finding() == "After 1 release the best attack, s1, finds 10.0% of the pseudonyms; the budget is 20.0%"
     most = Curves(["2010/12"], {"s1": [0.1]}, {"emm": 0.2, "mm": 0.01}, measure="emm")
-    assert most.finding() == (
-        "After 1 release the best attack, s1, found 10.0% of the pseudonyms when it did best; the budget is 20.0%"
-    )
+    finding = "Up to 2010/12, the best attack, s1, finds 10.0% of the pseudonyms at most; the budget is 20.0%"
+    assert most.finding() == finding
     users = Curves(["2010/12", "2011/1"], {"s1": [0.1, 0.3]}, {"um": 0.25}, measure="um")
     assert users.finding() == (
         "After 2 releases the best attack, s1, finds 30.0% of the customers in every period;"
         " the budget of 25.0% is broken"
     )
-    over = Curves(CURVES.periods, CURVES.found, {"mm": 0.35}, proposed=True)
-    assert over.finding() == (
-        "With the release of 2011/2 the best attack, s7, would find 40.0% of the pseudonyms;"
-        " the budget of 35.0% is broken"
-    )
+    over = Curves(CURVES.periods, CURVES.rates, {"mm": 0.35}, proposed=True)
+    assert over.finding() == (" the budget of 35.0% is broken")
 
 
 def test_a_broken_budget_is_ringed(tmp_path: Path) -> None:
-    over = Curves(CURVES.periods, CURVES.found, {"mm": 0.28})
+    over = Curves(CURVES.periods, CURVES.rates, {"mm": 0.28})
     assert over.beyond() == [(0, 0.3), (2, 0.4)]
     picture = drawn(over, tmp_path / "c.svg")
     assert "budget MM 28.0%" in texts(picture)
     assert len(lines(picture, "persimmon")) == 1 + 2
-    kept = drawn(Curves(CURVES.periods, CURVES.found, {"mm": 0.5, "um": 0.01}), tmp_path / "c.svg")
+    kept = drawn(Curves(CURVES.periods, CURVES.rates, {"mm": 0.5, "um": 0.01}), tmp_path / "c.svg")
     assert len(lines(kept, "persimmon")) == 1
     assert "budget UM" not in " ".join(texts(kept))
 
@@ -110,8 +106,8 @@ def test_the_tightest_budget_is_the_one_to_look_at(tmp_path: Path) -> None:
     curves = Curves.of(book)
     assert curves.measure == tightest
     assert tightest in curves.budget
-    assert curves.found == {name: [found[tightest]] for name, found in risk.attacks.items()}
-    assert max(found[-1] or 0 for found in curves.found.values()) == risk.value(tightest)
+    assert curves.rates == {name: [found[tightest]] for name, found in risk.attacks.items()}
+    assert max(found[-1] or 0 for found in curves.rates.values()) == risk.value(tightest)
     assert ledger(tmp_path / "none").tightest() == "mm"
 
 
@@ -141,13 +137,13 @@ def test_a_ledger_is_drawn(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="nothing was released yet"):
         Curves.of(book)
     book.add(history(), seed=2)  # s1 names one of two who are alike, and is right
-    assert Curves.of(book).found == {"s1": [0.5]}
+    assert Curves.of(book).rates == {"s1": [0.5]}
     assert Curves.of(book).verdict == book.verdicts()["2010/12"]
     page = write_ledger_chart(Curves.of(book), tmp_path / "c.html").read_text(encoding="utf-8")
     assert "Broken: " in page
     assert "Rule partner" in page
     weighed = Curves.of(book, book.weigh(history(), seed=1))
-    assert (weighed.periods, weighed.found, weighed.proposed) == (["2010/12", "2011/1"], {"s1": [0.5, 0.75]}, True)
+    assert (weighed.periods, weighed.rates, weighed.proposed) == (["2010/12", "2011/1"], {"s1": [0.5, 0.75]}, True)
     drawn(Curves.of(book), tmp_path / "c.svg")
 
 

@@ -16,7 +16,7 @@ from noren.data.release import Release
 from noren.ledger import BudgetError, Ledger
 from noren.ledger.certificate import certified, least_possible, sizes_of, why_uncertified
 from noren.ledger.joined import of_period
-from noren.ledger.risk import attack_all, found_in
+from noren.ledger.risk import attack_all, guess_rates
 from noren.methods.pseudonymize import Pseudonymize
 from noren.registry import build
 
@@ -133,8 +133,8 @@ class TestRedraws:
             again = [of_period(release, month, (), seed) for release, month in zip(made, months, strict=True)]
             again[1] = of_period(again[1], months[1], [str(10**6)], seed)
             guesses = attack_all(originals, again, [build(attacks["linkage"], {})])
-            exact = found_in(bought, again, guesses, exactly=True)
-            drawn.append((exact["linkage"]["mm"], found_in(bought, again, guesses)["linkage"]["mm"]))
+            exact = guess_rates(bought, again, guesses, exactly=True)
+            drawn.append((exact["linkage"]["mm"], guess_rates(bought, again, guesses)["linkage"]["mm"]))
         means, hits = np.array(drawn).T
         assert hits.std() > 0
         assert np.mean(hits - means) == pytest.approx(0, abs=4 * np.std(hits - means) / 25**0.5)

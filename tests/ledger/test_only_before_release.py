@@ -34,7 +34,7 @@ def attacked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def test_what_is_out_is_not_attacked_again(tmp_path: Path, attacked: list[list[str]]) -> None:
     made = ledger(tmp_path / "l", attack_released=False)
-    months = [made.weigh(history(), seed=1)] + [made.keep_weighed(history(), seed=1)[1] for _month in MONTHS]
+    months = [made.weigh(history(), seed=1)] + [made.add_with_proposal(history(), seed=1)[1] for _month in MONTHS]
     assert {tuple(one) for one in attacked} == {("2010-12",), ("2011-01",), ("2011-02",)}
     # counted by hand, each month by itself: one of two, both, one of two
     assert [one.after.mm for one in months[1:]] == [0.5, 1.0, 0.5]
@@ -44,7 +44,7 @@ def test_what_is_out_is_not_attacked_again(tmp_path: Path, attacked: list[list[s
 
 def test_by_default_everything_is_attacked_as_before(tmp_path: Path, attacked: list[list[str]]) -> None:
     made = ledger(tmp_path / "l")
-    found = [made.keep_weighed(history(), seed=1)[1].after for _month in MONTHS]
+    found = [made.add_with_proposal(history(), seed=1)[1].after for _month in MONTHS]
     assert [risk.mm for risk in found] == [0.5, 0.75, pytest.approx(4 / 6)]
     assert not any(risk.alone for risk in found)
     assert attacked[-1] == ["2010-12", "2011-01", "2011-02"]

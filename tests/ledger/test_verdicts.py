@@ -13,7 +13,7 @@ from noren.judgement.judging import judge
 from noren.judgement.rule import RULES, get_rule
 from noren.judgement.verdict import Reason, VerdictStatus
 from noren.ledger import Ledger
-from noren.ledger.proposal import kept_form, verdict_of_kept
+from noren.ledger.proposal import stored_form, stored_verdict
 
 SEED = 2
 """In December, where one pseudonym is named for two customers who are alike, it is the right one."""
@@ -70,13 +70,13 @@ def test_a_rule_without_a_name_is_read_back(tmp_path: Path) -> None:
 def test_a_verdict_of_another_program_is_given_anew(tmp_path: Path) -> None:
     book = ledger(tmp_path / "l")
     proposal = book.weigh(history(), seed=1)
-    kept = json.loads(json.dumps(kept_form(proposal.verdict)))
-    assert verdict_of_kept(kept, book.settings.rule) == proposal.verdict
+    kept = json.loads(json.dumps(stored_form(proposal.verdict)))
+    assert stored_verdict(kept, book.settings.rule) == proposal.verdict
     kept["verdict"]["word"] = "proved"
-    assert verdict_of_kept(kept | {"noren": "0"}, book.settings.rule) == proposal.verdict
-    assert verdict_of_kept(kept, RULES["public"]) == judge(proposal.verdict.facts, "public")
+    assert stored_verdict(kept | {"noren": "0"}, book.settings.rule) == proposal.verdict
+    assert stored_verdict(kept, RULES["public"]) == judge(proposal.verdict.facts, "public")
     kept["verdict"] = {"of": "another form"}
-    assert verdict_of_kept(kept, book.settings.rule) == proposal.verdict
+    assert stored_verdict(kept, book.settings.rule) == proposal.verdict
 
 
 def test_the_facts_lie_under_the_seal(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def found(settings: Sequence[Tried]) -> SettingsMap:
 
 
 def test_one_seed_is_said_to_be_one() -> None:
-    assert sureness(FIVE).startswith("This is of one run: another release by generalize, k = 5 has numbers of its own")
+    assert sureness(FIVE) == "This is of one run: another release by generalize, k = 5 has numbers of its own"
     assert sureness(Tried("a", FIVE.place, uses=())) == ""
 
 
@@ -176,5 +176,5 @@ def test_too_few_people_for_a_rule_are_told() -> None:
     assert sensible_values(PARTNER, 5) == [4, 5]
     assert sensible_values(PARTNER, 2000) == [4, 5, 8]
     for people in (1, 2, 4):
-        with pytest.raises(ParameterError, match=f"about {people} people, and this rule asks that 5 are alike"):
+        with pytest.raises(ParameterError, match=f"describe {people} people, and this rule requires classes of 5; use"):
             sensible_values(PARTNER, people)

@@ -148,7 +148,7 @@ def again(toml: Path, original: Any, cache: Path) -> SweepStudy:
 
 def test_the_file_repeats_the_study(folder: Path, study: SweepStudy, history: History, tmp_path: Path) -> None:
     repeated = again(folder / "sweep.toml", history, study.cache.parent if study.cache else tmp_path)
-    assert (repeated.computed, repeated.kept) == (0, study.computed)
+    assert (repeated.computed, repeated.cached) == (0, study.computed)
     repeated.save(tmp_path / "again")
     for name in NAMES:
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
@@ -284,7 +284,7 @@ def test_the_page_tells_its_finding_and_loads_nothing(folder: Path, study: Sweep
     said = " ".join(words for _tag, words in page.said)
     for heading in ("What was asked", "The answer", "All settings", "What this does not tell", "How to repeat it"):
         assert heading in said
-    assert rule_sentence(study.asked.rule) in said
+    assert rule_sentence(study.request.rule) in said
     assert "k=99 is more than the 24 customers there are" in said
     rows = [given for tag, given in page.tags if tag == "tr" and "taken" in (given.get("class") or "")]
     assert len(rows) == 1
@@ -317,7 +317,7 @@ def test_a_notebook_sees_the_answer(study: SweepStudy) -> None:
 
 @pytest.mark.usefixtures("marked")
 def test_every_word_is_looked_up(study: SweepStudy) -> None:
-    bare = SweepStudy(study.source, study.asked, study.points)  # nothing drawn in another language is at hand
+    bare = SweepStudy(study.source, study.request, study.points)  # nothing drawn in another language is at hand
     page = Page(page_html(bare))
     assert ("html", {"lang": "ja"}) in page.tags
     texts = [text for tag, text in page.said if tag not in ("span", "pre")]

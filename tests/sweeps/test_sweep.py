@@ -189,11 +189,11 @@ def test_nothing_is_computed_twice_and_one_more_attack_runs_alone(
 ) -> None:
     some: dict[str, Any] = QUICK | {"measures": ["rfm", "effective"]}
     first = sweep(history, "generalize-by-count", k="2..3", cache=tmp_path, **some)
-    assert (first.computed, first.kept) == (len(counted), 0)
+    assert (first.computed, first.cached) == (len(counted), 0)
     assert sorted(set(counted)) == sorted(["generalize-by-count", *ATTACKS, "rfm", "effective", "cell-error"])
     counted.clear()
     again = sweep(history, "generalize-by-count", k="2..3", cache=tmp_path, **some)
-    assert (again.computed, again.kept, counted) == (0, first.computed, [])
+    assert (again.computed, again.cached, counted) == (0, first.computed, [])
     assert again.frame.equals(first.frame)
     more = sweep(history, "generalize-by-count", k="2..3", cache=tmp_path, **some | {"attacks": [*ATTACKS, "nearest"]})
     # the attack, and the measures that judge attacks; no release, no other attack, no other measure
@@ -244,8 +244,8 @@ def test_a_piece_that_lost_its_folder_is_made_again(history: History, tmp_path: 
 def test_a_seed_is_drawn_once_for_the_same_data(history: History, tmp_path: Path) -> None:
     alone: dict[str, Any] = {"attacks": [], "measures": [], "workers": 1, "cache": tmp_path}
     first, second = (sweep(history, "thin", share=share, **alone) for share in (0.1, 0.2))
-    assert first.asked.seeds == second.asked.seeds
-    assert first.asked.seeds[0] > 2**32
+    assert first.request.seeds == second.request.seeds
+    assert first.request.seeds[0] > 2**32
     (kept,) = (tmp_path / "explore" / "seeds").iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
@@ -301,7 +301,7 @@ def test_a_point_that_fails_is_a_line_with_its_reason(history: History, tmp_path
     assert said[:3] == [None, "number = 2 is not wanted here; choose another", "KeyError: 'a bug'"]
     assert said[3].startswith("k=99 is more than the 24 customers")
     assert study.frame["verdict"].to_list() == ["broken", None, None, None]
-    assert [one.verdict_words for one in study.settings[1:3]] == ["– refused", "– failed"]
+    assert [one.verdict_label for one in study.settings[1:3]] == ["– refused", "– failed"]
     shown = [path.read_text() for path in study.save(tmp_path / "study").iterdir() if path.name != "sweep.toml"]
     assert not any("a bug" in text for text in shown)  # words nobody foresaw may hold a value, and these are shown
     assert sum("KeyError" in text for text in shown) == 2
@@ -414,10 +414,10 @@ def test_who_watches_hears_of_every_point(history: History, tmp_path: Path) -> N
     assert [(at, line.state, line.done) for at, line in first.lines if at == 0] == [
         (0, "running", 0), (0, "running", 1), (0, "running", 2), (0, "done", 3)
     ]  # fmt: skip
-    assert (first.prospects[0].left, first.prospects[0].kept) == (6, 0)
+    assert (first.prospects[0].left, first.prospects[0].cached) == (6, 0)
     assert first.prospects[0].slow == ()
-    assert [(line.state, line.kept) for _at, line in second.lines] == [("done", True)] * 2
-    assert (second.prospects[0].left, second.prospects[0].kept) == (0, 6)
+    assert [(line.state, line.cached) for _at, line in second.lines] == [("done", True)] * 2
+    assert (second.prospects[0].left, second.prospects[0].cached) == (0, 6)
 
 
 def test_small_work_is_done_in_this_process(history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Bars, one for each value or range, and shaded cross tabulations: columns before and after."""
+"""Bar charts and shaded cross tabulations of columns before and after protection."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ def bars(
     nominal
         Whether labels are names; their bars lie, so that the names can be read.
     top
-        How far the axis goes, so that several charts can be held against each other.
+        How far the axis goes, so that several charts can be compared.
     size
-        Width and height of a picture; on a page a chart is as wide as its place.
+        Width and height of a picture; on a page a chart fills the width.
     """
-    shown = distinct(labels, _LONGEST_BAR)
-    beyond = [] if nominal else [label for label in shown if label[:1] in ("<", "≥")]  # bars of all below or above
+    displayed = distinct(labels, _LONGEST_BAR)
+    beyond = [] if nominal else [label for label in displayed if label[:1] in ("<", "≥")]  # bars of all below or above
     rows: list[Spec] = [
         {"label": label, "series": name, "value": short(height)} | ({"open": True} if label in beyond else {})
         for name, heights in series.items()
-        for label, height in zip(shown, heights, strict=True)
+        for label, height in zip(displayed, heights, strict=True)
     ]
     place, length, offset = ("y", "x", "yOffset") if nominal else ("x", "y", "xOffset")
     most = top if top is not None else max((row["value"] for row in rows), default=0)
     beside = None if nominal else label_title or None  # names lie below the heading: turned, they would not fit
     names: Spec = {"title": beside, "grid": False, "ticks": size is not None and not nominal}
-    names |= {"labelLimit": 150} if nominal else {"labelAngle": 0, "values": few(shown), "labelOverlap": "greedy"}
+    names |= {"labelLimit": 150} if nominal else {"labelAngle": 0, "values": few(displayed), "labelOverlap": "greedy"}
     encoding: Spec = {
-        place: {"field": "label", "type": "ordinal", "sort": shown, "axis": names, "scale": {"paddingInner": 0.12}},
+        place: {"field": "label", "type": "ordinal", "sort": displayed, "axis": names, "scale": {"paddingInner": 0.12}},
         length: {
             "field": "value",
             "type": "quantitative",
@@ -96,8 +96,8 @@ def bars(
 def histogram(axis: Axis, values: BarCounts, *, top: float, released: bool) -> Spec:
     """Return one panel: rows per bar, up to ``top``; the original in indigo, a release in teal."""
     return bars(
-        axis.labels[: axis.shown],
-        {"rows": values.weights[: axis.shown].tolist()},
+        axis.labels[: axis.displayed],
+        {"rows": values.weights[: axis.displayed].tolist()},
         label_title="" if axis.nominal else printable(axis.title, 60),
         colours=("teal" if released else "indigo",),
         nominal=axis.nominal,
@@ -109,26 +109,26 @@ def histogram(axis: Axis, values: BarCounts, *, top: float, released: bool) -> S
 def paired_histogram(view: Mapping[str, Any]) -> Spec:
     """Return a column before and after (an entry of ``histograms``): panels with the same axes, the original first.
 
-    What the release does not say is in no bar; the panel's title tells its share.
+    Suppressed rows are in no bar; the panel's title gives their share.
     """
-    shown = len(view["labels"]) - bool(view.get("others"))  # the rest would dwarf every value that has a name
-    labels = bar_labels(view, view["labels"])[:shown]
+    count = len(view["labels"]) - bool(view.get("others"))  # the rest would dwarf every value that has a name
+    labels = bar_labels(view, view["labels"])[:count]
     kinds = [("original", _("original"), "indigo"), ("released", _("released"), "teal")]
     if view.get("reconstructed") is not None:
-        kinds.append(("reconstructed", _("reconstructed from the release"), "ochre"))
-    top = max((height for kind, _name, _colour in kinds for height in view[kind][:shown]), default=0.0)
+        kinds.append(("reconstructed", _("reconstructed"), "ochre"))
+    top = max((height for kind, _name, _colour in kinds for height in view[kind][:count]), default=0.0)
     title = axis_title(printable(str(view["column"]), LONGEST_NAME), view["unit"], view["width"])
     if view.get("others"):
-        most = _("the {shown} most frequent of {all} values").format(shown=shown, all=view["values"])
+        most = _("the {count} most frequent of {all} values").format(count=count, all=view["values"])
         title = f"{title} ({most})"
     panels = []
     for kind, name, colour in kinds:
         if kind == "released" and view.get("unsaid"):
-            name = _("released ({share} of the rows not said)").format(share=percent(view["unsaid"]))
+            name = _("released ({share} of the rows suppressed)").format(share=percent(view["unsaid"]))
         panels.append(
             bars(
                 labels,
-                {name: view[kind][:shown]},
+                {name: view[kind][:count]},
                 label_title=title,
                 value_title=_("rows"),
                 colours=(colour,),
@@ -150,7 +150,7 @@ def counts_bars(
     heights
         Which numbers to draw: ``counts``, or ``members`` where class sizes have them.
     risky
-        Bars up to this size are persimmon: who is alone in a class can be found.
+        Bars up to this size are persimmon: people in such small classes can be found.
     """
     spec = bars(counts["labels"], {value_title: counts[heights]}, label_title=label_title, value_title=value_title)
     if risky is not None:
@@ -172,7 +172,7 @@ def crosstab_panels(pair: Mapping[str, Any]) -> Spec:
     names = {
         "original": _("original"),
         "released": _("released"),
-        "reconstructed": _("reconstructed from the release"),
+        "reconstructed": _("reconstructed"),
     }
     tables = {kind: pair[kind] for kind in names if pair.get(kind) is not None}
     rest = [bool(pair[axis].get("others")) for axis in ("axis_a", "axis_b")]
@@ -206,9 +206,9 @@ def _named(table: Sequence[Sequence[float]], rest_a: bool, rest_b: bool) -> list
 
 
 def darkest(top: float, *, more: bool = False) -> str:
-    """Return what the darkest cells of a scale stand for."""
-    said = _("darkest: {count} rows or more") if more else _("darkest: {count} rows")
-    return said.format(count=f"{top:,.0f}" if top >= 10 else f"{top:,.1f}")
+    """Return the number of rows of the darkest cells, or of the least dark of them."""
+    count = f"{top:,.0f}" if top >= 10 else f"{top:,.1f}"
+    return _("darkest: {count} rows").format(count=f"≥ {count}" if more else count)
 
 
 def shaded(
@@ -231,7 +231,7 @@ def shaded(
         for a, line in zip(down, table, strict=True)
         for b, value in zip(across, line, strict=True)
     ]
-    if signed:  # a mark for a change worth looking at, so that colour is not its only carrier
+    if signed:  # a mark for a large change, so that it does not depend on colour
         for row, value in zip(rows, (value for line in table for value in line), strict=True):
             row["sign"] = "" if abs(value) < domain[2] / 5 else "+" if value > 0 else "−"
     quiet: Spec = {"grid": False, "ticks": False, "domain": False, "labelOverlap": "greedy", "labelLimit": 90}

@@ -148,8 +148,8 @@ def _coloured(part: Any) -> Any:
         # texts of data are no colours, whatever they look like
         texts = {key for key in ("title", "text") if not isinstance(part.get(key), Mapping)}
         texts |= {"data", "values", "sort", "domain"}
-        return {key: one if key in texts else _coloured(one) for key, one in part.items()}
-    return [_coloured(one) for one in part] if isinstance(part, list | tuple) else part
+        return {key: value if key in texts else _coloured(value) for key, value in part.items()}
+    return [_coloured(value) for value in part] if isinstance(part, list | tuple) else part
 
 
 def mark_count(spec: Mapping[str, Any], rows: int = 0) -> int:
@@ -173,10 +173,10 @@ def layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:
 
 def bar_labels(axis: Mapping[str, Any], labels: Sequence[str]) -> list[str]:
     """Return what bars stand for; the last of a column with many values has no name of its own."""
-    said = [str(label) for label in labels]
-    if axis.get("others") and said:
-        said[-1] = _("all other values")
-    return distinct(said)
+    texts = [str(label) for label in labels]
+    if axis.get("others") and texts:
+        texts[-1] = _("all other values")
+    return distinct(texts)
 
 
 def distinct(labels: Sequence[str], longest: int = LONGEST_LABEL) -> list[str]:
@@ -187,11 +187,11 @@ def distinct(labels: Sequence[str], longest: int = LONGEST_LABEL) -> list[str]:
     """
     answer: dict[str, None] = {}
     for label in labels:
-        said = tried = printable(label, longest)
+        shortened = tried = printable(label, longest)
         number = 1
         while tried in answer:
             number += 1
-            tried = f"{said.rstrip('…')[: longest - 6]}… ({number})"
+            tried = f"{shortened.rstrip('…')[: longest - 6]}… ({number})"
         answer[tried] = None
     return list(answer)
 
@@ -202,10 +202,10 @@ def few(labels: Sequence[str], room: float = _ROOM_FOR_LABELS) -> list[str]:
     if len(labels) <= most:
         return list(labels)
     stride = -(-(len(labels) - 1) // (most - 1))
-    places = list(range(0, len(labels), stride))
-    if len(labels) - 1 - places[-1] < 0.7 * stride and len(places) > 1:
-        places.pop()
-    return [labels[i] for i in (*places, len(labels) - 1)]
+    positions = list(range(0, len(labels), stride))
+    if len(labels) - 1 - positions[-1] < 0.7 * stride and len(positions) > 1:
+        positions.pop()
+    return [labels[i] for i in (*positions, len(labels) - 1)]
 
 
 def text_width(text: str) -> float:
@@ -266,6 +266,6 @@ def template(package: str, name: str) -> Template:
 
 def page_styles(package: str = "", name: str = "") -> Markup:
     """Return the styles of the house's pages, and after them those of one page of a package."""
-    places = [("noren.drawing", "report.css"), *([(package, name)] if package else [])]
-    texts = [(files(place) / "templates" / file).read_text(encoding="utf-8") for place, file in places]
+    templates = [("noren.drawing", "report.css"), *([(package, name)] if package else [])]
+    texts = [(files(place) / "templates" / file).read_text(encoding="utf-8") for place, file in templates]
     return Markup("".join(texts))  # noqa: S704 - our own files

@@ -37,7 +37,7 @@ _SECONDS = 20.0
 _QUICK_MODEL: Model = "loglinear"
 
 
-_Laid = tuple[Whole, Real]
+_BarShares = tuple[Whole, Real]
 """A column on its bars: for each row the number of its cell (-1 says nothing), and each cell's shares."""
 
 
@@ -61,30 +61,30 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
     ([[1.0, 0.0], [1.0, 1.0]], [[1.0, 0.5], [1.0, 0.5]])
     """
     columns, bars = [], []
-    for beside in side_by_side(original, release):
-        found = bars_of(beside.original, beside.column, MOST_CELLS_DOWN, beside.attribute)
-        if found is not None:
-            columns.append(beside)
-            bars.append(found)
-    before = [_laid(beside.original, its) for beside, its in zip(columns, bars, strict=True)]
-    after = [_laid(beside.released, its) for beside, its in zip(columns, bars, strict=True)]
+    for column in side_by_side(original, release):
+        column_bars = bars_of(column.original, column.column, MOST_CELLS_DOWN, column.attribute)
+        if column_bars is not None:
+            columns.append(column)
+            bars.append(column_bars)
+    before = [_bar_shares(column.original, its) for column, its in zip(columns, bars, strict=True)]
+    after = [_bar_shares(column.released, its) for column, its in zip(columns, bars, strict=True)]
     tables = {"original": _all_pairs(before, len(original)), "released": _all_pairs(after, len(release.public))}
     others = [
-        its.axis.nominal and any(float(of_bars[:, -1].sum()) > 0 for _number, of_bars in (one, two))
-        for its, one, two in zip(bars, before, after, strict=True)
+        its.axis.nominal and any(float(of_bars[:, -1].sum()) > 0 for _number, of_bars in (old, new))
+        for its, old, new in zip(bars, before, after, strict=True)
     ]
     estimates, about = _reconstructed(release, columns, bars, seconds)
     facts = [its.facts(others=more) for its, more in zip(bars, others, strict=True)]
     pairs = []
     for a, b in combinations(range(len(columns)), 2):
         # without the bars for other values that nobody needs
-        down, across = bars[a].shown + others[a], bars[b].shown + others[b]
-        shown = {what: found[a, b][:down, :across] for what, found in tables.items()}
-        unsaid = {what: round(max(0.0, len(original) - float(table.sum())), _DIGITS) for what, table in shown.items()}
+        down, across = bars[a].displayed + others[a], bars[b].displayed + others[b]
+        cells = {side: by_pair[a, b][:down, :across] for side, by_pair in tables.items()}
+        unsaid = {side: round(max(0.0, len(original) - float(table.sum())), _DIGITS) for side, table in cells.items()}
         estimate, model = estimates.get((a, b), (None, None))
         if estimate is not None:
-            shown["reconstructed"] = estimate[:down, :across]
-        listed = {what: np.round(table, _DIGITS).tolist() for what, table in shown.items()}
+            cells["reconstructed"] = estimate[:down, :across]
+        listed = {side: np.round(table, _DIGITS).tolist() for side, table in cells.items()}
         pairs.append(
             {
                 "a": facts[a]["column"],
@@ -102,20 +102,20 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
         )
     return {
         "rows": len(original),
-        "columns": [printable(beside.column.name) for beside in columns],
+        "columns": [printable(column.column.name) for column in columns],
         "pairs": pairs,
         "reconstruction": about,
     }
 
 
-def _laid(cells: pl.Series, bars: Bars) -> _Laid:
-    number, found = shares(cells, replace(bars.axis, labels=bars.axis.labels[: bars.shown]))
+def _bar_shares(cells: pl.Series, bars: Bars) -> _BarShares:
+    number, of_bars = shares(cells, replace(bars.axis, labels=bars.axis.labels[: bars.displayed]))
     # cells that lie in the same bars need not be told apart: fewer numbers, smaller tables
-    alike, of = np.unique(np.round(found, 12), axis=0, return_inverse=True) if len(found) else (found, number)
-    return np.where(number < 0, -1, of.ravel()[number]) if len(found) else number, alike
+    alike, of = np.unique(np.round(of_bars, 12), axis=0, return_inverse=True) if len(of_bars) else (of_bars, number)
+    return np.where(number < 0, -1, of.ravel()[number]) if len(of_bars) else number, alike
 
 
-def _all_pairs(columns: Sequence[_Laid], rows: int) -> dict[Pair, Real]:
+def _all_pairs(columns: Sequence[_BarShares], rows: int) -> dict[Pair, Real]:
     """Return the joint shares of every pair of columns, added up over the rows."""
     widths = [of_bars.shape[1] for _number, of_bars in columns]
     starts = np.concatenate(([0], np.cumsum(widths))).astype(int)
@@ -151,19 +151,18 @@ def _reconstructed(
     every = list(combinations(range(len(columns)), 2))
     if model == "none":
         return {}, {"model": model, "how": "none", "skipped": len(every)}
-    places = [whole.names.index(beside.column.name) for beside in columns]
-    made = whole.only(places)
-    laid = (_laid(a.values(np.arange(a.size)), its) for a, its in zip(made.attributes, bars, strict=True))
-    weights = [of_bars[number] for number, of_bars in laid]
+    made = whole.only([whole.names.index(column.column.name) for column in columns])
+    bar_shares = (_bar_shares(a.values(np.arange(a.size)), its) for a, its in zip(made.attributes, bars, strict=True))
+    weights = [of_bars[number] for number, of_bars in bar_shares]
     codes = made.places(release.public.frame)
-    found: dict[Pair, tuple[Real, Model]] = {}
+    estimates: dict[Pair, tuple[Real, Model]] = {}
     stop = time.monotonic() + seconds
     if made.cells <= _JOINT_CELLS and len(columns) > 2:
         table = _estimate(made, codes, model, stop)
         if table is not None:
             joint = {pair: table.sum(axis=tuple({*range(table.ndim)}.difference(pair))) for pair in every}
-            found = {(a, b): (weights[a].T @ one @ weights[b], model) for (a, b), one in joint.items()}
-            return found, {"model": model, "how": "joint", "skipped": 0}
+            estimates = {(a, b): (weights[a].T @ cells @ weights[b], model) for (a, b), cells in joint.items()}
+            return estimates, {"model": model, "how": "joint", "skipped": 0}
     # small tables first, so that as many pairs as can be are estimated as stated
     for a, b in sorted(every, key=lambda pair: made.only(pair).cells):
         pair = made.only([a, b])
@@ -175,8 +174,8 @@ def _reconstructed(
             by = _QUICK_MODEL
             table = _estimate(pair, [codes[a], codes[b]], by, math.inf)
         if table is not None:
-            found[a, b] = weights[a].T @ table @ weights[b], by
-    return found, {"model": model, "how": "pairs" if found else "none", "skipped": len(every) - len(found)}
+            estimates[a, b] = weights[a].T @ table @ weights[b], by
+    return estimates, {"model": model, "how": "pairs" if estimates else "none", "skipped": len(every) - len(estimates)}
 
 
 def _estimate(made: Perturbation, codes: Sequence[Whole], model: Model, stop: float) -> Real | None:

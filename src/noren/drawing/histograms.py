@@ -82,7 +82,7 @@ class Axis:
         return self.column.scale == Scale.NOMINAL
 
     @property
-    def shown(self) -> int:
+    def displayed(self) -> int:
         """How many bars are drawn."""
         return min(len(self.labels), _TOP_VALUES) if self.nominal else len(self.labels)
 
@@ -110,7 +110,7 @@ def axis_title(column: str, unit: Unit, width: float) -> str:
     >>> axis_title("date", "month", 1), axis_title("price", "number", 0.5)
     ('date, per month', 'price, bars of 0.5')
     """
-    words = {
+    title = {
         "value": "{column}",
         "number": _("{column}, bars of {step}"),
         "hour": _("{column}, per hour"),
@@ -118,7 +118,7 @@ def axis_title(column: str, unit: Unit, width: float) -> str:
         "month": _("{column}, per month") if width == 1 else _("{column}, per {months} months"),
         "year": _("{column}, per year") if width == 1 else _("{column}, per {years} years"),
     }[unit]
-    return words.format(column=column, step=_plain(width), months=int(width), years=int(width))
+    return title.format(column=column, step=_plain(width), months=int(width), years=int(width))
 
 
 def axis_of(values: pl.Series, column: Column, most: int = MOST_BARS) -> Axis | None:
@@ -136,16 +136,16 @@ def axis_of(values: pl.Series, column: Column, most: int = MOST_BARS) -> Axis | 
         counted = values.drop_nulls().cast(pl.String).alias("value").value_counts(name="rows")
         labels = tuple(counted.sort(["rows", "value"], descending=[True, False])["value"])
         return Axis(column, labels, np.empty(0)) if labels else None
-    said = numbers(values)
-    said = said[np.isfinite(said)]
-    if not len(said):
+    finite = numbers(values)
+    finite = finite[np.isfinite(finite)]
+    if not len(finite):
         return None
     if column.type == ValueType.TIME:
-        hours = np.arange(math.floor(said.min() / 60), math.floor(said.max() / 60) + 1)
+        hours = np.arange(math.floor(finite.min() / 60), math.floor(finite.max() / 60) + 1)
         return Axis(column, tuple(f"{hour}:00" for hour in hours), hours[1:] * 60.0, "hour")
     if column.scale != Scale.INTERVAL:
-        return _number_axis(said, column, most)
-    first, last = math.floor(said.min()), math.floor(said.max())
+        return _number_axis(finite, column, most)
+    first, last = math.floor(finite.min()), math.floor(finite.max())
     if last - first < min(_MOST_DAYS, most):
         every = np.arange(first, last + 1)
         labels = tuple(str(day)[5:] for day in every.astype("datetime64[D]"))
@@ -161,28 +161,28 @@ def axis_of(values: pl.Series, column: Column, most: int = MOST_BARS) -> Axis | 
     return Axis(column, labels, cuts, "year", step // 12) if whole_years else Axis(column, labels, cuts, "month", step)
 
 
-def _number_axis(said: Real, column: Column, most: int) -> Axis:
-    low, high = np.quantile(said, _TAILS[0], method="lower"), np.quantile(said, _TAILS[1], method="higher")
+def _number_axis(values: Real, column: Column, most: int) -> Axis:
+    low, high = np.quantile(values, _TAILS[0], method="lower"), np.quantile(values, _TAILS[1], method="higher")
     bars = most - _OUTER_BARS
-    step = _step(high - low, bars, said, column.grid)
-    whole = _step(np.ptp(said), bars, said, column.grid)
+    step = _step(high - low, bars, values, column.grid)
+    whole = _step(np.ptp(values), bars, values, column.grid)
     if whole <= _LONG_TAIL * step:  # no tail is long: an open bar would only look like a hump
-        low, high, step = said.min(), said.max(), whole
+        low, high, step = values.min(), values.max(), whole
     first, last = math.floor(round(low / step, 9)), math.floor(round(high / step, 9))
     starts = np.round(np.arange(first, last + 1) * step, 12)
     labels = [_plain(start) for start in starts]
     cuts = list(starts[1:])
-    if said.min() < starts[0]:
+    if values.min() < starts[0]:
         cuts.insert(0, starts[0])
         labels.insert(0, "<" + labels[0])
     stop = round((last + 1) * step, 12)
-    if said.max() >= stop:
+    if values.max() >= stop:
         cuts.append(stop)
         labels.append("≥" + _plain(stop))
     return Axis(column, tuple(labels), np.array(cuts, dtype=float), "number", float(step))
 
 
-def _step(span: float, bars: int, said: Real, grid: float) -> float:
+def _step(span: float, bars: int, values: Real, grid: float) -> float:
     """Return the width of bars: whole steps of the values, so that no bar holds more of them than its neighbours.
 
     Where each step of the grid can have a bar, it has; else values that are all multiples of something wider, as whole
@@ -193,7 +193,7 @@ def _step(span: float, bars: int, said: Real, grid: float) -> float:
     """
     if span <= bars * grid:
         return grid
-    unit = max(int(np.gcd.reduce(np.unique(np.abs(np.round(said / grid))).astype(np.int64))), 1) * grid
+    unit = max(int(np.gcd.reduce(np.unique(np.abs(np.round(values / grid))).astype(np.int64))), 1) * grid
     at_least = span / bars / unit
     if at_least <= 1:
         return unit
@@ -213,13 +213,13 @@ def spread(cells: pl.Series, axis: Axis, rows: int) -> BarCounts:
     BarCounts(weights=array([0.5, 0.5, 0. , 1. ]), elsewhere=0.0, unsaid=2.0)
     """
     if axis.nominal:
-        said = pl.DataFrame({"value": cells}).drop_nulls()
+        cells_with_values = pl.DataFrame({"value": cells}).drop_nulls()
         if is_set(cells.dtype):
-            said = said.filter(pl.col("value").list.len() > 0)
-            said = said.with_columns(weight=1 / pl.col("value").list.len()).explode("value")
+            cells_with_values = cells_with_values.filter(pl.col("value").list.len() > 0)
+            cells_with_values = cells_with_values.with_columns(weight=1 / pl.col("value").list.len()).explode("value")
         else:
-            said = said.with_columns(weight=pl.lit(1.0))
-        total = said.group_by(pl.col("value").cast(pl.String)).agg(pl.col("weight").sum())
+            cells_with_values = cells_with_values.with_columns(weight=pl.lit(1.0))
+        total = cells_with_values.group_by(pl.col("value").cast(pl.String)).agg(pl.col("weight").sum())
         bars = pl.DataFrame({"value": list(axis.labels)}, schema={"value": pl.String})
         weights = bars.join(total, on="value", how="left", maintain_order="left")["weight"].fill_null(0.0).to_numpy()
         elsewhere = max(0.0, float(total["weight"].sum() - weights.sum()))
@@ -235,8 +235,8 @@ def spread(cells: pl.Series, axis: Axis, rows: int) -> BarCounts:
 def _ends(cells: pl.Series) -> pl.DataFrame:
     """Return the ends of cells as numbers, both null where a cell says nothing."""
     pair = pl.DataFrame({name: numbers(end) for name, end in zip(("lo", "hi"), cell_ends(cells), strict=True)})
-    said = pl.all_horizontal(pl.col("lo", "hi").is_finite())
-    return pair.select(pl.when(said).then(pl.col("lo", "hi")))
+    finite = pl.all_horizontal(pl.col("lo", "hi").is_finite())
+    return pair.select(pl.when(finite).then(pl.col("lo", "hi")))
 
 
 def _shares_below(ends: pl.DataFrame, axis: Axis) -> Iterator[Real]:
@@ -266,21 +266,22 @@ def shares(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
         number = ends.join(alike, on=["lo", "hi"], how="left", maintain_order="left")["number"]
         below = np.array([np.zeros(len(alike)), *_shares_below(alike, axis), np.ones(len(alike))])
         return number.cast(pl.Int64).fill_null(-1).to_numpy(), np.diff(below, axis=0).T
-    one = is_set(cells.dtype)
-    texts = cells.cast(pl.List(pl.String)).list.join("\0") if one else cells.cast(pl.String)
-    given = pl.DataFrame({"text": texts, "said": (cells.list.len() > 0) if one else cells.is_not_null()})
-    given = given.select(pl.when("said").then("text").alias("text"))
-    alike = given.drop_nulls().unique(maintain_order=True).with_row_index("number")
-    number = given.join(alike, on="text", how="left", maintain_order="left")["number"]
-    listed = alike.with_columns(pl.col("text").str.split("\0") if one else pl.concat_list("text"))
+    set_cells = is_set(cells.dtype)
+    texts = cells.cast(pl.List(pl.String)).list.join("\0") if set_cells else cells.cast(pl.String)
+    has_value = (cells.list.len() > 0) if set_cells else cells.is_not_null()
+    cell_texts = pl.DataFrame({"text": texts, "said": has_value})
+    cell_texts = cell_texts.select(pl.when("said").then("text").alias("text"))
+    alike = cell_texts.drop_nulls().unique(maintain_order=True).with_row_index("number")
+    number = cell_texts.join(alike, on="text", how="left", maintain_order="left")["number"]
+    listed = alike.with_columns(pl.col("text").str.split("\0") if set_cells else pl.concat_list("text"))
     listed = listed.with_columns(share=1 / pl.col("text").list.len()).explode("text")
     bars = pl.DataFrame({"text": list(axis.labels)}, schema={"text": pl.String}).with_row_index("bar")
     placed = listed.join(bars, on="text", how="left", maintain_order="left").with_columns(
         pl.col("bar").fill_null(len(axis.labels))
     )
-    found = np.zeros((len(alike), len(axis.labels) + 1))
-    np.add.at(found, (placed["number"].to_numpy(), placed["bar"].to_numpy()), placed["share"].to_numpy())
-    return number.cast(pl.Int64).fill_null(-1).to_numpy(), found
+    bar_shares = np.zeros((len(alike), len(axis.labels) + 1))
+    np.add.at(bar_shares, (placed["number"].to_numpy(), placed["bar"].to_numpy()), placed["share"].to_numpy())
+    return number.cast(pl.Int64).fill_null(-1).to_numpy(), bar_shares
 
 
 def net_shift(original: BarCounts, released: BarCounts, rows: int) -> float:
@@ -332,10 +333,10 @@ def bar_starts(low: int, high: int) -> Whole:
     # by the first digit, or where that is too many, by 1, 2 and 5: of 18 digits, 54 at most
     for digits in ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 5), (1,)):
         starts = np.sort(np.outer(powers, digits).ravel())
-        kept = starts[(starts <= high) & (np.append(starts[1:], high + 1) > low)]
-        if len(kept) <= MOST_BARS:
+        starts_in_range = starts[(starts <= high) & (np.append(starts[1:], high + 1) > low)]
+        if len(starts_in_range) <= MOST_BARS:
             break
-    return kept.astype(np.int64)
+    return starts_in_range.astype(np.int64)
 
 
 # --- original beside release -----------------------------------------------------------------------------------------
@@ -371,18 +372,18 @@ def side_by_side(original: Records, release: Release) -> list[ColumnComparison]:
             )
             for a in made.attributes[:MOST_COLUMNS]
         ]
-    told = as_released(original, release.statement) if isinstance(original, History) else original
+    comparable = as_released(original, release.statement) if isinstance(original, History) else original
     sensitive = () if isinstance(original, History) else original.schema.with_role(Role.SENSITIVE)
     columns = (*charted_columns(original), *(c for c in sensitive if c.type != ValueType.TIME))
-    found = []
+    comparisons = []
     for column in columns[:MOST_COLUMNS]:
-        if column.name not in release.public.frame.columns or is_generalised(told.frame[column.name].dtype):
+        if column.name not in release.public.frame.columns or is_generalised(comparable.frame[column.name].dtype):
             continue
-        before, after = told.frame[column.name], release.public.frame[column.name]
+        before, after = comparable.frame[column.name], release.public.frame[column.name]
         meant = meant_by(before, after, column, release)
         if meant is not None:
-            found.append(ColumnComparison(column, before, meant))
-    return found
+            comparisons.append(ColumnComparison(column, before, meant))
+    return comparisons
 
 
 def meant_by(values: pl.Series, cells: pl.Series, column: Column, release: Release) -> pl.Series | None:
@@ -416,11 +417,11 @@ class Bars:
     """The bars of a column: a whole axis, and how many of its labels have a bar of their own."""
 
     axis: Axis
-    shown: int
+    displayed: int
 
     def facts(self, *, others: bool) -> dict[str, Any]:
         """Return what a chart needs to know of its axis, as plain data; ``others`` adds a bar for all other values."""
-        labels = [printable(label, _LONGEST_LABEL) for label in self.axis.labels[: self.shown]]
+        labels = [printable(label, _LONGEST_LABEL) for label in self.axis.labels[: self.displayed]]
         return {
             "column": printable(self.axis.column.name),
             "nominal": self.axis.nominal,

@@ -64,7 +64,7 @@ class Curves:
     """
 
     periods: Sequence[str]
-    found: Mapping[str, Sequence[float | None]]
+    rates: Mapping[str, Sequence[float | None]]
     budget: Mapping[str, float] = field(default_factory=dict)
     proposed: bool = False
     measure: str = "mm"
@@ -75,44 +75,43 @@ class Curves:
     def of(cls, ledger: Ledger, proposal: Proposal | None = None) -> Curves:
         """Return the curves of a ledger, with a release that is only proposed where there is one."""
         measure = ledger.tightest(proposal)
-        periods, found = ledger.curves(proposal, measure)
+        periods, rates = ledger.curves(proposal, measure)
         if not periods:
             raise ParameterError(
                 _("nothing was released yet, so there is nothing to draw; release a period: noren ledger add")
             )
         verdict = ledger.verdicts()[periods[-1]] if proposal is None else proposal.verdict
         certified = ledger.certified_curve(proposal, measure)
-        return cls(periods, found, ledger.settings.budget, proposal is not None, measure, verdict, certified)
+        return cls(periods, rates, ledger.settings.budget, proposal is not None, measure, verdict, certified)
 
     def finding(self) -> str:
         """Return the chart's heading: what the best attack finds now, and whether the budget is kept."""
         last = {
             attack: next((value for value in reversed(curve) if value is not None), 0.0)
-            for attack, curve in self.found.items()
+            for attack, curve in self.rates.items()
         }
         worst = max(last, key=lambda attack: last[attack])
-        words = {
-            "count": len(self.periods),
+        values = {
             "attack": printable(worst, _LONGEST_NAME),
             "share": percent(round(last[worst], 4)),
             "period": self.periods[-1],
         }
-        several = None if self.proposed and self.measure != "mm" else len(self.periods)
-        if all(curve[-1] is None for curve in self.found.values()):
-            told = say("finding.unknown", **words)
+
+        if all(curve[-1] is None for curve in self.rates.values()):
+            finding = say("finding.unknown", **values)
         else:
-            told = say(f"{'would_find' if self.proposed else 'found'}.{self.measure}", several, **words)
+            finding = say(f"{'would_find' if self.proposed else 'finds'}.{self.measure}", **values)
         if self.certified and self.certified[-1] is not None:
-            told = say("finding.certified", told=told, share=percent(self.certified[-1]))
+            finding = say("finding.certified", finding=finding, share=percent(self.certified[-1]))
         if self.measure not in self.budget:
-            return told
+            return finding
         limit = percent(self.budget[self.measure])
-        return say("finding.broken" if self.beyond() else "finding.budget", told=told, limit=limit)
+        return say("finding.broken" if self.beyond() else "finding.budget", finding=finding, limit=limit)
 
     def beyond(self) -> list[tuple[int, float]]:
         """Return the releases above the budget, by the certificate or else by the best attack, each with how much."""
         limit = self.budget.get(self.measure, 1.0)
-        tops = [max((c[at] or 0.0 for c in self.found.values()), default=0.0) for at in range(len(self.periods))]
+        tops = [max((c[at] or 0.0 for c in self.rates.values()), default=0.0) for at in range(len(self.periods))]
         sure = [*self.certified, *[None] * (len(tops) - len(self.certified))]
         held = [top if certified is None else certified for top, certified in zip(tops, sure, strict=True)]
         return [(at, value) for at, value in enumerate(held) if value > limit + 1e-12]
@@ -123,28 +122,29 @@ class Curves:
         The chart has a heading of its own where it stands alone.
         """
         measure, limit = self.measure, self.budget.get(self.measure)
-        shown = distinct([str(period) for period in self.periods])
-        order = distinct(list(self.found), LONGEST_NAME)
+        title = _("{risk} (down is safer)").format(risk=f"{measure.upper()}: {say(f'axis.{measure}')}")
+        labels = distinct([str(period) for period in self.periods])
+        order = distinct(list(self.rates), LONGEST_NAME)
         rows: list[Spec] = [
             {
                 "attack": attack,
-                "period": shown[at],
+                "period": labels[at],
                 "share": short(value),
-                "proposed": self.proposed and at == len(shown) - 1,
+                "proposed": self.proposed and at == len(labels) - 1,
             }
-            for attack, values in zip(order, self.found.values(), strict=True)
+            for attack, values in zip(order, self.rates.values(), strict=True)
             for at, value in enumerate(values)
             if value is not None
         ]
         lasts: dict[str, Spec] = {row["attack"]: row for row in rows}
         worst = max(lasts, key=lambda name: lasts[name]["share"], default="")
         sure: list[Spec] = [
-            {"period": shown[at], "share": short(v)} for at, v in enumerate(self.certified) if v is not None
+            {"period": labels[at], "share": short(v)} for at, v in enumerate(self.certified) if v is not None
         ]
         top = min(1.0, 1.15 * max([*(row["share"] for row in [*rows, *sure]), limit or 0.0, 0.05]))
         axis: Spec = {
             "title": _("everything released up to"),
-            "values": few(shown, _SIZE[0]),
+            "values": few(labels, _SIZE[0]),
             "labelAngle": 0,
             "labelOverlap": "greedy",
             "grid": False,
@@ -153,11 +153,11 @@ class Curves:
             "x": {
                 "field": "period",
                 "type": "ordinal",
-                "sort": shown,
+                "sort": labels,
                 "axis": axis,
-                "scale": {"domain": shown, "padding": 0.2},
+                "scale": {"domain": labels, "padding": 0.2},
             },
-            "y": scaled("share", say(f"axis.{measure}.title"), [0.0, short(top)], ".0~%"),
+            "y": scaled("share", title, [0.0, short(top)], ".0~%"),
             "color": {
                 "condition": {"test": {"field": "attack", "equal": worst}, "value": "$persimmon"},
                 "value": "$indigo",
@@ -166,7 +166,7 @@ class Curves:
         tooltip = [
             {"field": "attack", "title": _("attack")},
             {"field": "period", "title": _("release")},
-            {"field": "share", "title": say(f"axis.{measure}.short"), "format": ".2%"},
+            {"field": "share", "title": say(f"axis.{measure}"), "format": ".2%"},
         ]
         dashes, shapes = (
             {"field": "attack", "scale": {"domain": order, "range": looks}, "legend": None}
@@ -189,7 +189,7 @@ class Curves:
             mark = {"type": "line", "color": "$teal", "strokeWidth": 2, "point": {"color": "$teal", "filled": True}}
             layers.append(layer(sure, mark, where))
             last = sure[-1]["share"]
-            ends.append({"share": last, "said": _("certified {share}").format(share=f"{last:.3f}"), "sure": True})
+            ends.append({"share": last, "said": _("certified {share}") + f" {last:.3f}", "sure": True})
         if limit is not None:
             rule = {"type": "rule", "color": "$ochre", "strokeWidth": 2, "strokeDash": [3, 3]}
             layers.append(layer([{"share": limit}], rule, {"y": place["y"]}))
@@ -218,7 +218,7 @@ def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
     if chart_ending(Path(path)) != ".html":
         return write_picture(curves.chart(), path)
     # one page that loads and runs nothing: the chart, and its numbers as a table
-    lines = sorted(curves.found.items())
+    lines = sorted(curves.rates.items())
     if any(value is not None for value in curves.certified):
         lines.append((_("certified"), curves.certified))
     rows = [
@@ -251,20 +251,20 @@ def _names_beside(ends: Sequence[Spec], top: float, place: Spec) -> list[Spec]:
     """Return the names of the lines and of the budget right of the plot, none on another, with thin lines to them."""
     height = _SIZE[1]
     ordered = sorted(ends, key=lambda end: (-end["share"], end["said"]))
-    places = _spread([(1 - end["share"] / top) * height for end in ordered], _LINE, height)
-    placed = [end | {"level": short((1 - at / height) * top)} for end, at in zip(ordered, places, strict=True)]
+    positions = _spread([(1 - end["share"] / top) * height for end in ordered], _LINE, height)
+    placed = [end | {"level": short((1 - at / height) * top)} for end, at in zip(ordered, positions, strict=True)]
     attacks = [end for end in placed if "attack" in end]
     budget = [end for end in placed if "attack" not in end and "sure" not in end]
     sure = [end for end in placed if "sure" in end]
     beyond: Spec = {"value": "width"}
     lead = {"x": place["x"], "y": place["y"], "x2": beyond, "y2": {"field": "level"}}
     mark = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 12, "tooltip": None}
-    words = {"x": beyond, "y": place["y"] | {"field": "level"}, "text": {"field": "said"}}
+    encoding = {"x": beyond, "y": place["y"] | {"field": "level"}, "text": {"field": "said"}}
     return [
         layer(attacks, {"type": "rule", "color": "$muted", "strokeWidth": 0.6}, lead),
-        layer(attacks, mark | {"color": "$ink"}, words),
-        *([layer(budget, mark | {"color": "$ochre-text"}, words)] if budget else []),
-        *([layer(sure, mark | {"color": "$teal"}, words)] if sure else []),
+        layer(attacks, mark | {"color": "$ink"}, encoding),
+        *([layer(budget, mark | {"color": "$ochre-text"}, encoding)] if budget else []),
+        *([layer(sure, mark | {"color": "$teal"}, encoding)] if sure else []),
     ]
 
 
@@ -277,11 +277,11 @@ def _spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:
     [85.0, 100.0]
     """
     gap = min(gap, height / max(1, len(wanted) - 1)) if len(wanted) > 1 else gap
-    places: list[float] = []
+    positions: list[float] = []
     for place in wanted:
-        places.append(max(place, places[-1] + gap) if places else place)
+        positions.append(max(place, positions[-1] + gap) if positions else place)
     limit = height
-    for at in reversed(range(len(places))):
-        places[at] = min(places[at], limit)
-        limit = places[at] - gap
-    return places
+    for at in reversed(range(len(positions))):
+        positions[at] = min(positions[at], limit)
+        limit = positions[at] - gap
+    return positions

@@ -41,8 +41,8 @@ def risk_title(places: Sequence[RiskUtilityPoint]) -> str:
     attacks, classes = _("customers re-identified"), _("chance to find the most exposed person")
     proof = _("chance to find a person, at most")
     known = {"attacks": attacks, "classes": classes, "guarantee": proof}
-    said = {known[kind] for kind in {place.risk_of for place in places} if kind in known}
-    return said.pop() if len(said) == 1 else _("highest risk of re-identification")
+    titles = {known[kind] for kind in {place.risk_of for place in places} if kind in known}
+    return titles.pop() if len(titles) == 1 else _("highest risk of re-identification")
 
 
 def use_title(places: Sequence[RiskUtilityPoint]) -> str:
@@ -51,8 +51,8 @@ def use_title(places: Sequence[RiskUtilityPoint]) -> str:
     >>> use_title([RiskUtilityPoint(label="a", use_of="cell-error")]), use_title([])
     ('utility kept, 1 − U', 'utility kept')
     """
-    told = [place_of_measure(name) for name in {place.use_of for place in places}]
-    titles = {_(one.title) for one in told if one is not None}
+    axes = [place_of_measure(name) for name in {place.use_of for place in places}]
+    titles = {_(axis.title) for axis in axes if axis is not None}
     return titles.pop() if len(titles) == 1 else _("utility kept")
 
 
@@ -98,10 +98,10 @@ def risk_utility_map(
     ceiling = 1.0 if high > 0.5 else max(0.05, high * 1.25)
     up = -0.06 * ceiling, 1.04 * ceiling  # with room below for marks of no risk at all
     across = _across([p.use or 0.0 for p in places], near=near)
-    use_words, risk_words = titles or (use_title(places), risk_title(places))
+    use_name, risk_name = titles or (use_title(places), risk_title(places))
     channels = {
-        "x": scaled("use", _("{use} (right is more useful)").format(use=use_words), across, ".2~f" if near else ".1f"),
-        "y": scaled("risk", _("{risk} (down is safer)").format(risk=risk_words), up, ".0%"),
+        "x": scaled("use", _("{use} (right is more useful)").format(use=use_name), across, ".2~f" if near else ".1f"),
+        "y": scaled("risk", _("{risk} (down is safer)").format(risk=risk_name), up, ".0%"),
     }
     rows: list[Spec] = [
         {
@@ -121,26 +121,26 @@ def risk_utility_map(
     tooltip = [
         {"field": "label", "title": _("release")},
         {"field": "use", "title": _("utility kept (higher is more useful)"), "format": ".3f"},
-        {"field": "risk", "title": risk_words, "format": ".1%"},
+        {"field": "risk", "title": risk_name, "format": ".1%"},
     ]
-    said = _looks(methods)
-    said["tooltip"] = [*tooltip, {"field": "verdict", "title": _("verdict")}]
+    encoding = _looks(methods)
+    encoding["tooltip"] = [*tooltip, {"field": "verdict", "title": _("verdict")}]
     if addresses:
-        said["href"] = {"field": "address"}
+        encoding["href"] = {"field": "address"}
     if methods:
         rows = [row | {"method": method} for row, method in zip(rows, methods, strict=True)]
     mark: Spec = {"type": "point", "filled": True, "size": 110, "opacity": 1}
-    marks = [] if methods else [layer(rows, mark, channels | said)]
+    marks = [] if methods else [layer(rows, mark, channels | encoding)]
     for safe in (False, True) if methods else ():  # what may not be taken is hollow, where shapes do not tell it
         some = [row for row, place in zip(rows, places, strict=True) if place.status.is_safe == safe]
         look = mark if safe else mark | {"filled": False, "strokeWidth": 2}
-        marks += [layer(some, look, channels | said)] if some else []
+        marks += [layer(some, look, channels | encoding)] if some else []
     wide, high = across[1] - across[0], up[1] - up[0]
     spots = [((row["use"] - across[0]) / wide * size[0], (up[1] - row["risk"]) / high * size[1]) for row in rows]
-    shown = [printable(text, _LONGEST_POINT) for text in texts or [place.label for place in places]]
+    short_texts = [printable(text, _LONGEST_POINT) for text in texts or [place.label for place in places]]
     # labels are placed for one line; where there are several, what they are about lies apart
-    labels = place_labels(spots, shown, size, [spots[i] for best in joined for i in best])
-    leads, words = _label_layers(rows, spots, shown, labels, channels)
+    labels = place_labels(spots, short_texts, size, [spots[i] for best in joined for i in best])
+    leads, label_layers = _label_layers(rows, spots, short_texts, labels, channels)
     if allowed is not None:  # a level line, and what it is
         limit = [{"risk": allowed, "said": _("allowed: {risk}").format(risk=percent(allowed))}]
         level = {"y": channels["y"]}
@@ -148,7 +148,7 @@ def risk_utility_map(
         text = {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -3}
         beside = level | {"x": {"value": "width"}, "text": {"field": "said"}}
         layers += [layer(limit, rule, level), layer(limit, text | {"fontSize": 12, "color": "$ink"}, beside)]
-    layers += [*leads, *marks, *words]
+    layers += [*leads, *marks, *label_layers]
     if taken:
         ring = {"type": "point", "shape": "circle", "filled": False, "color": "$indigo", "strokeWidth": 2, "opacity": 1}
         layers.append(layer([rows[i] for i in taken], ring | {"size": 420}, channels))
@@ -176,10 +176,10 @@ def _looks(methods: Sequence[str]) -> Spec:
 
 def lines_of(places: Sequence[RiskUtilityPoint], best: Sequence[int]) -> list[list[int]]:
     """Return places in lines, one for each measure of use."""
-    found: dict[str | None, list[int]] = {}
+    lines: dict[str | None, list[int]] = {}
     for i in best:
-        found.setdefault(places[i].use_of, []).append(i)
-    return list(found.values())
+        lines.setdefault(places[i].use_of, []).append(i)
+    return list(lines.values())
 
 
 def _label_layers(
@@ -191,7 +191,7 @@ def _label_layers(
 ) -> tuple[list[Spec], list[Spec]]:
     """Return thin lines to labels that lie far, and the labels: each so many pixels from its point, however wide."""
     leads: dict[float, list[Spec]] = {}
-    words: dict[tuple[str, str, float, float], list[Spec]] = {}
+    hanging: dict[tuple[str, str, float, float], list[Spec]] = {}
     for row, (x, y), text, label in zip(rows, spots, texts, labels, strict=True):
         if label is None:
             continue
@@ -206,19 +206,19 @@ def _label_layers(
             align, dx = "center", 0.0
         elif label.left > x:
             align, dx = "left", round(label.left - x, 2)
-        words.setdefault((align, baseline, dx, dy), []).append(row | {"short": text})
+        hanging.setdefault((align, baseline, dx, dy), []).append(row | {"short": text})
     drawn = [
         layer(some, {"type": "rule", "color": "$muted", "y2Offset": far}, channels | {"y2": {"field": "risk"}})
         for far, some in leads.items()
     ]
-    said = []
-    for (align, baseline, dx, dy), some in words.items():
+    label_layers = []
+    for (align, baseline, dx, dy), some in hanging.items():
         mark = {"type": "text", "align": align, "baseline": baseline, "dx": dx, "dy": dy, "fontSize": 12}
         named = channels | {"text": {"field": "short"}}
         # a rim keeps a label legible where it must cross a line
         rim = {"color": "$card", "stroke": "$card", "strokeWidth": 4}
-        said += [layer(some, mark | {"tooltip": None} | look, named) for look in (rim, {"color": "$ink"})]
-    return drawn, said
+        label_layers += [layer(some, mark | {"tooltip": None} | look, named) for look in (rim, {"color": "$ink"})]
+    return drawn, label_layers
 
 
 def _across(uses: Sequence[float], *, near: bool) -> tuple[float, float]:

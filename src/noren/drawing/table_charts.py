@@ -44,12 +44,12 @@ class View:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the view as plain data."""
-        said = {panel: self.precision(panel) for panel in self.tables}
+        precisions = {panel: self.precision(panel) for panel in self.tables}
         return {
             "attributes": list(self.names),
-            "labels": [list(some) for some in self.labels],
+            "labels": [list(labels) for labels in self.labels],
             "records": {panel: table.tolist() for panel, table in self.tables.items()},
-            "l1_precision": {panel: value for panel, value in said.items() if value is not None},
+            "l1_precision": {panel: value for panel, value in precisions.items() if value is not None},
         }
 
 
@@ -66,26 +66,26 @@ def view(
         raise ParameterError(_("only tables are shown this way; name a release of a table"))
     if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
         raise ParameterError(_("a chart shows one attribute, or two different ones; name one or two"))
-    found = reconstruct(release.public, release.statement, model, attributes=names, seed=seed)
-    made = found.perturbation
+    reconstruction = reconstruct(release.public, release.statement, model, attributes=names, seed=seed)
+    made = reconstruction.perturbation
     tables = {}
     if original is not None:
         tables["original"] = made.table(made.codes(original.frame))
     tables["perturbed"] = made.table(made.places(release.public.frame))
-    if found.model != "none":
-        tables["reconstructed"] = found.table
+    if reconstruction.model != "none":
+        tables["reconstructed"] = reconstruction.table
     return View(tuple(names), tuple(tuple(a.labels()) for a in made.attributes), tables)
 
 
 # --- charts ------------------------------------------------------------------------------------------------
 
 
-def histogram(shown: View) -> Spec:
+def histogram(view: View) -> Spec:
     """Return the bars of one attribute, panel beside panel, on one scale."""
-    length = len(next(iter(shown.tables.values())))
+    length = len(next(iter(view.tables.values())))
     per = -(-length // _MOST_BARS)  # a long grid has bars of equal width
-    heights = {panel: np.add.reduceat(table, np.arange(0, length, per)) for panel, table in shown.tables.items()}
-    labels = _labels(shown.labels[0], per)
+    heights = {panel: np.add.reduceat(table, np.arange(0, length, per)) for panel, table in view.tables.items()}
+    labels = _labels(view.labels[0], per)
     top = max(float(h.max()) for h in heights.values())
     panels = []
     for panel, height in heights.items():
@@ -96,43 +96,43 @@ def histogram(shown: View) -> Spec:
             colours=("indigo" if panel == "original" else "teal",),
             nominal=True,
             top=top,
-            title=_title(shown, panel),
+            title=_title(view, panel),
             size=(_PANEL, max(60, 16 * len(labels))),
         )
         if panel == "reconstructed":  # an estimate: paler, with a rim
             drawn["mark"] |= {"fillOpacity": 0.45, "stroke": drawn["mark"]["color"]}
         panels.append(drawn)
-    return {"panels": panels, "title": _heading(shown)}
+    return {"panels": panels, "title": _heading(view)}
 
 
-def crosstab(shown: View) -> Spec:
+def crosstab(view: View) -> Spec:
     """Return two attributes as shaded tables, panel beside panel, on one scale."""
-    if len(shown.names) != 2:
+    if len(view.names) != 2:
         raise ParameterError(_("a cross tabulation has two attributes; name two"))
-    labels = [_labels(some) for some in shown.labels]
-    titles = [printable(name, 40) for name in shown.names]
-    top = max(float(t.max()) for t in shown.tables.values()) or 1.0
+    labels = [_labels(names) for names in view.labels]
+    titles = [printable(name, 40) for name in view.names]
+    top = max(float(t.max()) for t in view.tables.values()) or 1.0
     panels = [
-        shaded(labels, titles, table.tolist(), _title(shown, panel), [0, top], root=True)
-        for panel, table in shown.tables.items()
+        shaded(labels, titles, table.tolist(), _title(view, panel), [0, top], root=True)
+        for panel, table in view.tables.items()
     ]
     panels[0]["title"] = f"{panels[0]['title']} ({darkest(top)})"
-    return {"panels": panels, "title": _heading(shown)}
+    return {"panels": panels, "title": _heading(view)}
 
 
-def _title(shown: View, panel: str) -> str:
-    words = {"original": _("original"), "perturbed": _("perturbed"), "reconstructed": _("reconstructed")}[panel]
-    share = shown.precision(panel)
+def _title(view: View, panel: str) -> str:
+    name = {"original": _("original"), "perturbed": _("perturbed"), "reconstructed": _("reconstructed")}[panel]
+    share = view.precision(panel)
     if share is None:
-        return words
-    return _("{panel}: {share:.1%} in the right cell").format(panel=words, share=share)
+        return name
+    return _("{panel}: {share:.1%} in the right cell").format(panel=name, share=share)
 
 
-def _heading(shown: View) -> str:
+def _heading(view: View) -> str:
     """Return the finding, or without an original what is shown."""
-    names = " × ".join(printable(name, 40) for name in shown.names)
-    before = shown.precision("perturbed")
-    after = shown.precision("reconstructed") if "reconstructed" in shown.tables else None
+    names = " × ".join(printable(name, 40) for name in view.names)
+    before = view.precision("perturbed")
+    after = view.precision("reconstructed") if "reconstructed" in view.tables else None
     if before is None or after is None:
         return names
     return _("{names}: reconstruction puts {after:.1%} of the records right, perturbation left {before:.1%}").format(
@@ -141,9 +141,9 @@ def _heading(shown: View) -> str:
 
 
 def _labels(labels: Sequence[str], per: int = 1) -> list[str]:
-    shown: list[str] = []
+    displayed: list[str] = []
     for at in range(0, len(labels), per):
         last = labels[min(at + per, len(labels)) - 1]
-        words = printable(labels[at] if per == 1 else f"{labels[at]}–{last}", _LONGEST)
-        shown.append(words if words not in shown else f"{words} ({at})")
-    return shown
+        text = printable(labels[at] if per == 1 else f"{labels[at]}–{last}", _LONGEST)
+        displayed.append(text if text not in displayed else f"{text} ({at})")
+    return displayed

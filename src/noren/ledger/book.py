@@ -20,7 +20,7 @@ from noren.data.periods import period_key
 from noren.data.reading import checked_seed
 from noren.data.release import Release
 from noren.data.schema import Schema
-from noren.errors import CheckFailedError, FileError, ParameterError, SchemaError
+from noren.errors import CheckFailedError, FileError, SchemaError
 from noren.i18n import _
 from noren.judgement.judging import judge
 from noren.judgement.rule import Rule
@@ -31,19 +31,19 @@ from noren.ledger.entries import (
     StoredEntry,
     Tell,
     alone,
+    ignore_message,
     load_facts,
     load_past,
     load_rows,
     new_head,
-    nobody,
-    read_written,
+    read_entries,
     verify,
     write_entry,
 )
 from noren.ledger.incoming import folder_name, incoming, periods_to_come
 from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
-from noren.ledger.proposal import BudgetError, Proposal, UnknownRiskError, facts_together, kept_form, verdict_of_kept
-from noren.ledger.risk import MEASURES, Risk, assess, attack_all, exposed_customers, found_in
+from noren.ledger.proposal import BudgetError, Proposal, UnknownRiskError, facts_together, stored_form, stored_verdict
+from noren.ledger.risk import MEASURES, Risk, assess, attack_all, exposed_customers, guess_rates
 from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
 from noren.progress import Progress, part_of, silent
 from noren.version import __version__
@@ -55,9 +55,8 @@ def period_seed(seed: int, period: str) -> int:
     >>> period_seed(1, "2011/1") == period_seed(1, "2011/2")
     False
     """
-    if seed < 0:
-        raise ParameterError(_("seed = {seed} is below 0; choose another seed").format(seed=seed))
-    return int(np.random.SeedSequence([seed, *period_key(period)]).generate_state(1, np.uint64)[0]) >> 1
+
+    return int(np.random.SeedSequence([checked_seed(seed), *period_key(period)]).generate_state(1, np.uint64)[0]) >> 1
 
 
 @dataclass(eq=False, repr=False)
@@ -130,7 +129,7 @@ class Ledger:
     @property
     def entries(self) -> tuple[LedgerEntry, ...]:
         """What was released, in order; a damaged entry raises."""
-        return tuple(written.entry for written in self._written())
+        return tuple(written.entry for written in self._stored_entries())
 
     def release_folder(self, period: str) -> Path:
         """Return the folder of a period's release."""
@@ -138,7 +137,10 @@ class Ledger:
 
     def verdicts(self) -> dict[str, Verdict]:
         """Return how safe everything released was after each period, by the rule in force."""
-        return {one.entry.period: verdict_of_kept(load_facts(one), self.settings.rule) for one in self._written()}
+        return {
+            stored.entry.period: stored_verdict(load_facts(stored), self.settings.rule)
+            for stored in self._stored_entries()
+        }
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ledger as plain data, each entry with its verdict by the rule in force."""
@@ -191,8 +193,8 @@ class Ledger:
 
     def certified_curve(self, proposal: Proposal | None = None, measure: str = "mm") -> list[float | None]:
         """Return what was certified after each release; None where nothing was."""
-        kept = [entry.certificate for entry in self.entries] + ([proposal.certificate] if proposal else [])
-        return [None if one is None else one.rate[measure] for one in kept]
+        certificates = [entry.certificate for entry in self.entries] + ([proposal.certificate] if proposal else [])
+        return [None if certificate is None else certificate.rate[measure] for certificate in certificates]
 
     def curves(
         self, proposal: Proposal | None = None, measure: str = "mm"
@@ -206,25 +208,25 @@ class Ledger:
         if proposal is not None:
             risks[proposal.period] = proposal.after
         names = dict.fromkeys(name for risk in risks.values() for name in risk.attacks)
-        found = {
+        curves = {
             name: [None if r.alone or name not in r.attacks else r.attacks[name][measure] for r in risks.values()]
             for name in names
         }
-        return list(risks), found
+        return list(risks), curves
 
     def check(self) -> list[FileError]:
         """Return everything that is wrong with the files of the ledger; nothing, where all is as it was written."""
-        written, wrong = read_written(self.folder)
-        for one in written:
-            wrong += verify(one)
-            if (one.entry.calendar, one.entry.schema_digest) != (self.settings.period, self._schema_digest):
+        written, wrong = read_entries(self.folder)
+        for stored in written:
+            wrong += verify(stored)
+            if (stored.entry.calendar, stored.entry.schema_digest) != (self.settings.period, self._schema_digest):
                 rule = _("schema.toml or the period of ledger.toml changed after {period}; restore both files")
-                wrong.append(FileError(rule.format(period=one.entry.period), file=self.folder))
+                wrong.append(FileError(rule.format(period=stored.entry.period), file=self.folder))
         return wrong
 
     def to_come(self, history: Any) -> list[str]:
         """Return the periods of a history that are later than all that was released, in order."""
-        past = {one.entry.period: load_past(one) for one in self._written()}
+        past = {stored.entry.period: load_past(stored) for stored in self._stored_entries()}
         return periods_to_come(self._history(history), self.settings.period, past)
 
     # --- adding --------------------------------------------------------------------------------------------
@@ -238,7 +240,7 @@ class Ledger:
         seed: int | None = None,
         allow_gap: bool = False,
         source: str | Path | None = None,
-        tell: Tell = nobody,
+        tell: Tell = ignore_message,
         progress: Progress = silent,
     ) -> Proposal:
         """Protect the next period and tell what its release would add; write nothing.
@@ -259,29 +261,29 @@ class Ledger:
         """
         for wrong in self.check():
             raise wrong
-        written = self._written()
+        written = self._stored_entries()
         settings = self.settings
         new = incoming(
             self._history(history),
             settings.schema,
             settings.period,
-            {one.entry.period: load_past(one) for one in written},
+            {stored.entry.period: load_past(stored) for stored in written},
             wanted=period,
             allow_gap=allow_gap,
             source=source,
         )
-        for words in new.said:
-            tell(words)
-        originals = [*(load_rows(one, settings.schema) for one in written), new.rows]
+        for note in new.notes:
+            tell(note)
+        originals = [*(load_rows(stored, settings.schema) for stored in written), new.rows]
         original = joined_rows(originals)
         listed_customers(original)  # a stranger to the master stops us before long work
         seed = draw_seed() if seed is None else checked_seed(seed)
         own = period_seed(seed, new.period)
         way = settings.chain if chain is None else chain_of(chain, settings.period)
         made = protect(new.rows, way, seed=own, progress=part_of(progress, 0.0, 0.3))
-        earlier = [Release.load(one.folder) for one in written]
+        earlier = [Release.load(stored.folder) for stored in written]
         bought = replace(original, master=None)  # who has bought nothing yet cannot be found, and counts for nothing
-        bare = next((one.entry.period for one in written if one.entry.certificate is None), None)
+        bare = next((stored.entry.period for stored in written if stored.entry.certificate is None), None)
         why = why_uncertified(made, new.period)
         if bare is not None:
             why = _("{period} was released without a certificate").format(period=bare)
@@ -298,25 +300,25 @@ class Ledger:
         release = of_period(made, new.period, taken, own)
         release = replace(release, secret=replace(release.secret, seed=seed))
         releases = [*earlier, release]
-        periods = [*(one.entry.period for one in written), new.period]
+        periods = [*(stored.entry.period for stored in written), new.period]
         last = -1 if alone else 0  # what is attacked: everything, or the new period before it is out
         known, tested = originals[last:], releases[last:]
-        asked = replace(joined_rows(known), master=None)
+        attacked_rows = replace(joined_rows(known), master=None)
         failed: dict[str, str] = {}
         attacks = settings.ready_attacks()
         share = 0.65 / (1 if certificate else 1 + REDRAWS)
         attacking = part_of(progress, 0.3, 0.3 + share)
         guesses = attack_all(known, tested, attacks, failed=failed, progress=attacking)
-        draws = [found_in(asked, tested, guesses, exactly=True)] if certificate else []
+        draws = [guess_rates(attacked_rows, tested, guesses, exactly=True)] if certificate else []
         for number in range(0 if certificate else REDRAWS):
             done = 0.3 + share * (1 + number)
             others = redrawn(known, tested, periods[last:], settings.period, number)
             attacking = part_of(progress, done, done + share)
             answers = attack_all(known, others, attacks, failed=failed, progress=attacking)
-            draws.append(found_in(asked, others, answers))
+            draws.append(guess_rates(attacked_rows, others, answers))
         together = joined(tested)
         before = written[-1].entry.risk if written and not alone else None
-        after = assess(asked, together, draws, before, exact=certificate is not None)
+        after = assess(attacked_rows, together, draws, before, exact=certificate is not None)
         on_everything = {} if alone else guesses
         return Proposal(
             new.period,
@@ -326,7 +328,7 @@ class Ledger:
             after.model_copy(update={"alone": alone}),
             judge(facts_together(bought, releases, on_everything, failed, certificate), settings.rule),
             settings.budget,
-            exposed_customers(asked, together, guesses),
+            exposed_customers(attacked_rows, together, guesses),
             failed,
             certificate,
             why,
@@ -334,16 +336,16 @@ class Ledger:
             least_possible([*earlier, made], bought.customers) if certificate else {},
         )
 
-    def add(self, history: Any, *, tell: Tell = nobody, progress: Progress = silent, **how: Any) -> LedgerEntry:
+    def add(self, history: Any, *, tell: Tell = ignore_message, progress: Progress = silent, **how: Any) -> LedgerEntry:
         """Release the next period: weigh it, and keep it unless the budget would be broken.
 
         Takes what :meth:`weigh` takes. A broken budget raises :class:`BudgetError`, an attack that fails
         :class:`UnknownRiskError`; both change nothing. While another process adds to the ledger, this one waits.
         """
-        return self.keep_weighed(history, tell=tell, progress=progress, **how)[0]
+        return self.add_with_proposal(history, tell=tell, progress=progress, **how)[0]
 
-    def keep_weighed(
-        self, history: Any, *, tell: Tell = nobody, progress: Progress = silent, **how: Any
+    def add_with_proposal(
+        self, history: Any, *, tell: Tell = ignore_message, progress: Progress = silent, **how: Any
     ) -> tuple[LedgerEntry, Proposal]:
         """Do as :meth:`add`, and return the proposal as well."""
         with alone(self.folder, tell):
@@ -354,7 +356,7 @@ class Ledger:
                 raise BudgetError(proposal)
             if proposal.failed:
                 raise UnknownRiskError(proposal)
-            written, release = self._written(), proposal.release
+            written, release = self._stored_entries(), proposal.release
             entry = LedgerEntry(
                 number=len(written) + 1,
                 period=proposal.period,
@@ -372,13 +374,13 @@ class Ledger:
                 budget=dict(proposal.budget),
                 previous=written[-1].digest if written else None,
             )
-            facts = kept_form(proposal.verdict)
+            facts = stored_form(proposal.verdict)
             return write_entry(self.folder, entry, release, proposal.rows, proposal.exposed, facts), proposal
 
     # --- inside --------------------------------------------------------------------------------------------
 
-    def _written(self) -> list[StoredEntry]:
-        written, wrong = read_written(self.folder)
+    def _stored_entries(self) -> list[StoredEntry]:
+        written, wrong = read_entries(self.folder)
         for problem in wrong:
             raise problem
         return written

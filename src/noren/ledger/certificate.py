@@ -150,8 +150,8 @@ def _class_of(release: Release) -> pl.DataFrame:
 
 def _rates(sizes: Whole) -> dict[str, float]:
     """Return what is certified of UM, MM and EMM."""
-    found, live = np.cumsum(pseudonyms_found(sizes)), np.cumsum((sizes > 0).sum(axis=0))
-    curve = found / np.maximum(live, 1)  # of MM over the first 1, 2, … periods
+    found_pseudonyms, live = np.cumsum(pseudonyms_found(sizes)), np.cumsum((sizes > 0).sum(axis=0))
+    curve = found_pseudonyms / np.maximum(live, 1)  # of MM over the first 1, 2, … periods
     return {"um": customers_found(sizes) / max(len(sizes), 1), "mm": float(curve[-1]), "emm": float(curve.max())}
 
 
@@ -206,10 +206,9 @@ def certificate_sentence(certificate: Certificate | None, why: str = "", *, atta
     """
     if certificate is None:
         name = "certificate.none_attacked" if attacked else "certificate.none"
-        return say(name, why=say("certificate.why", reason=why) if why else "")
+        return say(name, why=f": {why}" if why else "")
     return say(
         "certificate.certified",
-        certificate.periods,
         classes=count(certificate.classes),
         live=count(certificate.live),
         periods=count(certificate.periods),
@@ -225,8 +224,8 @@ def attacks_sentence(risk: Risk) -> str:
         return say("attacks.alone")
     if risk.redraws == 0:
         return say("attacks.exact")
-    said = say("attacks.means", risk.redraws, count=count(risk.redraws))
+    sentence = say("attacks.means", count=count(risk.redraws))
     if "mm" not in risk.interval:
-        return said
+        return sentence
     low, high = risk.interval["mm"]
-    return say("attacks.interval", sentence=said, mean=percent(risk.mm), low=percent(low), high=percent(high))
+    return say("attacks.interval", sentence=sentence, mean=percent(risk.mm), low=percent(low), high=percent(high))

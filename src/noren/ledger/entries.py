@@ -129,19 +129,19 @@ def write_entry(
 # --- reading -----------------------------------------------------------------------------------------------
 
 
-def read_written(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
+def read_entries(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
     """Return the entries in order, and what is wrong with them: unreadable ones, lost ones, ones put back."""
-    found: list[StoredEntry] = []
+    stored: list[StoredEntry] = []
     wrong: list[FileError] = []
-    place = ledger / "releases"
+    releases = ledger / "releases"
     # the head first: a process that is adding just now puts its release in place before it counts it
     try:
         head = _Head.model_validate_json((ledger / "head.json").read_bytes())
     except (OSError, ValidationError):
         return [], [_damage(_("it cannot be read"), ledger / "head.json")]
-    if not place.is_dir():
-        return [], [_damage(_("it is missing"), place)]
-    for folder in sorted(place.iterdir()):
+    if not releases.is_dir():
+        return [], [_damage(_("it is missing"), releases)]
+    for folder in sorted(releases.iterdir()):
         if folder.name.startswith("."):
             continue
         path = folder / "entry.json"
@@ -157,11 +157,11 @@ def read_written(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
         if folder_name(entry.period) != folder.name or set(entry.files) != _FILES:
             wrong.append(_damage(_("the entry belongs to another folder"), path))
             continue
-        found.append(StoredEntry(entry, folder, hashlib.sha256(content).hexdigest()))
-    found.sort(key=lambda written: (written.entry.number, period_key(written.entry.period)))
+        stored.append(StoredEntry(entry, folder, hashlib.sha256(content).hexdigest()))
+    stored.sort(key=lambda written: (written.entry.number, period_key(written.entry.period)))
     if not wrong:  # the entries around one that cannot be read do not fit together either
-        wrong = _misfits(ledger, head, found)
-    return found, wrong
+        wrong = _misfits(ledger, head, stored)
+    return stored, wrong
 
 
 def verify(written: StoredEntry) -> list[FileError]:
@@ -209,25 +209,25 @@ class _Head(BaseModel):
     digest: str | None
 
 
-def _misfits(ledger: Path, head: _Head, found: list[StoredEntry]) -> list[FileError]:
+def _misfits(ledger: Path, head: _Head, stored: list[StoredEntry]) -> list[FileError]:
     """Return where entries do not follow one another, or are not those that the head counts."""
     wrong = []
     before: StoredEntry | None = None
-    for place, one in enumerate(found, start=1):
-        path = one.folder / "entry.json"
-        if one.entry.number != place:
-            wrong = [_damage(_("entry {number} is missing").format(number=place), path.parent.parent)]
+    for number, current in enumerate(stored, start=1):
+        path = current.folder / "entry.json"
+        if current.entry.number != number:
+            wrong = [_damage(_("entry {number} is missing").format(number=number), path.parent.parent)]
             break
-        if one.entry.previous != (before.digest if before else None):
+        if current.entry.previous != (before.digest if before else None):
             wrong.append(_damage(_("it does not follow from the previous entry"), path))
-        if before and period_key(one.entry.period) <= period_key(before.entry.period):
+        if before and period_key(current.entry.period) <= period_key(before.entry.period):
             wrong.append(_damage(_("it does not follow from the previous entry"), path))
-        before = one
+        before = current
     # a process ended in between leaves the head one behind
-    last = found[head.entries - 1].digest if 0 < head.entries <= len(found) else None
-    if (missing := head.entries - len(found)) > 0:
-        said = _("{missing} of {count} releases are missing").format(missing=missing, count=head.entries)
-        wrong.append(_damage(said, ledger / "releases"))
+    last = stored[head.entries - 1].digest if 0 < head.entries <= len(stored) else None
+    if (missing := head.entries - len(stored)) > 0:
+        text = _("{missing} of {count} releases are missing").format(missing=missing, count=head.entries)
+        wrong.append(_damage(text, ledger / "releases"))
     elif missing < -1 or head.digest != last:
         wrong.append(_damage(_("it does not match the entries"), ledger / "head.json"))
     return wrong
@@ -285,12 +285,12 @@ Tell = Callable[[str], None]
 """Told in words what happens meanwhile."""
 
 
-def nobody(words: str) -> None:
+def ignore_message(message: str) -> None:
     """Tell nobody."""
 
 
 @contextlib.contextmanager
-def alone(folder: Path, tell: Tell = nobody) -> Iterator[None]:
+def alone(folder: Path, tell: Tell = ignore_message) -> Iterator[None]:
     """Hold the lock of the ledger in ``folder``; where another process holds it, say so and wait.
 
     The lock is the system's own, on the file ``.lock``: it ends with the process that holds it, however that ends.

@@ -17,7 +17,7 @@ from noren.data.frames import History
 from noren.data.periods import Calendar, in_order, period_key, periods_of
 from noren.data.schema import Role, Schema
 from noren.errors import InputError, ParameterError, SchemaError
-from noren.i18n import _, ngettext
+from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -37,7 +37,7 @@ class PeriodRows:
 
     period: str
     rows: History
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def content_digest(rows: History) -> str:
@@ -57,8 +57,8 @@ def content_digest(rows: History) -> str:
 def periods_to_come(history: History, by: Calendar, past: Mapping[str, PastPeriod]) -> list[str]:
     """Return the periods of a file that are later than all that was released, in order."""
     last = max(past, key=period_key, default=None)
-    found = in_order(_periods(history, by))
-    return [name for name in found if last is None or period_key(name) > period_key(last)]
+    periods = in_order(_periods(history, by))
+    return [name for name in periods if last is None or period_key(name) > period_key(last)]
 
 
 def incoming(
@@ -78,7 +78,7 @@ def incoming(
     """
     try:
         if history.schema != schema:
-            raise SchemaError(say("other_schema", given=history.schema.name, schema=schema.name))
+            raise SchemaError(say("other_schema", own=history.schema.name, schema=schema.name))
         plain = replace(history, frame=history.frame.select(schema.names), spelling=Spelling())
         periods = _periods(plain, by)
         held = in_order(periods)
@@ -88,25 +88,17 @@ def incoming(
             if content_digest(rows) != past[name].digest:
                 raise ParameterError(say("past_changed", period=name, then=past[name].rows, now=len(rows)))
     except InputError as error:
-        said = error.problem
-        raise type(error)(said.rule, said.cure, file=source, column=said.column) from None
+        problem = error.problem
+        raise type(error)(problem.rule, problem.cure, file=source, column=problem.column) from None
     later = int(periods.is_in([name for name in held if period_key(name) > period_key(period)]).sum())
     earlier = [name for name in held if name not in past and period_key(name) < period_key(period)]
     never = int(periods.is_in(earlier).sum())
-    told = []
+    notes = []
     if later:
-        words = ngettext(
-            "{count:,} row of later periods was not added", "{count:,} rows of later periods were not added", later
-        )
-        told.append(words.format(count=later))
+        notes.append(_("rows of later periods, not added: {count:,}").format(count=later))
     if never:
-        words = ngettext(
-            "{count:,} row of earlier, unreleased periods was ignored",
-            "{count:,} rows of earlier, unreleased periods were ignored",
-            never,
-        )
-        told.append(words.format(count=never))
-    return PeriodRows(period, plain.take((periods == period).arg_true()), tuple(told))
+        notes.append(_("rows of earlier, unreleased periods, ignored: {count:,}").format(count=never))
+    return PeriodRows(period, plain.take((periods == period).arg_true()), tuple(notes))
 
 
 def _periods(history: History, by: Calendar) -> pl.Series:

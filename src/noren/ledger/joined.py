@@ -46,12 +46,12 @@ def of_period(release: Release, period: str, taken: Iterable[str], seed: int) ->
     public = _history(release)
     column = public.schema.role(Role.CUSTOMER).name
     known = release.secret.pseudonyms.with_columns(pl.col("pseudonym").cast(pl.String))
-    shown = public.frame[column].cast(pl.String)
-    old = pl.concat([shown, known["pseudonym"]]).drop_nulls().unique().sort()
+    released_names = public.frame[column].cast(pl.String)
+    old = pl.concat([released_names, known["pseudonym"]]).drop_nulls().unique().sort()
     # a seed for the names of a ledger, of which no method draws
     high, low = np.random.SeedSequence([seed, *_OWN_STREAM]).generate_state(2, np.uint64)
     fresh = _fresh(len(old), taken, (int(high) << 64) | int(low))
-    frame = public.frame.with_columns(shown.replace_strict(old, fresh, return_dtype=pl.String).alias(column))
+    frame = public.frame.with_columns(released_names.replace_strict(old, fresh, return_dtype=pl.String).alias(column))
     renamed = replace(public, frame=frame, spelling=Spelling())
     order = renamed.lines().arg_sort()  # rows stand in the order of their own text, which has changed
     pairs = known.select(
@@ -84,15 +84,18 @@ def joined(releases: Sequence[Release]) -> Release:
     columns = []  # cells where any release has cells, over the values of all
     for column in schema.columns:
         each = [part.frame[column.name] for part in parts]
-        if any(is_generalised(one.dtype) for one in each):
-            each = [lift(one, column) for one in each]
+        if any(is_generalised(series.dtype) for series in each):
+            each = [lift(series, column) for series in each]
         else:
-            each = [one.cast(pl.String) if isinstance(one.dtype, pl.Enum | pl.Categorical) else one for one in each]
+            each = [
+                series.cast(pl.String) if isinstance(series.dtype, pl.Enum | pl.Categorical) else series
+                for series in each
+            ]
         if isinstance(each[0].dtype, pl.List):
-            texts = pl.concat([one.cast(pl.List(pl.String)) for one in each])
+            texts = pl.concat([series.cast(pl.List(pl.String)) for series in each])
             columns.append(texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort())))
         else:
-            columns.append(pl.concat([one.to_frame() for one in each], how="vertical_relaxed").to_series())
+            columns.append(pl.concat([series.to_frame() for series in each], how="vertical_relaxed").to_series())
     origins, rows = [], 0
     for release in releases:
         origins.append(release.secret.origin.cast(pl.UInt32) + rows)
@@ -106,8 +109,8 @@ def joined(releases: Sequence[Release]) -> Release:
 def joined_rows(originals: Sequence[History]) -> History:
     """Return the rows of single periods as one history, with the last master that is known."""
     last = originals[-1]
-    frame = pl.concat([one.frame.select(last.schema.names) for one in originals], how="vertical_relaxed")
-    masters = [one.master for one in originals if one.master is not None]
+    frame = pl.concat([history.frame.select(last.schema.names) for history in originals], how="vertical_relaxed")
+    masters = [history.master for history in originals if history.master is not None]
     return History(frame, last.schema, master=masters[-1] if masters else None)
 
 
@@ -132,16 +135,16 @@ def _fresh(count: int, taken: Iterable[str], seed: int) -> pl.Series:
 
 def _joined_categories(statements: Sequence[Statement]) -> dict[str, Any] | None:
     """Return the items of each category; stop where releases do not speak of the same ones."""
-    said = [release_categories(statement) for statement in statements]
-    spoken = [groups for groups in said if groups is not None]
-    if not spoken:
+    all_categories = [release_categories(statement) for statement in statements]
+    used = [groups for groups in all_categories if groups is not None]
+    if not used:
         return None
     of_item: dict[str, str] = {}
-    for groups in spoken:
+    for groups in used:
         for item, category in category_of_item(groups).items():
             if of_item.setdefault(item, category) != category:
                 raise ParameterError(say("other_category", item=item, old=of_item[item], new=category))
-    if len(spoken) < len(said):
+    if len(used) < len(all_categories):
         raise ParameterError(say("some_in_categories"))
     return {
         category: sorted(item for item, its in of_item.items() if its == category)

@@ -166,9 +166,9 @@ def facts_together(
         return facts
     each = [release_facts(release) for release in releases]
     update: dict[str, Any] = {
-        "registered": all(one.registered for one in each),
-        "names_random": all(one.names_random is not False for one in each),
-        "chosen_seed": any(one.chosen_seed for one in each),
+        "registered": all(period_facts.registered for period_facts in each),
+        "names_random": all(period_facts.names_random is not False for period_facts in each),
+        "chosen_seed": any(period_facts.chosen_seed for period_facts in each),
     }
     if certificate is not None:
         update |= {
@@ -180,20 +180,20 @@ def facts_together(
     return facts.model_copy(update=update)
 
 
-def kept_form(verdict: Verdict) -> dict[str, Any]:
+def stored_form(verdict: Verdict) -> dict[str, Any]:
     """Return what is kept of a verdict: its facts, and what was said of them by which rule and program."""
-    said = verdict.model_dump(mode="json", exclude={"facts"})
-    return {"facts": verdict.facts.model_dump(mode="json"), "noren": __version__, "verdict": said}
+    fields = verdict.model_dump(mode="json", exclude={"facts"})
+    return {"facts": verdict.facts.model_dump(mode="json"), "noren": __version__, "verdict": fields}
 
 
-def verdict_of_kept(kept: Mapping[str, Any], rule: Rule) -> Verdict:
+def stored_verdict(stored: Mapping[str, Any], rule: Rule) -> Verdict:
     """Return the verdict on facts that were kept, by the rule in force."""
-    facts = Facts.model_validate(kept["facts"])
-    if kept["noren"] == __version__:
+    facts = Facts.model_validate(stored["facts"])
+    if stored["noren"] == __version__:
         try:
-            said = Verdict.model_validate({**kept["verdict"], "facts": facts})
+            verdict = Verdict.model_validate({**stored["verdict"], "facts": facts})
         except ValidationError:
             return judge(facts, rule)
-        if said.rule == rule:
-            return said
+        if verdict.rule == rule:
+            return verdict
     return judge(facts, rule)

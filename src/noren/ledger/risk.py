@@ -24,7 +24,7 @@ from noren.progress import Progress, silent
 from noren.protocols import Attack, Evidence, Guess
 from noren.work.run import Run, RunStore
 
-Found = Mapping[str, Mapping[str, float]]
+GuessRates = Mapping[str, Mapping[str, float]]
 """UM, MM and EMM of each guess."""
 
 MEASURES = ("um", "mm", "emm")
@@ -100,8 +100,8 @@ def attack_all(
     def add(name: str, guess: Guess) -> None:
         own = {name: guess}
         if len(releases) > 1 and "period" in type(by_name[name]).model_fields:
-            found = [run_attack(o, r, by_name[name]).pairs for o, r in zip(originals, releases, strict=True)]
-            own[name + _ALONE] = Guess(name, pl.concat(found, how="diagonal_relaxed"))
+            pairs = [run_attack(o, r, by_name[name]).pairs for o, r in zip(originals, releases, strict=True)]
+            own[name + _ALONE] = Guess(name, pl.concat(pairs, how="diagonal_relaxed"))
         guesses.update(own)
 
     def fail(name: str, error: Exception) -> None:
@@ -120,9 +120,9 @@ def attack_all(
     return guesses
 
 
-def found_in(
+def guess_rates(
     original: History, releases: Sequence[Release], guesses: Mapping[str, Guess], *, exactly: bool = False
-) -> Found:
+) -> GuessRates:
     """Return UM, MM and EMM of each guess on this draw of the pseudonyms.
 
     Exactly: in the mean over all draws, each period being in classes. Members of a class are exchangeable, so a
@@ -131,19 +131,19 @@ def found_in(
     tables = matched(Evidence(original, joined(releases), guesses))
     if not exactly:
         return {guess: _rates(match, tables.live) for guess, match in tables.match.items()}
-    found = [history_classes(release.public) for release in releases if isinstance(release.public, History)]
-    tops = np.cumsum([0, *(one["class"].n_unique() for one in found)])
+    class_tables = [history_classes(release.public) for release in releases if isinstance(release.public, History)]
+    tops = np.cumsum([0, *(table["class"].n_unique() for table in class_tables)])
     classes = pl.concat(
-        one.select(pl.col("pseudonym").cast(pl.String), pl.col("class").cast(pl.Int64) + int(top))
-        for one, top in zip(found, tops[:-1], strict=True)
+        table.select(pl.col("pseudonym").cast(pl.String), pl.col("class").cast(pl.Int64) + int(top))
+        for table, top in zip(class_tables, tops[:-1], strict=True)
     )
     of = pl.DataFrame({"pseudonym": tables.names}).join(classes, on="pseudonym", how="left", maintain_order="left")
-    chances = tables.redealt(of["class"].to_numpy())
+    chances = tables.hit_chances(of["class"].to_numpy())
     return {guess: _rates(match, tables.live) for guess, match in chances.items()}
 
 
 def assess(
-    original: History, release: Release, draws: Sequence[Found], before: Risk | None, *, exact: bool = False
+    original: History, release: Release, draws: Sequence[GuessRates], before: Risk | None, *, exact: bool = False
 ) -> Risk:
     """Return the risk of a release that holds all periods so far, ``before`` being that of those before the last.
 

@@ -83,11 +83,11 @@ class LedgerSettings:
     ) -> LedgerSettings:
         """Return settings that fit together; say what does not."""
         if not isinstance(attack_released, bool):
-            raise ParameterError(say("attack_released", given=attack_released))
+            raise ParameterError(say("attack_released", value=attack_released))
         schema = schema if isinstance(schema, Schema) else Schema.load(schema)
         if schema.kind != Kind.HISTORY:
             raise SchemaError(say("not_a_history"))
-        by = next((one for one in CALENDARS if one == period), None)
+        by = next((calendar for calendar in CALENDARS if calendar == period), None)
         if by is None:
             raise ParameterError(
                 say("unknown_value", setting="period", value=period, hint="", names=", ".join(CALENDARS))
@@ -154,41 +154,41 @@ class LedgerSettings:
         if not path.is_file():
             raise FileError(say("not_a_ledger"), file=folder)
         try:
-            given = tomllib.loads(path.read_text(encoding="utf-8"))
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise FileError(say("unreadable", reason=str(error)[:160]), file=path) from None
-        unknown = [key for key in given if key not in _KEYS]
+        unknown = [key for key in content if key not in _KEYS]
         if unknown:
             raise FileError(say("unknown_setting", key=unknown[0]), file=path)
-        if given.get("version") != VERSION:
-            raise FileError(say("other_version", version=given.get("version"), known=VERSION), file=path)
-        schema, rule = Schema.load(folder / "schema.toml"), given.get("rule")
+        if content.get("version") != VERSION:
+            raise FileError(say("other_version", version=content.get("version"), known=VERSION), file=path)
+        schema, rule = Schema.load(folder / "schema.toml"), content.get("rule")
         try:
             return cls.of(
                 schema,
-                given.get("step", ()),
-                period=given.get("period", ""),
-                attacks=given.get("attacks", ()),
-                budget=given.get("budget", {}),
+                content.get("step", ()),
+                period=content.get("period", ""),
+                attacks=content.get("attacks", ()),
+                budget=content.get("budget", {}),
                 rule=rule if isinstance(rule, dict | None) else str(rule),
-                attack_released=given.get("attack_released", True),
+                attack_released=content.get("attack_released", True),
             )
         except NorenError as error:
             raise ParameterError(str(error), file=path) from None
 
 
-def chain_of(given: ChainLike, by: Calendar) -> Chain:
+def chain_of(steps_or_file: ChainLike, by: Calendar) -> Chain:
     """Return the chain that ``given`` means, its steps told how long a period is; stop at one told otherwise.
 
     A step that moves dates or changes names by other periods than the ledger would move rows out of the period they
     are released in, or give a person two names in one.
     """
-    if isinstance(given, str | Path):
-        chain = read_chain(given)
-    elif isinstance(given, Chain):
-        chain = given
+    if isinstance(steps_or_file, str | Path):
+        chain = read_chain(steps_or_file)
+    elif isinstance(steps_or_file, Chain):
+        chain = steps_or_file
     else:
-        chain = Chain(steps=[given] if isinstance(given, Method) else given)
+        chain = Chain(steps=[steps_or_file] if isinstance(steps_or_file, Method) else steps_or_file)
     steps = []
     for number, step in enumerate(chain.steps, start=1):
         if "period" in type(step).model_fields and "period" not in step.model_fields_set:

@@ -83,27 +83,27 @@ class Advice:
     @property
     def sentences(self) -> list[str]:
         """All of it, in the order to read."""
-        return [*self.reasons, *(said for said in (self.more_useful, self.safer, self.sureness) if said)]
+        return [*self.reasons, *(sentence for sentence in (self.more_useful, self.safer, self.sureness) if sentence)]
 
 
 def answer(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[str]:
     """Return the recommendation in sentences: what to take, why, what lies beside it, and how sure that is."""
-    told = [line for one in advice(candidates, choices) for line in one.sentences]
-    return [headline(candidates, choices), *told]
+    sentences = [line for item in advice(candidates, choices) for line in item.sentences]
+    return [headline(candidates, choices), *sentences]
 
 
 def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[Advice]:
     """Return what is advised, for each measure of use; of the safest setting where none may be handed out."""
-    found = []
+    advised = []
     for choice in choices:
         chosen = choice.chosen if choice.chosen is not None else choice.safest
         if chosen is None:
             continue
-        one = candidates[chosen]
-        use = one.place.use or 0.0
+        candidate = candidates[chosen]
+        use = candidate.place.use or 0.0
         first: list[str] = []
         if len(choices) > 1 and choice.chosen is not None:
-            first = [say("chosen_by", label=one.label, measure=one.place.use_of, use=percent(use))]
+            first = [say("chosen_by", label=candidate.label, measure=candidate.place.use_of, use=percent(use))]
         more_useful = safer = ""
         if choice.chosen is not None and choice.more_useful is not None:
             other = candidates[choice.more_useful]
@@ -120,33 +120,34 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
                 label=place.label,
                 word=verdict_name(place.status),
                 after=percent(place.risk or 0.0),
-                before=percent(one.place.risk or 0.0),
+                before=percent(candidate.place.risk or 0.0),
                 less=decimal(use - (place.use or 0.0)),
             )
-        found.append(Advice([*first, *reasons(one)], more_useful, safer, sureness(one)))
-    return found
+        advised.append(Advice([*first, *reasons(candidate)], more_useful, safer, sureness(candidate)))
+    return advised
 
 
 def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
     """Return which setting is recommended, and why."""
-    judged = [one for one in candidates if one.place.use is not None or one.place.status != VerdictStatus.UNTRIED]
-    safe = [one for one in judged if one.place.status.is_safe]
+    places = [candidate.place for candidate in candidates]
+    judged = [place for place in places if place.use is not None or place.status != VerdictStatus.UNTRIED]
+    safe = [place for place in judged if place.status.is_safe]
     taken = [candidates[choice.chosen] for choice in choices if choice.chosen is not None]
     least = [candidates[choice.safest] for choice in choices if choice.safest is not None]
-    words = {"count": count(len(judged)), "safe": count(len(safe))}
+    values = {"count": count(len(judged)), "safe": count(len(safe))}
     if len(taken) > 1:
-        return say("headline.several", labels=", ".join(one.label for one in taken), **words)
+        return say("headline.several", labels=", ".join(candidate.label for candidate in taken), **values)
     if taken:
         place = taken[0].place
-        words |= {"label": place.label, "use": percent(place.use or 0.0)}
-        return say("headline.only", **words) if len(judged) == 1 else say("headline.best", len(safe), **words)
+        values |= {"label": place.label, "use": percent(place.use or 0.0)}
+        return say("headline.only" if len(safe) == 1 else "headline.best", **values)
     if not least:
         return say("headline.none")
     return say(
         "headline.unsafe",
-        label=", ".join(one.label for one in least),
-        risk=", ".join(percent(one.place.risk or 0.0) for one in least),
-        **words,
+        label=", ".join(candidate.label for candidate in least),
+        risk=", ".join(percent(candidate.place.risk or 0.0) for candidate in least),
+        **values,
     )
 
 
@@ -156,24 +157,24 @@ def reasons(candidate: Candidate) -> list[str]:
     first = [] if verdict is None else [verdict.sentence]
     if place.use is None:
         return first
-    told = place_of_measure(place.use_of)
-    if told is not None and told.sentence:
-        said = [_(told.sentence).format(lost=decimal(1 - place.use), use=percent(place.use))]
+    axis = place_of_measure(place.use_of)
+    if axis is not None and axis.sentence:
+        parts = [_(axis.sentence).format(lost=decimal(1 - place.use), use=percent(place.use))]
     else:
-        said = [say("use.kept", use=decimal(place.use))]
-    kind = Kind.HISTORY if verdict is None else verdict.facts.kind
+        parts = [say("use.kept", use=decimal(place.use))]
+    data_kind = Kind.HISTORY if verdict is None else verdict.facts.kind
     perturbed = verdict is not None and verdict.facts.perturbed
-    every = [measures[name] for name in measures if kind in measures[name].accepts]
-    telling = [(one.keeps.rank, one.name, one.keeps.words) for one in every if one.keeps is not None]
-    for _rank, name, words in sorted(telling):
+    every = [measures[name] for name in measures if data_kind in measures[name].accepts]
+    preserving = [(kind.keeps.rank, kind.name, kind.keeps.words) for kind in every if kind.keeps is not None]
+    for _rank, name, label in sorted(preserving):
         measure, value = measures[name], candidate.scores.get(name)
         if perturbed and not measure.of_perturbed:
             continue  # of perturbed values no cell is sure, whatever their table still tells
         # only a share or an error, which starts from 0, tells what is left
-        if value is not None and measure.bounds[0] == 0.0 and len(said) <= _MOST_NAMED:
-            kept = max(0.0, 1 - value) if measure.goal == "lower" else value
-            said.append(say("use.also", what=_(words), share=decimal(kept)))
-    return [*first, say("full_stop", sentence="; ".join(said))]
+        if value is not None and measure.bounds[0] == 0.0 and len(parts) <= _MOST_NAMED:
+            share = max(0.0, 1 - value) if measure.goal == "lower" else value
+            parts.append(say("use.also", label=_(label), share=decimal(share)))
+    return [*first, _("full_stop").format(sentence="; ".join(parts))]
 
 
 def sureness(candidate: Candidate) -> str:

@@ -25,7 +25,7 @@ from noren.sweeps.plan import Piece, Setting, SweepRequest, chosen_components, d
 from noren.sweeps.sweep import sweep_folder
 from noren.work.store import PieceStore, WorkUnit, save
 
-_TELLING = ("public.parquet", "secret/pseudonyms.parquet")
+_COMPARED_FILES = ("public.parquet", "secret/pseudonyms.parquet")
 
 
 class CachedPoint:
@@ -50,13 +50,13 @@ class CachedPoint:
     ) -> None:
         self._folder = sweep_folder(cache)
         self._store = PieceStore(self._folder)
-        asked = SweepRequest(
+        request = SweepRequest(
             (Setting(settled(method)),),
             tuple(chosen_components(every_attack, "all" if attacks is None else attacks, original)),
             tuple(chosen_components(every_measure, "all" if measures is None else measures, original)),
             (seed,),
         )
-        (self._point,) = plan(asked, original, data_key(original))
+        (self._point,) = plan(request, original, data_key(original))
         self._release = piece_folder(self._folder, "release", self._point.release.key)
         self._original = original
 
@@ -68,19 +68,20 @@ class CachedPoint:
 
     def is_of(self, folder: Path) -> bool:
         """Tell whether the release in ``folder`` is the kept one: a search that was stopped or timed makes another."""
-        there = self._release
-        return "statement" in self._found(self._point.release.unit) and all(
-            (there / name).is_file() and filecmp.cmp(there / name, folder / name, shallow=False) for name in _TELLING
+        cached_release = self._release
+        return "statement" in self._load_result(self._point.release.unit) and all(
+            (cached_release / name).is_file() and filecmp.cmp(cached_release / name, folder / name, shallow=False)
+            for name in _COMPARED_FILES
         )
 
     def take_release(self, target: Path) -> bool:
         """Put the release into ``target``, whole or not at all; tell whether there is one."""
-        if "statement" not in self._found(self._point.release.unit) or not self._release.is_dir():
+        if "statement" not in self._load_result(self._point.release.unit) or not self._release.is_dir():
             return False
         try:
             Release.load(self._release)
             with writing_folder(target, replace=True) as aside:
-                shutil.copytree(self._release, aside, copy_function=_linked, dirs_exist_ok=True)
+                shutil.copytree(self._release, aside, copy_function=_link_or_copy, dirs_exist_ok=True)
         except (NorenError, OSError):  # damaged, or somebody is about to replace it: it is made again
             return False
         return True
@@ -91,13 +92,13 @@ class CachedPoint:
         if any("stopped" in step.notes for step in release.statement.steps):
             return  # another run with this seed would come to another release
         with writing_folder(self._release, replace=True) as aside:
-            shutil.copytree(folder, aside, copy_function=_linked, dirs_exist_ok=True)
-        self._keep(self._point.release, lambda: release_result(release, self._original), seconds)
+            shutil.copytree(folder, aside, copy_function=_link_or_copy, dirs_exist_ok=True)
+        self._save_result(self._point.release, lambda: release_result(release, self._original), seconds)
 
     def guess(self, attack: str) -> Guess | None:
         """Return what an attack guessed."""
         piece = self._point.guesses.get(attack)
-        if piece is None or "tried" not in self._found(piece.unit):
+        if piece is None or "tried" not in self._load_result(piece.unit):
             return None
         try:
             return load_guess(attack, str(piece_folder(self._folder, "guess", piece.key)))
@@ -107,32 +108,32 @@ class CachedPoint:
     def add_guess(self, guess: Guess, release: Release, seconds: float) -> None:
         """Keep what an attack guessed."""
         if (piece := self._point.guesses.get(guess.attack)) is not None:
-            self._keep(piece, lambda: keep_guess(self._folder, piece.key, guess, release), seconds)
+            self._save_result(piece, lambda: keep_guess(self._folder, piece.key, guess, release), seconds)
 
     def score(self, measure: str) -> Score | None:
         """Return what a measure said."""
         piece = self._point.scores.get(measure)
-        return None if piece is None else score_of(self._found(piece.unit))
+        return None if piece is None else score_of(self._load_result(piece.unit))
 
     def add_score(self, measure: str, score: Score, seconds: float) -> None:
         """Keep what a measure said."""
         if (piece := self._point.scores.get(measure)) is not None:
-            self._keep(piece, lambda: score_result(score), seconds)
+            self._save_result(piece, lambda: score_result(score), seconds)
 
-    def _found(self, unit: WorkUnit) -> dict[str, Any]:
+    def _load_result(self, unit: WorkUnit) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = self._store.load(unit)
+            result: dict[str, Any] = self._store.load(unit)
         except KeyError:
             return {}
-        return found
+        return result
 
-    def _keep(self, piece: Piece, result: Callable[[], dict[str, Any]], seconds: float) -> None:
+    def _save_result(self, piece: Piece, result: Callable[[], dict[str, Any]], seconds: float) -> None:
         """Keep a result if all that its piece hears and looks at is kept: its address then says what it was made of."""
-        if all(map(self._found, piece.unit.needs)):
+        if all(map(self._load_result, piece.unit.needs)):
             save(self._store.path(piece.unit), piece.unit, result() | {"seconds": round(seconds, 3)})
 
 
-def _linked(source: str, target: str) -> str:
+def _link_or_copy(source: str, target: str) -> str:
     """Let two folders share a file, which nobody ever changes in place; copy it where that cannot be."""
     try:
         os.link(source, target)

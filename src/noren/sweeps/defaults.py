@@ -32,9 +32,9 @@ def usual_values(kind: type[Method], people: int, rule: Rule | None = None) -> s
     values = kind.usual_values(people)
     if rule is None or not _is_k(kind):
         return values
-    there = {int(k) for part in values.split(", ") for k in spread(part)}
-    asked = () if rule.least_k in there else k_around(rule)[1:]
-    return ", ".join([values, *(str(k) for k in asked if k not in there and k <= people)])
+    usual_k = {int(k) for part in values.split(", ") for k in spread(part)}
+    added_k = () if rule.least_k in usual_k else k_around(rule)[1:]
+    return ", ".join([values, *(str(k) for k in added_k if k not in usual_k and k <= people)])
 
 
 def k_around(rule: Rule) -> tuple[int, int, int]:

@@ -52,33 +52,33 @@ def holds_study(folder: Path) -> bool:
 
 def as_plain(study: SweepStudy) -> dict[str, Any]:
     """Return a study as plain data that may be shown: everything but the seeds, in English."""
-    asked, settings = study.asked, study.settings
-    labels = {at: one.label for at, one in enumerate(settings)}
+    request, settings = study.request, study.settings
+    labels = {at: setting.label for at, setting in enumerate(settings)}
     sides = ("chosen", "more_useful", "safer", "safest")
     return {
         "noren": study.version,
         "data": {"kind": str(study.source.schema.kind), "rows": study.source.rows, "people": study.source.people},
-        "rule": asked.rule.as_dict(),
-        "runs": len(asked.seeds),
-        "attacks": [one.name for one in asked.attacks],
-        "measures": [one.name for one in asked.measures],
+        "rule": request.rule.as_dict(),
+        "runs": len(request.seeds),
+        "attacks": [setting.name for setting in request.attacks],
+        "measures": [setting.name for setting in request.measures],
         "recommended": [labels[choice.chosen] for choice in study.choices if choice.chosen is not None],
         "choices": [
             {"use_of": choice.use_of} | {name: labels.get(getattr(choice, name)) for name in sides}
             for choice in study.choices
         ],
         "settings": [
-            one.place.model_dump(mode="json", exclude={"status"})
+            setting.place.model_dump(mode="json", exclude={"status"})
             | {
-                "method": one.setting.method.name,
-                "parameters": one.setting.parameters,
-                "verdict": str(one.place.status),
-                "refused": not one.done,
-                "failed": {name: said["kind"] for name, said in one.failed.items()},
-                "on_frontier": one.on_frontier,
-                "recommended": one.recommended,
+                "method": setting.setting.method.name,
+                "parameters": setting.setting.parameters,
+                "verdict": str(setting.place.status),
+                "refused": not setting.done,
+                "failed": {name: reason["kind"] for name, reason in setting.failed.items()},
+                "on_frontier": setting.on_frontier,
+                "recommended": setting.recommended,
             }
-            for one in settings
+            for setting in settings
         ],
         "points": rows_of(settings),
     }
@@ -96,17 +96,17 @@ class SweepFile:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         try:
-            self._said = tomllib.loads(self.path.read_bytes().decode("utf-8"))
+            self._content = tomllib.loads(self.path.read_bytes().decode("utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise FileError(say("unreadable_sweep", reason=str(error)[:160]), file=self.path) from None
 
     def settings(self) -> list[Setting]:
         """Return the settings of the ``[[run]]`` tables."""
-        runs = self._said.get("run", [])
+        runs = self._content.get("run", [])
         is_list = isinstance(runs, list) and all(isinstance(run, dict) for run in runs)
         if not runs or not is_list or not all(isinstance(run.get("method"), str) for run in runs):
             raise FileError(say("no_runs", key="method"), file=self.path)
-        made = [one for run in map(dict, runs) for one in expand(every_method[run.pop("method")], run)]
+        made = [method for run in map(dict, runs) for method in expand(every_method[run.pop("method")], run)]
         return [Setting(settled(method, self.path.parent)) for method in made]
 
     def file(self, key: str) -> Path | None:
@@ -116,50 +116,50 @@ class SweepFile:
 
     def schema(self) -> str | Schema | None:
         """Return the schema, a preset's name or the schema in full."""
-        said = self._said.get("schema")
-        if isinstance(said, dict):
-            return Schema.of(said, file=self.path)
+        schema = self._content.get("schema")
+        if isinstance(schema, dict):
+            return Schema.of(schema, file=self.path)
         name: str | None = self._get("schema", str)
         return name
 
     def seeds(self) -> list[int] | None:
         """Return the seeds."""
-        found: list[int] | None = self._get("seeds", list)
-        if found is not None and not all(isinstance(one, int) and not isinstance(one, bool) for one in found):
-            raise self._wrong("seeds")
-        return found
+        seeds: list[int] | None = self._get("seeds", list)
+        if seeds is not None and not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in seeds):
+            raise self._key_error("seeds")
+        return seeds
 
     def components(self, key: str) -> list[Any] | str | None:
         """Return attacks or measures: names, or tables of a name and parameters; or ``all``."""
-        if self._said.get(key) == "all":
+        if self._content.get(key) == "all":
             return "all"
         registry: Registry[Any] = every_attack if key == "attacks" else every_measure
         listed = self._get(key, list)
         if listed is None:
             return None
-        found = []
-        for one in listed:
-            if isinstance(one, str):
-                found.append(registry.create(one))
-            elif isinstance(one, dict) and isinstance(one.get("name"), str):
-                found.append(build(registry[one["name"]], {n: v for n, v in one.items() if n != "name"}))
+        components = []
+        for entry in listed:
+            if isinstance(entry, str):
+                components.append(registry.create(entry))
+            elif isinstance(entry, dict) and isinstance(entry.get("name"), str):
+                components.append(build(registry[entry["name"]], {n: v for n, v in entry.items() if n != "name"}))
             else:
-                raise self._wrong(key)
-        return found
+                raise self._key_error(key)
+        return components
 
     def rule(self) -> Rule | None:
         """Return the rule: a name, a tolerance, a TOML file, or the rule in full."""
-        said = self._said.get("rule")
-        if said is None:
+        rule = self._content.get("rule")
+        if rule is None:
             return None
-        if isinstance(said, dict):
+        if isinstance(rule, dict):
             try:
-                return Rule.model_validate(said)
+                return Rule.model_validate(rule)
             except ValidationError:
-                raise self._wrong("rule") from None
-        if isinstance(said, bool) or not isinstance(said, str | int | float):
-            raise self._wrong("rule")
-        word = str(said)
+                raise self._key_error("rule") from None
+        if isinstance(rule, bool) or not isinstance(rule, str | int | float):
+            raise self._key_error("rule")
+        word = str(rule)
         return get_rule(str(self.path.parent / word) if word.endswith(".toml") else word)
 
     def differs(self, original: Records) -> bool:
@@ -167,59 +167,59 @@ class SweepFile:
         return self._get("digest", str) not in (None, original.digest())
 
     def _get(self, key: str, kind: Any) -> Any:
-        value = self._said.get(key)
+        value = self._content.get(key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
-            raise self._wrong(key)
+            raise self._key_error(key)
         return value
 
-    def _wrong(self, key: str) -> FileError:
-        return FileError(say("wrong_key", key=key), file=self.path, value=str(self._said.get(key)))
+    def _key_error(self, key: str) -> FileError:
+        return FileError(say("wrong_key", key=key), file=self.path, value=str(self._content.get(key)))
 
 
 def sweep_toml(study: SweepStudy, folder: Path) -> str:
     """Return the file that repeats a study from ``folder``; it holds the seeds."""
-    asked, source = study.asked, study.source
-    said: dict[str, Any] = {}
+    request, source = study.request, study.source
+    content: dict[str, Any] = {}
     for key, file in (("data", source.file), ("master", source.master)):
         if file is not None:
-            said[key] = _from(file, folder)
-    said["digest"] = source.digest
+            content[key] = _relative(file, folder)
+    content["digest"] = source.digest
     preset = source.schema.name in PRESETS and source.schema == Schema.preset(source.schema.name)
     if preset:
-        said["schema"] = source.schema.name
-    said |= {
-        "seeds": list(asked.seeds),
-        "attacks": [_component(one) for one in asked.attacks],
-        "measures": [_component(one) for one in asked.measures],
+        content["schema"] = source.schema.name
+    content |= {
+        "seeds": list(request.seeds),
+        "attacks": [_component(component) for component in request.attacks],
+        "measures": [_component(component) for component in request.measures],
     }
-    named = RULES.get(asked.rule.name) == asked.rule
+    named = RULES.get(request.rule.name) == request.rule
     if named:
-        said["rule"] = asked.rule.name
-    parts = [tomli_w.dumps(said)]
+        content["rule"] = request.rule.name
+    parts = [tomli_w.dumps(content)]
     parts += [
-        "[[run]]\n" + tomli_w.dumps({"method": s.method.name} | _written(s.method, folder)) for s in asked.settings
+        "[[run]]\n" + tomli_w.dumps({"method": s.method.name} | _parameters(s.method, folder)) for s in request.settings
     ]
     if not named:
-        parts.append(tomli_w.dumps({"rule": asked.rule.as_dict() | {"tolerance": str(asked.rule.tolerance)}}))
+        parts.append(tomli_w.dumps({"rule": request.rule.as_dict() | {"tolerance": str(request.rule.tolerance)}}))
     if not preset:
         parts.append(tomli_w.dumps({"schema": tomllib.loads(source.schema.to_toml())}))
     command = "noren explore --sweep sweep.toml"
-    head = [say("made_by", version=study.version, command=command), say("secret"), say("keep")]
+    head = [say("made_by", version=study.version, command=command), say("secret")]
     return "\n".join(["".join(f"# {line}\n" for line in head), *parts])
 
 
-def _from(path: Path, folder: Path) -> str:
+def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
 
 
-def _component(one: Component) -> Any:
-    chosen = one.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-    return {"name": one.name} | chosen if chosen else one.name
+def _component(component: Component) -> Any:
+    chosen = component.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    return {"name": component.name} | chosen if chosen else component.name
 
 
-def _written(method: Method, folder: Path) -> dict[str, Any]:
+def _parameters(method: Method, folder: Path) -> dict[str, Any]:
     """Return the parameters of a method that are not their defaults, files named from ``folder``."""
     if isinstance(method, Chain):
-        return {"steps": [{"method": step.name} | _written(step, folder) for step in method.steps]}
+        return {"steps": [{"method": step.name} | _parameters(step, folder) for step in method.steps]}
     chosen: dict[str, Any] = method.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-    return chosen | {name: _from(path, folder) for name, path in files_named(method).items()}
+    return chosen | {name: _relative(path, folder) for name, path in files_named(method).items()}

@@ -1,7 +1,7 @@
-"""A study as one page for a privacy officer, its map as a picture, and the short form that a notebook shows.
+"""Pages of a study: an HTML report for a privacy officer, its map as a picture, and the short form for a notebook.
 
-The page is one HTML file. It loads nothing and runs nothing, prints well and follows the reader's light or dark theme.
-It tells numbers alone: no seed, no person, no row of the original.
+The report loads nothing and runs nothing, prints well and follows the reader's light or dark theme. It contains only
+numbers: no seed, no person, no row of the original.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from noren.data.formats.files import writing_file
 from noren.data.schema import Kind
 from noren.drawing.base import Spec, page_styles, picture, template
 from noren.drawing.risk_map import lines_of, method_shapes, risk_utility_map, use_title
-from noren.i18n import _, active_language, ngettext
+from noren.i18n import _, active_language
 from noren.judgement.frontier import (
     Choice,
     RiskUtilityPoint,
@@ -40,7 +40,7 @@ from noren.protocols import Score
 from noren.reports.run_view import measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
 from noren.sweeps.advice import Candidate, failure_text, headline, rule_text
-from noren.sweeps.plan import shared_words
+from noren.sweeps.plan import shared_parameters
 from noren.sweeps.study import SettingResult, in_language
 from noren.tables import Texts
 from noren.work.store import code_digest
@@ -55,33 +55,28 @@ _PAPER = "#fbfaf7"
 
 
 def page_html(study: SweepStudy) -> str:
-    """Return the page as text, in the language now spoken; the same study gives the same bytes."""
+    """Return the page as text, in the active language; the same study gives the same bytes."""
     _headline, *rest = study.answer
     safest = [study.settings[choice.safest] for choice in study.choices if choice.safest is not None]
-    shown = [one for one in study.settings if one.recommended] or safest
+    detailed = [setting for setting in study.settings if setting.recommended] or safest
     history = study.source.schema.kind == Kind.HISTORY
     first = ["attacks"] if history else ["classes"]
     if not history and len({choice.use_of for choice in study.choices}) > 1:
         first.append("measured_differently")
-    about = ngettext(
-        "{settings} setting on {rows} rows about {people} people, {runs} for each",
-        "{settings} settings on {rows} rows about {people} people, {runs} for each",
-        len(study.settings),
-    )
-    runs = ngettext("{count} run", "{count} runs", len(study.asked.seeds))
-    # every number of the page with its meaning, as all pages say them
-    use = use_title([one.place for one in study.settings])
+    about = _("settings: {settings}, rows: {rows}, people: {people}, runs per setting: {runs}")
+    # every number of the page with its meaning, as on all pages
+    use = use_title([setting.place for setting in study.settings])
     glossary = {"use": GlossaryEntry("use", use, say("glossary.use"), say("glossary.more_useful"))}
     if history:
         name, meaning = say("glossary.survival"), say("glossary.survival_meaning")
         glossary["survival"] = GlossaryEntry("survival", name, meaning, say("glossary.safer"))
     attacked = ("named", "right", "rate", "chance", "share", "best", "needed") if history else ()
-    repeat = [(_("This study again, from its folder, with the same numbers:"), "noren explore --sweep sweep.toml")]
-    for one in shown:
-        if one.recommended:
-            command = commands(ScriptOrder(one.setting.statement, study.source.schema))[0].replace(" --seed SEED", "")
-            said = _("A release by {label}, with a seed of its own:").format(label=one.label)
-            repeat.append((printable(said, 200), command))
+    repeat = [(_("The same study, from its folder:"), "noren explore --sweep sweep.toml")]
+    for setting in detailed:
+        if setting.recommended:
+            order = ScriptOrder(setting.setting.statement, study.source.schema)
+            text = _("A release by {label}, with a new seed:").format(label=setting.label)
+            repeat.append((printable(text, 200), commands(order)[0].replace(" --seed SEED", "")))
     return template("noren.sweeps", "sweep.html.jinja").render(
         language=active_language(),
         headline=headline(study.settings, study.choices),
@@ -89,20 +84,20 @@ def page_html(study: SweepStudy) -> str:
             settings=count(len(study.settings)),
             rows=count(study.source.rows),
             people=count(study.source.people),
-            runs=runs.format(count=count(len(study.asked.seeds))),
+            runs=count(len(study.request.seeds)),
         ),
         glossary=glossary | terms("risk", *attacked, *VerdictStatus, "frontier"),
-        asked=_asked(study),
-        rule=rule_text(study.asked.rule, study.choices),
+        request=_request_facts(study),
+        rule=rule_text(study.request.rule, study.choices),
         answer=rest,
-        map=settings_map(study.settings, study.choices, study.asked.rule),
-        frontier=frontier_sentence([one.place for one in study.settings if one.place.is_placed]),
+        map=settings_map(study.settings, study.choices, study.request.rule),
+        frontier=frontier_sentence([setting.place for setting in study.settings if setting.place.is_placed]),
         wide=Markup(_drawn(study, _WIDE)),  # noqa: S704 - the drawer escapes texts
         narrow=Markup(_drawn(study, _NARROW, narrow=True)),  # noqa: S704 - see above
         history=history,
-        survival=any("survival" in one.scores for one in study.settings),
-        settings=[_line(one) for one in study.settings],
-        parts=[_part(one) for one in shown],
+        survival=any("survival" in setting.scores for setting in study.settings),
+        settings=[_line(setting) for setting in study.settings],
+        parts=[_part(setting) for setting in detailed],
         caveats=[say(f"caveats.{name}") for name in (*first, "general", "best_of_many", "series", "law")],
         repeat=repeat,
         count=count,
@@ -118,13 +113,13 @@ def page_html(study: SweepStudy) -> str:
 def short_html(study: SweepStudy) -> str:
     """Return the answer and a table of the settings, for a notebook."""
     rows = "".join(
-        f"<tr><td>{escape(one.label)}</td><td>{escape(one.verdict_words)}</td>"
-        f"<td>{_cell(one.place.use, decimal)}</td><td>{_cell(one.place.risk, percent)}</td></tr>"
-        for one in study.settings
+        f"<tr><td>{escape(setting.label)}</td><td>{escape(setting.verdict_label)}</td>"
+        f"<td>{_cell(setting.place.use, decimal)}</td><td>{_cell(setting.place.risk, percent)}</td></tr>"
+        for setting in study.settings
     )
     heads = "".join(f"<th>{escape(text)}</th>" for text in (_("setting"), _("verdict"), _("utility kept"), _("risk")))
-    said = "".join(f"<p>{escape(line)}</p>" for line in [*study.answer, rule_sentence(study.asked.rule)])
-    return f"<div>{said}<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    paragraphs = "".join(f"<p>{escape(line)}</p>" for line in [*study.answer, rule_sentence(study.request.rule)])
+    return f"<div>{paragraphs}<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
 
 
 def _cell(value: float | None, written: Any) -> str:
@@ -135,17 +130,17 @@ def _cell(value: float | None, written: Any) -> str:
 
 
 def frontier_svg(study: SweepStudy) -> str:
-    """Return the map as a picture that stands alone, on paper of its own."""
+    """Return the map as a picture of its own, with a background."""
     head, _end, rest = _drawn(study, _WIDE).partition(">")
     return f'{head}><rect width="100%" height="100%" fill="{_PAPER}"/>{rest}'
 
 
 def _drawn(study: SweepStudy, size: tuple[int, int], *, narrow: bool = False) -> str:
-    """Return the map as SVG; a drawing is kept as other pieces are, for it takes longer than all other reading."""
-    found = settings_map(study.settings, study.choices, study.asked.rule)
-    if found is None:
+    """Return the map as SVG, from the cache if possible: drawing takes longer than all the rest."""
+    settings_map_ = settings_map(study.settings, study.choices, study.request.rule)
+    if settings_map_ is None:
         return '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>\n'
-    spec = found.chart(size, narrow=narrow)
+    spec = settings_map_.chart(size, narrow=narrow)
     if study.cache is None:
         return picture(spec)
     key = hashlib.sha256(json.dumps([spec, code_digest("noren.drawing.risk_map")]).encode()).hexdigest()
@@ -159,54 +154,55 @@ def _drawn(study: SweepStudy, size: tuple[int, int], *, narrow: bool = False) ->
 # --- parts of the page -----------------------------------------------------------------------------------------------
 
 
-def _asked(study: SweepStudy) -> list[tuple[str, str]]:
-    """Return what was asked, as pairs of words and an answer."""
-    asked, history = study.asked, study.source.schema.kind == Kind.HISTORY
-    settings = Counter(one.method.name for one in asked.settings)
-    shared = shared_words(asked.settings)
+def _request_facts(study: SweepStudy) -> list[tuple[str, str]]:
+    """Return what was requested, as pairs of a label and a text."""
+    request, history = study.request, study.source.schema.kind == Kind.HISTORY
+    settings = Counter(setting.method.name for setting in request.settings)
+    shared = shared_parameters(request.settings)
     facts = [
-        (_("data"), _("a purchase history") if history else _("a table of people")),
+        (_("Data"), _("purchase history") if history else _("table of people")),
         (
-            _("methods"),
+            _("Methods"),
             "; ".join(f"{name} ({', '.join([str(n), *shared.get(name, [])])})" for name, n in settings.items()),
         ),
     ]
     if history:
-        facts.append((_("attacks tried"), ", ".join(one.name for one in asked.attacks) or _("none")))
-    facts.append((_("measures"), ", ".join(one.name for one in asked.measures) or _("those of the map alone")))
+        facts.append((_("Attacks"), ", ".join(component.name for component in request.attacks) or _("none")))
+    facts.append((_("Measures"), ", ".join(component.name for component in request.measures) or _("none")))
     return [(name, printable(text, 400)) for name, text in facts]
 
 
-def _line(one: SettingResult) -> dict[str, Any]:
-    """Return what the table says of a setting; of one without a release, why there is none."""
-    place = one.place
-    if one.verdict is not None:
-        why = one.verdict.sentence
+def _line(setting: SettingResult) -> dict[str, Any]:
+    """Return the row of a setting; of one without a release, why there is none."""
+    place = setting.place
+    if setting.verdict is not None:
+        why = setting.verdict.sentence
     else:
-        failed = "; ".join(failure_text(name, reason) for name, reason in one.failed.items())
-        why = failed or one.runs[0].reason()
+        failed = "; ".join(failure_text(name, reason) for name, reason in setting.failed.items())
+        why = failed or setting.runs[0].reason()
     return {
-        "label": printable(one.label, _LONGEST_LABEL),
-        "verdict": str(place.status) if one.done else "refused",
-        "verdict_words": one.verdict_words,
+        "label": printable(setting.label, _LONGEST_LABEL),
+        "verdict": str(place.status) if setting.done else "refused",
+        "verdict_label": setting.verdict_label,
         "use": place.use,
         "risk": place.risk,
-        "survival": one.scores.get("survival"),
-        "on_frontier": one.on_frontier and place.status.is_safe,
-        "recommended": one.recommended,
+        "survival": setting.scores.get("survival"),
+        "on_frontier": setting.on_frontier and place.status.is_safe,
+        "recommended": setting.recommended,
         "why": printable(why, 400),
     }
 
 
-def _part(one: SettingResult) -> dict[str, Any]:
-    """Return what the page tells of the setting to take, or of the safest where none may be handed out."""
-    worst, verdict, label = one.worst, one.verdict, printable(one.label, _LONGEST_LABEL)
+def _part(setting: SettingResult) -> dict[str, Any]:
+    """Return the details of the recommended setting, or of the safest where none meets the rule."""
+    worst, verdict, label = setting.worst, setting.verdict, printable(setting.label, _LONGEST_LABEL)
     evidence = () if verdict is None else verdict.evidence
-    classes: list[tuple[str, str]] = []  # what the classes of a table come to, and what is proved
+    left_out = {} if worst is None else worst.left_out
+    classes: list[tuple[str, str]] = []  # facts of the classes of a table, and what is proved
     if verdict is not None and verdict.facts.table is not None:
         table, guarantee = verdict.facts.table, verdict.guarantee
         facts: list[tuple[str, Any]] = [
-            (_("chance to find a person, proven, at most"), None if guarantee is None else guarantee.bound),
+            (_("chance to find a person, at most"), None if guarantee is None else guarantee.bound),
             (_("chance to find the most exposed person"), None if verdict.risk_of == "guarantee" else table.prosecutor),
             (_("chance to find a person, in the mean"), table.marketer),
             (_("share of rows in classes that are too small"), table.below),
@@ -214,41 +210,41 @@ def _part(one: SettingResult) -> dict[str, Any]:
         classes += [] if table.least is None else [(_("rows in the smallest class"), count(table.least))]
         classes += [(name, percent(value)) for name, value in facts if value is not None]
     scores = []
-    for view in measure_views({name: Score(value) for name, value in one.scores.items() if value is not None}):
+    for view in measure_views({name: Score(value) for name, value in setting.scores.items() if value is not None}):
         known = measures[view.name] if view.name in measures else None  # noqa: SIM401 - a register has no get
-        places = None if known is None or known.of_perturbed else known.utility_axis
-        if view.group == "safety" or (places is not None and places.always and one.setting.method.perturbs):
-            continue  # what was measured to place the point says nothing of perturbed values
+        axis = None if known is None or known.of_perturbed else known.utility_axis
+        if view.group == "safety" or (axis is not None and axis.always and setting.setting.method.perturbs):
+            continue  # what was measured to place the point says nothing about perturbed values
         better = {"lower": _("lower is better"), "higher": _("higher is better")}.get(view.goal or "", "")
         scores.append({"name": view.name, "summary": _(view.summary), "better": better, "value": view.value})
     return {
-        "verdict": str(one.place.status),
+        "verdict": str(setting.place.status),
         "title": (
-            _("{label}: what leaks, and what stays useful")
-            if one.recommended
-            else _("{label}, the safest: what leaks, and what stays useful")
+            _("{label}: risk and utility") if setting.recommended else _("{label} (the safest): risk and utility")
         ).format(label=label),
         "attacks": [
-            (one, _(attacks[one.attack].summary) if one.attack in attacks else "") for one in evidence if one.right
+            (exhibit, _(attacks[exhibit.attack].summary) if exhibit.attack in attacks else "")
+            for exhibit in evidence
+            if exhibit.right
         ],
-        "in_vain": [exhibit.attack for exhibit in evidence if not exhibit.right],
+        "unsuccessful": [exhibit.attack for exhibit in evidence if not exhibit.right],
         "classes": classes,
         "cautions": [] if verdict is None else cautions(verdict),
         "scores": scores,
-        "left_out": [] if worst is None else [f"{name}: {in_language(said)}" for name, said in worst.left_out.items()],
-        "failed": [failure_text(name, said) for name, said in one.failed.items()],
+        "left_out": [f"{name}: {in_language(reason)}" for name, reason in left_out.items()],
+        "failed": [failure_text(name, reason) for name, reason in setting.failed.items()],
     }
 
 
 # --- the settings on one map -----------------------------------------------------------------------------------------
 #
-# Reports of sweeps and the studio draw the same map. What is broken far beyond the rule is told in one sentence and not
-# drawn, so that the part of the map where a choice can be made has the room.
+# Reports of sweeps and the studio draw the same map. Settings far beyond the rule are named in a sentence, not drawn,
+# so that the part of the map where a choice can be made has room.
 
 _LONGEST = 40
 _NO_METHOD = "chain"
 _SPOT = 0.005
-"""How near to each other two settings lie on one spot, on both axes."""
+"""Within this distance on both axes, two settings share one spot."""
 
 
 @dataclass(frozen=True)
@@ -258,17 +254,17 @@ class SettingsMap:
     Attributes
     ----------
     drawn
-        The settings that are drawn, those that want a label most first; positions in the list of settings.
+        The settings that are drawn, the most important labels first; positions in the list of settings.
     labels
-        What stands beside each of them: its verdict's mark, its method, and what tells it from others of its method.
+        The label of each: its verdict's mark, its method, and what distinguishes it from others of its method.
     brief
-        The same without the method, for a narrow map, where the shape tells it.
+        The same without the method, for a narrow map, where the shape shows it.
     shapes
         The shape of each method that is drawn, as a path between -1 and 1.
     words
         The verdicts that occur, each with its mark.
     far
-        Which settings are not drawn, in a sentence; empty where all are.
+        A sentence about settings that are not drawn; empty where all are.
     """
 
     places: Sequence[RiskUtilityPoint]
@@ -298,17 +294,17 @@ class SettingsMap:
 
 
 def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule: Rule) -> SettingsMap | None:
-    """Return the map of settings that are judged by a rule; None where none has a place."""
-    known = [i for i, one in enumerate(settings) if one.place.is_placed]
+    """Return the map of settings judged by a rule; None where none has risk and utility."""
+    known = [i for i, setting in enumerate(settings) if setting.place.is_placed]
     if not known:
         return None
     least = {choice.safest for choice in choices}
     far = [i for i in known if far_beyond(settings[i].place, rule) and i not in least]
-    named = [(one.chosen, one.safest, one.more_useful, one.safer) for one in choices]
+    named = [(choice.chosen, choice.safest, choice.more_useful, choice.safer) for choice in choices]
     wanted = {i: rank for some in named for rank, i in enumerate(i for i in some if i is not None)}
-    best = set(releasable_points([one.place for one in settings]))
+    best = set(releasable_points([setting.place for setting in settings]))
     labels = _labels(settings)
-    more: dict[int, int] = {}  # those to draw, and for how many more of its method on the same spot each stands
+    more: dict[int, int] = {}  # those to draw, and how many more of the same method are on the same spot
     for i in sorted((i for i in known if i not in far), key=lambda i: (wanted.get(i, 9), i not in best)):
         own = settings[i]
         same = (
@@ -345,14 +341,15 @@ def settings_map(settings: Sequence[Candidate], choices: Sequence[Choice], rule:
 
 
 def _labels(settings: Sequence[Candidate]) -> list[str]:
-    """Return the method of each setting, how strong it is, and what else tells it from others of its method."""
-    words = [one.label.split(", ") for one in settings]
-    for one, own in zip(settings, words, strict=True):
-        if one.strength and one.strength not in own and one.method != _NO_METHOD:
-            own.insert(1, one.strength)
-    found = []
-    for one, own in zip(settings, words, strict=True):
-        alike = [other for other, each in zip(words, settings, strict=True) if each.method == one.method]
-        shared = set.intersection(*map(set, alike)) if len(alike) > 1 and one.method != _NO_METHOD else set()
-        found.append(", ".join(word for word in own if word not in shared or word in (one.method, one.strength)))
-    return found
+    """Return the method of each setting, its strength, and what else distinguishes it from others of its method."""
+    word_lists = [setting.label.split(", ") for setting in settings]
+    for setting, own in zip(settings, word_lists, strict=True):
+        if setting.strength and setting.strength not in own and setting.method != _NO_METHOD:
+            own.insert(1, setting.strength)
+    labels = []
+    for setting, own in zip(settings, word_lists, strict=True):
+        alike = [other for other, each in zip(word_lists, settings, strict=True) if each.method == setting.method]
+        shared = set.intersection(*map(set, alike)) if len(alike) > 1 and setting.method != _NO_METHOD else set()
+        always = (setting.method, setting.strength)
+        labels.append(", ".join(word for word in own if word not in shared or word in always))
+    return labels

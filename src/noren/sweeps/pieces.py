@@ -90,10 +90,10 @@ class PieceOrder(BaseModel):
     def component(self) -> Any:
         """The method, attack or measure."""
         module, _colon, name = self.place.partition(":")
-        found: Any = importlib.import_module(module)
+        target: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
-        return build(found, json.loads(self.parameters))
+            target = getattr(target, part)
+        return build(target, json.loads(self.parameters))
 
 
 def make_release(text: str) -> dict[str, Any]:
@@ -193,18 +193,18 @@ def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, Any]]:
         if is_unfinished or not isinstance(error, InputError | CheckFailedError):
             why = (error.__cause__ or error) if is_unfinished else error
             return None, {"failed": dict.fromkeys(LANGUAGES, reason_of(why)) | {"kind": type(why).__name__}}
-        said = {active_language(): str(error)}
+        reasons = {active_language(): str(error)}
     for language in LANGUAGES:
-        if language in said:
+        if language in reasons:
             continue
         try:
             with use_language(language):
                 work()
         except (InputError, CheckFailedError) as error:
-            said[language] = str(error)
+            reasons[language] = str(error)
         except FileNotFoundError:  # the catalogue of that language is not compiled
             pass
-    return None, {"refused": said}
+    return None, {"refused": reasons}
 
 
 @lru_cache(maxsize=4)

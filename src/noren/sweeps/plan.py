@@ -1,4 +1,4 @@
-"""What a sweep will do: settings of methods, a point for each seed, and the pieces of work that a point is made of.
+"""Plan of a sweep: settings of methods, one point per seed, and the pieces of work of each point.
 
 Every piece has an address made of what it depends on. A release depends on the data, their schema, the method with its
 parameters, the seed and the method's code; a guess on its release and the attack; a score on its release, the measure
@@ -21,6 +21,7 @@ from typing import Any
 from noren.attacks import attacks as every_attack
 from noren.attacks.ensemble import Ensemble
 from noren.data.frames import History, Records
+from noren.data.reading import checked_seed
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError, suggestion
@@ -45,31 +46,31 @@ _GLUE = (
     "noren.measures.safety.hits",
     "noren.data.compatibility",
 )
-"""What pieces do besides their component: a change of it makes all of them anew. Judging is no part of it."""
+"""Code that all pieces use: a change of it recomputes all of them. Judging is not part of it."""
 _AUDIT = ("noren.measures.safety.classes",)
 _MOST_POINTS = 10_000
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A method with its parameters; among others of its method it has a ``short`` name."""
+    """A method with its parameters; ``short`` is its label among others of its method."""
 
     method: Method
     short: str = ""
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """The label of the setting."""
         return self.short or self.full
 
     @cached_property
     def full(self) -> str:
-        """The method and the parameters that differ from their defaults; of a file its name alone."""
+        """The method and the parameters that differ from their defaults; of a file only its name."""
         return label_of(_statement(self.method))
 
     @cached_property
     def statement(self) -> Statement:
-        """What is done, with the parameters that differ from their defaults; of a file its name alone."""
+        """The statement with the parameters that differ from their defaults; of a file only its name."""
         steps = [Statement(step.method, non_default_parameters(step)) for step in _statement(self.method).steps]
         return Statement.of_chain(steps) if isinstance(self.method, Chain) else steps[0]
 
@@ -90,7 +91,7 @@ class SweepRequest:
     settings, attacks, measures
         The methods, attacks and measures, each with its parameters.
     seeds
-        What the methods start from; every setting runs once with each. They are secret: attackers never learn them.
+        The seeds of the methods; every setting runs once with each. They are secret: attackers never learn them.
     rule
         What the recipient may be able to do. No piece of work depends on it.
     """
@@ -104,53 +105,53 @@ class SweepRequest:
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", tuple(_named(self.settings)))
         if not self.settings:
-            raise ParameterError(_("there is no method to run; name one or more, or all"))
+            raise ParameterError(_("no method is named; name one or more, or all"))
         if not self.seeds:
-            raise ParameterError(_("there is no seed; give one or more, such as 1..3"))
-        if min(self.seeds) < 0:
-            raise ParameterError(_("seed = {seed} is below 0; choose another seed").format(seed=min(self.seeds)))
+            raise ParameterError(_("no seed is given; give one or more, such as 1..3"))
+        for seed in self.seeds:
+            checked_seed(seed)
         if len(set(self.seeds)) < len(self.seeds):
-            raise ParameterError(_("a seed is given twice; give each once"))
+            raise ParameterError(_("a seed is repeated; give each seed once"))
         if len(self.settings) * len(self.seeds) > _MOST_POINTS:
             raise ParameterError(
-                _("these are {count:,} points; a sweep has {most:,} at most").format(
+                _("the sweep has {count:,} points; at most {most:,} are allowed").format(
                     count=len(self.settings) * len(self.seeds), most=_MOST_POINTS
                 ),
             )
 
 
-def shared_words(settings: Sequence[Setting]) -> dict[str, list[str]]:
-    """Return for each method the parameters that all its settings share and that no label needs, as labels say them.
+def shared_parameters(settings: Sequence[Setting]) -> dict[str, list[str]]:
+    """Return for each method the parameters that all its settings share and that no label needs, as in labels.
 
     >>> both = [Setting(every_method.create("generalize-by-count", k=k, suppress_cells=True)) for k in (2, 3)]
-    >>> shared_words(both), [one.label for one in _named(both)]
+    >>> shared_parameters(both), [setting.label for setting in _named(both)]
     ({'generalize-by-count': ['suppress-cells']}, ['generalize-by-count, k = 2', 'generalize-by-count, k = 3'])
     """
     words: dict[str, list[list[str]]] = {}
     strong_words: dict[str, set[str]] = {}
-    for one in settings:
-        name, strength = one.method.name, one.method.strength
-        words.setdefault(name, []).append(one.full.removeprefix(name).strip(", ").split(", "))
+    for setting in settings:
+        name, strength = setting.method.name, setting.method.strength
+        words.setdefault(name, []).append(setting.full.removeprefix(name).strip(", ").split(", "))
         named = () if strength is None else (strength.parameter, *strength.instead, *strength.beside)
         strong_words[name] = {parameter.replace("_", "-") for parameter in named}
     shared = {}
     for name, every in words.items():
         alike = [word for word in every[0] if all(word in own for own in every)] if len(every) > 1 else []
-        # how strong the protection is, is always said
+        # the strength is always in the label
         strong = strong_words[name]
         shared[name] = [word for word in alike if word and word.split(" = ")[0] not in strong and "→" not in word]
     return {name: alike for name, alike in shared.items() if alike}
 
 
 def _named(settings: Sequence[Setting]) -> list[Setting]:
-    """Return the settings under names without what all of a method share."""
-    shared = shared_words(settings)
-    found = []
-    for one in settings:
-        dropped = shared.get(one.method.name, [])
-        short = ", ".join(word for word in one.full.split(", ") if word not in dropped)
-        found.append(replace(one, short=short))
-    return found
+    """Return the settings with labels that omit what all settings of a method share."""
+    shared = shared_parameters(settings)
+    named = []
+    for setting in settings:
+        dropped = shared.get(setting.method.name, [])
+        short = ", ".join(word for word in setting.full.split(", ") if word not in dropped)
+        named.append(replace(setting, short=short))
+    return named
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Point:
-    """A setting with one seed: a release, what attackers make of it, and how it is judged."""
+    """A setting with one seed: a release, the guesses of attacks, and its scores."""
 
     setting: Setting
     seed: int
@@ -175,7 +176,7 @@ class Point:
     guesses: Mapping[str, Piece]
     scores: Mapping[str, Piece]
     other_guesses: Sequence[Piece] = ()
-    """Guesses that nobody asked for, but an attack that listens to others makes use of."""
+    """Guesses that were not requested, but that an ensemble attack uses."""
 
     @property
     def pieces(self) -> list[Piece]:
@@ -195,11 +196,11 @@ def settings_for(
     """Return the settings that names and values mean, and the methods that ``all`` leaves out, with the reason.
 
     A value goes to every named method that has the parameter; a list, a range or ``"2..6"`` are values to try. A method
-    whose strength nobody says goes through the usual values, and those that a rule asks for.
+    without a strength in ``parameters`` takes the usual values, and those that a rule requires.
 
     >>> from noren.api import sample
     >>> history = sample(customers=20, rows=300, items=50, seed=1)
-    >>> [one.label for one in settings_for("generalize-by-count,thin", {"k": "2..3", "share": 0.2}, history)[0]]
+    >>> [setting.label for setting in settings_for("generalize-by-count,thin", {"k": "2..3", "share": 0.2}, history)[0]]
     ['generalize-by-count, k = 2', 'generalize-by-count, k = 3', 'thin, share = 0.2']
     """
     named: list[str | Method]
@@ -213,47 +214,47 @@ def settings_for(
     kinds = [every_method[name] for name in named if isinstance(name, str)]
     known = sorted({name for kind in kinds for name in kind.model_fields})
     if unknown := [name for name in parameters if name not in known]:
-        component = ", ".join(kind.name for kind in kinds) or _("a ready method")
-        words = _("{component} has no parameter {flag}{hint}")
         raise ParameterError(
-            words.format(component=component, flag=unknown[0], hint=suggestion(unknown[0], known)),
-            _("its parameters are {names}").format(names=", ".join(known) or _("none")),
+            _("{component} has no parameter {flag}{hint}; there are {names}").format(
+                component=", ".join(kind.name for kind in kinds) or "–",
+                flag=unknown[0],
+                hint=suggestion(unknown[0], known),
+                names=", ".join(known) or _("none"),
+            )
         )
     people = people_in(original)
-    found: list[Setting] = []
+    settings: list[Setting] = []
     left_out = []
-    for one in named:
-        if isinstance(one, Method):
-            found.append(Setting(settled(one)))
+    for method_or_name in named:
+        if isinstance(method_or_name, Method):
+            settings.append(Setting(settled(method_or_name)))
             continue
         try:
-            made = expanded(every_method[one], parameters, people, schema=original.schema, rule=rule)
-            found += [Setting(settled(method)) for method in made]
+            made = expanded(every_method[method_or_name], parameters, people, schema=original.schema, rule=rule)
+            settings += [Setting(settled(method)) for method in made]
         except ParameterError as error:
             if not every:
                 raise
-            left_out.append(f"{one}: {error}")
+            left_out.append(f"{method_or_name}: {error}")
     unlike: dict[tuple[str, str], Setting] = {}
-    for setting in found:
+    for setting in settings:
         unlike.setdefault((place_of(setting.method), _as_text(setting.method)), setting)
     return list(unlike.values()), left_out
 
 
 def expanded(
-    kind: type[Method], given: Mapping[str, Any], people: int, *, schema: Schema, rule: Rule | None = None
+    kind: type[Method], values: Mapping[str, Any], people: int, *, schema: Schema, rule: Rule | None = None
 ) -> list[Method]:
-    """Return a method with every combination of the values given, and the usual ones of its strength if none is."""
+    """Return a method with every combination of values, and the usual ones of its strength if it has none."""
     own: dict[str, Any] = {}
     for flag in flags(kind):
-        if flag.field not in given:
+        if flag.field not in values:
             continue
-        value = given[flag.field]
+        value = values[flag.field]
         several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
         own[flag.field] = list(value) if several else value
         if own[flag.field] == [] and not flag.is_list:
-            raise ParameterError(
-                _("no value is given for {name}; write values such as 2..6 or 2, 3, 5").format(name=flag.field)
-            )
+            raise ParameterError(_("{name} has no value; write values such as 2..6 or 2, 3, 5").format(name=flag.field))
     strength = kind.strength
     if strength is not None and not own.keys() & {strength.parameter, *strength.instead}:
         own = usual_parameters(kind, schema, usual_values(kind, people, rule).split(", ")) | own
@@ -261,9 +262,9 @@ def expanded(
 
 
 def settled(method: Method, folder: Path | None = None) -> Method:
-    """Return a method whose files are named from the root, so that it means the same wherever it runs.
+    """Return a method whose files have absolute paths, so that it means the same wherever it runs.
 
-    They are looked for from ``folder``; from where we are, if that is left out.
+    Relative paths start from ``folder``, by default from the working directory.
     """
     if isinstance(method, Chain):
         return method.model_copy(update={"steps": tuple(settled(step, folder) for step in method.steps)})
@@ -284,16 +285,16 @@ def chosen_components(registry: Registry[Any], names: Any, original: Records) ->
         if names == "all":
             return [registry.create(name) for name in fitting(registry, original.schema)]
         names = [name.strip() for name in names.split(",") if name.strip() and name.strip() != "none"]
-    return [one if isinstance(one, Component) else registry.create(one) for one in names]
+    return [component if isinstance(component, Component) else registry.create(component) for component in names]
 
 
 # --- pieces ----------------------------------------------------------------------------------------------------------
 
 
 def data_key(original: Records) -> str:
-    """Return the SHA-256 of everything that methods, attacks and measures see of an original."""
-    said = f"{type(original).__name__}\0{original.schema.to_toml()}\0{original.digest()}\0"
-    digest = hashlib.sha256(said.encode())
+    """Return the SHA-256 of everything that methods, attacks and measures read of an original."""
+    schema_text = f"{type(original).__name__}\0{original.schema.to_toml()}\0{original.digest()}\0"
+    digest = hashlib.sha256(schema_text.encode())
     for name, odd in sorted(original.spelling.exceptions.items()):
         digest.update(f"{name}\0{odd.write_csv()}\0".encode())
     if isinstance(original, History) and original.master is not None:
@@ -302,22 +303,22 @@ def data_key(original: Records) -> str:
 
 
 def placing_measures(schema: Schema) -> list[str]:
-    """Return the measures that place a point on the map; they run whether they are asked for or not."""
-    told = [one for one in placing(schema.kind) if one.utility_axis is not None and one.utility_axis.always]
-    return [*(["classes"] if schema.kind == Kind.TABLE else []), *(one.name for one in told if one.fits(schema))]
+    """Return the measures that place a point on the map; they always run."""
+    kinds = [kind for kind in placing(schema.kind) if kind.utility_axis is not None and kind.utility_axis.always]
+    return [*(["classes"] if schema.kind == Kind.TABLE else []), *(kind.name for kind in kinds if kind.fits(schema))]
 
 
-def plan(asked: SweepRequest, original: Records, data: str) -> list[Point]:
+def plan(request: SweepRequest, original: Records, data: str) -> list[Point]:
     """Return the points of a sweep over an original whose :func:`data_key` is ``data``, setting by setting."""
-    judges: dict[str, Measure] = {one.name: one for one in asked.measures if one.fits(original.schema)}
+    measures = [measure for measure in request.measures if measure.fits(original.schema)]
+    judges: dict[str, Measure] = {measure.name: measure for measure in measures}
     for name in placing_measures(original.schema):
         judges.setdefault(name, every_measure.create(name))
-    # who listens goes last; in whatever order attacks are named, what is kept is the same
-    attackers = sorted(
-        (one for one in asked.attacks if one.fits(original.schema)), key=lambda one: (one.listens, one.name)
-    )
+    # attacks that use other guesses go last; the cached results are the same in whatever order attacks are named
+    fitting_attacks = (attack for attack in request.attacks if attack.fits(original.schema))
+    attackers = sorted(fitting_attacks, key=lambda attack: (attack.listens, attack.name))
     points = []
-    for setting, (run, seed) in itertools.product(asked.settings, enumerate(asked.seeds, start=1)):
+    for setting, (run, seed) in itertools.product(request.settings, enumerate(request.seeds, start=1)):
         release = _piece("release", setting.method, data, seed=seed)
         guesses: dict[str, Piece] = {}
         other_guesses: dict[str, Piece] = {}
@@ -363,9 +364,9 @@ def _piece(
     module = type(component).__module__
     if module == "__main__":
         raise ParameterError(
-            _(
-                "{name} is defined in a script or notebook; put it into a module, so that every process can find it"
-            ).format(name=type(component).__name__),
+            _("{name} is defined in a script or notebook; move it into a module that every process can import").format(
+                name=type(component).__name__
+            ),
         )
     modules = [module]
     steps: Sequence[Component] = component.steps if isinstance(component, Chain) else (component,)
@@ -373,17 +374,17 @@ def _piece(
         modules += _AUDIT  # a method that claims k is audited
     contents = []
     for path in (path for step in steps for path in files_named(step).values() if path.exists()):
-        digest = hashlib.sha256()  # of a file or folder what is in it counts, and not its name alone
+        digest = hashlib.sha256()  # of the content of a file or folder, not only its name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file():
                 digest.update(f"{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
         contents.append(digest.hexdigest())
-    code = _digest(_digest(*(code_digest(one, *_GLUE) for one in modules)), contents)
+    code = _digest(_digest(*(code_digest(module_name, *_GLUE) for module_name in modules)), contents)
     key = _digest(kind, order.model_dump(), code)
     needs = () if release is None else (release, *(other_guesses or {}).values())
-    told = order.model_copy(update={"key": key}).model_dump_json()
+    order_text = order.model_copy(update={"key": key}).model_dump_json()
     work: Callable[..., Any] = make_release if kind == "release" else examine
-    unit = WorkUnit(work, (told,), needs=tuple(piece.unit for piece in needs), code=code)
+    unit = WorkUnit(work, (order_text,), needs=tuple(piece.unit for piece in needs), code=code)
     return Piece(unit, component, kind, key)
 
 
@@ -396,9 +397,9 @@ def _as_text(component: Component) -> str:
 
 
 def _statement(method: Method) -> Statement:
-    """Return what a release will say was done, of files their names alone."""
+    """Return the statement of a release; of files only their names."""
     if isinstance(method, Chain):
         return Statement.of_chain(_statement(step) for step in method.steps)
     files = {name: path.name for name, path in files_named(method).items()}
-    # a method of somebody's own is in no register, so that its class alone knows its defaults
+    # a user's own method is in no registry: only its class knows its defaults
     return Statement(method.name, method.model_dump(mode="json", exclude_defaults=True) | files)

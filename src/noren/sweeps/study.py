@@ -76,17 +76,17 @@ class SweepStudy:
     """
 
     source: StudyData
-    asked: SweepRequest
+    request: SweepRequest
     points: Sequence[PointResult]
     computed: int = 0
-    kept: int = 0
+    cached: int = 0
     cache: Path | None = field(default=None, repr=False)
     version: str = __version__
 
     @cached_property
     def choices(self) -> list[Choice]:
         """The answer, one for each measure of use there is among the points."""
-        return recommend([one.place for one in self.settings])
+        return recommend([setting.place for setting in self.settings])
 
     @cached_property
     def settings(self) -> list[SettingResult]:
@@ -94,10 +94,10 @@ class SweepStudy:
         runs: dict[int, list[PointResult]] = {}
         for point in self.points:
             runs.setdefault(id(point.setting), []).append(point)
-        bare = [SettingResult(some[0].setting, some) for some in runs.values()]
-        places = [one.place for one in bare]
+        bare = [SettingResult(point_results[0].setting, point_results) for point_results in runs.values()]
+        places = [setting.place for setting in bare]
         best, chosen = frontier(places), {choice.chosen for choice in recommend(places)}
-        return [replace(one, on_frontier=i in best, recommended=i in chosen) for i, one in enumerate(bare)]
+        return [replace(setting, on_frontier=i in best, recommended=i in chosen) for i, setting in enumerate(bare)]
 
     @property
     def answer(self) -> list[str]:
@@ -105,9 +105,9 @@ class SweepStudy:
         from noren.sweeps.advice import answer, failure_text
 
         failed = [
-            _("{sentence}.").format(sentence=f"{one.label}: {failure_text(name, why)}")
-            for one in self.settings
-            for name, why in one.failed.items()
+            _("{sentence}.").format(sentence=f"{setting.label}: {failure_text(name, why)}")
+            for setting in self.settings
+            for name, why in setting.failed.items()
         ]
         first, *rest = answer(self.settings, self.choices)
         return [first, *failed, *rest]
@@ -124,12 +124,13 @@ class SweepStudy:
         See :func:`explore`.
         """
         measures = sorted({name for point in self.points for name in point.scores})
-        hits = [f"{one.name}.right" for one in self.asked.attacks] if self.source.schema.kind == Kind.HISTORY else []
+        attacks = self.request.attacks if self.source.schema.kind == Kind.HISTORY else ()
+        hits = [f"{attack.name}.right" for attack in attacks]
         schema = _COLUMNS | dict.fromkeys(measures, pl.Float64) | dict.fromkeys(hits, pl.Int64)
         rows = [
-            _row(run, one) | {name: score.value for name, score in run.scores.items()}
-            for one in self.settings
-            for run in one.runs
+            _row(run, setting) | {name: score.value for name, score in run.scores.items()}
+            for setting in self.settings
+            for run in setting.runs
         ]
         return pl.DataFrame(rows, schema=schema)
 
@@ -144,8 +145,8 @@ class SweepStudy:
         folder = Path(folder)
         with writing_folder(folder, replace=(replace_existing or holds_study(folder)) and STUDY) as aside:
             # runs are counted: no seed is told, nor the words of an unforeseen error
-            shown = pl.when(pl.col("state") != "failed").then("refused").alias("refused")
-            self.frame.drop("seed").with_columns(shown).write_csv(aside / "table.csv")
+            refused = pl.when(pl.col("state") != "failed").then("refused").alias("refused")
+            self.frame.drop("seed").with_columns(refused).write_csv(aside / "table.csv")
             (aside / "sweep.toml").touch(mode=0o600)
             texts = {
                 "report.html": page_html(self),
@@ -211,9 +212,9 @@ class PointResult:
         return in_language(self.refused, language)
 
 
-def in_language(said: Mapping[str, str], language: str | None = None) -> str:
+def in_language(texts: Mapping[str, str], language: str | None = None) -> str:
     """Return a sentence that is kept in several languages, in the one now spoken if it is there."""
-    return said.get(language or active_language()) or next(iter(said.values()), "")
+    return texts.get(language or active_language()) or next(iter(texts.values()), "")
 
 
 def point_result(
@@ -230,16 +231,15 @@ def point_result(
     guessed = {name: results[piece.unit] for name, piece in point.guesses.items()}
     scored = {name: results[piece.unit] for name, piece in point.scores.items()}
     parts = guessed | scored
-    failed = {name: found["failed"] for name, found in parts.items() if "failed" in found}
-    scores = {name: score for name, found in scored.items() if (score := score_of(found)) is not None}
+    failed = {name: result["failed"] for name, result in parts.items() if "failed" in result}
+    scores = {name: score for name, result in scored.items() if (score := score_of(result)) is not None}
+    attacked = [result["tried"] for _name, result in sorted(guessed.items()) if "tried" in result]
     facts = facts_from(
         source.schema.kind,
         source.people,
         Statement(**made["statement"]),
         scores,
-        tuple(
-            AttackResult.model_validate(found["tried"]) for _name, found in sorted(guessed.items()) if "tried" in found
-        ),
+        tuple(AttackResult.model_validate(result) for result in attacked),
         ReleaseFacts.model_validate(made["facts"]),
         failed=tuple(sorted(failed)),
     )
@@ -250,7 +250,7 @@ def point_result(
         verdict=verdict,
         place=risk_utility_point(point.setting.label, verdict, scores),
         scores=scores,
-        left_out={name: found["refused"] for name, found in parts.items() if "refused" in found},
+        left_out={name: result["refused"] for name, result in parts.items() if "refused" in result},
         failed=failed,
     )
 
@@ -306,7 +306,7 @@ class SettingResult:
     @property
     def failed(self) -> dict[str, Mapping[str, str]]:
         """What broke down in some run, and why."""
-        return {name: said for run in self.runs for name, said in run.failed.items()}
+        return {name: reason for run in self.runs for name, reason in run.failed.items()}
 
     @property
     def scores(self) -> dict[str, float]:
@@ -322,7 +322,7 @@ class SettingResult:
         return [run.place.use for run in self.done if run.place is not None and run.place.use is not None]
 
     @property
-    def verdict_words(self) -> str:
+    def verdict_label(self) -> str:
         """How it was judged, in a word with a mark, so that colour is not its only carrier."""
         if not self.done:
             return _("– failed") if any(run.failed for run in self.runs) else _("– refused")
@@ -357,7 +357,7 @@ def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
             "reason": str(verdict.reason),
             "rule": verdict.rule.name or str(verdict.rule.tolerance),
             **(verdict.evidence[0].model_dump(include=names) if verdict.evidence else {}),
-            **{f"{one.attack}.right": one.right for one in verdict.evidence},
+            **{f"{attack.attack}.right": attack.right for attack in verdict.evidence},
         }
     return row
 
@@ -365,18 +365,18 @@ def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
 def rows_of(settings: Sequence[SettingResult]) -> list[dict[str, Any]]:
     """Return each point as plain data, without its seed: the row of the table, what attacks did, parts of scores."""
     rows = []
-    for point, setting in ((run, one) for one in settings for run in one.runs):
-        row = _row(point, setting)
+    for point, result in [(run, setting) for setting in settings for run in setting.runs]:
+        row = _row(point, result)
         row = {name: row.get(name) for name in _COLUMNS if name not in ("seed", "parameters")}
         row["parameters"] = point.setting.parameters
-        row["evidence"] = [] if point.verdict is None else [one.model_dump() for one in point.verdict.evidence]
+        row["evidence"] = [] if point.verdict is None else [exhibit.model_dump() for exhibit in point.verdict.evidence]
         table = None if point.verdict is None else point.verdict.facts.table
         row["table"] = None if table is None else table.model_dump()
         row["scores"] = {
             name: {"value": score.value, "parts": dict(score.parts)} for name, score in sorted(point.scores.items())
         }
         row["refused"] = None if point.state == "failed" else row["refused"]
-        row["failed"] = {name: said["kind"] for name, said in sorted(point.failed.items())}
-        row["left_out"] = {name: in_language(said, "en") for name, said in sorted(point.left_out.items())}
+        row["failed"] = {name: reason["kind"] for name, reason in sorted(point.failed.items())}
+        row["left_out"] = {name: in_language(reason, "en") for name, reason in sorted(point.left_out.items())}
         rows.append(row)
     return rows

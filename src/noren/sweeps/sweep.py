@@ -1,8 +1,7 @@
-"""A sweep: many methods and strengths on one's own data, attacked and measured, and which of them to take.
+"""Sweeps: many methods and strengths on the same data, attacked and measured, with a recommendation.
 
-The pieces of work are kept in a cache by what they are (:mod:`noren.sweeps.plan`), so nothing is computed twice
-and a sweep that was killed goes on where it was. The answer follows a rule that fits in a sentence
-(:mod:`noren.judgement.frontier`).
+Pieces of work are cached by their content (:mod:`noren.sweeps.plan`), so nothing is computed twice and an interrupted
+sweep continues where it stopped. The recommendation follows :mod:`noren.judgement.frontier`.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def explore(
     progress: Progress = silent,
     **parameters: Any,
 ) -> pl.DataFrame:
-    """Try methods and strengths on data, attack and measure every release, and say which to take.
+    """Try methods and strengths on data, attack and measure every release, and recommend one.
 
     Parameters
     ----------
@@ -71,29 +70,27 @@ def explore(
         Names, ready ones, or ``"all"`` that fit the data and need no parameter. Those that place a release on the map
         run in any case.
     seeds
-        What the methods start from; each setting runs once with each. One is drawn and kept for these data where left
-        out. Keep them secret.
+        Seeds of the methods; each setting runs once with each. By default one is drawn and cached for these data. Keep
+        them secret.
     rule
-        What the recipient may be able to do, by which every release is judged: ``public``, ``partner``, ``inside``, a
-        tolerance such as ``1/8``, a TOML file or a ready rule; ``partner`` where left out. Another rule computes
-        nothing again.
+        The rule by which every release is judged: ``public``, ``partner`` (default), ``inside``, a tolerance such as
+        ``1/8``, a TOML file or a rule object. Another rule recomputes nothing.
     cache
-        Where finished pieces are kept, in a folder ``explore``; the user's cache where left out.
+        Where finished pieces are cached, in a folder ``explore``; by default the user's cache.
     fresh
-        Whether to compute again what is kept.
+        Whether to recompute cached pieces.
     workers
-        How many processes; where left out as many as there are cores, or one where little is left to do. The results
-        are the same.
+        How many processes; by default one per core, or one where little is left to do. The results are the same.
     **parameters
         Values of the methods' parameters, each a value or several to try: ``k=range(2, 7)``, ``k="2..6"``. A method
-        whose strength is not said goes through usual values.
+        without a strength takes the usual values.
 
     Returns
     -------
     polars.DataFrame
         One row for each release: ``label``, ``method``, ``parameters`` (JSON), ``k``, ``seed``, ``state`` and why a
         method ``refused``; the ``verdict`` (proved, withstands, broken or untried), its ``reason`` and ``sentence`` and
-        the ``rule``; ``use``, ``risk`` and what tells them; the best ``attack``, how many people it ``named`` and how
+        the ``rule``; ``use``, ``risk`` and their measures; the best ``attack``, how many people it ``named`` and how
         many of them ``right``, that ``rate`` with its interval from ``low`` to ``high``; ``on_frontier`` and
         ``recommended``; every measure's value under its name, and what each attack hit as ``<attack>.right``.
 
@@ -103,9 +100,9 @@ def explore(
     >>> from noren.api import sample
     >>> history = sample(customers=20, rows=300, items=50, seed=1)
     >>> with tempfile.TemporaryDirectory() as cache:
-    ...     found = explore(history, ["generalize-by-count"], k=range(3, 6), attacks=["jaccard"], measures=["rfm"],
+    ...     frame = explore(history, ["generalize-by-count"], k=range(3, 6), attacks=["jaccard"], measures=["rfm"],
     ...                     seeds=[1], cache=cache, workers=1)
-    >>> found.filter("recommended")["label"].to_list()
+    >>> frame.filter("recommended")["label"].to_list()
     ['generalize-by-count, k = 5']
     """
     study = sweep(
@@ -136,18 +133,18 @@ def build_request(
     cache: str | Path | None = None,
     rule: Rule | str | None = None,
 ) -> tuple[SweepRequest, list[str]]:
-    """Return what words and values ask for on these data, and the methods that ``all`` leaves out, with the reason."""
+    """Return the request for these data, and the methods that ``all`` leaves out, with the reason."""
     settings, left_out = settings_for(methods, parameters or {}, original, get_rule(rule))
     if seeds is None:
         seeds = [own_seed(sweep_folder(cache), data_key(original))]
-    asked = SweepRequest(
+    request = SweepRequest(
         tuple(settings),
         tuple(chosen_components(every_attack, attacks, original)),
         tuple(chosen_components(every_measure, measures, original)),
         tuple(map(checked_seed, seeds)),
         get_rule(rule),
     )
-    return asked, left_out
+    return request, left_out
 
 
 def sweep(
@@ -161,15 +158,15 @@ def sweep(
     progress: Progress = silent,
     **order: Any,
 ) -> SweepStudy:
-    """Run a sweep and return all that came of it; the parameters are those of :func:`explore`."""
+    """Run a sweep and return the study; the parameters are those of :func:`explore`."""
     data = as_records(original, schema)
     chosen = {name: order.pop(name) for name in ("attacks", "measures", "seeds", "rule") if name in order}
-    asked, _left_out = build_request(data, methods, order, cache=cache, **chosen)
-    return run(data, asked, cache=cache, fresh=fresh, workers=workers, watch=SweepProgress(progress))
+    request, _left_out = build_request(data, methods, order, cache=cache, **chosen)
+    return run(data, request, cache=cache, fresh=fresh, workers=workers, watch=SweepProgress(progress))
 
 
 def own_seed(folder: Path, data: str) -> int:
-    """Return the seed of these data: drawn when first asked for and kept, so that a sweep finds its pieces again."""
+    """Return the seed of these data: drawn once and stored, so that a sweep finds its cached pieces."""
     path = folder / "seeds" / f"{data}.json"
     try:
         return int(json.loads(path.read_text(encoding="utf-8"))["seed"])
@@ -180,19 +177,19 @@ def own_seed(folder: Path, data: str) -> int:
     return seed
 
 
-# --- running what is not kept yet, on all cores, with somebody who is told how it gets on ----------------------------
+# --- running what is not cached, on all cores, with progress reports --------------------------------------------------
 
 
 @dataclass(frozen=True)
 class PointProgress:
-    """How far a point has come: ``done`` of ``pieces``; its result once it has one."""
+    """The progress of a point: ``done`` of ``pieces``; its result once it has one."""
 
     label: str
     run: int
     state: Literal["waiting", "running", "done", "refused", "failed"]
     done: int
     pieces: int
-    kept: bool = False
+    cached: bool = False
     result: PointResult | None = None
 
     def ended(self, result: PointResult) -> PointProgress:
@@ -202,38 +199,39 @@ class PointProgress:
 
 @dataclass(frozen=True)
 class SweepForecast:
-    """What is ahead: the points, the pieces that are kept already and those that are not.
+    """What is ahead: the points, the cached pieces and those left to compute.
 
     ``slow`` names the components among them that take longer than seconds on tens of thousands of rows.
     """
 
     lines: Sequence[PointProgress]
     runs: int
-    kept: int
+    cached: int
     left: int
     workers: int
     slow: Sequence[str] = ()
 
 
 class SweepProgress:
-    """Is told how a sweep gets on, and tells a progress function how much of it is done."""
+    """Observes a sweep and reports to a progress function how much of it is done."""
 
     def __init__(self, progress: Progress = silent) -> None:
         self._progress, self._lines = progress, list[PointProgress]()
 
-    def begin(self, prospect: SweepForecast) -> None:
-        """Take in what is ahead."""
-        self._lines = list(prospect.lines)
+    def begin(self, forecast: SweepForecast) -> None:
+        """Receive the forecast."""
+        self._lines = list(forecast.lines)
 
     def changed(self, at: int, line: PointProgress) -> None:
-        """Take in that the point ``at`` got on."""
+        """Receive the progress of the point ``at``."""
         self._lines[at] = line
         if self._progress is not silent:
-            self._progress(sum(one.done for one in self._lines) / sum(one.pieces for one in self._lines), line.label)
+            done, pieces = sum(point.done for point in self._lines), sum(point.pieces for point in self._lines)
+            self._progress(done / pieces, line.label)
 
 
 def sweep_folder(cache: str | Path | None = None) -> Path:
-    """Return the folder where pieces of sweeps are kept, readable by its owner alone: it holds secret parts."""
+    """Return the cache folder of sweeps; only its owner can read it, since it holds secret parts."""
     folder = (cache_folder() if cache is None else Path(cache)) / "explore"
     with explain_write_errors(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -243,7 +241,7 @@ def sweep_folder(cache: str | Path | None = None) -> Path:
 
 def run(
     original: Records,
-    asked: SweepRequest,
+    request: SweepRequest,
     *,
     file: Path | None = None,
     master: Path | None = None,
@@ -252,21 +250,21 @@ def run(
     workers: int | None = None,
     watch: SweepProgress | None = None,
 ) -> SweepStudy:
-    """Run what is asked and not kept yet, on all cores, and return the study."""
+    """Run what is requested and not cached, on all cores, and return the study."""
     reject_repeated_people(original)
     watch = watch or SweepProgress()
     folder, data = sweep_folder(cache), data_key(original)
-    points = plan(asked, original, data)
+    points = plan(request, original, data)
     places = {piece.unit: piece for point in points for piece in point.pieces}
     store, done = PieceStore(folder), dict[WorkUnit, Any]()
 
-    def whole(unit: WorkUnit, found: Any) -> bool:
+    def whole(unit: WorkUnit, result: Any) -> bool:
         piece = places[unit]
-        has_folder = "statement" in found or "tried" in found
+        has_folder = "statement" in result or "tried" in result
         return not has_folder or piece_folder(folder, piece.kind, piece.key).is_dir()
 
     left = pending_units(list(places), store, done, fresh=fresh, whole=whole)
-    kept, ahead = len(done), set(left)
+    cached, ahead = len(done), set(left)
     source = StudyData(original.schema, len(original), people_in(original), original.digest(), file, master)
     lines: list[PointProgress] = []
     at_point: dict[WorkUnit, int] = {}
@@ -275,15 +273,15 @@ def run(
         waiting = [unit for unit in units if unit in ahead]
         at_point |= dict.fromkeys(waiting, at)
         line = PointProgress(
-            point.setting.label, point.run, "waiting", len(units) - len(waiting), len(units), kept=not waiting
+            point.setting.label, point.run, "waiting", len(units) - len(waiting), len(units), cached=not waiting
         )
-        lines.append(line if waiting else line.ended(point_result(point, done, source, asked.rule)))
+        lines.append(line if waiting else line.ended(point_result(point, done, source, request.rule)))
     if workers is None:
         workers = cores() if len(original) * len(left) > _SMALL else 1
     used = min(workers, max(len(left), 1))
     parts = (places[unit].component for unit in left)
     slow = dict.fromkeys(part.name for part in parts if part.runtime > Runtime.SECONDS)
-    watch.begin(SweepForecast(lines, len(asked.seeds), kept, len(left), used, tuple(slow)))
+    watch.begin(SweepForecast(lines, len(request.seeds), cached, len(left), used, tuple(slow)))
     for at, line in enumerate(lines):
         if line.result is not None:
             watch.changed(at, line)
@@ -298,7 +296,7 @@ def run(
         at = at_point[unit]
         line = replace(lines[at], done=lines[at].done + 1)
         is_over = line.done == line.pieces
-        lines[at] = line.ended(point_result(points[at], done, source, asked.rule)) if is_over else line
+        lines[at] = line.ended(point_result(points[at], done, source, request.rule)) if is_over else line
         watch.changed(at, lines[at])
     results = [line.result for line in lines if line.result is not None]
     if all(result.refused for result in results):
@@ -308,4 +306,4 @@ def run(
                 count=len(results), label=first.setting.label, reason=first.reason()
             )
         )
-    return SweepStudy(source, asked, results, len(left), kept, folder)
+    return SweepStudy(source, request, results, len(left), cached, folder)

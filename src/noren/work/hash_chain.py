@@ -97,14 +97,14 @@ class LogEntry:
         return canonical(self.as_dict()) + b"\n"
 
 
-def entry_of(said: Any) -> LogEntry | None:
+def entry_of(data: Any) -> LogEntry | None:
     """Return the entry that plain data are, or nothing where they are none; whether it fits, :func:`verify` says.
 
     >>> entry_of({"position": 0}) is None
     True
     """
     try:
-        entry = LogEntry(**said)
+        entry = LogEntry(**data)
     except TypeError:
         return None
     texts = (entry.time, entry.kind, entry.actor, entry.previous, entry.digest)
@@ -112,7 +112,7 @@ def entry_of(said: Any) -> LogEntry | None:
     return entry if is_numbered and isinstance(entry.body, dict) and all(isinstance(t, str) for t in texts) else None
 
 
-def next_entry(last: LogEntry | None, time: str, said: EntryContent) -> LogEntry:
+def next_entry(last: LogEntry | None, time: str, content: EntryContent) -> LogEntry:
     """Return the entry that follows another; a clock that went back stands still instead.
 
     >>> created = EntryContent("created", "clock", {"contest": "cup"})
@@ -123,15 +123,15 @@ def next_entry(last: LogEntry | None, time: str, said: EntryContent) -> LogEntry
     """
     position, previous = (0, START) if last is None else (last.position + 1, last.digest)
     time = time if last is None else max(time, last.time)
-    entry = LogEntry(position, time, said.kind, said.actor, dict(said.body), previous, "")
+    entry = LogEntry(position, time, content.kind, content.actor, dict(content.body), previous, "")
     return replace(entry, digest=digest_of(canonical(entry.content())))
 
 
-def chained(last: LogEntry | None, time: str, said: Iterable[EntryContent]) -> list[LogEntry]:
+def chained(last: LogEntry | None, time: str, contents: Iterable[EntryContent]) -> list[LogEntry]:
     """Return entries that follow one another."""
     made: list[LogEntry] = []
-    for one in said:
-        last = next_entry(last, time, one)
+    for content in contents:
+        last = next_entry(last, time, content)
         made.append(last)
     return made
 

@@ -69,7 +69,7 @@ class State(StrEnum):
 
 
 _ACTIVE = (str(State.WAITING), str(State.RUNNING))
-_NOBODYS: Final = {"claimed_by": None, "lease_until": 0.0}
+_UNCLAIMED: Final = {"claimed_by": None, "lease_until": 0.0}
 
 
 def queue_columns() -> list[sa.Column[Any]]:
@@ -153,25 +153,25 @@ class Queue:
 
         ``values`` are for the table's other columns.
         """
-        given = {"id": job, "kind": kind, "queue": queue, "state": str(State.WAITING), "attempts": 0}
-        given |= {"most_attempts": most_attempts, "enqueued": self._enqueued()} | values
+        row = {"id": job, "kind": kind, "queue": queue, "state": str(State.WAITING), "attempts": 0}
+        row |= {"most_attempts": most_attempts, "enqueued": self._enqueued()} | values
         with contextlib.nullcontext(within) if within is not None else self.engine.begin() as database:
-            database.execute(self.table.insert().values(**given))
+            database.execute(self.table.insert().values(**row))
 
     def enqueue(self, job: str, queue: str, **values: Any) -> bool:
         """Let a job wait for its turn: one that is in no queue yet, or one that is over and is to be done again."""
         at = self.table.c
         self._write_all_down()
         fresh: dict[str, Any] = {"queue": queue, "state": str(State.WAITING), "attempts": 0}
-        fresh |= {"enqueued": self._enqueued(), "started": None, "ended": None} | _NOBODYS | values
+        fresh |= {"enqueued": self._enqueued(), "started": None, "ended": None} | _UNCLAIMED | values
         return self._write(job, fresh, sa.or_(at.queue == "", at.state.not_in(_ACTIVE)))
 
     def unqueued(self) -> list[str]:
         """Return the jobs that wait in no queue: whoever added them did not come to it."""
         at = self.table.c
-        asked = sa.select(at.id).where(at.queue == "", at.state == State.WAITING).order_by(at.enqueued, at.id)
+        query = sa.select(at.id).where(at.queue == "", at.state == State.WAITING).order_by(at.enqueued, at.id)
         with self.engine.connect() as database:
-            return list(database.execute(asked).scalars())
+            return list(database.execute(query).scalars())
 
     # --- holding ---------------------------------------------------------------------------------------------
 
@@ -195,8 +195,8 @@ class Queue:
             .scalar_subquery()
         )
         spent = at.attempts >= at.most_attempts
-        asked = self.table.update().where(at.id == first).returning(at.id, at.queue, at.kind, at.attempts, at.state)
-        asked = asked.values(
+        statement = self.table.update().where(at.id == first).returning(at.id, at.queue, at.kind, at.attempts, at.state)
+        statement = statement.values(
             state=sa.case((spent, str(State.INTERRUPTED)), else_=str(State.RUNNING)),
             attempts=at.attempts + sa.case((spent, 0), else_=1),
             claimed_by=sa.case((spent, sa.null()), else_=holder),
@@ -207,7 +207,7 @@ class Queue:
         )
         while True:
             with self.engine.begin() as database:
-                row = database.execute(asked).first()
+                row = database.execute(statement).first()
             if row is None:
                 return None
             if row.state == State.RUNNING:
@@ -216,9 +216,9 @@ class Queue:
     def renew(self, holder: str, jobs: Collection[str]) -> set[str]:
         """Lengthen the leases of jobs; return those that are still the holder's (heartbeat)."""
         at = self.table.c
-        asked = self.table.update().where(at.id.in_(jobs), self._held(holder)).returning(at.id)
+        statement = self.table.update().where(at.id.in_(jobs), self._held(holder)).returning(at.id)
         with self.engine.begin() as database:
-            renewed = database.execute(asked.values(lease_until=self._clock + self.lease))
+            renewed = database.execute(statement.values(lease_until=self._clock + self.lease))
             return set(renewed.scalars())
 
     def holds(self, holder: str, job: str) -> bool:
@@ -234,7 +234,7 @@ class Queue:
     def end_leases(self) -> None:
         """Let all that is held be taken up at once, for whoever knows that nobody else is at work."""
         with self.engine.begin() as database:
-            database.execute(self.table.update().where(self.table.c.claimed_by.is_not(None)).values(_NOBODYS))
+            database.execute(self.table.update().where(self.table.c.claimed_by.is_not(None)).values(_UNCLAIMED))
 
     # --- ending ----------------------------------------------------------------------------------------------
 
@@ -246,22 +246,22 @@ class Queue:
         nothing can be written, as on a full disk; :meth:`write_down` writes it when there is room again.
         """
         at = self.table.c
-        given = values | {"state": str(state), "ended": now()} | (_NOBODYS if holder else {})
+        changes = values | {"state": str(state), "ended": now()} | (_UNCLAIMED if holder else {})
         bound = at.state.in_(_ACTIVE) if holder is None else self._held(holder)
         with self._writing:
             try:
                 self._write_all_down()
-                return self._write(job, given, bound)
+                return self._write(job, changes, bound)
             except OperationalError:
                 if job in self.unwritten or not self._is_so(at.id == job, bound):
                     return False
-                self.unwritten[job] = given
+                self.unwritten[job] = changes
                 return True
 
     def hand_back(self, job: str, holder: str, **values: Any) -> bool:
         """Let a job wait again where it stood; the attempt is not counted."""
-        given = {"state": str(State.WAITING), "attempts": self.table.c.attempts - 1, "started": None} | values
-        return self._write(job, given | _NOBODYS, self._held(holder))
+        changes = {"state": str(State.WAITING), "attempts": self.table.c.attempts - 1, "started": None} | values
+        return self._write(job, changes | _UNCLAIMED, self._held(holder))
 
     def try_again(self, job: str, holder: str, *, after: float = 0.0, **values: Any) -> State | None:
         """Let a job that failed by no fault of its own wait at the end of its queue; a last attempt ends it as failed.
@@ -270,19 +270,19 @@ class Queue:
         """
         at = self.table.c
         spent = at.attempts >= at.most_attempts
-        given = values | _NOBODYS | {
+        changes = values | _UNCLAIMED | {
             "state": sa.case((spent, str(State.FAILED)), else_=str(State.WAITING)),
             "enqueued": self._enqueued() + after,
             "ended": sa.case((spent, now()), else_=sa.null()),
         }  # fmt: skip
-        asked = self.table.update().where(at.id == job, self._held(holder)).values(**given).returning(at.state)
+        statement = self.table.update().where(at.id == job, self._held(holder)).values(**changes).returning(at.state)
         with self.engine.begin() as database:
-            found = database.execute(asked).scalar()
-        return None if found is None else State(found)
+            state = database.execute(statement).scalar()
+        return None if state is None else State(state)
 
     def let_go(self, job: str, holder: str) -> None:
         """Say that nobody is at work any more on a job that was cancelled."""
-        self._write(job, _NOBODYS, self.table.c.claimed_by == holder)
+        self._write(job, _UNCLAIMED, self.table.c.claimed_by == holder)
 
     def write_down(self) -> bool:
         """Write what is known but not written; tell whether all is written."""
@@ -299,9 +299,9 @@ class Queue:
                 del self.unwritten[job]
 
     def _write(self, job: str, values: Mapping[str, Any], bound: sa.ColumnElement[bool]) -> bool:
-        asked = self.table.update().where(self.table.c.id == job, bound).values(**values)
+        statement = self.table.update().where(self.table.c.id == job, bound).values(**values)
         with self.engine.begin() as database:
-            return database.execute(asked).rowcount == 1
+            return database.execute(statement).rowcount == 1
 
     # --- conditions ------------------------------------------------------------------------------------------
 

@@ -220,7 +220,7 @@ def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
 
 
 def _ready(registry: Registry[Kind], components: Sequence[Kind | str]) -> list[Kind]:
-    return [registry.create(one) if isinstance(one, str) else one for one in components]
+    return [registry.create(component) if isinstance(component, str) else component for component in components]
 
 
 # --- from folder to folder, for what does not fit into memory --------------------------------------------------------

@@ -135,7 +135,7 @@ def pending_units(
     done: dict[WorkUnit, Any],
     *,
     fresh: bool = False,
-    whole: Callable[[WorkUnit, Any], bool] = lambda unit, found: True,
+    whole: Callable[[WorkUnit, Any], bool] = lambda unit, result: True,
 ) -> list[WorkUnit]:
     """Put what is kept into ``done`` and return the rest, with what it needs, each unit once.
 
@@ -153,12 +153,12 @@ def pending_units(
             return
         if not fresh:
             try:
-                found = store.load(unit)
+                result = store.load(unit)
             except KeyError:
                 pass
             else:
-                if whole(unit, found):
-                    done[unit] = found
+                if whole(unit, result):
+                    done[unit] = result
                     return
         for other in unit.needs:
             look(other)
@@ -295,10 +295,10 @@ def _is_module(name: str, user: str) -> bool:
     if package == "noren" or name.partition(".")[0] != package:
         return False
     try:
-        found = find_spec(name)
+        spec = find_spec(name)
     except (ImportError, ValueError):
         return False
-    return found is not None and found.origin is not None and found.origin.endswith(".py")
+    return spec is not None and spec.origin is not None and spec.origin.endswith(".py")
 
 
 def _file(name: str) -> Path:

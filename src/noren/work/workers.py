@@ -171,13 +171,13 @@ def _threads(_modules: int) -> Any:
 def _without_main() -> Iterator[None]:
     """Let a process start that does not run the caller's script again: no unit is in it, and it may not be guarded."""
     main = sys.modules["__main__"]
-    kept: dict[str, Any] = {name: vars(main)[name] for name in ("__file__", "__spec__") if name in vars(main)}
+    main_values: dict[str, Any] = {name: vars(main)[name] for name in ("__file__", "__spec__") if name in vars(main)}
     main.__spec__ = None
     vars(main).pop("__file__", None)
     try:
         yield
     finally:
-        vars(main).update(kept)
+        vars(main).update(main_values)
 
 
 def _begin(prepared: bytes) -> None:
