@@ -11,7 +11,7 @@ from noren.reproduce import beyond as document
 from noren.reproduce import beyond_work as work
 from noren.reproduce import s4
 from noren.reproduce.beyond import DOCUMENT
-from noren.reproduce.frame import Comparison, Extent, Findings
+from noren.reproduce.frame import Comparison, Extent, UnitResults
 from noren.reproduce.s0 import TABLE_3
 from noren.reproduce.s4 import KS, TABLE_5
 from noren.work.store import WorkUnit
@@ -24,19 +24,19 @@ def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
 
 
 def test_the_sharp_bound_beside_the_papers() -> None:
-    compared = document.bound(Findings(QUICK, {}))
+    compared = document.bound(UnitResults(QUICK, {}))
     cells = by_place(compared)
     assert [cells[f"n' = {n}", "S0's bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 15, 18, 64, 612]
     assert [cells[f"n' = {n}", "sharp bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 14, 18, 52, 392]
     assert cells["n' = 999", "fewer"] == 612 - 392
-    assert "agree up to n' = 17; for all 999 named the sharp bound asks for 392, S0's for 612" in compared.says[0]
+    assert "agree up to n' = 17; for all 999 named the sharp bound asks for 392, S0's for 612" in compared.remarks[0]
     assert "<svg" in compared.charts[0].draw()
 
 
 def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "SIZES", (2, 3, 7))
     plans = [document._plan(size, bound) for size in (2, 3, 7) for bound in ("paper", "sharp")]
-    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in plans})
+    found = UnitResults(QUICK, {unit: unit.work(*unit.arguments) for unit in plans})
     compared = document.classes(found)
     cells = by_place(compared)
     assert cells["k = 2", "S0's bound: best attack"] == "18 right of 24"
@@ -47,7 +47,7 @@ def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
     # two triples and one of a third
     assert cells["k = 3", "sharp bound: its chance"] == pytest.approx(1 / 108)
     assert cells["k = 7", "S0's bound: its chance"] == pytest.approx(1 / 5040)
-    assert "Of 6 releases by pairs in 2018 3 were never found out" in compared.says[0]
+    assert "Of 6 releases by pairs in 2018 3 were never found out" in compared.remarks[0]
 
 
 def frontier_results(asked: Extent) -> dict[WorkUnit, Any]:
@@ -61,7 +61,7 @@ def frontier_results(asked: Extent) -> dict[WorkUnit, Any]:
 
 
 def test_the_frontier_beside_the_teams() -> None:
-    compared = document.frontier(Findings(FULL, frontier_results(FULL)))
+    compared = document.frontier(UnitResults(FULL, frontier_results(FULL)))
     assert by_place(compared)["k = 3", "lower bound"] == 0.2
     assert {cell.note for cell in compared.cells if cell.row == "k = 3"} == {"", "no groups of 3 are better"}
     drawn = compared.charts[0].draw()
@@ -70,7 +70,7 @@ def test_the_frontier_beside_the_teams() -> None:
 
 
 def test_quick_searches_pairs_alone() -> None:
-    cells = by_place(document.frontier(Findings(QUICK, frontier_results(QUICK))))
+    cells = by_place(document.frontier(UnitResults(QUICK, frontier_results(QUICK))))
     assert cells["k = 2", "generalize"] == 0.25
     assert cells["k = 3", "generalize"] is None
 
@@ -82,10 +82,10 @@ def test_what_auto_gains() -> None:
         for at, k in enumerate(KS)
         for seed in FULL.seeds(full=s4.SEEDS)
     }
-    compared = document.gains(Findings(FULL, results))
+    compared = document.gains(UnitResults(FULL, results))
     assert by_place(compared)["t1, k = 10", "gain"] == pytest.approx(3.0)
-    assert compared.says == ["auto gains +2.0 points in the mean of 12 cells, at best +3.0, at worst +1.0."]
-    assert document.gains(Findings(QUICK, {})).says == []
+    assert compared.remarks == ["auto gains +2.0 points in the mean of 12 cells, at best +3.0, at worst +1.0."]
+    assert document.gains(UnitResults(QUICK, {})).remarks == []
 
 
 def book(*emm: float, certified: float | None = None) -> dict[str, Any]:
@@ -108,31 +108,31 @@ def test_a_year_of_a_ledger() -> None:
         "groups of 5": book(certified=0.2),
     }
     results = {unit: by_name[str(unit.arguments[0])] for unit in units}
-    compared = document.year(Findings(FULL, results))
-    assert compared.says[2:6] == [
+    compared = document.year(UnitResults(FULL, results))
+    assert compared.remarks[1:3] == [
         "pseudonyms alone, by linkage: a budget of 0.265 is enough for the whole year.",
         "pseudonyms alone, by linkage: MM after the year is 0.100, from 0.050 to 0.150 with 95 per cent over draws.",
-        "thin 10 %, light noise, by S1–S8: with a budget of 0.265 the ledger says no in 2011/5.",
-        "thin 10 %, light noise, by S1–S8: MM after the year is 0.100, from 0.050 to 0.150 with 95 per cent over "
-        "draws.",
     ]
-    assert compared.says[-2:] == [
+    assert compared.remarks[-2:] == [
         "groups of 3, certified: with a budget of 0.265 the ledger says no in 2011/1.",
         "groups of 5, cells suppressed, certified: a budget of 0.265 is enough for the whole year.",
     ]
+    noted = [cell for cell in compared.cells if cell.note == "95 %: 0.050–0.150"]
+    assert {(cell.row, cell.column) for cell in noted} >= {("thin 10 %, perturb: linkage", "after month 12")}
+    assert len(noted) == 4
     cells = by_place(compared)
     assert cells["groups of 3, by linkage", "after 4 months"] == 0.1
     assert cells["groups of 3, certified", "after a month"] == pytest.approx(1 / 3)
     assert "<svg" in compared.charts[0].draw()
     [unit] = document.year_units(QUICK)
-    shown = document.year(Findings(QUICK, {unit: high}))
-    assert sum(cell.ours is not None for cell in shown.cells) == len(document.SHOWN)
+    shown = document.year(UnitResults(QUICK, {unit: high}))
+    assert sum(cell.ours is not None for cell in shown.cells) == len(document.DISPLAYED_MONTHS)
     assert "<svg" in shown.charts[0].draw()
 
 
 def test_which_way_to_publish() -> None:
     results = {unit: {"U": int(unit.arguments[3]) / 10, "deleted": 7} for unit in document.monthly_units(FULL)}
-    cells = by_place(document.monthly(Findings(FULL, results)))
+    cells = by_place(document.monthly(UnitResults(FULL, results)))
     assert cells["groups anew each month, fresh names", "U"] == pytest.approx(0.2)
     assert cells["groups of the whole year, one name", "rows deleted"] == 7
     assert [unit.arguments[0] for unit in document.monthly_units(QUICK)] == ["months"]
@@ -159,10 +159,10 @@ def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
             ways["months"]["U"], ways["year"]["U"]
         )  # who bought nothing takes the others along
         assert ways["cut"]["deleted"] > ways["year"]["deleted"]
-        kept = work.kept_books("pseudonyms alone", "s1-s8")
-        assert kept["months"][0] == "2010/12"
-        assert kept["emm"] == sorted(kept["emm"])
-        assert kept["emm"][-1] > 0.9  # names alone hide nobody
+        year = work.ledger_year("pseudonyms alone", "s1-s8")
+        assert year["months"][0] == "2010/12"
+        assert year["emm"] == sorted(year["emm"])
+        assert year["emm"][-1] > 0.9  # names alone hide nobody
     finally:
         work._shop.cache_clear()
 

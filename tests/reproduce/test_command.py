@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.reproduce import toy
 
-from noren.reproduce import PLACES
+from noren.reproduce import DOCUMENT_MODULES
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def toy_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toy, "DOCUMENT", toy.document(tmp_path), raising=False)
-    monkeypatch.setitem(PLACES, "S9", "tests.reproduce.toy")
+    monkeypatch.setitem(DOCUMENT_MODULES, "S9", "tests.reproduce.toy")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_narrow_terminal_gets_a_line_for_each_cell(noren, cache, monkeypatch) 
 
 def test_an_exact_number_that_differs_is_exit_1(noren, cache, monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(toy, "DOCUMENT", toy.document(tmp_path, paper=1), raising=False)
-    monkeypatch.setitem(PLACES, "S9", "tests.reproduce.toy")
+    monkeypatch.setitem(DOCUMENT_MODULES, "S9", "tests.reproduce.toy")
     answer = noren("reproduce", "S9", "--quick", "--table", 1)
     assert answer.code == 1
     assert "2 exact numbers differ from the paper" in answer.out

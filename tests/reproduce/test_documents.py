@@ -1,15 +1,17 @@
 """What every document keeps to, whichever it is."""
 
+from pathlib import Path
+
 import pytest
 
 from noren.errors import UnknownNameError
-from noren.reproduce import PLACES, document, get_documents
-from noren.reproduce.frame import Extent, Findings
+from noren.reproduce import DOCUMENT_MODULES, document, get_documents
+from noren.reproduce.frame import Extent, UnitResults
 
 FULL, QUICK = Extent(), Extent(quick=True)
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", DOCUMENT_MODULES)
 def test_a_document_is_whole(name: str) -> None:
     found = document(name)
     assert found.key == name
@@ -20,7 +22,7 @@ def test_a_document_is_whole(name: str) -> None:
     assert found.citation
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", DOCUMENT_MODULES)
 def test_quick_is_a_part_of_full(name: str) -> None:
     for part in document(name).parts:
         full = set(part.units(FULL))
@@ -28,7 +30,7 @@ def test_quick_is_a_part_of_full(name: str) -> None:
         assert len(full) == len(part.units(FULL)), f"{part.key} asks for a unit twice"
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", DOCUMENT_MODULES)
 def test_work_stands_at_the_top_of_a_module_and_takes_plain_values(name: str) -> None:
     for part in document(name).parts:
         for unit in part.units(QUICK):
@@ -37,7 +39,7 @@ def test_work_stands_at_the_top_of_a_module_and_takes_plain_values(name: str) ->
             assert all(isinstance(value, str | int | float | bool) for value in unit.arguments)
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", DOCUMENT_MODULES)
 def test_errata_are_named_once_and_those_that_cells_name_are_there(name: str) -> None:
     found = document(name)
     errata = {erratum.key: erratum for erratum in found.errata()}
@@ -45,7 +47,7 @@ def test_errata_are_named_once_and_those_that_cells_name_are_there(name: str) ->
     cells = [cell for erratum in errata.values() for cell in erratum.cells]
     for part in found.parts:
         if not part.units(FULL):
-            cells += part.compare(Findings(FULL, {})).cells
+            cells += part.compare(UnitResults(FULL, {})).cells
     assert {cell.erratum for cell in cells if cell.erratum} <= set(errata)
     assert all(cell.unexplained is errata[cell.erratum].unexplained for cell in cells if cell.erratum)
     assert not any(cell.unexplained for cell in cells if not cell.erratum)
@@ -53,7 +55,15 @@ def test_errata_are_named_once_and_those_that_cells_name_are_there(name: str) ->
 
 
 def test_names_of_documents() -> None:
-    assert [found.key for found in get_documents("all")] == list(PLACES)
+    assert [found.key for found in get_documents("all")] == list(DOCUMENT_MODULES)
     assert [found.key for found in get_documents("s4, S4")] == ["S4"]
     with pytest.raises(UnknownNameError, match=r"there is no document 'S9'.*did you mean S"):
         get_documents("S9")
+
+
+@pytest.mark.parametrize("name", DOCUMENT_MODULES)
+def test_a_page_begins_with_a_short_summary(name: str) -> None:
+    summary = document(name).summary
+    assert 40 < len(summary.split()) <= 200
+    page = Path(__file__).parents[2] / "docs" / "results" / f"{name}.md"
+    assert summary in page.read_text(encoding="utf-8").partition("\n## ")[0]

@@ -27,11 +27,11 @@ def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_nothing_is_computed_twice(tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     quick = reproduce([toy.document(tmp_path)], Extent(quick=True), SQUARES, folder=folder, workers=1)
-    assert (quick.computed, quick.kept, quick.counts["not_run"]) == (2, 0, 4)
+    assert (quick.computed, quick.cached, quick.counts["not_run"]) == (2, 0, 4)
     full = reproduce([toy.document(tmp_path)], None, SQUARES, folder=folder, workers=1)
-    assert (full.computed, full.kept, full.counts["not_run"]) == (4, 2, 0)
+    assert (full.computed, full.cached, full.counts["not_run"]) == (4, 2, 0)
     again = reproduce([toy.document(tmp_path)], None, SQUARES, folder=folder, workers=1)
-    assert (again.computed, again.kept) == (0, 6)
+    assert (again.computed, again.cached) == (0, 6)
     assert toy.runs(tmp_path) == [f"square {n}" for n in range(6)]
     assert again.as_dict()["documents"] == full.as_dict()["documents"]
     fresh = reproduce([toy.document(tmp_path)], Extent(quick=True), SQUARES, folder=folder, workers=1, fresh=True)
@@ -44,7 +44,7 @@ def test_one_damaged_result_is_computed_again(tmp_path: Path) -> None:
     damaged = next(iter(sorted(folder.rglob("*.json"))))
     damaged.write_text(damaged.read_text()[:-9])
     again = reproduce([toy.document(tmp_path)], None, SQUARES, folder=folder, workers=1)
-    assert (again.computed, again.kept) == (1, 5)
+    assert (again.computed, again.cached) == (1, 5)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -94,7 +94,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
     (tmp_path / "gate-3").unlink()
     report = reproduce([toy.document(tmp_path)], None, SQUARES, folder=folder, workers=1)
-    assert (report.computed, report.kept) == (1, 5)
+    assert (report.computed, report.cached) == (1, 5)
     assert [cell.ours for _part, cell in report.documents[0].cells] == [0.0, 1.0, 4.0, 9.0, 16.0, 25.0]
     assert sorted(toy.runs(tmp_path)) == sorted([*(f"square {n}" for n in range(6)), "square 3"])
 

@@ -22,10 +22,9 @@ from noren.methods.pseudonymize import Pseudonymize
 from noren.protocols import Evidence
 from noren.reproduce import s0 as document
 from noren.reproduce import s0_work as work
-from noren.reproduce.frame import Comparison, Extent, Findings
+from noren.reproduce.frame import Comparison, Extent, UnitResults
 from noren.reproduce.s0 import KINDS
-from noren.reproduce.s0_work import ENTRIES, draw_lots, found_classes, left_alone
-from noren.tables import table_of
+from noren.reproduce.s0_work import ENTRIES, class_members, leave_unprotected, random_guess
 
 FULL = Extent(wanted_seeds=2)
 
@@ -60,12 +59,12 @@ def hits(guess: pl.DataFrame, release: Release) -> int:
 def test_lots_are_drawn_inside_classes_as_the_plan_says() -> None:
     original = shop(24)
     release = Pseudonymize().protect(original, seed=5)
-    found = found_classes(original, public_of(release))
+    found = class_members(original, public_of(release))
     assert found.size.tolist() == [2] * 24
     plan = best_plan([2] * 12)
     assert (plan.named, plan.needed) == (24, 18)
     draws = np.random.Generator(np.random.Philox(1))
-    counts = Counter(hits(draw_lots(found, plan, draws), release) for _try in range(1500))
+    counts = Counter(hits(random_guess(found, plan, draws), release) for _try in range(1500))
     assert all(right % 2 == 0 for right in counts)  # both of a pair, or neither
     effective = sum(count for right, count in counts.items() if right >= plan.needed) / 1500
     spread = (plan.chance * (1 - plan.chance) / 1500) ** 0.5
@@ -75,11 +74,11 @@ def test_lots_are_drawn_inside_classes_as_the_plan_says() -> None:
 def test_a_sure_plan_has_one_hit_in_each_class_whatever_the_lots() -> None:
     original = shop(10)
     release = Pseudonymize().protect(original, seed=5)
-    found = found_classes(original, public_of(release))
+    found = class_members(original, public_of(release))
     plan = AttackPlan(6, 3, 1.0, ((2, 2, 3),), sure=True)
     draws = np.random.Generator(np.random.Philox(1))
     for _try in range(5):
-        guess = draw_lots(found, plan, draws)
+        guess = random_guess(found, plan, draws)
         assert (guess.height, guess["pseudonym"].n_unique(), guess["customer"].n_unique()) == (6, 6, 3)
         assert hits(guess, release) == 3
 
@@ -87,8 +86,8 @@ def test_a_sure_plan_has_one_hit_in_each_class_whatever_the_lots() -> None:
 def test_smaller_classes_come_first_and_some_are_named_in_part() -> None:
     original = shop(9)  # the ninth is alone
     release = Pseudonymize().protect(original, seed=5)
-    found = found_classes(original, public_of(release))
-    guess = draw_lots(
+    found = class_members(original, public_of(release))
+    guess = random_guess(
         found, AttackPlan(4, 4, 0.25, ((1, 1, 1), (2, 1, 1), (2, 2, 1))), np.random.Generator(np.random.Philox(1))
     )
     by_day = guess["customer"].cast(pl.Int64) // 2
@@ -101,7 +100,7 @@ def test_smaller_classes_come_first_and_some_are_named_in_part() -> None:
 
 def test_customers_are_left_alone_two_by_two_where_that_saves_most(bought: History) -> None:
     pairs = GeneralizeByCount(k=2).protect(bought, seed=1)
-    mixed = left_alone(bought, pairs, 2)
+    mixed = leave_unprotected(bought, pairs, 2)
     assert Counter(class_sizes(public_of(mixed))) == {1: 2, 2: 5}
     before, after = (CellError().measure(Evidence(bought, one)).value for one in (pairs, mixed))
     plain = mixed.by_name().texts().join(bought.texts(), on=bought.schema.names, how="semi")
@@ -157,10 +156,10 @@ def test_chances_to_win_are_those_of_all_outcomes(scores: list[float], survival:
 def test_the_entries_are_of_table_5s_kinds() -> None:
     assert Counter(entry.kind for entry in ENTRIES.values()) == {kind: count for kind, (count, _alive) in KINDS.items()}
     assert len(ENTRIES) == 13
-    assert set(table_of(document.__name__)["words"]) == set(ENTRIES)
+    assert document.entry_label("words") == "generalize, k = 2, 2 customers unprotected"
 
 
-def made_up(effective: dict[str, dict[str, int]]) -> Findings:
+def made_up(effective: dict[str, dict[str, int]]) -> UnitResults:
     """All work done, by hand: A has the least U, M the most, and each attacker's chance is 0 or 1."""
     results: dict[Any, Any] = {}
     for unit in document.cup_units(FULL):
@@ -173,7 +172,7 @@ def made_up(effective: dict[str, dict[str, int]]) -> Findings:
             results[unit] = [effective[str(unit.arguments[1])].get(team, 0)] * work.CUPS
         elif unit.work is work.registered:
             results[unit] = {"named": 9.0, "right": 9.0, "effective": {"paper": False, "sharp": True}}
-    return Findings(FULL, results)
+    return UnitResults(FULL, results)
 
 
 def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
@@ -185,14 +184,14 @@ def test_the_least_error_among_those_who_survive_wins() -> None:
     compared = document.contest(made_up(broken))
     cells = by_place(compared)
     for bound, winner in (("S0's bound", "C"), ("sharp bound", "L")):
-        won = {row[0]: cell.ours for (row, column), cell in cells.items() if column == f"won, {bound}"}
-        sure = {row[0]: cell.ours for (row, column), cell in cells.items() if column == f"wins, {bound}"}
+        won = {row[0]: cell.ours for (row, column), cell in cells.items() if column == f"{bound}: won"}
+        sure = {row[0]: cell.ours for (row, column), cell in cells.items() if column == f"{bound}: wins"}
         assert won == sure == {team: float(team == winner) for team in ENTRIES}
     assert cells["pairs", "survivors, S0's bound"].ours == 6
     assert (cells["pairs", "survivors, S0's bound"].paper, cells["pairs", "survivors, sharp bound"].ours) == (3, 0)
     assert cells["A: names alone", "registered attacks, sharp bound"].ours == "8 of 8"
-    told = "triples 100.0% (played: 100.0%, 95 per cent interval 98.2% to 100.0%)"
-    assert any(told in said for said in compared.says)
+    winner = "triples 100.0% (played: 100.0%, 95 per cent interval 98.2% to 100.0%)"
+    assert any(winner in remark for remark in compared.remarks)
     assert compared.charts[0].draw().startswith("<svg")
 
 
@@ -207,7 +206,7 @@ def test_a_quick_run_names_no_winner() -> None:
     whole = made_up({"paper": {}, "sharp": {}})
     quick = Extent(quick=True)
     some = {unit: whole[unit] for unit in document.cup_units(quick) if unit in whole}
-    cells = by_place(document.contest(Findings(quick, some)))
+    cells = by_place(document.contest(UnitResults(quick, some)))
     assert cells["A: names alone", "survives, S0's bound"].ours == 1
     assert cells["A: names alone", "wins, S0's bound"].ours is None
     assert cells["L: triples", "U"].ours is None

@@ -8,7 +8,7 @@ from tests.conftest import Command
 
 from noren.reproduce import s1 as document
 from noren.reproduce import s1_work as work
-from noren.reproduce.frame import Extent, Findings
+from noren.reproduce.frame import Extent, UnitResults
 from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s1 import COUNTED, DOCUMENT, ITEMS, TABLE
 from noren.work.store import WorkUnit
@@ -16,15 +16,15 @@ from noren.work.store import WorkUnit
 QUICK = Extent(quick=True)
 
 
-def run(units: list[WorkUnit]) -> Findings:
-    return Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in units})
+def run(units: list[WorkUnit]) -> UnitResults:
+    return UnitResults(QUICK, {unit: unit.work(*unit.arguments) for unit in units})
 
 
 # --- without data ----------------------------------------------------------------------------------------------------
 
 
 def test_the_examples_of_the_pages_row_by_row() -> None:
-    compared = document.made_alike(run([document.EXAMPLES]))
+    compared = document.generalised_rows(run([document.EXAMPLES]))
     assert len(compared.cells) == 21
     assert all(cell.exact and cell.ok for cell in compared.cells)
     said = [cell.ours for cell in compared.cells]
@@ -47,15 +47,15 @@ def test_the_error_of_three_rows() -> None:
 def test_who_is_left_over_stays_alone() -> None:
     counts = np.array([5, 1, 4, 2, 3, 9, 1])
     # by count 9 5 4 | 3 2 1 | 1, the last one in the order given
-    assert work.left_alone(counts, 3).tolist() == [0, 1, 0, 1, 1, 0, 2]
-    assert work.left_alone(counts, 4).tolist() == [0, 2, 0, 1, 0, 0, 3]
-    assert work.left_alone(counts, 7).tolist() == [0] * 7
+    assert work.groups_by_count(counts, 3).tolist() == [0, 1, 0, 1, 1, 0, 2]
+    assert work.groups_by_count(counts, 4).tolist() == [0, 2, 0, 1, 0, 0, 3]
+    assert work.groups_by_count(counts, 7).tolist() == [0] * 7
 
 
-def of_table(u: dict[int, float], ks: tuple[int, ...] = ()) -> Findings:
+def of_table(u: dict[int, float], ks: tuple[int, ...] = ()) -> UnitResults:
     results = {document.unit(k, "items"): value for k, value in u.items()}
     results |= {document.deleted_unit(k): value for k, value in u.items() if 1000 % k}
-    return Findings(QUICK, results | {document.unit(k, "categories"): u[k] - 0.02 for k in ks})
+    return UnitResults(QUICK, results | {document.unit(k, "categories"): u[k] - 0.02 for k in ks})
 
 
 def test_the_table_beside_the_paper() -> None:
@@ -85,7 +85,7 @@ def test_the_sums_of_the_table_but_one() -> None:
 
 def test_the_best_groups_beside_the_paper() -> None:
     best = {"U": 0.2, "lower_bound": 0.2, "optimal": True, "deleted": 0}
-    compared = document.beyond(Findings(QUICK, {document.best_unit(2): best, document.count_unit(6, True): 0.7}))
+    compared = document.beyond(UnitResults(QUICK, {document.best_unit(2): best, document.count_unit(6, True): 0.7}))
     cells = {(c.row, c.column): c for c in compared.cells}
     assert (cells["k = 2", "generalize"].ok, cells["k = 2", "generalize"].note) == (True, "the best groups of 2")
     assert cells["k = 6", "cells suppressed"].ok is False

@@ -10,18 +10,18 @@ from noren.data.schema import Schema
 from noren.methods.pseudonymize import Pseudonymize
 from noren.reproduce import s2 as document
 from noren.reproduce import s2_work as work
-from noren.reproduce.frame import Extent, Findings
+from noren.reproduce.frame import Extent, UnitResults
 from noren.reproduce.inputs import without_times
 from noren.reproduce.run import reproduce
 from noren.reproduce.s2 import CLUSTERS, DOCUMENT, TABLE_2
 from noren.work.store import WorkUnit
 
 QUICK = Extent(quick=True)
-NOTHING = Findings(QUICK, {})
+NOTHING = UnitResults(QUICK, {})
 
 
 def test_figure_1_gives_three_customers_five_items_each() -> None:
-    found = Findings(QUICK, {document.EXAMPLE: work.example()})
+    found = UnitResults(QUICK, {document.EXAMPLE: work.example()})
     cells = document.example(found).cells
     assert [cell.ours for cell in cells] == ["g1, g2, g3, g4, g5"] * 3 + [8]
     assert all(cell.ok for cell in cells)
@@ -51,7 +51,7 @@ def test_figure_2_is_least_at_130() -> None:
     assert compared.charts[0].draw().startswith("<svg")
 
 
-def alike(asked: Extent, added: float) -> Findings:
+def alike(asked: Extent, added: float) -> UnitResults:
     """Every release adds so many rows for each cluster, is as similar and finds as many as clusters allow."""
 
     def result(unit: WorkUnit) -> dict[str, float]:
@@ -60,7 +60,7 @@ def alike(asked: Extent, added: float) -> Findings:
         share = 0.5 if variant == "balanced" else 1.0
         return {"added": share * added, "jaccard": c / 400, "reid": c / 400}
 
-    return Findings(asked, {unit: result(unit) for unit in document.units_2(asked)})
+    return UnitResults(asked, {unit: result(unit) for unit in document.units_2(asked)})
 
 
 def test_table_2_beside_the_paper() -> None:
@@ -78,8 +78,8 @@ def test_table_2_beside_the_paper() -> None:
     assert cells["largest standard deviation, method 2", "mean similarity"].ours == 0
     assert cells["c = 50, method 1", "mean similarity"].ok is False
     assert [c for c in compared.cells if c.fails] == []
-    assert "saves 0% (c = 50)" in compared.says[0]
-    assert "by Table 2 it is 31%, 35%, 54%, 53%" in compared.says[0]
+    assert "saves 0% (c = 50)" in compared.remarks[0]
+    assert "by Table 2 it is 31%, 35%, 54%, 53%" in compared.remarks[0]
 
 
 def test_quick_runs_one_seed_and_says_no_spread() -> None:
@@ -93,14 +93,13 @@ def test_table_1_has_the_papers_lines_and_ours() -> None:
     units = document.units_1(QUICK)
     results = {unit: {"jaccard": 0.4, "item-candidates": 0.1, "unique-rows": 0.0, "profile": 0.2} for unit in units}
     results[units[0]] = {"jaccard": 0.4, "item-candidates": 0.1, "unique-rows": 0.0, "profile": 0.6}
-    compared = document.table_1(Findings(QUICK, results))
+    compared = document.table_1(UnitResults(QUICK, results))
     cells = {(c.row, c.column): c for c in compared.cells}
     assert (cells["D8", "best attack (a)"].paper, cells["D8", "Algorithm 1 (b)"].paper) == (0.3725, 0.275)
     assert cells["D8", "best attack (a)"].ours is None
     assert (cells["thin 95 %", "best attack (a)"].ours, cells["thin 95 %", "best attack (a)"].note) == (0.6, "profile")
     assert cells["swap 60 %", "best attack (a)"].note == "jaccard"
-    assert "in 8 of S2's 9" in compared.says[0]
-    assert "in 2 of 3" in compared.says[1]
+    assert "in 8 of S2's 9" in compared.remarks[1]
 
 
 def test_which_attack_finds_most_is_told_by_the_mean_over_seeds() -> None:
@@ -111,7 +110,7 @@ def test_which_attack_finds_most_is_told_by_the_mean_over_seeds() -> None:
         unit: {"jaccard": jaccard, "item-candidates": 0.0, "unique-rows": 0.0, "profile": profile}
         for unit, (jaccard, profile) in zip(units, shares, strict=True)
     }
-    cells = {(c.row, c.column): c for c in document.table_1(Findings(Extent(), results)).cells}
+    cells = {(c.row, c.column): c for c in document.table_1(UnitResults(Extent(), results)).cells}
     assert cells["thin 95 %", "best attack (a)"].note == "jaccard"
 
 
@@ -124,8 +123,8 @@ def test_errata_follow_from_the_papers_own_numbers() -> None:
     unrounded = (65 + 65 * 0.03) * 4000**2 / 1427.03 - 4000 * 65
     assert unrounded == pytest.approx(490_650, abs=1)
     assert [cell.ok for cell in rows.cells] == [False, False, True]
-    assert (rows.derived, rows.unexplained) == ("E(Δm) = 430,527", False)
-    assert "490,666 for c = 1427, and 490,650 for c = 1427.03" in rows.derivation
+    assert ("it must be 430,527." in rows.text, rows.unexplained) == (True, False)
+    assert "490,666 for c = 1427, and 490,650 for c = 1427.03" in rows.text
 
 
 def test_without_times_nothing_else_changes() -> None:
@@ -169,7 +168,7 @@ def test_what_the_data_are_like(shared: Path) -> None:
     assert (ours["n"], ours["m"]) == (400, 38_087)
     assert ours["b"] == pytest.approx(65.725)
     assert ours["h"] == pytest.approx(4.4145, abs=1e-4)
-    cells = document.data(Findings(QUICK, {document.FACTS: ours})).cells
+    cells = document.data(UnitResults(QUICK, {document.FACTS: ours})).cells
     assert all(cell.ok for cell in cells)
 
 
@@ -178,4 +177,4 @@ def test_a_known_run(shared: Path) -> None:
     assert ours["added"] == pytest.approx(46_101, rel=0.05)
     assert ours["jaccard"] == pytest.approx(0.3667, abs=0.004)
     assert ours["reid"] <= 0.3125
-    assert work.found("thin 95 %", 1)["jaccard"] == pytest.approx(0.385, abs=0.05)
+    assert work.attack_rates("thin 95 %", 1)["jaccard"] == pytest.approx(0.385, abs=0.05)

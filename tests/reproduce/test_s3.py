@@ -8,7 +8,7 @@ from tests.conftest import Command
 
 from noren.reproduce import s3 as document
 from noren.reproduce import s3_work as work
-from noren.reproduce.frame import Extent, Findings
+from noren.reproduce.frame import Extent, UnitResults
 from noren.reproduce.run import reproduce
 from noren.reproduce.s3 import DOCUMENT, TABLE_1
 
@@ -31,11 +31,11 @@ FALLING = [0.9, *[0.5] * 10, 0.45]
 LATE = [0.0, 0.6, *[0.0] * 10]
 
 
-def found(asked: Extent = QUICK) -> Findings:
+def found(asked: Extent = QUICK) -> UnitResults:
     """S2 falls, S4 has one good month, S8 is steady; linkage finds everybody."""
     simple = judged(work.SIMPLE, {"s2": FALLING, "s4": LATE, "s8": [0.3] * 12})
     best = judged(("linkage",), {"linkage": [1.0] * 12})
-    return Findings(asked, {u: simple if u.work is work.matched else best for u in document.units(asked)})
+    return UnitResults(asked, {u: simple if u.work is work.matched else best for u in document.units(asked)})
 
 
 def test_table_1_beside_the_paper() -> None:
@@ -45,13 +45,11 @@ def test_table_1_beside_the_paper() -> None:
     assert [c for c in compared.cells if c.fails] == []
     assert cells["No5", "EMM/MM"].ours == pytest.approx(0.433 / 0.307)
     assert (cells["No5", "EMM"].paper, cells["No5", "EMM"].ours) == (0.433, None)
-    ours = {column: cells["swap 50 %", column].ours for column in ("UM", "MM", "EMM", "EMM/MM", "EMM, linkage")}
-    assert ours == {"UM": 0.225, "MM": 0.45, "EMM": 0.9, "EMM/MM": 2.0, "EMM, linkage": 1.0}
-    assert cells["swap 50 %", "EMM/MM"].note == "best in the mean: S2"
-    assert (
-        "up to 2.00 times here, in one of 8 runs with MM of at least 0.01; in S3 up to 1.41 times" in compared.says[1]
-    )
-    assert "in 8 of 8 runs" in compared.says[2]
+    ours = {column: cells["swap 50 %", column].ours for column in ("UM", "MM", "EMM", "EMM/MM", "EMM (linkage)")}
+    assert ours == {"UM": 0.225, "MM": 0.45, "EMM": 0.9, "EMM/MM": 2.0, "EMM (linkage)": 1.0}
+    assert cells["swap 50 %", "EMM/MM"].note == "best attack: S2"
+    assert "up to 2.00 times, in one of 8 runs with MM of at least 0.01; in S3 up to 1.41 times" in compared.remarks[1]
+    assert "in 8 of 8 runs" in compared.remarks[2]
 
 
 def test_three_seeds_and_their_spread() -> None:
@@ -66,8 +64,8 @@ def test_a_quotient_of_rounded_numbers(mm: float, emm: float, printed: float) ->
 
 
 def test_nothing_run_says_so() -> None:
-    compared = document.table_1(Findings(QUICK, {}))
-    assert len(compared.says) == 1
+    compared = document.table_1(UnitResults(QUICK, {}))
+    assert len(compared.remarks) == 1
     assert {c.ours for c in compared.cells if c.row in work.RELEASES} == {None}
 
 
@@ -75,9 +73,9 @@ def test_figure_2_is_the_largest_of_six_month_by_month() -> None:
     compared = document.figure(2, found())
     cells = {(c.row, c.column): c.ours for c in compared.cells}
     name = "pseudonyms alone"
-    assert cells[name, "after the first month"] == 0.9
-    assert cells[name, "after the last"] == 0.45
-    assert cells[name, "months until the largest"] == 1
+    assert cells[name, "after month 1"] == 0.9
+    assert cells[name, "after month 12"] == 0.45
+    assert cells[name, "month of the largest"] == 1
     # in the second month S4 finds more than S2
     runs = found().over_seeds(document._matched, name, full=3)
     assert document._curve(runs, work.BY_KEY)[1] == 0.6
@@ -86,13 +84,13 @@ def test_figure_2_is_the_largest_of_six_month_by_month() -> None:
 
 def test_figure_4_is_drawn_and_says_how_often_s8_finds_more() -> None:
     compared = document.figure(4, found())
-    assert "S8 is above the largest of S1 to S6 in 0 of 8 releases" in compared.says[1]
+    assert "S8 finds more than the best of S1 to S6 in 0 of 8 releases" in compared.remarks[1]
     (chart,) = compared.charts
     assert chart.draw().startswith("<svg")
 
 
 def test_without_data_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    monkeypatch.setattr("noren.data.catalog.search_folders", lambda: (tmp_path,))
     report = reproduce([DOCUMENT], QUICK, folder=tmp_path / "kept", workers=1)
     assert all(part.missing for part in report.documents[0].parts)
     assert len(report.documents[0].errata) == 3
@@ -120,7 +118,7 @@ def test_known_runs(shared: Path) -> None:
 
 
 def test_the_command_names_what_it_ran(noren: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    monkeypatch.setattr("noren.data.catalog.search_folders", lambda: (tmp_path,))
     answer = noren("reproduce", "S3", "--table", 1, "--json", "--cache", tmp_path / "kept", "--workers", 1)
     assert answer.code == 0
     (part,) = answer.json["documents"][0]["parts"]

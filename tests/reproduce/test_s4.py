@@ -7,12 +7,12 @@ import pytest
 
 from noren.reproduce import s4 as document
 from noren.reproduce import s4_work as work
-from noren.reproduce.frame import Comparison, Datum, Extent, Findings, PaperDocument, PaperSection
+from noren.reproduce.frame import Comparison, Datum, Extent, PaperDocument, PaperSection, UnitResults
 from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s4 import DOCUMENT, KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9, errata
 from noren.work.store import WorkUnit
 
-NOTHING = Findings(Extent(), {})
+NOTHING = UnitResults(Extent(), {})
 
 
 def test_every_rho_is_the_papers_within_two_thousandths() -> None:
@@ -51,7 +51,7 @@ def test_errata_say_what_the_numbers_say() -> None:
     assert [cell.ours for cell in found["ages"].cells] == [15, 11]
     assert found["loop"].cells[0].ours > 1  # type: ignore[operator]
     below = [cell for cell in found["k-kept"].cells if cell.ok is False]
-    assert f"{len(below)} of the 12" in found["k-kept"].derivation
+    assert f"{len(below)} of the 12" in found["k-kept"].text
     # .350 may have been rounded from the .3496 that formula (1) has for t1 and k = 2
     assert [cell.row for cell in below] == [
         *("t1, ρ = 0.280", "t2, ρ = 0.350", "t2, ρ = 0.287", "t2, ρ = 0.252"),
@@ -79,10 +79,10 @@ def test_a_known_run() -> None:
     }
 
 
-def all_alike(units: list[WorkUnit], asked: Extent) -> Findings:
+def all_alike(units: list[WorkUnit], asked: Extent) -> UnitResults:
     """The same results everywhere: 60 perturbed, 70 by em, 80 by auto."""
     models = {"em": 70.0, "auto": 80.0}
-    return Findings(
+    return UnitResults(
         asked, {unit: {"perturbed": 60.0, "reconstructed": models[str(unit.arguments[-1])]} for unit in units}
     )
 
@@ -98,9 +98,9 @@ def test_table_8_beside_the_paper() -> None:
     assert cells["A-1, k = 2", "em"].difference == pytest.approx(70 - 79.54)
     gain = 80 - sum(n for said in TABLE_8.values() for n in said[1]) / 75
     mean = 70 - sum(n for said in TABLE_8.values() for n in said[1]) / 75
-    assert f"em is {mean:+.1f} points from the paper in the mean" in compared.says[1]
-    assert f"gains {gain:.1f} points" in compared.says[2]
-    assert "E-5, k = 2 (-9.9)" in compared.says[3]
+    assert f"differs from the paper by {mean:+.1f} points on average" in compared.remarks[0]
+    assert f"auto gains {gain:+.1f} points on average over 75 cells" in compared.remarks[1]
+    assert "E-5, k = 2 (-9.9)" in compared.remarks[2]
     assert [cell.row for cell in compared.cells if cell.note] == ["E-1, k = 10"]
 
 
@@ -108,7 +108,8 @@ def test_table_5_beside_the_paper() -> None:
     found = all_alike(document.adult_units(Extent()), Extent())
     compared = document.table_5(found)
     assert len(compared.cells) == 36
-    assert "auto is at or above the paper in 9 of 12 cells" in compared.says[1]
+    mean = 80 - sum(n for _rho, _perturbed, reconstructed in TABLE_5.values() for n in reconstructed) / 12
+    assert compared.remarks[1] == f"auto gains {mean:+.1f} points on average over 12 cells (-11.1 to +14.7)."
     assert sum(cell.ok is True for cell in compared.cells if cell.column == "auto") == 9
 
 
@@ -120,7 +121,7 @@ def test_quick_says_what_it_left_out() -> None:
 
 
 def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    monkeypatch.setattr("noren.data.catalog.search_folders", lambda: (tmp_path,))
     choice = DocumentChoice(tables=("3", "4", "5", "6", "7"), figures=("2", "3", "4"), parts=("rho", "examples"))
     report = reproduce([DOCUMENT], Extent(quick=True), choice, folder=tmp_path / "kept", workers=1)
     missing = [part.part.key for part in report.documents[0].parts if part.missing]
@@ -132,7 +133,7 @@ def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
     units = [document.synthetic_unit(1_000, pattern, 10, 1, "em") for pattern in PATTERNS[:4]]
 
-    def compare(found: Findings) -> Comparison:
+    def compare(found: UnitResults) -> Comparison:
         return Comparison([Datum(unit.name, ours=found[unit]["reconstructed"]) for unit in units])
 
     some = PaperDocument("S4", "Some", "", (PaperSection("check", "some", "Some", lambda _asked: units, compare),))
@@ -148,7 +149,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_adult_has_the_domains_of_table_3(shared: Path) -> None:
-    found = Findings(Extent(), {document.DOMAIN_SIZES: work.adult_domains()})
+    found = UnitResults(Extent(), {document.DOMAIN_SIZES: work.adult_domains()})
     assert all(cell.ok for cell in document.table_3(found).cells)
 
 
@@ -164,7 +165,7 @@ def test_a_known_run_on_adult(shared: Path) -> None:
 def test_figures_on_adult(shared: Path, tmp_path: Path) -> None:
     before, *models = document.figure_units("t1")
     results = dict.fromkeys(models, work.adult("t1", 2, 1, "em")) | {before: work.adult_tables("t1", 2, 1)}
-    compared = document.figure("t1", ("race", "sex"), Findings(Extent(), results))
+    compared = document.figure("t1", ("race", "sex"), UnitResults(Extent(), results))
     em = next(cell for cell in compared.cells if cell.column == "em")
     assert em.ours == pytest.approx(98, abs=2)
     assert compared.charts[0].draw().startswith("<svg")

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from noren.reproduce.frame import Chart, Comparison, Datum, Erratum, Extent, Findings, PaperDocument, PaperSection
+from noren.reproduce.frame import Chart, Comparison, Datum, Erratum, Extent, PaperDocument, PaperSection, UnitResults
 from noren.work.store import WorkUnit, cached_folder
 
 HOSTILE = "<script>alert('|')</script>"
@@ -61,7 +61,7 @@ def document(folder: Path, paper: float = 0.0) -> PaperDocument:
     def units(asked: Extent) -> list[WorkUnit]:
         return squares(folder)[: 2 if asked.quick else None]
 
-    def compare(found: Findings) -> Comparison:
+    def compare(found: UnitResults) -> Comparison:
         cells = [
             Datum(f"{unit.arguments[1]}²", paper=float(unit.arguments[1]) ** 2 + paper, exact=True, tolerance=0.0)
             if unit not in found
@@ -79,8 +79,8 @@ def document(folder: Path, paper: float = 0.0) -> PaperDocument:
     def sum_units(asked: Extent) -> list[WorkUnit]:
         return [WorkUnit(total, (str(folder),), needs=tuple(units(asked)))]
 
-    def compare_sum(found: Findings) -> Comparison:
-        (ours,) = found.of(sum_units(found.asked))
+    def compare_sum(found: UnitResults) -> Comparison:
+        (ours,) = found.of(sum_units(found.extent))
         return Comparison([Datum("Σ", "all", paper=55.0, ours=float(ours), spread=0.5, seeds=2, tolerance=60.0)])
 
     def nowhere(_asked: Extent) -> list[WorkUnit]:
@@ -95,7 +95,7 @@ def document(folder: Path, paper: float = 0.0) -> PaperDocument:
             PaperSection("figure", "2", "Their sum", sum_units, compare_sum),
             PaperSection("check", "people", "Needs Adult", nowhere, lambda _: Comparison([Datum("never", ours=1.0)])),
         ),
-        lambda: [Erratum("sign", "page 1", HOSTILE, "plus", "why", [Datum("x", "", 1.0, 2.0, exact=True, tolerance=0.0,
+        lambda: [Erratum("sign", HOSTILE, [Datum("x", "", 1.0, 2.0, exact=True, tolerance=0.0,
                                                                          erratum="sign")])],
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PLACES", "document", "get_documents"]
 
-PLACES = {
+DOCUMENT_MODULES = {
     "S0": "noren.reproduce.s0",
     "S1": "noren.reproduce.s1",
     "S2": "noren.reproduce.s2",
@@ -54,19 +54,19 @@ PLACES = {
 
 def document(name: str) -> PaperDocument:
     """Return the document ``name``; upper or lower case."""
-    place = {key.casefold(): place for key, place in PLACES.items()}.get(name.strip().casefold())
-    if place is None:
-        names = (*PLACES, "all")
+    module = {key.casefold(): path for key, path in DOCUMENT_MODULES.items()}.get(name.strip().casefold())
+    if module is None:
+        names = (*DOCUMENT_MODULES, "all")
         raise UnknownNameError(
             _("there is no document {name!r}{hint}; there are {names}").format(
-                name=name[:200], hint=suggestion(name, names), names=", ".join(names)
+                name=name[:200], group="noren reproduce", hint=suggestion(name, names), names=", ".join(names)
             )
         )
-    found: PaperDocument = importlib.import_module(place).DOCUMENT
-    return found
+    chosen: PaperDocument = importlib.import_module(module).DOCUMENT
+    return chosen
 
 
 def get_documents(names: str) -> list[PaperDocument]:
     """Return the documents that ``names`` means: ``S4``, ``S2,S4``, ``beyond`` or ``all``."""
-    wanted = PLACES if names.lower() == "all" else names.split(",")
-    return list({found.key: found for found in map(document, wanted)}.values())
+    wanted = DOCUMENT_MODULES if names.lower() == "all" else names.split(",")
+    return list({chosen.key: chosen for chosen in map(document, wanted)}.values())

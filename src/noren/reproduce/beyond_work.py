@@ -75,7 +75,7 @@ def _judged(release: Release) -> dict[str, Any]:
 # --- repeated releases -----------------------------------------------------------------------------------------------
 
 
-def kept_books(name: str, attack: str) -> dict[str, Any]:
+def ledger_year(name: str, attack: str) -> dict[str, Any]:
     """Return what attacks reach and what is certified after each month of a ledger without a budget.
 
     ``attack`` is S1 to S8, or one other. The figures are means over draws of the pseudonyms, as the ledger has them:
@@ -178,7 +178,9 @@ def held_out_histories(k: int, seed: int) -> dict[str, float]:
         HISTORIES, seed, **({"method": "pseudonymize"} if k == 1 else {"method": _BY_COUNT, "k": k})
     )
     guesses = unseen_item(pool, the_history(release.public), seed)
-    return _inferred(release, pool, attribute_result("", "item", guesses.right, guesses.asked, pool.member, pool.rare))
+    return _inferred(
+        release, pool, attribute_result("", "item", guesses.right, guesses.has_secret, pool.member, pool.rare)
+    )
 
 
 def held_out_people(rho: float, seed: int) -> dict[str, float]:
@@ -189,17 +191,17 @@ def held_out_people(rho: float, seed: int) -> dict[str, float]:
         raise TypeError(TABLE)
     guesses = vote(pool, release.public, release.statement, _GUESSED)
     return _inferred(
-        release, pool, attribute_result("", _GUESSED, guesses.right, guesses.asked, pool.member, pool.rare)
+        release, pool, attribute_result("", _GUESSED, guesses.right, guesses.has_secret, pool.member, pool.rare)
     )
 
 
-def _released(data: str, seed: int, **asked: Any) -> tuple[Release, PeoplePool]:
+def _released(data: str, seed: int, **method: Any) -> tuple[Release, PeoplePool]:
     members, controls = split(dataset(data), HOLD_OUT, seed)
-    return protect(members, seed=seed, audit=False, **asked), pool_of(members, controls, _TARGETS, seed)
+    return protect(members, seed=seed, audit=False, **method), pool_of(members, controls, _TARGETS, seed)
 
 
 def _inferred(release: Release, pool: PeoplePool, secret: Inferred) -> dict[str, float]:
     """Return the numbers of who is in the data, and of the secret guessed."""
     likelihoods = by_likelihood(pool, release.public, release.statement)
     members = membership_result("", likelihoods, pool.member, pool.rare)
-    return {name: said.value for one in (members, secret) for name, said in one.numbers.items()}
+    return {name: number.value for result in (members, secret) for name, number in result.numbers.items()}

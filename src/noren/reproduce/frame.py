@@ -1,4 +1,4 @@
-"""What a reproduction is made of: documents, parts, units of work, cells, errata."""
+"""Documents of a reproduction: their sections, units of work, cells and errata."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value = float | str | None
 
 @dataclass(frozen=True)
 class Extent:
-    """How much to run: ``quick`` leaves out cells, ``wanted_seeds`` takes the place of a part's own number of seeds."""
+    """How much to run: ``quick`` leaves out cells, ``wanted_seeds`` overrides a section's own number of seeds."""
 
     quick: bool = False
     wanted_seeds: int | None = None
@@ -31,12 +31,12 @@ class Extent:
         return range(1, (self.wanted_seeds or (quick if self.quick else full)) + 1)
 
 
-class Findings(dict[WorkUnit, Any]):
-    """The results of the units that were run, for a part to compare with the paper; and what was asked for."""
+class UnitResults(dict[WorkUnit, Any]):
+    """The results of the units that were run, and the extent of the run, for a section to compare with the paper."""
 
-    def __init__(self, asked: Extent, results: Mapping[WorkUnit, Any]):
+    def __init__(self, extent: Extent, results: Mapping[WorkUnit, Any]):
         super().__init__(results)
-        self.asked = asked
+        self.extent = extent
 
     def of(self, units: Sequence[WorkUnit]) -> list[Any]:
         """Return the results of those of ``units`` that were run."""
@@ -44,17 +44,17 @@ class Findings(dict[WorkUnit, Any]):
 
     def over_seeds(self, unit: Callable[..., WorkUnit], *arguments: Scalar, full: int) -> list[Any]:
         """Return the results of those seeds that were run, of units whose last argument is the seed."""
-        return self.of([unit(*arguments, seed) for seed in self.asked.seeds(full=full)])
+        return self.of([unit(*arguments, seed) for seed in self.extent.seeds(full=full)])
 
 
 @dataclass(frozen=True)
 class Datum:
-    """One number of the paper beside ours.
+    """A number of the paper and ours.
 
     Attributes
     ----------
     row, column
-        Where it stands; cells of one row are shown on one line. ``column`` may be empty.
+        Its place in the table; cells of one row are shown on one line. ``column`` may be empty.
     paper, ours
         The two values: numbers, or words. ``paper=None``: the paper has no such number; ``ours=None``: it was not run.
     spread, seeds
@@ -66,9 +66,9 @@ class Datum:
     aim
         ``equal``: ours should be the paper's. ``at-least``, ``at-most``: ours should not be worse.
     erratum
-        The key of the erratum that tells of a difference.
+        The key of the erratum that explains a difference.
     unexplained
-        Whether that erratum derives nothing: the difference is known, its cause is not.
+        Whether the cause of the difference is unknown.
     digits
         Decimals to show.
     """
@@ -88,7 +88,7 @@ class Datum:
     digits: int = 3
 
     @classmethod
-    def over(cls, row: str, column: str, values: Sequence[float], **said: Any) -> Datum:
+    def over(cls, row: str, column: str, values: Sequence[float], **fields: Any) -> Datum:
         """Return the cell of a random value: mean and spread over seeds; not run where there are no values.
 
         >>> cell = Datum.over("t1", "em", [90.0, 92.0], paper=91.5, tolerance=2)
@@ -96,20 +96,20 @@ class Datum:
         (91.0, 1.414, -0.5, True)
         """
         if not values:
-            return cls(row, column, **said)
+            return cls(row, column, **fields)
         spread = statistics.stdev(values) if len(values) > 1 else None
-        return cls(row, column, ours=statistics.fmean(values), spread=spread, seeds=len(values), **said)
+        return cls(row, column, ours=statistics.fmean(values), spread=spread, seeds=len(values), **fields)
 
     @classmethod
     def exactly(
-        cls, row: str, column: str = "", paper: Value = None, ours: Value = None, tolerance: float = 0, **said: Any
+        cls, row: str, column: str = "", paper: Value = None, ours: Value = None, tolerance: float = 0, **fields: Any
     ) -> Datum:
         """Return the cell of a number that has one right answer: the paper's and ours, as far apart as rounding goes.
 
         >>> Datum.exactly("7!", "", 5040, 5040).ok, Datum.exactly("ρ", "", 0.3, 0.302, tolerance=0.001).fails
         (True, True)
         """
-        return cls(row, column, paper, ours, exact=True, tolerance=tolerance, **said)
+        return cls(row, column, paper, ours, exact=True, tolerance=tolerance, **fields)
 
     @property
     def difference(self) -> float | None:
@@ -134,7 +134,7 @@ class Datum:
 
     @property
     def fails(self) -> bool:
-        """Whether the reproduction fails by this cell: an exact number that differs, and no erratum tells of it."""
+        """Whether the reproduction fails by this cell: an exact number that differs without an erratum."""
         return self.exact and self.ok is False and not self.erratum
 
     def as_dict(self) -> dict[str, Any]:
@@ -167,15 +167,24 @@ class Chart:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a part found: its cells, what they come to in sentences, its pictures."""
+    """The result of a section: its cells, remarks about them, and charts."""
 
     cells: Sequence[Datum] = ()
-    says: Sequence[str] = ()
+    remarks: Sequence[str] = ()
     charts: Sequence[Chart] = ()
 
 
+def join_labels(*labels: str) -> str:
+    """Return one label of several.
+
+    >>> join_labels("sharp bound", "survivors")
+    'sharp bound: survivors'
+    """
+    return ": ".join(labels)
+
+
 def unit_of(work: Callable[..., Any], *data: str) -> Callable[..., WorkUnit]:
-    """Return what makes a unit of arguments, for work that reads these data sets."""
+    """Return a function that makes a unit from arguments, for work that reads these data sets."""
     return lambda *arguments: WorkUnit(work, arguments, data)
 
 
@@ -189,8 +198,10 @@ class PaperSection:
         ``table``, ``figure`` or ``check``, and its number or word.
     title
         What it shows, marked with ``N_``.
+    detail
+        What tells it from other sections with the same title, in symbols that need no translation: ``S7``.
     work
-        The units of work that it needs, or what returns those for what is asked; none where its numbers need none.
+        The units of work that it needs, or a function that returns those for an extent.
     compare
         The cells, from the results of that work.
     """
@@ -199,74 +210,66 @@ class PaperSection:
     name: str
     title: str
     work: tuple[WorkUnit, ...] | Callable[[Extent], Sequence[WorkUnit]]
-    compare: Callable[[Findings], Comparison]
+    compare: Callable[[UnitResults], Comparison]
+    detail: str = ""
 
     @property
     def key(self) -> str:
         """``table-5``, ``figure-2``; the word alone for a check."""
         return self.name if self.kind == "check" else f"{self.kind}-{self.name}"
 
-    def units(self, asked: Extent) -> Sequence[WorkUnit]:
-        """Return the work for what is asked."""
-        return self.work if isinstance(self.work, tuple) else self.work(asked)
+    @property
+    def translated_title(self) -> str:
+        """The title with its detail, in the active language."""
+        return join_labels(*filter(None, (_(self.title), self.detail)))
+
+    def units(self, extent: Extent) -> Sequence[WorkUnit]:
+        """Return the work for an extent."""
+        return self.work if isinstance(self.work, tuple) else self.work(extent)
 
 
 @dataclass(frozen=True)
 class Erratum:
-    """What a document gets wrong, what it must be, and why; with the numbers that code recomputes.
+    """What a document prints, what it must be, and why; with the numbers that code recomputes.
 
-    ``derived`` is empty where that is not known: a number that we do not get, and cannot say why.
+    ``unexplained`` marks a number that we do not get without knowing why.
     """
 
     key: str
-    where: str
-    printed: str
-    derived: str
-    derivation: str
+    text: str
     cells: Sequence[Datum] = field(default_factory=tuple)
+    unexplained: bool = False
 
     @classmethod
     def of(cls, document: str, key: str, cells: Sequence[Datum] = (), **values: float) -> Erratum:
-        """Return an erratum whose texts and formulas are in a document's ``…_errata.toml``, with ``values`` put in."""
-        said = table_of(f"noren.reproduce.{document.lower()}_errata")[key]
-        texts = []
-        for name in ("where", "printed", "derived", "derivation"):
-            part = said.get(name, "")
-            text = part["formula"] if isinstance(part, dict) else _(part)
-            texts.append(text.format(**values) if values else text)
-        where, printed, derived, derivation = texts
-        return cls(key, where, printed, derived, derivation, cells)
-
-    @property
-    def unexplained(self) -> bool:
-        """Whether nothing is derived."""
-        return not self.derived
+        """Return an erratum of a document's ``…_errata.toml``, with ``values`` put into its text."""
+        entry = table_of(f"noren.reproduce.{document.lower()}_errata")[key]
+        text = _(entry["text"])
+        return cls(key, text.format(**values) if values else text, cells, entry.get("unexplained", False))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the erratum as plain data."""
         return {
             "key": self.key,
-            "where": self.where,
-            "printed": self.printed,
-            "derived": self.derived or None,
+            "text": self.text,
             "unexplained": self.unexplained,
-            "derivation": self.derivation,
             "cells": [cell.as_dict() for cell in self.cells],
         }
 
 
 @dataclass(frozen=True)
 class PaperDocument:
-    """One of the five documents: what it is called, its parts, its errata."""
+    """A paper to reproduce: its title, sections and errata."""
 
     key: str
     title: str
     citation: str
     parts: tuple[PaperSection, ...]
     errata: Callable[[], Iterable[Erratum]] = tuple
+    summary: str = ""
 
 
-# --- pictures: lines over categories or numbers, the paper's beside ours, in the house style --------------------------
+# --- line charts of the paper's numbers and ours ----------------------------------------------------------------------
 
 
 Look = Literal["paper", "ours", "better", "chance"]
@@ -297,9 +300,9 @@ def lines(
 
     Lines of one name have one look in every panel; at most one line for each :data:`Look` can be told apart.
     """
-    looks = {name: _LOOKS[look] for shown in panels.values() for name, _values, look in shown}
+    looks = {name: _LOOKS[look] for curves in panels.values() for name, _values, look in curves}
     numeric = not isinstance(across[0], str)
-    said = {"title": None, "orient": "top", "symbolSize": 70, "labelLimit": 400}
+    legend = {"title": None, "orient": "top", "symbolSize": 70, "labelLimit": 400}
     x = {
         "field": "across",
         "type": "quantitative" if numeric else "ordinal",
@@ -317,19 +320,19 @@ def lines(
             "field": "line",
             "type": "nominal",
             "scale": {"domain": list(looks), "range": [look[at] for look in looks.values()]},
-            "legend": said if at < 2 else None,
+            "legend": legend if at < 2 else None,
         }
         for at in range(3)
     )
     drawn = []
-    for panel, shown in panels.items():
+    for panel, curves in panels.items():
         rows = [
             {"across": at, "up": value, "line": name}
-            for name, values, _look in shown
+            for name, values, _look in curves
             for at, value in zip(across, values, strict=True)
         ]
         mark = {"type": "point", "filled": True, "size": 36, "opacity": 1}
-        words = f"{panel}: {up_title}" if panel else up_title  # an axis title would be longer than the axis
+        panel_title = f"{panel}: {up_title}" if panel else up_title  # an axis title would be longer than the axis
         drawn.append(
             {
                 "data": {"values": rows},
@@ -340,7 +343,7 @@ def lines(
                 ],
                 "width": width,
                 "height": height,
-                "title": {"text": words, "fontSize": 12, "fontWeight": "normal"},
+                "title": {"text": panel_title, "fontSize": 12, "fontWeight": "normal"},
             }
         )
     return Chart(title, lambda: picture({"concat": drawn, "columns": columns, "spacing": 24}))

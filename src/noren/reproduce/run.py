@@ -1,4 +1,4 @@
-"""Reproducing documents: choosing parts, running what is not kept yet, comparing."""
+"""Reproduction of documents: choose sections, run the work that is not cached, compare."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ from typing import Any
 
 from noren.engines.blocks import cores
 from noren.errors import FileError, UnknownNameError, suggestion
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.progress import Progress, silent
-from noren.reproduce.frame import Comparison, Datum, Erratum, Extent, Findings, PaperDocument, PaperSection
+from noren.reproduce.frame import Comparison, Datum, Erratum, Extent, PaperDocument, PaperSection, UnitResults
 from noren.version import __version__
 from noren.work.store import PieceStore, WorkUnit, data_digest, default_folder, pending_units
 from noren.work.workers import run_units
-
-_NOWHERE = {
-    "table": N_("there is no table {name} in {documents}; there are tables {names}"),
-    "figure": N_("there is no figure {name} in {documents}; there are figures {names}"),
-}
 
 
 @dataclass(frozen=True)
@@ -40,28 +35,24 @@ class DocumentChoice:
         return [p for p in document.parts if not self or p.name in by_number[p.kind] or p.key in self.parts]
 
     def check(self, documents: Sequence[PaperDocument]) -> None:
-        """Say which table, figure or part is nowhere in the documents, and which there are."""
-        for kind, wanted in (("table", self.tables), ("figure", self.figures)):
-            there = [(d.key, p.name) for d in documents for p in d.parts if p.kind == kind]
-            several = len(documents) > 1
-            names = ", ".join(f"{key}.{number}" if several else number for key, number in there) or "–"
-            for name in wanted:
-                if name not in [number for _key, number in there]:
-                    keys = ", ".join(d.key for d in documents)
-                    raise UnknownNameError(_(_NOWHERE[kind]).format(name=name[:200], documents=keys, names=names))
-        parts = [part.key for d in documents for part in d.parts]
-        for name in self.parts:
+        """Raise an error for a table, figure or part that is in none of the documents."""
+        tables, figures = (f"table-{name}" for name in self.tables), (f"figure-{name}" for name in self.figures)
+        parts = list(dict.fromkeys(part.key for document in documents for part in document.parts))
+        for name in (*tables, *figures, *self.parts):
             if name not in parts:
                 raise UnknownNameError(
-                    _("there is no part {name!r}{hint}; there are {names}").format(
-                        name=name[:200], hint=suggestion(name, parts), names=", ".join(dict.fromkeys(parts))
+                    _("there is no {name!r} in {group}{hint}; there are {names}").format(
+                        name=name[:200],
+                        group=", ".join(document.key for document in documents),
+                        hint=suggestion(name, parts),
+                        names=", ".join(parts),
                     )
                 )
 
 
 @dataclass(frozen=True)
 class PartResult:
-    """What came of a part; ``missing`` says why it could not be run."""
+    """The result of a section; ``missing`` says why it could not be run."""
 
     part: PaperSection
     comparison: Comparison
@@ -77,10 +68,10 @@ class PartResult:
         return {
             "key": self.part.key,
             "kind": self.part.kind,
-            "title": _(self.part.title),
+            "title": self.part.translated_title,
             "missing": self.missing or None,
             "left_out": len(self.left_out),
-            "says": list(self.comparison.says),
+            "remarks": list(self.comparison.remarks),
             "charts": [chart.title for chart in self.comparison.charts],
             "cells": [cell.as_dict() for cell in self.comparison.cells],
         }
@@ -88,7 +79,7 @@ class PartResult:
 
 @dataclass(frozen=True)
 class DocumentResult:
-    """What came of a document."""
+    """The result of a document."""
 
     document: PaperDocument
     parts: Sequence[PartResult]
@@ -133,12 +124,12 @@ class DocumentResult:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of everything that was asked for."""
+    """The result of all documents."""
 
-    asked: Extent
+    extent: Extent
     documents: Sequence[DocumentResult]
     computed: int
-    kept: int
+    cached: int
     version: str = __version__
 
     @cached_property
@@ -157,18 +148,18 @@ class Reproduction:
         """Return the report as plain data."""
         return {
             "noren": self.version,
-            "quick": self.asked.quick,
-            "seeds": self.asked.wanted_seeds,
+            "quick": self.extent.quick,
+            "seeds": self.extent.wanted_seeds,
             "ok": not self.failed,
             "counts": self.counts,
-            "units": {"computed": self.computed, "kept": self.kept},
+            "units": {"computed": self.computed, "cached": self.cached},
             "documents": [document.as_dict() for document in self.documents],
         }
 
 
 def reproduce(
     documents: Sequence[PaperDocument],
-    asked: Extent | None = None,
+    extent: Extent | None = None,
     choice: DocumentChoice | None = None,
     *,
     folder: Path | None = None,
@@ -176,22 +167,22 @@ def reproduce(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Reproduction:
-    """Run the parts that are chosen and return what came of them.
+    """Run the chosen sections and compare them with the papers.
 
     Parameters
     ----------
     folder
-        Where finished work is kept; the user's cache where left out.
+        Where finished work is cached; by default the user's cache folder.
     fresh
-        Whether to compute again what is kept.
+        Whether to compute cached work again.
     workers
-        How many processes; as many as there are cores where left out. The results are the same.
+        How many processes; by default one per core. The results are the same.
     """
-    asked, choice = asked or Extent(), choice or DocumentChoice()
+    extent, choice = extent or Extent(), choice or DocumentChoice()
     choice.check(documents)
     store = PieceStore(folder or default_folder())
     chosen = [(document, choice.of(document)) for document in documents]
-    needed = {part: list(part.units(asked)) for _document, parts in chosen for part in parts}
+    needed = {part: list(part.units(extent)) for _document, parts in chosen for part in parts}
     missing = dict.fromkeys(needed, "")
     for part, units in needed.items():
         try:
@@ -202,15 +193,16 @@ def reproduce(
     runnable = [unit for part, units in needed.items() if not missing[part] for unit in units]
     done: dict[WorkUnit, Any] = {}
     left = pending_units(runnable, store, done, fresh=fresh)
-    kept = len(done)
+    cached = len(done)
     for count, unit in enumerate(run_units(left, done, store, workers or cores()), start=1):
         progress(count / len(left), unit.name)
-    found = Findings(asked, done)
-    results = []
+    unit_results = UnitResults(extent, done)
+    document_results = []
     for document, parts in chosen:
         compared = [
-            PartResult(part, Comparison() if missing[part] else part.compare(found), missing[part]) for part in parts
+            PartResult(part, Comparison() if missing[part] else part.compare(unit_results), missing[part])
+            for part in parts
         ]
         if compared:
-            results.append(DocumentResult(document, compared, tuple(document.errata()) if not choice else ()))
-    return Reproduction(asked, results, computed=len(left), kept=kept)
+            document_results.append(DocumentResult(document, compared, tuple(document.errata()) if not choice else ()))
+    return Reproduction(extent, document_results, computed=len(left), cached=cached)

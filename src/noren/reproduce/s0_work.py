@@ -128,10 +128,10 @@ class CupEntry:
 
     kind: str
     recipe: str
-    alone: int = 0
+    unprotected: int = 0
 
 
-ENTRIES: dict[str, CupEntry] = {team: CupEntry(**said) for team, said in _TABLES["entries"].items()}
+ENTRIES: dict[str, CupEntry] = {team: CupEntry(**fields) for team, fields in _TABLES["entries"].items()}
 """The 13 teams. Three have the best pairs, as three had in 2018; what was *based on triples* S0 does not say."""
 
 
@@ -140,7 +140,7 @@ def _release(team: str) -> Release:
     """Return the release that a team hands in."""
     entry = ENTRIES[team]
     release = Release.load(cached_folder(make_release, entry.recipe, data=(DATA,)))
-    return left_alone(customers_of(DATA), release, entry.alone) if entry.alone else release
+    return leave_unprotected(customers_of(DATA), release, entry.unprotected) if entry.unprotected else release
 
 
 def make_release(folder: Path, recipe: str) -> None:
@@ -149,7 +149,7 @@ def make_release(folder: Path, recipe: str) -> None:
     methods.create(method, **parameters).protect(customers_of(DATA), seed=SEED).write_into(folder)
 
 
-def left_alone(original: History, release: Release, count: int) -> Release:
+def leave_unprotected(original: History, release: Release, count: int) -> Release:
     """Return a release in which at least so many customers have their rows as they were, under their pseudonyms.
 
     Whole classes are given up, those first that lose most, so nobody else is left without company.
@@ -172,8 +172,8 @@ def left_alone(original: History, release: Release, count: int) -> Release:
         .agg(pl.col("loss").mean(), pl.len().alias("members"))
         .sort("loss", "class", descending=[True, False])
     )
-    given_up = classes.filter(pl.col("members").cum_sum().shift(1, fill_value=0) < count)["class"]
-    theirs = known.filter(pl.col("class").is_in(given_up.implode())).select("customer", name="pseudonym")
+    opened = classes.filter(pl.col("members").cum_sum().shift(1, fill_value=0) < count)["class"]
+    theirs = known.filter(pl.col("class").is_in(opened.implode())).select("customer", name="pseudonym")
     names = lost.join(theirs, on="customer", how="left", maintain_order="left")["name"]
     texts = original.texts().with_columns(names.alias(original.schema.role(Role.CUSTOMER).name))
     plain = [pl.when(names.is_null()).then(pl.col(c)).otherwise(texts[c]) for c in original.schema.names]
@@ -189,7 +189,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class FoundClasses:
+class ClassMembers:
     """Pseudonyms class by class, the smallest and surest classes first, with the customers found behind each class.
 
     Attributes
@@ -210,14 +210,14 @@ class FoundClasses:
     start: Whole
 
 
-def found_classes(original: History, public: History) -> FoundClasses:
+def class_members(original: History, public: History) -> ClassMembers:
     """Find who is behind each class of equal public histories; a class with an unknown member is left out."""
     named = Consistency().attack(original, public, seed=0).pairs
     rows = (
         history_classes(public)
         .with_columns(size=pl.len().over("class"))
         .join(named, on="pseudonym", how="inner")
-        .with_columns(sure=pl.col("score").min().over("class"), found=pl.len().over("class"))
+        .with_columns(sure=pl.col("score").min().over("class"), candidates=pl.len().over("class"))
         .filter(pl.col("found") == pl.col("size"))
         .sort("size", "sure", "class", "pseudonym", descending=[False, True, False, False])
     )
@@ -225,7 +225,7 @@ def found_classes(original: History, public: History) -> FoundClasses:
     first = np.flatnonzero(np.diff(rows["class"].cast(pl.Int64).to_numpy(), prepend=-1))
     start = np.repeat(first, size[first])
     of_size = np.searchsorted(size, size)  # the first row of this size
-    return FoundClasses(
+    return ClassMembers(
         rows["pseudonym"],
         rows["customer"],
         size,
@@ -235,22 +235,24 @@ def found_classes(original: History, public: History) -> FoundClasses:
     )
 
 
-def draw_lots(found: FoundClasses, plan: AttackPlan, draws: np.random.Generator) -> pl.DataFrame:
+def random_guess(classes: ClassMembers, plan: AttackPlan, draws: np.random.Generator) -> pl.DataFrame:
     """Return a guess by a plan: so many members of so many classes of each size, who is who drawn by lot.
 
     A sure plan gives every pseudonym of a class one customer of it.
     """
-    order = np.lexsort((draws.random(len(found.size)), found.start))
-    given = order[found.start] if plan.sure else order
-    named = np.zeros(len(found.size), dtype=np.bool_)
+    order = np.lexsort((draws.random(len(classes.size)), classes.start))
+    assigned = order[classes.start] if plan.sure else order
+    named = np.zeros(len(classes.size), dtype=np.bool_)
     used: dict[int, int] = {}
-    for size, members, classes in sorted(plan.depths, reverse=True):
+    for size, members, count in sorted(plan.depths, reverse=True):
         first = used.get(size, 0)
-        turn = (found.number >= first) & (found.number < first + classes)
-        named |= (found.size == size) & turn & (found.place < members)
-        used[size] = first + classes
+        turn = (classes.number >= first) & (classes.number < first + count)
+        named |= (classes.size == size) & turn & (classes.place < members)
+        used[size] = first + count
     rows = np.flatnonzero(named)
-    return pl.DataFrame({"pseudonym": found.pseudonym.gather(rows), "customer": found.customer.gather(given[rows])})
+    return pl.DataFrame(
+        {"pseudonym": classes.pseudonym.gather(rows), "customer": classes.customer.gather(assigned[rows])}
+    )
 
 
 # --- The final of 2018 played again, as units of work: what is handed in, and what each attacker finds ----------------
@@ -306,13 +308,13 @@ def registered(team: str, attack: str, seed: int, _made: Any) -> dict[str, Any]:
 
 def played(team: str, bound: Bound, seed: int, entry: Any) -> list[int]:
     """Return how many attackers were effective against a team, cup by cup, each drawing lots by the best plan."""
-    release, found = _release(team), _found(team)
-    said = entry["plans"][bound]
-    plan = AttackPlan(**said | {"depths": tuple(map(tuple, said["depths"]))})
+    release, classes = _release(team), _class_members(team)
+    plan_fields = entry["plans"][bound]
+    plan = AttackPlan(**plan_fields | {"depths": tuple(map(tuple, plan_fields["depths"]))})
     draws = np.random.Generator(np.random.Philox([seed, list(ENTRIES).index(team), BOUNDS.index(bound)]))
     counts = []
     for _cup in range(CUPS):
-        guesses = {str(i): Guess("lots", draw_lots(found, plan, draws)) for i in range(OTHERS)}
+        guesses = {str(i): Guess("lots", random_guess(classes, plan, draws)) for i in range(OTHERS)}
         score = _effective(bound).measure(Evidence(customers_of(DATA), release, guesses))
         counts.append(len(score.notes["effective"]))
     return counts
@@ -325,5 +327,5 @@ def _effective(bound: Bound) -> Any:
 
 
 @cache
-def _found(team: str) -> FoundClasses:
-    return found_classes(customers_of(DATA), the_history(_release(team).public))
+def _class_members(team: str) -> ClassMembers:
+    return class_members(customers_of(DATA), the_history(_release(team).public))

@@ -1,4 +1,4 @@
-"""S1's examples and its table beside ours."""
+"""Reproduction of S1: its examples and its table."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from noren.reproduce.frame import (
     Datum,
     Erratum,
     Extent,
-    Findings,
     Line,
     PaperDocument,
     PaperSection,
+    UnitResults,
+    join_labels,
     lines,
     unit_of,
 )
@@ -20,72 +21,75 @@ from noren.tables import Texts, table_of
 from noren.work.store import WorkUnit
 
 say = Texts(__name__)
-_SAID = table_of("noren.reproduce.s1_printed")
-CUSTOMERS: int = _SAID["customers"]
-ITEMS: int = _SAID["items"]
-KINDS: int = _SAID["kinds"]
-COUNTED: dict[str, int] = _SAID["counted"]
-GAINS: tuple[float, float] = _SAID["gains"]
-TABLE: dict[int, tuple[float, float, float, float, float]] = {int(k): row for k, row in _SAID["table"].items()}
+_PRINTED = table_of("noren.reproduce.s1_printed")
+CUSTOMERS: int = _PRINTED["customers"]
+ITEMS: int = _PRINTED["items"]
+KINDS: int = _PRINTED["kinds"]
+COUNTED: dict[str, int] = _PRINTED["counted"]
+GAINS: tuple[float, float] = _PRINTED["gains"]
+TABLE: dict[int, tuple[float, float, float, float, float]] = {int(k): row for k, row in _PRINTED["table"].items()}
 """By k: U of items, U of categories, 1/k, and the two sums."""
-SPREADS: dict[str, float] = _SAID["spreads"]
-SUMS: dict[str, float] = _SAID["sums"]
-CATEGORIES: dict[str, str] = _SAID["categories"]
+SPREADS: dict[str, float] = _PRINTED["spreads"]
+SUMS: dict[str, float] = _PRINTED["sums"]
+CATEGORIES: dict[str, str] = _PRINTED["categories"]
 
 
-# --- What S1 works out on its pages: three histories made alike, the error of three rows, its list of categories ------
+# --- Worked examples: three generalised histories, the error of three rows, the list of categories --------------------
 
 
 HALF_UP = 0.0005
 """How far a number of three decimals may be from the one it was rounded from."""
 PRICES = (2.0, 2.09)
-"""What the second and third row are sold for: as printed, and as the sum was worked out."""
+"""Prices of the second and third row: as printed, and as used in the sum."""
 
-ROWS: dict[str, dict[str, str]] = _SAID["rows"]
-"""What becomes of each row of the examples."""
+ROWS: dict[str, dict[str, str]] = _PRINTED["rows"]
+"""Each row of the examples after generalisation."""
 
 EXAMPLES = WorkUnit(work.examples, (";".join(f"{item}={category}" for item, category in CATEGORIES.items()),))
 ERRORS = tuple(WorkUnit(work.errors, (price,)) for price in PRICES)
 LISTED = WorkUnit(work.categories, data=(work.DATA, work.NAMES))
 
 
-# --- three histories made alike --------------------------------------------------------------------------------------
+# --- three generalised histories -------------------------------------------------------------------------------------
 
 
-def made_alike(found: Findings) -> Comparison:
+def generalised_rows(results: UnitResults) -> Comparison:
     """Compare every row of the examples, text for text."""
-    ours = found[EXAMPLES]
+    ours = results[EXAMPLES]
+    pages = {"introduction": _("introduction"), "example": "①–③", "categories": _("categories")}
     cells = [
-        Datum(say(f"alike.{name}", row=whose), paper=printed, ours=said, exact=True)
+        Datum(f"{pages[name]}: {customer}", paper=printed, ours=row, exact=True)
         for name, rows in ROWS.items()
-        for (whose, printed), said in zip(rows.items(), ours[name], strict=True)
+        for (customer, printed), row in zip(rows.items(), ours[name], strict=True)
     ]
-    return Comparison(cells, [_("A year is added to S1's dates, and items stand in order; * is deleted.")])
+    return Comparison(cells, [say("dates")])
 
 
 # --- the error of three rows -----------------------------------------------------------------------------------------
 
 
-def rows_error(found: Findings) -> Comparison:
-    """Compare the error of three rows, with the prices as printed and with those the sum was made with."""
-    printed, meant = (found[unit] for unit in ERRORS)
+def rows_error(results: UnitResults) -> Comparison:
+    """Compare the error of three rows, with the prices as printed and with those used in the sum."""
+    printed, meant = (results[unit] for unit in ERRORS)
     explained = {"date": "date", "price": "price", "all": "date", "U": "date"}
     cells = []
-    for part, said in SUMS.items():
-        row = "U" if part == "U" else say(f"sums.{part}")
+    labels = {"item": _("item"), "date": _("date"), "price": _("price"), "quantity": _("quantity"), "all": _("all")}
+    for part, paper in SUMS.items():
+        row = "U" if part == "U" else join_labels(labels[part], _("sum"))
         tolerance = 0.005 if part in ("date", "all", "U") else HALF_UP
-        for column, ours in ((_("prices 2.09"), meant), (_("prices 2.00, as printed"), printed)):
+        for price, ours in ((PRICES[1], meant), (PRICES[0], printed)):
+            column = f"{labels['price']} {price:.2f}"
             erratum = "price" if ours is printed and part in ("all", "U") else explained.get(part, "")
-            cells.append(Datum.exactly(row, column, said, ours[part], tolerance=tolerance, erratum=erratum))
+            cells.append(Datum.exactly(row, column, paper, ours[part], tolerance=tolerance, erratum=erratum))
     spreads = {"date": (2 / 3) ** 0.5, "price": 0.41 * 2**0.5 / 3, "quantity": 26 * 2**0.5 / 3}
     cells += [
         Datum.exactly(
-            _("standard deviation, {column}").format(column=column),
-            paper=said,
+            join_labels(labels[column], _("standard deviation")),
+            paper=paper,
             ours=spreads[column],
             tolerance=0.005 if column == "quantity" else HALF_UP,
         )
-        for column, said in SPREADS.items()
+        for column, paper in SPREADS.items()
     ]
     cells.append(Datum.exactly(_("a set of three items"), paper=round(2 / 3, 3), ours=1 - 1 / 3, tolerance=HALF_UP))
     return Comparison(cells)
@@ -94,17 +98,17 @@ def rows_error(found: Findings) -> Comparison:
 # --- the list of categories ------------------------------------------------------------------------------------------
 
 
-def listed(found: Findings) -> Comparison:
-    """Compare how many items and categories there are; ours are made of the items' names by a program."""
-    ours = found[LISTED]
+def listed(results: UnitResults) -> Comparison:
+    """Compare the numbers of items and categories; ours are derived from the names of items by a program."""
+    ours = results[LISTED]
     gains = [items - categories for items, categories, *_rest in TABLE.values()]
-    share = max(COUNTED.values()) / ITEMS
+    share, gain = max(COUNTED.values()) / ITEMS, _("gain by categories")
     return Comparison(
         [
             Datum.exactly(_("items"), "", ITEMS, ours["items"], digits=0, erratum="items", unexplained=True),
             Datum(_("share of the largest category"), paper=share, ours=ours["largest"] / ours["items"], tolerance=0.1),
-            Datum.exactly(_("least gain by categories"), "", GAINS[0], min(gains), aim="at-least"),
-            Datum.exactly(_("largest gain by categories"), "", GAINS[1], max(gains), aim="at-most"),
+            Datum.exactly(join_labels(gain, _("smallest")), "", GAINS[0], min(gains), aim="at-least"),
+            Datum.exactly(join_labels(gain, _("largest")), "", GAINS[1], max(gains), aim="at-most"),
         ],
         [say("listed", listed=len(COUNTED), kinds=KINDS, items=sum(COUNTED.values()))],
     )
@@ -115,77 +119,78 @@ def listed(found: Findings) -> Comparison:
 
 KS = tuple(TABLE)
 QUICK = (2, 6, 20)
-"""The k for which categories and suppressed cells are run where there is little time."""
+"""The k for which categories and suppressed cells are run by ``--quick``."""
 SEARCHED = (2, 3, 4, 6, 10)
-"""The k for which the best groups are searched; only for 2 are they soon found, and proved best."""
+"""The k for which the best groups are searched; only for 2 is the search short and the result proved optimal."""
 NEAR = 0.015
-"""How far U may be from S1's where items are in other categories than S1's own."""
+"""How far U may be from S1's with other categories than S1's own."""
 
 
 deleted_unit = unit_of(work.deleting_the_rest, work.DATA)
 
 
-def unit(k: int, words: work.Words) -> WorkUnit:
+def unit(k: int, column: work.ItemColumn) -> WorkUnit:
     """Return the work for one U of the table."""
-    if words == "items":
-        return WorkUnit(work.leaving_the_rest, (k, words), data=(work.DATA,))
-    return WorkUnit(work.leaving_the_rest, (k, words), data=(work.DATA, work.NAMES), needs=(LISTED,))
+    if column == "items":
+        return WorkUnit(work.leaving_the_rest, (k, column), data=(work.DATA,))
+    return WorkUnit(work.leaving_the_rest, (k, column), data=(work.DATA, work.NAMES), needs=(LISTED,))
 
 
-def table_units(asked: Extent) -> list[WorkUnit]:
+def table_units(extent: Extent) -> list[WorkUnit]:
     """Return the work for the table: U of items for all k, quick leaves out most of the categories."""
     of_items = [*(unit(k, "items") for k in KS), *(deleted_unit(k) for k in KS if CUSTOMERS % k)]
-    return [*of_items, LISTED, *(unit(k, "categories") for k in (QUICK if asked.quick else KS))]
+    return [*of_items, LISTED, *(unit(k, "categories") for k in (QUICK if extent.quick else KS))]
 
 
-def table(found: Findings) -> Comparison:
-    """Set U and U + 1/k beside the paper's: of items exactly, of categories as near as other categories come."""
+def table(results: UnitResults) -> Comparison:
+    """Compare U and U + 1/k: of items exactly, of categories approximately, since the categories differ."""
     cells, sums = [], {}
+    of_items, of_categories = join_labels(_("items"), "U"), join_labels(_("categories"), "U")
     for k, (items, categories, safety, with_items, with_categories) in TABLE.items():
         row = f"k = {k}"
-        raw, sorted_ = found.get(unit(k, "items")), found.get(unit(k, "categories"))
+        raw, sorted_ = results.get(unit(k, "items")), results.get(unit(k, "categories"))
         both = [None if u is None else u + 1 / k for u in (raw, sorted_)]
         left, erratum = CUSTOMERS % k, "sum" if k == 20 else ""
         note = _("customers left over: {left}").format(left=left) if left else ""
-        cells.append(Datum.exactly(row, _("U of items"), items, raw, tolerance=HALF_UP, note=note))
+        cells.append(Datum.exactly(row, of_items, items, raw, tolerance=HALF_UP, note=note))
         if left:
-            without = found.get(deleted_unit(k))
-            cells.append(Datum.exactly(row, _("U of items, rest deleted"), items, without, tolerance=HALF_UP))
+            without = results.get(deleted_unit(k))
+            column = join_labels(of_items, _("customers left over deleted"))
+            cells.append(Datum.exactly(row, column, items, without, tolerance=HALF_UP))
         cells += [
-            Datum(row, _("U of categories"), categories, sorted_, tolerance=NEAR),
+            Datum(row, of_categories, categories, sorted_, tolerance=NEAR),
             Datum.exactly(row, "1/k", safety, 1 / k, tolerance=HALF_UP),
-            Datum.exactly(row, _("items, sum"), with_items, both[0], tolerance=HALF_UP, erratum=erratum),
-            Datum(row, _("categories, sum"), with_categories, both[1], tolerance=NEAR),
+            Datum.exactly(row, f"{of_items} + 1/k", with_items, both[0], tolerance=HALF_UP, erratum=erratum),
+            Datum(row, f"{of_categories} + 1/k", with_categories, both[1], tolerance=NEAR),
         ]
         if raw is not None:
             sums[k] = raw + 1 / k
-    says = [say("left_over"), say("own_categories")]
     if len(sums) == len(KS):
         best = min(sums, key=lambda k: sums[k])
-        cells.append(Datum.exactly(_("best k"), _("items, sum"), 6, best, digits=0))
-    return Comparison(cells, says)
+        cells.append(Datum.exactly(_("best k"), f"{of_items} + 1/k", 6, best, digits=0))
+    return Comparison(cells, [say("left_over")])
 
 
-def figure(found: Findings) -> Comparison:
+def figure(results: UnitResults) -> Comparison:
     """Draw U and U + 1/k over k."""
-    titles: dict[tuple[int, work.Words, int], str] = {  # by the paper's column, what is counted, and how often 1/k is
-        (0, "items", 0): _("items: U"),
-        (1, "categories", 0): _("categories: U"),
-        (3, "items", 1): _("items: U + 1/k"),
-        (4, "categories", 1): _("categories: U + 1/k"),
+    titles: dict[tuple[int, work.ItemColumn, int], str] = {  # by the paper's column, what is counted, and 1/k added
+        (0, "items", 0): join_labels(_("items"), "U"),
+        (1, "categories", 0): join_labels(_("categories"), "U"),
+        (3, "items", 1): join_labels(_("items"), "U + 1/k"),
+        (4, "categories", 1): join_labels(_("categories"), "U + 1/k"),
     }
     panels: dict[str, list[Line]] = {}
-    for (at, words, add), title in titles.items():
-        ours = [None if (u := found.get(unit(k, words))) is None else round(u + add / k, 4) for k in KS]
-        panels[title] = [(_("paper"), [said[at] for said in TABLE.values()], "paper"), (_("ours"), ours, "ours")]
-    title, less = _("U, and its sum with 1/k, over k"), _("less is better")
+    for (at, column, add), title in titles.items():
+        ours = [None if (u := results.get(unit(k, column))) is None else round(u + add / k, 4) for k in KS]
+        panels[title] = [(_("paper"), [row[at] for row in TABLE.values()], "paper"), (_("ours"), ours, "ours")]
+    title, direction = _("U, 1/k and their sum"), _("lower is better")
     return Comparison(
-        says=[_("U grows with k and 1/k falls; their sum is least at k = 6, with categories and without.")],
-        charts=[lines(title, KS, panels, across_title="k", up_title=less, up=(0.3, 0.9), columns=2, width=300)],
+        remarks=[say("minimum")],
+        charts=[lines(title, KS, panels, across_title="k", up_title=direction, up=(0.3, 0.9), columns=2, width=300)],
     )
 
 
-# --- past the table --------------------------------------------------------------------------------------------------
+# --- beyond the table ------------------------------------------------------------------------------------------------
 
 
 count_unit = unit_of(work.by_count, work.DATA)
@@ -196,23 +201,23 @@ def best_unit(k: int) -> WorkUnit:
     return WorkUnit(work.best_groups, (k, "normal" if k == 2 else "quick"), data=(work.DATA,))
 
 
-def beyond_units(asked: Extent) -> list[WorkUnit]:
-    """Return the work past the table; quick searches the best groups of two alone."""
-    ks = QUICK if asked.quick else KS
-    searched = SEARCHED[:1] if asked.quick else SEARCHED
+def beyond_units(extent: Extent) -> list[WorkUnit]:
+    """Return the work beyond the table; quick searches only the best groups of two."""
+    ks = QUICK if extent.quick else KS
+    searched = SEARCHED[:1] if extent.quick else SEARCHED
     return [*(count_unit(k, suppress) for k in ks for suppress in (False, True)), *map(best_unit, searched)]
 
 
-def beyond(found: Findings) -> Comparison:
-    """Set S1's U of categories beside what is lower at the same k, or keeps k where S1 does not, with items kept."""
+def beyond(results: UnitResults) -> Comparison:
+    """Compare S1's U with groups that keep k for everyone, with suppressed cells, and with the best groups."""
     cells = []
     for k, (items, categories, *_rest) in TABLE.items():
         row = f"k = {k}"
-        joined, suppressed = (found.get(count_unit(k, suppress)) for suppress in (False, True))
-        best = found.get(best_unit(k))
-        bound = "" if best is None or not best["optimal"] else _("the best groups of {k}").format(k=k)
+        joined, suppressed = (results.get(count_unit(k, suppress)) for suppress in (False, True))
+        best = results.get(best_unit(k))
+        bound = "" if best is None or not best["optimal"] else _("proved optimal")
         cells += [
-            Datum(row, _("k kept for all"), items, joined, tolerance=0.002),
+            Datum(row, _("k for everyone"), items, joined, tolerance=0.002),
             Datum(row, _("cells suppressed"), categories, suppressed, tolerance=HALF_UP, aim="at-most"),
         ]
         if k in SEARCHED:
@@ -221,25 +226,27 @@ def beyond(found: Findings) -> Comparison:
                 Datum(row, "generalize", categories, u, tolerance=HALF_UP, aim="at-most", note=bound),
                 Datum(row, _("lower bound"), ours=None if best is None else best["lower_bound"]),
             ]
-    return Comparison(cells, [say("all_in_groups"), say("suppressed")])
+    return Comparison(cells, [say("all_in_groups")])
 
 
-# --- What S1 gets wrong, with what follows from its own numbers -------------------------------------------------------
+# --- Errata, recomputed from S1's own numbers -------------------------------------------------------------------------
 
 
 def errata() -> list[Erratum]:
     """Return the errata."""
     first, dates, prices = 2 / (2 / 3) ** 0.5, 3 / (2 / 3) ** 0.5, 0.21 / (0.41 * 2**0.5 / 3)
     date = Datum.exactly("(2+1+0)/0.816", "", 3.76, dates, tolerance=0.005, digits=2, erratum="date")
-    price = Datum.exactly(_("prices, sum"), "", 0.155, prices, tolerance=HALF_UP, erratum="price")
-    ceiling = Datum.exactly(
-        _("the first date's error"), "", 1.0, first, tolerance=0.0, aim="at-most", digits=2, erratum="ceiling"
-    )
+    price = Datum.exactly(join_labels(_("price"), _("sum")), "", 0.155, prices, tolerance=HALF_UP, erratum="price")
+    ceiling = Datum.exactly("2/0.816", "", 1.0, first, tolerance=0.0, aim="at-most", digits=2, erratum="ceiling")
     sums = []
-    for k, (items, _categories, safety, said, _other) in TABLE.items():
+    for k, (items, _categories, safety, printed, _other) in TABLE.items():
         erratum = "sum" if k == 20 else ""
         row, ours = f"k = {k}", items + safety
-        sums.append(Datum.exactly(row, _("items, sum"), said, ours, tolerance=2 * HALF_UP, erratum=erratum))
+        sums.append(
+            Datum.exactly(
+                row, join_labels(_("items"), "U + 1/k"), printed, ours, tolerance=2 * HALF_UP, erratum=erratum
+            )
+        )
     return [
         Erratum.of("S1", "date", [date], dates=dates),
         Erratum.of("S1", "price", [price], prices=prices),
@@ -255,12 +262,13 @@ DOCUMENT = PaperDocument(
     key="S1",
     title=N_("k-anonymising purchase histories, with product categories"),
     citation="Nakamura. Slides of the Kikuchi laboratory on the data of PWS Cup 2018 (in Japanese).",
+    summary=table_of(__name__)["summary"],
     parts=(
-        PaperSection("check", "alike", N_("Histories made alike, row by row"), (EXAMPLES,), made_alike),
+        PaperSection("check", "alike", N_("Generalised histories, row by row"), (EXAMPLES,), generalised_rows),
         PaperSection("check", "error", N_("The error of three rows"), ERRORS, rows_error),
         PaperSection("check", "categories", N_("Items and categories"), (LISTED,), listed),
-        PaperSection("table", "1", N_("U, 1/k and their sum, for k = 2 to 20"), table_units, table),
-        PaperSection("figure", "1", N_("U and its sum with 1/k"), table_units, figure),
+        PaperSection("table", "1", N_("U, 1/k and their sum"), table_units, table),
+        PaperSection("figure", "1", N_("U, 1/k and their sum"), table_units, figure),
         PaperSection("check", "beyond", N_("The same k with a lower U"), beyond_units, beyond),
     ),
     errata=errata,

@@ -21,13 +21,13 @@ from noren.measures.utility.cell_error import CellError
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import pseudonymous
-from noren.methods.shared_values import in_words, share_values
+from noren.methods.shared_values import measured_values, share_values
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of
 from noren.tables import table_of
 from noren.work.store import cached_folder
 
-Words = Literal["items", "categories"]
+ItemColumn = Literal["items", "categories"]
 
 DATA = "pwscup2018-preliminary"
 NAMES = "online-retail"
@@ -47,12 +47,12 @@ def examples(sorted_into: str) -> dict[str, list[str]]:
     pairs = (pair.partition("=") for pair in sorted_into.split(";"))
     sorts = {item: category for item, _equals, category in pairs}
     pages = table_of(__name__)
-    told = {name: _said(pages[name], None) for name in ("introduction", "example")}
+    rows = {name: _generalised(pages[name], None) for name in ("introduction", "example")}
     with tempfile.TemporaryDirectory() as folder:
         items = _history(pages["example"])[Role.ITEM].unique().to_list()
         others = {item: sorts.get(item, "other") for item in items}
         path = write_categories(Categories(others, {c: c for c in others.values()}), Path(folder) / "categories.csv")
-        return told | {"categories": _said(pages["example"], path)}
+        return rows | {"categories": _generalised(pages["example"], path)}
 
 
 def _history(text: str) -> History:
@@ -63,17 +63,17 @@ def _history(text: str) -> History:
     return History.of(columns | numbers_of, schema)
 
 
-def _said(text: str, sorts: Path | None) -> list[str]:
+def _generalised(text: str, categories: Path | None) -> list[str]:
     """Return what each row says after three are made alike, without the pseudonym."""
-    release = GeneralizeByCount(k=3, categories=sorts).protect(_history(text), seed=SEED)
+    release = GeneralizeByCount(k=3, categories=categories).protect(_history(text), seed=SEED)
     return [line.partition(",")[2] for line in release.aligned().lines()]
 
 
 def errors(price: float) -> dict[str, float]:
     """Return the sums of the errors of S1's three rows, the second and third sold for ``price``, and U."""
     original = _history("1 2010/12/1 84879 1.69 32\n1 2010/12/2 22745 2.1 6\n1 2010/12/3 22748 2.1 6")
-    told = f"1 2010/12/3 10000 1.68 31\n1 2010/12/3 20000 {price} 5\n1 2010/12/3 30000 {price} 5"
-    release = Release.of_aligned(original, _history(told), Statement("by hand"), seed=SEED)
+    released = f"1 2010/12/3 10000 1.68 31\n1 2010/12/3 20000 {price} 5\n1 2010/12/3 30000 {price} 5"
+    release = Release.of_aligned(original, _history(released), Statement("by hand"), seed=SEED)
     score = CellError().measure(Evidence(original, release))
     sums = {part: 3 * value for part, value in score.parts.items()}
     return sums | {"all": sum(sums.values()), "U": score.value}
@@ -82,40 +82,41 @@ def errors(price: float) -> dict[str, float]:
 # --- the table -------------------------------------------------------------------------------------------------------
 
 
-def leaving_the_rest(k: int, words: Words, *_made: object) -> float:
+def leaving_the_rest(k: int, column: ItemColumn, *_made: object) -> float:
     """Return U where the customers that are left over after the last whole group of k stay as they are.
 
     With categories it runs after :func:`categories`, which makes them once for all.
     """
     original = customers_of(DATA)
     codes, _names = people(original[Role.CUSTOMER])
-    return _made_alike(original, _laid(original, codes, left_alone(np.bincount(codes), k)), words)
+    return _error_of_rows(original, _row_groups(original, codes, groups_by_count(np.bincount(codes), k)), column)
 
 
 def deleting_the_rest(k: int) -> float:
     """Return U of items where the customers that are left over after the last whole group of k are deleted."""
     original = customers_of(DATA)
     codes, _names = people(original[Role.CUSTOMER])
-    group = left_alone(np.bincount(codes), k)
-    row = np.where((np.bincount(group) == k)[group[codes]], _laid(original, codes, group), DELETED)
-    return _made_alike(original, row, "items")
+    group = groups_by_count(np.bincount(codes), k)
+    row = np.where((np.bincount(group) == k)[group[codes]], _row_groups(original, codes, group), DELETED)
+    return _error_of_rows(original, row, "items")
 
 
-def _laid(original: History, codes: Whole, group: Whole) -> Whole:
+def _row_groups(original: History, codes: Whole, group: Whole) -> Whole:
     """Return the generalised row that each row is part of, sorted as S1 does."""
     sorted_by = [c for role in (Role.PRICE, Role.QUANTITY) for c in original.schema.with_role(role)]
     return rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by])
 
 
-def _made_alike(original: History, row: Whole, words: Words) -> float:
-    said, meaning = in_words(original, _category_file() if words == "categories" else None)
+def _error_of_rows(original: History, row: Whole, column: ItemColumn) -> float:
+    """Return U of a release that generalises the rows of each group together."""
+    named, meaning = measured_values(original, _category_file() if column == "categories" else None)
     names = pseudonymous(original[Role.CUSTOMER], SEED)
-    aligned, notes = share_values(original, said, row, names, suppress_cells=False)
+    aligned, notes = share_values(original, named, row, names, suppress_cells=False)
     statement = Statement("generalize-by-count", notes=meaning | notes)
     return _error(Release.of_aligned(original, aligned, statement, seed=SEED))
 
 
-def left_alone(counts: Whole, k: int) -> Whole:
+def groups_by_count(counts: Whole, k: int) -> Whole:
     """Return the group of each customer: neighbours by row count, k to a group, and whoever is left over for himself.
 
     >>> left_alone(np.array([2, 9, 5, 9, 1]), 2).tolist()

@@ -55,10 +55,10 @@ def example() -> dict[str, Any]:
     }
     release = PseudoRecords(clusters=1).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
     names = dict(release.secret.pseudonyms.select("pseudonym", "customer").iter_rows())
-    shown = release.public.frame.group_by("customer").agg("item").iter_rows()
+    by_pseudonym = release.public.frame.group_by("customer").agg("item").iter_rows()
     return {
         "added": release.inserted_rows,
-        "items": {names[pseudonym]: ", ".join(sorted(set(items))) for pseudonym, items in shown},
+        "items": {names[pseudonym]: ", ".join(sorted(set(items))) for pseudonym, items in by_pseudonym},
     }
 
 
@@ -88,7 +88,7 @@ RELEASES: Mapping[str, list[dict[str, Any]]] = table_of(__name__)["releases"]
 """What stands in for the contest's submissions; dates, prices and quantities are moved far in all of them."""
 
 
-def found(name: str, seed: int) -> dict[str, float]:
+def attack_rates(name: str, seed: int) -> dict[str, float]:
     """Return the share of customers that each attack finds in a release; times of day and invoices are not shown."""
     original = customers_of(DATA)
     release = without_times(Chain(steps=[*RELEASES[name], _WIDE]).protect(original, seed=seed))

@@ -14,10 +14,11 @@ from noren.reproduce.frame import (
     Datum,
     Erratum,
     Extent,
-    Findings,
     Line,
     PaperDocument,
     PaperSection,
+    UnitResults,
+    join_labels,
     lines,
     unit_of,
 )
@@ -33,7 +34,7 @@ TABLE_1: dict[str, tuple[float, float, float, float]] = table_of("noren.reproduc
 
 
 SEEDS = 3
-TELLING = 0.01
+MIN_MM = 0.01
 """EMM/MM tells something from this MM on; below, it is a quotient of a few hits."""
 ROUNDED = 0.0005
 
@@ -42,10 +43,10 @@ _matched, _linked = unit_of(work.matched, work.DATA), unit_of(work.linked, work.
 """The work of S1 to S8 and of linkage on one release."""
 
 
-def units(asked: Extent) -> list[WorkUnit]:
+def units(extent: Extent) -> list[WorkUnit]:
     """Return the work for everything in S3; quick runs one seed."""
     return [
-        unit(name, seed) for unit in (_matched, _linked) for name in work.RELEASES for seed in asked.seeds(full=SEEDS)
+        unit(name, seed) for unit in (_matched, _linked) for name in work.RELEASES for seed in extent.seeds(full=SEEDS)
     ]
 
 
@@ -58,44 +59,45 @@ def ratio_room(mm: float, emm: float) -> float:
     return (emm + ROUNDED) / (mm - ROUNDED) - emm / mm + ROUNDED
 
 
-def table_1(found: Findings) -> Comparison:
+def table_1(results: UnitResults) -> Comparison:
     """Show UM, MM and EMM of our releases below the teams', whose releases are not public."""
     cells = []
     for team, (um, mm, emm, ratio) in TABLE_1.items():
-        cells += [Datum(team, column, said) for column, said in (("UM", um), ("MM", mm), ("EMM", emm))]
+        cells += [Datum(team, column, paper) for column, paper in (("UM", um), ("MM", mm), ("EMM", emm))]
         room = ratio_room(mm, emm)
-        cells.append(Datum.exactly(team, "EMM/MM", ratio, emm / mm, tolerance=room, note=_("from EMM and MM")))
+        cells.append(Datum.exactly(team, "EMM/MM", ratio, emm / mm, tolerance=room))
     worse, rising, pairs = 0, [], []
     for name in work.RELEASES:
-        runs = found.over_seeds(_matched, name, full=SEEDS)
+        runs = results.over_seeds(_matched, name, full=SEEDS)
         largest = {kind: [max(run[kind].values()) for run in runs] for kind in ("um", "mm", "emm")}
         both = list(zip(largest["emm"], largest["mm"], strict=True))
         means = {attack: fmean(run["emm"][attack] for run in runs) for attack in runs[0]["emm"]} if runs else {}
         best = max(means, key=lambda attack: means[attack]) if any(means.values()) else ""
-        note = _("best in the mean: {attack}").format(attack=best.upper()) if best else ""
-        followed = [run["emm"]["linkage"] for run in found.over_seeds(_linked, name, full=SEEDS)]
+        note = join_labels(_("best in the mean: {attack}"), best.upper()) if best else ""
+        followed = [run["emm"]["linkage"] for run in results.over_seeds(_linked, name, full=SEEDS)]
         cells += [
             *(Datum.over(name, kind.upper(), values) for kind, values in largest.items()),
             Datum.over(name, "EMM/MM", [e / m for e, m in both if m], note=note),
-            Datum.over(name, _("EMM, linkage"), followed),
+            Datum.over(name, "EMM, linkage", followed),
         ]
         worse += sum(e < m for e, m in both)
-        rising += [e / m for e, m in both if m >= TELLING]
+        rising += [e / m for e, m in both if m >= MIN_MM]
         pairs += list(zip(largest["emm"], followed, strict=False))
     cells.append(Datum.exactly(_("releases with EMM below MM"), "EMM", 0, worse if rising else None, digits=0))
-    says = [say("teams")]
+    remarks = [say("teams")]
     if rising:
         in_s3 = max(ratio for *_rest, ratio in TABLE_1.values())
-        says.append(say("rising", least=TELLING, count=len(rising), most=max(rising), told=in_s3))
+        remarks.append(say("rising", least=MIN_MM, count=len(rising), most=max(rising), printed=in_s3))
     if pairs:
-        says += [say("linkage", ahead=sum(b >= a for a, b in pairs), count=len(pairs)), say("flattered")]
-    return Comparison(cells, says)
+        remarks.append(say("linkage", ahead=sum(b >= a for a, b in pairs), count=len(pairs)))
+    return Comparison(cells, remarks)
 
 
 # --- S3's figures 2 to 4: what is found after every month, by S1 to S6, by S7 and by S8 -------------------------------
 
 
 ATTACKS = {2: work.BY_KEY, 3: ("s7",), 4: ("s8",)}
+ATTACK_NAMES = {2: "S1–S6", 3: "S7", 4: "S8"}
 
 
 def _curve(runs: Sequence[Any], attacks: Sequence[str]) -> list[float]:
@@ -104,32 +106,31 @@ def _curve(runs: Sequence[Any], attacks: Sequence[str]) -> list[float]:
     return [fmean(values) for values in zip(*by_run, strict=True)]
 
 
-def figure(number: int, found: Findings) -> Comparison:
+def figure(number: int, results: UnitResults) -> Comparison:
     """Draw one of the figures 2 to 4; S3 prints no numbers in them."""
-    title = {2: _("largest of S1 to S6"), 3: "S7", 4: "S8"}[number]
+    attack, after = ATTACK_NAMES[number], _("largest of S1 to S6")
     cells, over = [], []
     panels: dict[str, list[Line]] = {}
     for name in work.RELEASES:
-        runs = found.over_seeds(_matched, name, full=SEEDS)
+        runs = results.over_seeds(_matched, name, full=SEEDS)
         curve, by_key = _curve(runs, ATTACKS[number]), _curve(runs, work.BY_KEY)
-        followed = _curve(found.over_seeds(_linked, name, full=SEEDS), ("linkage",))
+        followed = _curve(results.over_seeds(_linked, name, full=SEEDS), ("linkage",))
         if curve:
             over.append(max(curve) > max(by_key))
         until = curve.index(max(curve)) + 1 if curve else None
         cells += [
-            Datum(name, _("after the first month"), ours=curve[0] if curve else None),
-            Datum(name, _("after the last"), ours=curve[-1] if curve else None),
+            Datum(name, after.format(number=1), ours=curve[0] if curve else None),
+            Datum(name, after.format(number=12), ours=curve[-1] if curve else None),
             Datum(name, _("largest"), ours=max(curve, default=None)),
             Datum(name, _("months until the largest"), ours=until, digits=0),
         ]
-        panels[name] = [(title, [round(at, 4) for at in curve], "ours")] if curve else []
+        panels[name] = [(attack, [round(at, 4) for at in curve], "ours")] if curve else []
         panels[name] += [("linkage", [round(at, 4) for at in followed], "better")] if followed else []
-    says = [_("S3 shows curves of ten teams and prints no numbers; these are ours.")]
+    remarks = [say("S3 shows curves of ten teams and prints no numbers; these are ours.")]
     if number > 2 and over:
-        words = _("{attack} is above the largest of S1 to S6 in {over} of {count} releases; in S3 in most of them.")
-        says.append(words.format(attack=title, over=sum(over), count=len(over)))
+        remarks.append(say("above", attack=attack, over=sum(over), count=len(over)))
     chart = lines(
-        _("MM after every month, {attack}").format(attack=title),
+        join_labels(_("MM after every month, {attack}"), attack),
         [float(month) for month in range(1, 13)],
         panels,
         across_title=_("months"),
@@ -139,7 +140,7 @@ def figure(number: int, found: Findings) -> Comparison:
         width=300,
         height=110,
     )
-    return Comparison(cells, says, [chart])
+    return Comparison(cells, remarks, [chart])
 
 
 # --- What S3 gets wrong, with what follows from its own table ---------------------------------------------------------
@@ -158,11 +159,15 @@ DOCUMENT = PaperDocument(
     citation="Tran, Sakamoto, Matsunaga (2018). An evaluation method for re-identification risks of anonymously "
     "processed information provided multiple times: from a consideration and an analysis of privacy metrics in "
     "PWSCUP 2017 (in Japanese).",
+    summary=table_of(__name__)["summary"],
     parts=(
         PaperSection("table", "1", N_("UM, MM and EMM of the best of S1 to S8"), units, table_1),
-        PaperSection("figure", "2", N_("Found after every month by S1 to S6"), units, partial(figure, 2)),
-        PaperSection("figure", "3", N_("Found after every month by mean price, S7"), units, partial(figure, 3)),
-        PaperSection("figure", "4", N_("Found after every month by number of records, S8"), units, partial(figure, 4)),
+        *(
+            PaperSection(
+                "figure", str(number), N_("Found after every month by S1 to S6"), units, partial(figure, number), name
+            )
+            for number, name in ATTACK_NAMES.items()
+        ),
     ),
     errata=errata,
 )

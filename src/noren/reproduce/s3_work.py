@@ -36,7 +36,7 @@ def linked(name: str, seed: int) -> dict[str, Any]:
 def _judged(name: str, seed: int, names: Sequence[str]) -> dict[str, Any]:
     original, steps = customers_of(DATA), [*RELEASES[name], {"method": "monthly-pseudonyms"}]
     release = without_times(Chain(steps=steps).protect(original, seed=seed))
-    guesses = {one: attacks.create(one).attack(original, the_history(release.public), seed=1) for one in names}
+    guesses = {attack: attacks.create(attack).attack(original, the_history(release.public), seed=1) for attack in names}
     evidence = Evidence(original, release, guesses)
     worst = ExtendedMonthMatching().measure(evidence)
     return {

@@ -47,7 +47,7 @@ SIZES = (4, 12)
 def adult_domains() -> dict[str, int]:
     """Return how many values each of the nine attributes may take, as the schema says, ages in classes of five."""
     data = dataset("adult")
-    names = tuple(dict.fromkeys(name for some in ATTRIBUTES.values() for name in some))
+    names = tuple(dict.fromkeys(name for table in ATTRIBUTES.values() for name in table))
     plan = Retention(attributes=names, rho=0.0, classes=(AGES,)).plan(data.schema, len(data))
     return {attribute.column.name: attribute.size for attribute in plan.attributes}
 
@@ -55,11 +55,11 @@ def adult_domains() -> dict[str, int]:
 def adult(table: str, k: int, seed: int, model: Model) -> dict[str, Any]:
     """Return the L1 precision in per cent of the perturbed table and of what a model makes of it; and its table."""
     plan, x, y = _perturbed(table, k, seed)
-    found, _weights = estimated(y, list(plan.rhos), model, np.random.default_rng(seed))
+    estimate, _weights = estimated(y, list(plan.rhos), model, np.random.default_rng(seed))
     return {
         "perturbed": 100 * precision(x, y),
-        "reconstructed": 100 * precision(x, found),
-        "table": np.round(found, 2).tolist(),
+        "reconstructed": 100 * precision(x, estimate),
+        "table": np.round(estimate, 2).tolist(),
     }
 
 
@@ -93,8 +93,8 @@ def synthetic(rows: int, pattern: str, k: int, seed: int, model: Model) -> dict[
         for c, m, rho in zip(codes, SIZES, rhos, strict=True)
     ]
     x, y = _tabulated(*codes), _tabulated(*seen)
-    found, _weights = estimated(y, rhos, model, np.random.default_rng(seed))
-    return {"perturbed": 100 * precision(x, y), "reconstructed": 100 * precision(x, found)}
+    estimate, _weights = estimated(y, rhos, model, np.random.default_rng(seed))
+    return {"perturbed": 100 * precision(x, y), "reconstructed": 100 * precision(x, estimate)}
 
 
 def _tabulated(blood: Whole, month: Whole) -> Real:

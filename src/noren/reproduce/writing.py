@@ -1,4 +1,4 @@
-"""A reproduction as text and as files: tables of cells; a page, Markdown, JSON and pictures."""
+"""Output of a reproduction: tables of cells; a page, Markdown, JSON and pictures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from noren.data.formats.files import FolderKind, json_signature, writing_folder
 from noren.drawing.base import page_styles, template
-from noren.i18n import _, active_language, ngettext
+from noren.i18n import _, active_language
 from noren.reproduce.frame import Datum, Value
 from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Reproduction
@@ -33,43 +33,43 @@ class PageGrid:
     noted: bool
 
 
-def value(said: Value, digits: int) -> str:
-    """Return a value for a person.
+def value(number: Value, digits: int) -> str:
+    """Format a value for display.
 
     >>> value(0.35, 3), value(1234.0, 0), value("safe", 2), value(None, 2)
     ('0.350', '1,234', 'safe', '–')
     """
-    if said is None:
+    if number is None:
         return UNRUN
-    return said if isinstance(said, str) else f"{said:,.{digits}f}"
+    return number if isinstance(number, str) else f"{number:,.{digits}f}"
 
 
 def grid(cells: Sequence[Datum]) -> PageGrid:
-    """Return the cells as a table, a line for each row: paper, ours, difference, for each column of the paper's."""
-    words = {"paper": _("paper"), "ours": _("ours"), "difference": _("difference")}
+    """Return the cells as a table, one line per row: paper, ours and difference for each column of the paper."""
+    labels = {"paper": _("paper"), "ours": _("ours"), "difference": _("difference")}
     columns = list(dict.fromkeys(cell.column for cell in cells))
     rows: dict[str, dict[str, Datum]] = {}
     for cell in cells:
         rows.setdefault(cell.row, {})[cell.column] = cell
     headings = [("", "")]
     printed = {cell.column for cell in cells if cell.paper is not None}  # a paper that prints nothing has no column
-    asked = {column: ("paper", "ours", "difference") if column in printed else ("ours",) for column in columns}
+    shown_fields = {column: ("paper", "ours", "difference") if column in printed else ("ours",) for column in columns}
     for column in columns:
-        headings += [(column, words[name]) for name in asked[column]]
+        headings += [(column, labels[name]) for name in shown_fields[column]]
     notes = {}
-    for row, inside in rows.items():
-        errata = [_("erratum {key}").format(key=c.erratum) for c in inside.values() if c.erratum and c.ok is False]
-        notes[row] = "; ".join(dict.fromkeys((*(c.note for c in inside.values() if c.note), *errata)))
+    for row, in_row in rows.items():
+        errata = [_("erratum {key}").format(key=c.erratum) for c in in_row.values() if c.erratum and c.ok is False]
+        notes[row] = "; ".join(dict.fromkeys((*(c.note for c in in_row.values() if c.note), *errata)))
     noted = any(notes.values())
     lines = []
-    for row, inside in rows.items():
-        texts = [text for column in columns for text in _texts(inside.get(column), asked[column])]
+    for row, in_row in rows.items():
+        texts = [text for column in columns for text in _texts(in_row.get(column), shown_fields[column])]
         lines.append((row, *texts, *((notes[row],) if noted else ())))
     return PageGrid((*headings, *((("", _("note")),) if noted else ())), tuple(lines), noted)
 
 
 def long_grid(cells: Sequence[Datum]) -> PageGrid:
-    """Return the cells as a table, a line for each of them: for where there is no room for a wide one.
+    """Return the cells as a table, one line per cell, for narrow output.
 
     >>> long_grid([Datum("t1", "em", 91.1, 90.7, digits=1)]).rows
     (('t1, em', '91.1', '90.7', '-0.4'),)
@@ -78,60 +78,60 @@ def long_grid(cells: Sequence[Datum]) -> PageGrid:
 
 
 def _texts(cell: Datum | None, fields: Sequence[str]) -> list[str]:
-    """Return some of paper, ours and difference, with what a mark says of it."""
+    """Return some of paper, ours and difference; the difference with its mark."""
     if cell is None:
         return [""] * len(fields)
     # the paper's silence is no gap of ours
-    said = {
+    texts = {
         "paper": "" if cell.paper is None else value(cell.paper, cell.digits),
         "ours": value(cell.ours, cell.digits),
     }
     if cell.spread is not None:
-        said["ours"] += f" ± {cell.spread:.{cell.digits}f}"
+        texts["ours"] += f" ± {cell.spread:.{cell.digits}f}"
     away = ""
     if cell.difference is not None:
         away = f"{cell.difference:+,.{cell.digits}f}"
         if float(away.replace(",", "")) == 0:
             away = f"{0:.{cell.digits}f}"
-    told = (UNEXPLAINED if cell.unexplained else DERIVED) if cell.erratum else DIFFERS
-    mark = {None: "", True: EQUAL, False: told}[cell.ok]
-    said["difference"] = f"{away} {mark}".strip()
-    return [said[name] for name in fields]
+    differs = (UNEXPLAINED if cell.unexplained else DERIVED) if cell.erratum else DIFFERS
+    mark = {None: "", True: EQUAL, False: differs}[cell.ok]
+    texts["difference"] = f"{away} {mark}".strip()
+    return [texts[name] for name in fields]
 
 
-def before_table(result: PartResult) -> list[str]:
-    """Return what is said of a part: why it is missing, what it came to, what was not run."""
+def remarks_of(result: PartResult) -> list[str]:
+    """Return the remarks about a section: why it is missing, its findings, what was not run."""
     if result.missing:
         return [_("Not run: {why}").format(why=result.missing)]
-    said = list(result.comparison.says)
+    remarks = list(result.comparison.remarks)
     if result.left_out:
-        words = _("{count} of {cells} numbers were not run (–).")
-        said.append(words.format(count=len(result.left_out), cells=len(result.comparison.cells)))
-    return said
+        text = _("{count} of {cells} numbers were not run (–).")
+        remarks.append(text.format(count=len(result.left_out), cells=len(result.comparison.cells)))
+    return remarks
 
 
 def headline(report: Reproduction) -> str:
-    """Return what everything came to, in a sentence."""
+    """Return the outcome of the reproduction in a sentence."""
     counts = report.counts
     equal, exact = counts["exact_equal"], counts["exact_run"]
     held, claims = counts["claims_held"] - equal, counts["claims"] - exact
-    said = []
+    outcomes = []
     if report.failed:
-        words = _("{count} exact numbers differ from the paper, and no erratum tells of it")
-        said.append(words.format(count=len(report.failed)))
+        text = _("exact numbers that differ from the paper without an erratum: {count}")
+        outcomes.append(text.format(count=len(report.failed)))
     elif exact and equal == exact:
-        said.append(_("all {exact} exact numbers are the paper's").format(exact=exact))
+        outcomes.append(_("all {exact} exact numbers match the paper").format(exact=exact))
     elif exact:
         open_ = counts["exact_unexplained"]
-        words = _("{equal} of {exact} exact numbers are the paper's, errata derive {derived}, {open} are unexplained")
-        said.append(words.format(equal=equal, exact=exact, derived=exact - equal - open_, open=open_))
+        text = _("{equal} of {exact} exact numbers match the paper, errata explain {derived}, {open} are unexplained")
+        outcomes.append(text.format(equal=equal, exact=exact, derived=exact - equal - open_, open=open_))
     if claims:
-        said.append(_("{held} of {claims} claims about random numbers hold").format(held=held, claims=claims))
-    sentence = "; ".join(said) or _("nothing was compared")
+        outcomes.append(_("{held} of {claims} claims about random numbers hold").format(held=held, claims=claims))
+    sentence = "; ".join(outcomes) or _("nothing was compared")
     return sentence[:1].upper() + sentence[1:]
 
 
-def markdown_table(shown: PageGrid) -> str:
+def markdown_table(table: PageGrid) -> str:
     """Return a table in Markdown, numbers to the right.
 
     >>> print(markdown_table(PageGrid((("", ""), ("em", "ours")), (("a", "1"),), noted=False)))
@@ -139,10 +139,10 @@ def markdown_table(shown: PageGrid) -> str:
     |---|---:|
     | a | 1 |
     """
-    last = len(shown.headings) - 1
-    rule = ["---", *("---" if shown.noted and i == last else "---:" for i in range(1, last + 1))]
-    headings = [f"{column}: {whose}" if column else whose for column, whose in shown.headings]
-    first, *lines = (" | ".join(text.replace("|", "\\|") for text in row) for row in (headings, *shown.rows))
+    last = len(table.headings) - 1
+    rule = ["---", *("---" if table.noted and i == last else "---:" for i in range(1, last + 1))]
+    headings = [f"{column}: {whose}" if column else whose for column, whose in table.headings]
+    first, *lines = (" | ".join(text.replace("|", "\\|") for text in row) for row in (headings, *table.rows))
     return "\n".join([f"| {first} |", "|" + "|".join(rule) + "|", *(f"| {line} |" for line in lines)])
 
 
@@ -201,20 +201,20 @@ def _picture_name(document: str, part: str, number: int) -> str:
 
 def markdown(result: DocumentResult, measured: str) -> str:
     """Return a document as Markdown."""
-    key = result.document.key
-    blocks = [f"# {key}: {_(result.document.title)}", result.document.citation, _legend()]
+    document, key = result.document, result.document.key
+    blocks = [f"# {key}: {_(document.title)}", document.citation, _(document.summary), _legend()]
     for part in result.parts:
-        blocks += [f"## {part_title(part)}", *before_table(part)]
+        blocks += [f"## {part_title(part)}", *remarks_of(part)]
         for number, chart in enumerate(part.comparison.charts, start=1):
             blocks.append(f"![{chart.title}]({_picture_name(key, part.part.key, number)})")
         if part.comparison.cells:
             blocks.append(markdown_table(grid(part.comparison.cells)))
+    unexplained = _("unexplained")
     if result.errata:
-        blocks.append(f"## {_('Errata')}")
+        blocks.append("## " + _("Errata"))
     for erratum in result.errata:
-        known = _("unexplained") if erratum.unexplained else f"{_('it must be')}: {erratum.derived}"
-        said = f"- {_('printed')}: {erratum.printed}\n- {known}"
-        blocks += [f"### {erratum.where} ({erratum.key})", said, erratum.derivation]
+        mark = f" ({unexplained})" if erratum.unexplained else ""
+        blocks += [f"### {erratum.key}{mark}", erratum.text]
         if erratum.cells:
             blocks.append(markdown_table(grid(erratum.cells)))
     blocks.append(_("Run on {measured}.").format(measured=measured))
@@ -222,15 +222,15 @@ def markdown(result: DocumentResult, measured: str) -> str:
 
 
 def overview(report: Reproduction, measured: str) -> str:
-    """Return what came of each document as Markdown: how many numbers are the paper's, and every one that is not."""
+    """Return the outcome of each document as Markdown: how many numbers match the paper, and all that do not."""
     heads = (
         _("document"),
         _("exact numbers"),
-        _("the paper's"),
-        _("derived by an erratum"),
+        _("match the paper"),
+        _("explained by an erratum"),
         _("unexplained"),
         _("random claims"),
-        _("that hold"),
+        _("claims that hold"),
         _("not run"),
     )
     lines, differing = [], []
@@ -246,41 +246,27 @@ def overview(report: Reproduction, measured: str) -> str:
             kind = ("unexplained" if cell.unexplained else "derived") if cell.erratum else "random"
             differing.append((kind, replace(cell, row=f"{key}, {part}: {cell.row}")))
     blocks = [
-        f"# {_('The papers, reproduced')}",
+        "# " + _("The papers, reproduced"),
         f"**{headline(report)}.**",
         markdown_table(PageGrid(tuple(("", head) for head in heads), tuple(lines), noted=False)),
         _legend(),
-        f"## {_('Every number that is not the paper’s')}",
+        "## " + _("Numbers that differ from the paper"),
     ]
-    words = {"derived": _("An erratum derives what it must be"), "unexplained": _("Nobody has explained it")}
-    words["random"] = _("A claim about a random number does not hold")
-    told = [
-        unexplained
-        for result in report.documents
-        for _key, unexplained in {(cell.erratum, cell.unexplained) for _part, cell in result.differing if cell.erratum}
-    ]
-    for kind, title in words.items():
+    titles = {"derived": _("explained by an erratum"), "unexplained": _("unexplained"), "random": _("random claims")}
+    for kind, title in titles.items():
         cells = [cell for of, cell in differing if of == kind]
-        if not cells:
-            continue
-        blocks.append(f"### {title}")
-        if kind != "random":
-            count = told.count(kind == "unexplained")
-            # one erratum may show in several numbers
-            in_numbers = ngettext("{count} number", "{count} numbers", len(cells)).format(count=len(cells))
-            errata = ngettext("{lines}, of {count} erratum.", "{lines}, of {count} errata.", count)
-            blocks.append(errata.format(lines=in_numbers, count=count))
-        blocks.append(markdown_table(long_grid(cells)))
+        if cells:
+            blocks += [f"### {title[:1].upper()}{title[1:]}", markdown_table(long_grid(cells))]
     if not differing:
-        blocks.append(_("There is none."))
+        blocks.append(_("none"))
     blocks.append(_("Run on {measured}.").format(measured=measured))
     return "\n\n".join(blocks) + "\n"
 
 
 def part_title(part: PartResult) -> str:
-    """Return what a part is called: ``Table 5. L1 precision …``."""
+    """Return the title of a section: ``Table 5. L1 precision …``."""
     kinds = {"table": _("Table {number}"), "figure": _("Figure {number}")}
-    title = _(part.part.title)
+    title = part.part.translated_title
     if part.part.kind not in kinds:
         return title
     return f"{kinds[part.part.kind].format(number=part.part.name)}. {title}"
@@ -288,8 +274,7 @@ def part_title(part: PartResult) -> str:
 
 def _legend() -> str:
     return _(
-        "✓ within what is claimed, ✗ not, † differs and an erratum derives what it must be, "
-        "‡ differs and nobody has explained it, – not run. "
+        "✓ within the claim, ✗ outside, † explained by an erratum, ‡ unexplained, – not run. "
         "A random number is a mean ± standard deviation over seeds."
     )
 
@@ -307,7 +292,7 @@ def page(report: Reproduction, measured: str, pictures: Pictures | None = None) 
             {
                 "anchor": f"{key}-{part.part.key}",
                 "title": part_title(part),
-                "says": before_table(part),
+                "remarks": remarks_of(part),
                 "table": _table(part.comparison.cells),
                 "long": len(part.comparison.cells) > 60,
                 "charts": [
@@ -325,20 +310,19 @@ def page(report: Reproduction, measured: str, pictures: Pictures | None = None) 
             {"anchor": f"{key}-erratum-{erratum.key}", "erratum": erratum, "table": _table(erratum.cells)}
             for erratum in result.errata
         ]
-        said = {"title": _(result.document.title), "citation": result.document.citation}
-        documents.append({"key": key, "parts": parts, "errata": errata, **said})
+        title, summary = _(result.document.title), _(result.document.summary)
+        about = {"key": key, "title": title, "citation": result.document.citation, "summary": summary}
+        documents.append({**about, "parts": parts, "errata": errata})
     return template("noren.reproduce", "reproduce.html.jinja").render(
         language=active_language(),
         headline=headline(report),
-        words={
+        labels={
             "title": _("The papers, reproduced"),
             "legend": _legend(),
             "contents": _("Contents"),
             "errata": _("Errata"),
-            "printed": _("printed"),
-            "derived": _("it must be"),
             "unexplained": _("unexplained"),
-            "quick": _("This was a quick run: fewer seeds, and some numbers left out.") if report.asked.quick else "",
+            "quick": _("This was a quick run with fewer seeds and numbers.") if report.extent.quick else "",
             "measured": _("Run on {measured}.").format(measured=measured),
         },
         documents=documents,
@@ -347,17 +331,17 @@ def page(report: Reproduction, measured: str, pictures: Pictures | None = None) 
 
 
 def _table(cells: Sequence[Datum]) -> dict[str, Any] | None:
-    """Return what the page shows of cells; nothing where there are none."""
+    """Return the template values of a table of cells; none without cells."""
     if not cells:
         return None
-    shown = grid(cells)
-    last = len(shown.headings) - 1
-    figures = ["" if i == 0 or (shown.noted and i == last) else "figure" for i in range(last + 1)]
-    groups = [(name, len(list(inside))) for name, inside in groupby(shown.headings[1:], key=lambda pair: pair[0])]
+    table = grid(cells)
+    last = len(table.headings) - 1
+    figures = ["" if i == 0 or (table.noted and i == last) else "figure" for i in range(last + 1)]
+    groups = [(name, len(list(inside))) for name, inside in groupby(table.headings[1:], key=lambda pair: pair[0])]
     return {
-        "headings": shown.headings,
+        "headings": table.headings,
         "groups": groups,
         "grouped": any(name for name, _span in groups),
-        "rows": shown.rows,
+        "rows": table.rows,
         "classes": figures,
     }
