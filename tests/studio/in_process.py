@@ -152,7 +152,7 @@ def do_jobs_here(jobs: JobRunner) -> None:
 
 def _watch(jobs: JobRunner, job: Job, folder: Path, claim: Claim) -> tuple[int, Line]:
     told: Line = {}
-    worker: Any = _Worker(claim, jobs._hearing(job, told))
+    worker: Any = _Worker(claim, jobs._line_handler(job, told))
     with jobs._lock:
         if claim.gone.is_set() or not jobs._is_ours(job):
             return _KILLED, told

@@ -75,7 +75,7 @@ def test_compare_says_what_explore_says(client: Program) -> None:
     study = explored("partner")
     assert study.computed == 0  # the studio did all of it
     assert [state["finding"], *state["answer"]] == study.answer
-    assert state["rule"] == rule_text(study.asked.rule, study.choices)
+    assert state["rule"] == rule_text(study.request.rule, study.choices)
     taken = [one.label for one in study.settings if one.recommended]
     assert {run["label"] for run in state["runs"] if run["mark"] == "taken"} == set(taken)
     page = html.unescape(client.get(f"/projects/{project}/compare").text)

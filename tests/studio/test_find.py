@@ -114,7 +114,7 @@ def test_too_few_people_are_told_and_change_nothing(waiting: Quiet, customers: i
     project = shop(waiting, customers)
     answer = waiting.client.post(f"/projects/{project}/find", data={"rule": "partner", "csrf": waiting.csrf})
     assert answer.status_code == 422
-    assert f"about {customers} people, and this rule asks that 5 are alike" in html.unescape(answer.text)
+    assert f"describe {customers} people, and this rule requires classes of 5; use" in html.unescape(answer.text)
     assert waiting.studio.store.jobs(project, kind="run") == []
     assert "disabled" in waiting.client.get(f"/projects/{project}/protect").text
 

@@ -70,7 +70,7 @@ def test_every_parameter_has_one_control_and_no_file_has_any(name: str) -> None:
     method = every_method[name]
     made = controls(method, fresh(method, COLUMNS), COLUMNS)
     assert {c.field for c in made} == set(method.model_fields) - set(path_fields(method))
-    assert all(c.label and c.help for c in made)
+    assert all(c.label for c in made)
     assert not any("--" in c.help for c in made)
 
 

@@ -85,7 +85,7 @@ def test_an_audit_that_was_killed_is_in_the_facts(tmp_path: Path) -> None:
     told = {"failed": [failure], "audited": False, "facts": verdict.facts.model_dump(mode="json")}
     view = read_json(folder / "result.json") | told
     assert summary_of(view, None)["judged"]["place"]["status"] == "untried"
-    assert Result.model_validate(view).told["audited"] is False
+    assert Result.model_validate(view).outcome["audited"] is False
 
 
 def test_a_copy_of_a_project_keeps_its_rule(quiet: Quiet) -> None:

@@ -195,7 +195,7 @@ def test_a_run_under_way_shows_the_time_left_once_enough_is_done(quiet: Quiet) -
         page = quiet.client.get(f"/projects/{project}/runs/{job}").text
         assert f'<dd class="tabular" id="left">{words}</dd>' in page
         assert ('<div id="remaining" hidden>' in page) == (left is None)
-        assert (f"about {words} left" in quiet.client.get(f"/projects/{project}/results").text) == (left is not None)
+        assert (f"left, about {words}" in quiet.client.get(f"/projects/{project}/results").text) == (left is not None)
     quiet.studio.store.change_job(job, state=State.CANCELLED, ended=dt.datetime.now(dt.UTC).isoformat())
     assert quiet.client.get(f"/api/v1/jobs/{job}").json()["left"] is None
     assert re.search(r"<small>took 0:2\d</small>", quiet.client.get(f"/projects/{project}/results").text)

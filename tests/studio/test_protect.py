@@ -151,7 +151,7 @@ def test_the_form_is_judged_while_it_is_typed(client: httpx.Client, history: str
     quick = {"method.0": "thin", "judges": "shown", "attack": ["jaccard"], "measure": ["cell-error"]}
     assert client.post(address, data=quick).json()["takes"] == {
         "time": "seconds for tens of thousands of rows",
-        "note": f"These data have {rows:,} rows.",
+        "note": f"{rows:,} rows",
         "long": False,
     }
     assert client.post(address, data={"judges": "shown"}).json()["takes"]["long"] is False

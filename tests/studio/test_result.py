@@ -150,7 +150,8 @@ def test_a_table_shows_the_numbers_of_the_command_line(
         expected |= {f"risk.{what}": parts[what] for what in ("prosecutor", "journalist", "marketer", "below")}
         expected["risk.k"] = result["results"]["classes"]["value"]
         for column, told in result["results"]["classes"]["notes"]["sensitive"].items():
-            expected |= {f"risk.told.{column}": told["told_rows"], f"risk.told.{column}.likely": told["likely_rows"]}
+            name_of = f"risk.disclosed.{column}"
+            expected |= {name_of: told["told_rows"], f"{name_of}.likely": told["likely_rows"]}
     else:
         expected |= {"risk.k": 2.0, "risk.bound": 0.5}
     got = said(noren("attack", original, release, *schema, "--json"))["results"]["row-linkage"]
@@ -185,8 +186,8 @@ def test_the_three_numbers_are_what_decides(client: httpx.Client, runs: Finished
     told = json.loads((runs.job_folder("hierarchy") / "result.json").read_text())["facts"]["table"]["disclosures"]
     worst = max(told, key=lambda one: one["certain"])
     label, value = tiles("hierarchy")[2]
-    assert label == f"people whose {worst['column']} is disclosed"
-    assert value.removeprefix("▲ ") == f"{worst['certain']} of 400"
+    assert label == f"People whose {worst['column']} is disclosed"
+    assert value.removeprefix("▲ ") == f"{worst['certain']} / 400"
     assert tiles("retention")[2][0] == "people re-identified"
 
 
@@ -201,7 +202,7 @@ def test_what_was_not_tried_is_no_doubt_about_a_proof(
     monkeypatch: pytest.MonkeyPatch, word: VerdictStatus, said: str
 ) -> None:
     monkeypatch.setattr("noren.studio.pages.result.fitting", lambda *_: ["jaccard", "s1"])
-    tried = SimpleNamespace(facts=SimpleNamespace(tried=[SimpleNamespace(attack="jaccard")]), told={})
+    tried = SimpleNamespace(facts=SimpleNamespace(tried=[SimpleNamespace(attack="jaccard")]), outcome={})
     studio: Any = SimpleNamespace(schema=lambda project: None)
     visit = SimpleNamespace(studio=studio, project=SimpleNamespace(id="p"))
     asked = (cast("Any", value) for value in (visit, tried, SimpleNamespace(status=word)))
@@ -366,7 +367,7 @@ def test_findings_of_charts() -> None:
     }
     pair["unsaid"] = {"original": 0.0, "released": 0.0}
     assert words.crosstab_finding(pair) == "age and sex: 25.0% of the rows lie in another cell"
-    assert words.crosstab_finding(pair | {"reconstructed": pair["original"]}).endswith("reconstruction leaves 0%")
+    assert "; 0% after reconstruction" in words.crosstab_finding(pair | {"reconstructed": pair["original"]})
     sizes = {"of": "rows", "total": 4, "alone": 0, "minimum": 3}
     assert words.class_size_finding(sizes) == "Every row is alike to others: the smallest of 4 classes has 3 rows"
     rows = RowCounts(original=9, public=8, deleted=2, added=1)

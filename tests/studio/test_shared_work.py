@@ -78,17 +78,17 @@ def test_a_sweep_finds_what_a_run_did(project: Path, worked: list[str]) -> None:
     assert worked == ["generalize-by-count", *ATTACKS, *MEASURES]
     worked.clear()
     study = swept(project, [3, 4])
-    assert (study.kept, study.computed) == (PIECES, PIECES)
+    assert (study.cached, study.computed) == (PIECES, PIECES)
     place = summary["judged"]["place"]
     first = study.settings[0].place.model_dump(mode="json")
     assert first == place
-    assert swept(project, [3, 4], seeds=[6]).kept == 0
+    assert swept(project, [3, 4], seeds=[6]).cached == 0
 
 
 def test_a_run_finds_what_a_sweep_did(project: Path, worked: list[str]) -> None:
     alone, alone_folder = do(project, order(project, 3, seed=6), "a" * 12)
     study = swept(project, [3], seeds=[5, 6])
-    assert (study.kept, study.computed) == (PIECES, PIECES)
+    assert (study.cached, study.computed) == (PIECES, PIECES)
     worked.clear()
     summary, folder = do(project, order(project, 3), "b" * 12)
     assert worked == []
@@ -127,7 +127,7 @@ def test_what_failed_is_shared_by_nobody(project: Path, monkeypatch: pytest.Monk
         summary, _folder = do(project, order(project, 3))
     assert [one["component"] for one in summary["failed"]] == ["jaccard"]
     study = swept(project, [3])
-    assert (study.kept, study.computed) == (3, 3)  # neither the attack nor what judges all attacks
+    assert (study.cached, study.computed) == (3, 3)  # neither the attack nor what judges all attacks
 
 
 def test_a_release_that_was_not_audited_is_not_shared(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def test_columns_that_tell_people_apart_are_shown_on_request(quiet: Quiet) -> No
     assert " + ".join(best.columns) in text
     assert percent(best.alone) in text
     found = noren.population(people, 300_000_000)
-    assert f"about {count(round(found.uniques))} of 300,000,000 people are unique" in text
+    assert f"about {count(round(found.uniques))} of 300,000,000 people (" in text
 
 
 def test_a_population_that_cannot_be_is_told(quiet: Quiet) -> None:

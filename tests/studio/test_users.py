@@ -15,7 +15,7 @@ from tests.studio.quiet import SHOP, heading
 from tests.studio.staffed import PASSWORD, STAFF, Staffed
 
 from noren.errors import NorenError
-from noren.studio.api.runs import _events, _told_runs
+from noren.studio.api.runs import _events, _runs_event
 from noren.studio.audit_trail import STUDIO
 from noren.studio.users import UserRole
 from noren.web.accounts import hashed
@@ -96,7 +96,7 @@ def test_the_last_steward_stays(staffed: Staffed) -> None:
     ):
         assert answer.status_code == 409
         assert told(answer) == "ann is the last steward; appoint another first"
-    assert users.one("ann").role == UserRole.STEWARD
+    assert users.get("ann").role == UserRole.STEWARD
     assert staff["ann"].delete("/api/v1/users/dan").status_code == 409  # she was revoked already
     assert staff["ann"].delete("/api/v1/users/nobody").status_code == 404
 
@@ -156,7 +156,7 @@ def test_a_stream_of_events_ends_with_the_session(staffed: Staffed) -> None:
             state=SimpleNamespace(session=staff["cora"].cookies["noren_session"]),
             is_disconnected=never,
         )
-        async for event in _events(request, lambda: _told_runs(project, staffed.studio), every=0.0):  # type: ignore[arg-type]
+        async for event in _events(request, lambda: _runs_event(project, staffed.studio), every=0.0):  # type: ignore[arg-type]
             heard.append(event)
             staffed.studio.store.users.revoke("cora")
 
@@ -185,7 +185,7 @@ def test_pages_of_stewards(staffed: Staffed) -> None:
     assert "your role is reviewer; this needs a steward" in staff["ben"].get("/api/v1/users").text
     role = staff["ann"].post("/users/cora/role", data={"role": "reviewer"})
     assert role.status_code == 303
-    assert staffed.studio.store.users.one("cora").role == UserRole.REVIEWER
+    assert staffed.studio.store.users.get("cora").role == UserRole.REVIEWER
     assert staff["ann"].post("/users/cora/role", data={"role": "king"}).status_code == 422
     assert staff["ann"].post("/users/cora/revoke").status_code == 303
     assert heading(staff["ann"].get("/users").text) == "3 users"

@@ -49,7 +49,7 @@ def served() -> tuple[FastAPI, TestClient]:
 
 
 def test_only_what_is_annotated_is_asked() -> None:
-    assert list(close.asked) == ["shelf", "reason", "days"]
+    assert list(close.inputs) == ["shelf", "reason", "days"]
     assert list(close.parameters) == ["account", "shelf", "reason", "days"]
     assert close.in_body() == ["reason", "days"]
     assert (close.name, close.text) == ("close", "Close a shelf.")

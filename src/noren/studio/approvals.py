@@ -159,8 +159,8 @@ def ledger_release(studio: Studio, project: str, number: int) -> ApprovableRelea
 def ledger_as_dict(studio: Studio, project: str) -> dict[str, Any]:
     """Return the ledger of a project as plain data."""
     book = ledger_of(studio, project)
-    handed_out = [one.as_dict() for one in publications(studio, project)]
-    more = {"curve": curve_of(book), "to_come": periods_to_come(studio, project), "handed_out": handed_out}
+    records = [record.as_dict() for record in publications(studio, project)]
+    more = {"curve": curve_of(book), "to_come": periods_to_come(studio, project), "handed_out": records}
     return book.as_dict() | more
 
 
@@ -170,45 +170,45 @@ def periods_to_come(studio: Studio, project: str) -> list[str]:
     dates = studio.schema(project).role(Role.DATE).name
     held = pl.scan_parquet(studio.folders.data(project)).select(pl.col(dates).unique()).collect()[dates]
     last = max((entry.period for entry in book.entries), key=period_key, default=None)
-    found = in_order(periods_of(held.drop_nulls(), book.settings.period))
-    return [name for name in found if last is None or period_key(name) > period_key(last)]
+    periods = in_order(periods_of(held.drop_nulls(), book.settings.period))
+    return [name for name in periods if last is None or period_key(name) > period_key(last)]
 
 
-def makers_of(studio: Studio, handout: ApprovableRelease) -> frozenset[str]:
+def makers_of(studio: Studio, release: ApprovableRelease) -> frozenset[str]:
     """Return the users who ordered a release or took it up again; none where it was made before there were users."""
-    ordered = studio.store.trail.entries(project=handout.project, kinds=("ordered", "resumed"))
-    about = {"work": "ledger", "label": handout.label} if handout.what.startswith("ledger-") else {"job": handout.what}
-    mine = (one.actor for one in ordered if all(one.body.get(name) == value for name, value in about.items()))
+    ordered = studio.store.trail.entries(project=release.project, kinds=("ordered", "resumed"))
+    about = {"work": "ledger", "label": release.label} if release.what.startswith("ledger-") else {"job": release.what}
+    mine = (entry.actor for entry in ordered if all(entry.body.get(name) == value for name, value in about.items()))
     return frozenset(mine) - RESERVED
 
 
-def shown_digest(handout: ApprovableRelease) -> str:
+def digest_of_files(release: ApprovableRelease) -> str:
     """Return the digest of the public rows for a page; reckoned again when the files change."""
-    path = handout.folder / "public.parquet"
+    path = release.folder / "public.parquet"
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return _kept_digest(handout.folder, tuple((f.name, (s := f.stat()).st_mtime_ns, s.st_size) for f in files))
+    return _cached_digest(release.folder, tuple((f.name, (s := f.stat()).st_mtime_ns, s.st_size) for f in files))
 
 
 @lru_cache(maxsize=256)
-def _kept_digest(folder: Path, _files: tuple[tuple[str, int, int], ...]) -> str:
+def _cached_digest(folder: Path, _files: tuple[tuple[str, int, int], ...]) -> str:
     return public_digest(folder)[0]
 
 
 # --- decisions -----------------------------------------------------------------------------------------------
 
 
-def decision_on(studio: Studio, handout: ApprovableRelease, digest: str | None = None) -> ReviewDecision | None:
+def decision_on(studio: Studio, release: ApprovableRelease, digest: str | None = None) -> ReviewDecision | None:
     """Return the last approval or refusal of a release; ``digest`` is that of its rows, where it is known already."""
-    told = studio.store.trail.entries(project=handout.project, kinds=(*_DECISIONS, *_CHANGES))
-    about = [entry for entry in told if entry.body.get("what", entry.body.get("job")) == handout.what]
+    entries = studio.store.trail.entries(project=release.project, kinds=(*_DECISIONS, *_CHANGES))
+    about = [entry for entry in entries if entry.body.get("what", entry.body.get("job")) == release.what]
     last = next((entry for entry in reversed(about) if entry.kind in _DECISIONS), None)
     if last is None:
         return None
     void = ""
     changed = any(entry.position > last.position for entry in about)
-    if changed or last.body["digest"] != (digest or shown_digest(handout)):
+    if changed or last.body["digest"] != (digest or digest_of_files(release)):
         void = _("the release has changed since")
-    elif any(last.body["judged"][name] != _judged(handout)[name] for name in ("verdict", "rule")):
+    elif any(last.body["judged"][name] != _judged(release)[name] for name in ("verdict", "rule")):
         void = _("its verdict has changed since")
     return _decision(last, void)
 
@@ -221,7 +221,7 @@ def _decision(entry: LogEntry, void: str = "") -> ReviewDecision:
 
 
 def decide(
-    studio: Studio, handout: ApprovableRelease, who: StudioIdentity, refusal: str | None = None
+    studio: Studio, release: ApprovableRelease, who: StudioIdentity, refusal: str | None = None
 ) -> ReviewDecision:
     """Approve a release as it is, or refuse it for the reason of ``refusal``; nobody approves what she made."""
     if not who.is_user:
@@ -230,36 +230,36 @@ def decide(
         raise ForbiddenError(role_missing(who, UserRole.REVIEWER))
     more: dict[str, Any] = {}
     if refusal is not None:
-        more["reason"] = _text(refusal, _("a refusal needs a reason"))
-    elif who.login in makers_of(studio, handout):
+        more["reason"] = _text(refusal)
+    elif who.login in makers_of(studio, release):
         raise ForbiddenError(say("unapproved"))
     else:
-        require_audit(audited=handout.audited)
-    return _decision(_noted(studio, handout, "approved" if refusal is None else "refused", **more))
+        require_audit(audited=release.audited)
+    return _decision(_noted(studio, release, "approved" if refusal is None else "refused", **more))
 
 
-def _noted(studio: Studio, handout: ApprovableRelease, kind: str, **more: Any) -> LogEntry:
+def _noted(studio: Studio, release: ApprovableRelease, kind: str, **more: Any) -> LogEntry:
     """Add what is decided of a release, or done with it, to the trail, with its digest and its verdict of this day."""
-    digest, rows = public_digest(handout.folder)
-    about = {"what": handout.what, "label": handout.label, "digest": digest, "rows": rows, "judged": _judged(handout)}
-    return studio.store.trail.add(kind, project=handout.project, **about, **more)
+    digest, rows = public_digest(release.folder)
+    about = {"what": release.what, "label": release.label, "digest": digest, "rows": rows, "judged": _judged(release)}
+    return studio.store.trail.add(kind, project=release.project, **about, **more)
 
 
-def require_approval(studio: Studio, handout: ApprovableRelease, by: StudioIdentity | None = None) -> str | None:
+def require_approval(studio: Studio, release: ApprovableRelease, by: StudioIdentity | None = None) -> str | None:
     """Return who approved a release, where four eyes are asked for; raise where nobody did who may.
 
     Where it is not known who made it, whoever hands it out (``by``) is one pair of eyes.
     """
     if not studio.settings.four_eyes:
         return None
-    decision = decision_on(studio, handout, public_digest(handout.folder)[0])
+    decision = decision_on(studio, release, public_digest(release.folder)[0])
     if decision is None:
         raise ConflictError(say("unapproved"))
     if decision.decision == "refused":
         raise ConflictError(say("refused", who=decision.who, reason=decision.reason))
     if decision.void:
         raise ConflictError(say("void", who=decision.who, why=decision.void))
-    makers = makers_of(studio, handout)
+    makers = makers_of(studio, release)
     if decision.who in makers:  # she took the run up after she approved it, or was let by another rule
         raise ForbiddenError(say("unapproved"))
     if not makers and by is not None and by.login == decision.who:
@@ -272,7 +272,7 @@ def require_approval(studio: Studio, handout: ApprovableRelease, by: StudioIdent
 
 def publish(
     studio: Studio,
-    handout: ApprovableRelease,
+    release: ApprovableRelease,
     who: StudioIdentity,
     *,
     to: str,
@@ -292,7 +292,7 @@ def publish(
     """
     if not who.may(UserRole.STEWARD):
         raise ForbiddenError(role_missing(who, UserRole.STEWARD))
-    to, until = _text(to, _("name the recipient")), (until or "").strip() or None
+    to, until = _text(to), (until or "").strip() or None
     if until is not None:
         today = dt.datetime.now(dt.UTC).date()
         try:
@@ -302,19 +302,19 @@ def publish(
         if day < today - dt.timedelta(days=1) or day.year > today.year + _MOST_YEARS:  # yesterday is today somewhere
             raise ParameterError(say("date"), value=until)
         until = day.isoformat()
-    require_audit(audited=handout.audited)
-    is_safe = handout.verdict.status.is_safe
+    require_audit(audited=release.audited)
+    is_safe = release.verdict.status.is_safe
     if not is_safe and not despite:
         raise ConflictError(say("unsafe"))
-    approver = require_approval(studio, handout, who)
-    told = {"to": to, "until": until, "approved_by": approver, "despite": despite and not is_safe}
-    return _publication(_noted(studio, handout, "published", **told))
+    approver = require_approval(studio, release, who)
+    terms = {"to": to, "until": until, "approved_by": approver, "despite": despite and not is_safe}
+    return _publication(_noted(studio, release, "published", **terms))
 
 
 def publications(studio: Studio, project: str) -> list[Publication]:
     """Return what was handed out of a project, the newest first."""
-    told: Sequence[LogEntry] = studio.store.trail.entries(project=project, kinds=("published",))
-    return [_publication(entry) for entry in reversed(told)]
+    entries: Sequence[LogEntry] = studio.store.trail.entries(project=project, kinds=("published",))
+    return [_publication(entry) for entry in reversed(entries)]
 
 
 def _publication(entry: LogEntry) -> Publication:
@@ -331,20 +331,18 @@ def require_audit(*, audited: bool) -> None:
 # --- what is kept of a verdict -------------------------------------------------------------------------------
 
 
-def _judged(handout: ApprovableRelease) -> dict[str, Any]:
+def _judged(release: ApprovableRelease) -> dict[str, Any]:
     """Return the verdict of this day: its words in every language and the numbers it was made of.
 
     Which of an attack's answers are right is left out: it would help whoever attacks again.
     """
-    facts = handout.verdict.facts.model_dump(mode="json", exclude={"tried", "inferred"})
-    said = in_every_language(lambda: handout.verdict.sentence)
-    return handout.verdict.as_dict() | {"sentence": said, "facts": facts}
+    facts = release.verdict.facts.model_dump(mode="json", exclude={"tried", "inferred"})
+    sentences = in_every_language(lambda: release.verdict.sentence)
+    return release.verdict.as_dict() | {"sentence": sentences, "facts": facts}
 
 
-def _text(given: str, wanting: str) -> str:
-    text = " ".join(given.split())
-    if not text or not text.isprintable():
-        raise ParameterError(wanting)
-    if len(text) > _LONGEST:
+def _text(typed: str) -> str:
+    text = " ".join(typed.split())
+    if not text or not text.isprintable() or len(text) > _LONGEST:
         raise ParameterError(say("too_long", most=_LONGEST))
     return text

@@ -93,21 +93,21 @@ class Trail:
 
     def entries(self, *, project: str | None = None, kinds: Collection[str] = ()) -> list[LogEntry]:
         """Return entries, the oldest first: of a project, of some kinds."""
-        asked = trail.select().order_by(trail.c.position)
+        query = trail.select().order_by(trail.c.position)
         if project is not None:
-            asked = asked.where(trail.c.project == project)
+            query = query.where(trail.c.project == project)
         if kinds:
-            asked = asked.where(trail.c.kind.in_(sorted(kinds)))
+            query = query.where(trail.c.kind.in_(sorted(kinds)))
         with self._engine.connect() as database:
-            return [_entry(row) for row in database.execute(asked)]
+            return [_entry(row) for row in database.execute(query)]
 
     def newest(self, count: int, before: int | None = None) -> list[LogEntry]:
         """Return the last entries, the newest first; ``before`` a place, to look further back."""
-        asked = trail.select().order_by(trail.c.position.desc()).limit(count)
+        query = trail.select().order_by(trail.c.position.desc()).limit(count)
         if before is not None:
-            asked = asked.where(trail.c.position < before)
+            query = query.where(trail.c.position < before)
         with self._engine.connect() as database:
-            return [_entry(row) for row in database.execute(asked)]
+            return [_entry(row) for row in database.execute(query)]
 
     def head(self) -> LogEntry | None:
         """Return the last entry."""
@@ -115,12 +115,12 @@ class Trail:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the whole trail, one entry a line, as :func:`check_file` reads it."""
-        start, asked = 0, trail.select().order_by(trail.c.position).limit(_AT_ONCE)
+        start, query = 0, trail.select().order_by(trail.c.position).limit(_AT_ONCE)
         while True:
             with self._engine.connect() as database:
-                found = [_entry(row) for row in database.execute(asked.where(trail.c.position >= start))]
-            yield from (entry.line() for entry in found)
-            if len(found) < _AT_ONCE:
+                entries = [_entry(row) for row in database.execute(query.where(trail.c.position >= start))]
+            yield from (entry.line() for entry in entries)
+            if len(entries) < _AT_ONCE:
                 return
             start += _AT_ONCE
 

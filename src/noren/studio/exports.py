@@ -83,8 +83,8 @@ def file_name(*words: str, ending: str) -> str:
     parts = []
     for word in words:
         composed = unicodedata.normalize("NFC", word)
-        kept = "".join(c if c.isalnum() or c in "._" or unicodedata.category(c)[0] == "M" else "-" for c in composed)
-        part = re.sub(r"-+", "-", re.sub(r"\.{2,}", "-", kept)).strip("-._")[:_LONGEST].strip("-._")
+        safe = "".join(c if c.isalnum() or c in "._" or unicodedata.category(c)[0] == "M" else "-" for c in composed)
+        part = re.sub(r"-+", "-", re.sub(r"\.{2,}", "-", safe)).strip("-._")[:_LONGEST].strip("-._")
         parts.append(f"{part}-" if _RESERVED.fullmatch(part) else part)
     return "_".join(["noren", *filter(None, parts), ending])
 
@@ -98,15 +98,15 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
     It is written with its card when first asked for under a verdict: a release never changes, but the rule by which the
     card judges it may.
     """
-    found = studio.finished(job)
-    approvals.require_audit(audited=found.summary.get("audited") is not False)
+    run = studio.finished(job)
+    approvals.require_audit(audited=run.summary.get("audited") is not False)
     _must_be_approved(studio, job)
     verdict = studio.verdict(job)
-    told = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
-    folder = studio.job_folder(found) / f"published-{form}_{told[:12]}"
+    verdict_digest = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
+    folder = studio.job_folder(run) / f"published-{form}_{verdict_digest[:12]}"
     with _publishing:
         if not folder.exists():
-            release = Release.load(studio.job_folder(found) / "release")
+            release = Release.load(studio.job_folder(run) / "release")
             public = release.public
             official = form == "csv" and isinstance(public, History) and bool(public.schema.official)
             if form == "parquet" or official:
@@ -117,7 +117,7 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
                 write(public, aside / "public.csv")
                 aside.replace(folder)
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    return Download(_named(studio, found, "public.zip"), "application/zip", packed((p.name, p) for p in files))
+    return Download(_named(studio, run, "public.zip"), "application/zip", packed((p.name, p) for p in files))
 
 
 def _must_be_approved(studio: Studio, job: str) -> None:
@@ -141,17 +141,14 @@ def script_texts(studio: Studio, job: str) -> dict[str, str]:
         texts["chain.toml"] = chain_toml(order.statement)
     project = studio.project(run.project)
     lines = [
-        _("These scripts make the release of “{project}” again, attack it and measure it.").format(
-            project=project.name
-        ),
-        _("reproduce.sh uses the command line, reproduce.py uses Python; both do the same."),
-        _("Put the original beside them: {file}").format(file=order.original),
+        _(
+            "These scripts make the release of “{project}” again, attack it and measure it."
+            "command line, reproduce.py in Python. Set SEED to the seed of the release, which is in secret/run.json "
+            "of the secret part and must stay secret. Put the original next to them: {file}"
+        ).format(project=project.name, file=order.original),
     ]
     if made := _SAMPLES.get(project.source.get("sample", "")):
         lines.append(_("The original is made up; this makes it: {command}").format(command=made))
-    lines.append(
-        _("Set SEED to the seed of the release: it is in secret/run.json of the secret part, and it is a secret.")
-    )
     return texts | {"README.txt": "\n".join(lines) + "\n"}
 
 
@@ -173,13 +170,13 @@ def script(studio: Studio, job: str, form: ScriptForm = "zip") -> Download:
 
 def _order(studio: Studio, run: Job) -> ScriptOrder:
     folder, project = studio.job_folder(run), studio.project(run.project)
-    said, judged = read_json(folder / "release" / "statement.json"), read_json(folder / "outcome.json")
+    statement_fields, judged = read_json(folder / "release" / "statement.json"), read_json(folder / "outcome.json")
 
     def here(parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters whose files are those of the archive."""
         return {name: PROJECT_FILES[name] if name in PROJECT_FILES and v else v for name, v in parameters.items()}
 
-    statement = Statement(**said)
+    statement = Statement(**statement_fields)
     parameters = here(statement.parameters)
     if "steps" in parameters:
         parameters["steps"] = [here(step) for step in parameters["steps"]]
@@ -201,7 +198,7 @@ def latest(studio: Studio, run: Job, kind: Written) -> Job | None:
     about = [
         job
         for job in studio.store.jobs(run.project, kind=kind)
-        if [one["id"] for one in job.order["runs"]] == [run.id] and job.state != State.CANCELLED
+        if [run_listed["id"] for run_listed in job.order["runs"]] == [run.id] and job.state != State.CANCELLED
     ]
     return about[-1] if about else None
 
@@ -213,17 +210,17 @@ def is_perturbed(run: Job) -> bool:
 
 def written_file(studio: Studio, job: str, kind: Written, form: TableForm = "csv") -> Download:
     """Return what a job wrote: a report, or the table that it reconstructed from a public part."""
-    found = studio.job(job, kind=kind)
-    if found.state != State.DONE:
-        raise ConflictError(_("not possible while the job is {state}").format(state=found.state.words))
+    finished = studio.job(job, kind=kind)
+    if finished.state != State.DONE:
+        raise ConflictError(_("not possible while the job is {state}").format(state=finished.state.words))
     name = "report.html" if kind == "report" else f"reconstructed.{form}"
-    path = studio.job_folder(found) / name
+    path = studio.job_folder(finished) / name
     if not path.is_file():
         raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
-    runs = found.order["runs"]
+    runs = finished.order["runs"]
     if kind == "reconstruct":
         _must_be_approved(studio, runs[0]["id"])  # it is for handing out, as what it is made of
-    words = [studio.project(found.project).name, *([runs[0]["label"]] if len(runs) == 1 else [])]
+    words = [studio.project(finished.project).name, *([runs[0]["label"]] if len(runs) == 1 else [])]
     return Download(file_name(*words, ending=name), _MEDIA_TYPES[path.suffix], _read(path))
 
 
@@ -265,15 +262,15 @@ class _Sink(io.RawIOBase):
     """A file that keeps what was written until it is taken; nobody can go back in it."""
 
     def __init__(self) -> None:
-        self._kept: list[bytes] = []
+        self._chunks: list[bytes] = []
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
-        self._kept.append(bytes(data))
+        self._chunks.append(bytes(data))
         return len(data)
 
     def taken(self) -> bytes:
-        kept, self._kept = b"".join(self._kept), []
-        return kept
+        content, self._chunks = b"".join(self._chunks), []
+        return content

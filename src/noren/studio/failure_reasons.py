@@ -49,12 +49,12 @@ def error_details(error: BaseException, file_name: str | None = None) -> dict[st
     if not isinstance(error, NorenError):
         return {"message": in_all_languages(UNEXPECTED)}
     if not isinstance(error, InputError):
-        said = error.said
-        return {"message": in_every_language(lambda: retranslate(said) if said else str(error))}
+        message = error.message
+        return {"message": in_every_language(lambda: retranslate(message) if message else str(error))}
     file, problem = None if error.file is None else file_name or Path(error.file).name, error.problem
 
     def sentence() -> str:
-        again = [replace(one, rule=retranslate(one.rule), cure=retranslate(one.cure)) for one in error.problems]
+        again = [replace(item, rule=retranslate(item.rule), cure=retranslate(item.cure)) for item in error.problems]
         return sentences(again, file)
 
     return problem.as_dict() | {
@@ -64,7 +64,7 @@ def error_details(error: BaseException, file_name: str | None = None) -> dict[st
     }
 
 
-def in_language_of_reader(kept: dict[str, Any]) -> dict[str, Any]:
+def in_language_of_reader(details: dict[str, Any]) -> dict[str, Any]:
     """Return what is kept of an error with its texts in the language now spoken.
 
     >>> in_language_of_reader({"message": {"en": "tea", "ja": "茶"}, "row": 3})
@@ -72,5 +72,5 @@ def in_language_of_reader(kept: dict[str, Any]) -> dict[str, Any]:
     """
     return {
         name: value[active_language()] if isinstance(value, dict) and set(value) == set(LANGUAGES) else value
-        for name, value in kept.items()
+        for name, value in details.items()
     }

@@ -116,8 +116,8 @@ def keep_private(root: Path) -> int:
 def _closed(path: Path) -> bool:
     """Close one file or folder to others; tell whether it was open. Links, pipes and what is not ours stay."""
     with contextlib.suppress(OSError):
-        found = path.lstat()
-        if not found.st_mode & _OTHERS or not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        status = path.lstat()
+        if not status.st_mode & _OTHERS or not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
             return False
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
@@ -164,7 +164,7 @@ StepData = Mapping[str, Any]
 """A method and its parameters: ``{"method": "thin", "parameters": {"share": 0.1}}``."""
 PROJECT_FILES: Final = {"hierarchies": "hierarchies", "categories": "categories.csv"}
 """The parameters that are files, and where a project keeps them."""
-_GIVEN: Final = (*PROJECT_FILES.values(), "hierarchies.json", "categories.json")
+_UPLOADED: Final = (*PROJECT_FILES.values(), "hierarchies.json", "categories.json")
 """What people gave beside the data, and what is known of it."""
 
 
@@ -177,11 +177,11 @@ def path_fields(component: type[Component]) -> list[str]:
     ]
 
 
-def with_project_files(component: type[Component], given: Mapping[str, Any], project: Path) -> dict[str, Any]:
+def with_project_files(component: type[Component], typed: Mapping[str, Any], project: Path) -> dict[str, Any]:
     """Return parameters with the project's own files in them."""
     if issubclass(component, Chain):  # its steps could name files
         raise ParameterError(_("list the methods of a chain one after another"))
-    parameters = {name.replace("-", "_"): value for name, value in given.items()}
+    parameters = {name.replace("-", "_"): value for name, value in typed.items()}
     for name in path_fields(component):
         if parameters.pop(name, None) is not None:
             raise ParameterError(
@@ -222,13 +222,13 @@ def copy_files(project: Path, made: Path) -> None:
             os.link(source, made / SOURCE_FILE)
         except OSError:  # a disk without links
             _copy_privately(source, made / SOURCE_FILE)
-    for given in (project / name for name in _GIVEN):
-        if given.is_dir():
-            (made / given.name).mkdir(mode=0o700)
-            for file in given.iterdir():
-                _copy_privately(file, made / given.name / file.name)
-        elif given.exists():
-            _copy_privately(given, made / given.name)
+    for extra in (project / name for name in _UPLOADED):
+        if extra.is_dir():
+            (made / extra.name).mkdir(mode=0o700)
+            for file in extra.iterdir():
+                _copy_privately(file, made / extra.name / file.name)
+        elif extra.exists():
+            _copy_privately(extra, made / extra.name)
 
 
 def _copy_privately(file: Path, target: Path) -> None:

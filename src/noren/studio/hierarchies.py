@@ -69,8 +69,8 @@ def make_hierarchies(table: Table, project: Path) -> list[str]:
         making = None
         if about is not None and about["made"] != "default" and about["file"]:
             with contextlib.suppress(NorenError):  # what a person gave, where it still fits
-                asked = BuilderRequest(**about["asked"]) if about["asked"] else None
-                making = _making(asked or read_hierarchy(folder / about["file"], column.name), values)
+                request = BuilderRequest(**about["asked"]) if about["asked"] else None
+                making = _making(request or read_hierarchy(folder / about["file"], column.name), values)
                 lost.remove(column.name)
         facts.append(_written(making or _making(None, values, check=False), values, table.schema, folder))
     for file in folder.iterdir():
@@ -86,7 +86,7 @@ def keep_hierarchy(
     values: ColumnValues,
     schema: Schema,
     project: Path,
-    given: Hierarchy | BuilderRequest | None = None,
+    source: Hierarchy | BuilderRequest | None = None,
     *,
     keep: bool = True,
 ) -> dict[str, Any]:
@@ -101,13 +101,13 @@ def keep_hierarchy(
     keep
         Whether it is kept, and not only looked at.
     """
-    making = _making(given, values)
+    making = _making(source, values)
     if not keep:
         return making[1]
     with _one_at_a_time:
         (project / FOLDER).mkdir(exist_ok=True, mode=0o700)
         about = _written(making, values, schema, project / FOLDER)
-        facts = [about if one["name"] == values.name else one for one in hierarchy_facts(project)]
+        facts = [about if other["name"] == values.name else other for other in hierarchy_facts(project)]
         write_json(project / FACTS, facts)
     return about
 
@@ -121,7 +121,7 @@ _Making = tuple[Hierarchy | None, dict[str, Any]]
 """A hierarchy, and what a page shows of it; without one, that tells the reason."""
 
 
-def _making(given: Hierarchy | BuilderRequest | None, values: ColumnValues, *, check: bool = True) -> _Making:
+def _making(source: Hierarchy | BuilderRequest | None, values: ColumnValues, *, check: bool = True) -> _Making:
     """Return the hierarchy of a column: what is given, what a builder makes of it, or the first one.
 
     With ``check``, stop at values that it does not list, as the methods would.
@@ -129,10 +129,10 @@ def _making(given: Hierarchy | BuilderRequest | None, values: ColumnValues, *, c
     name, made, reason = values.name, "default", None
     hierarchy: Hierarchy | None = None
     builder: Builder | None = None
-    if isinstance(given, Hierarchy):
-        made, hierarchy = "uploaded", given
-    elif given is not None:
-        made, builder = "widths" if given.by == "widths" else "built", builder_of(given.by, given.text, given.other)
+    if isinstance(source, Hierarchy):
+        made, hierarchy = "uploaded", source
+    elif source is not None:
+        made, builder = "widths" if source.by == "widths" else "built", builder_of(source.by, source.text, source.other)
     elif max(len(values.counts), len(values.column.domain or ())) > MOST_VALUES:
         reason = "too-many"
     elif not len(values.texts):
@@ -152,7 +152,7 @@ def _making(given: Hierarchy | BuilderRequest | None, values: ColumnValues, *, c
     return hierarchy, {
         "name": name,
         "made": made,
-        "asked": asdict(given) if isinstance(given, BuilderRequest) else None,
+        "asked": asdict(source) if isinstance(source, BuilderRequest) else None,
         "widths": list(builder.parameters) if isinstance(builder, Widths) else None,
         "file": None,
         "reason": reason,
@@ -201,8 +201,8 @@ def set_hierarchy(project: Path, schema: Schema, column: str, content: bytes, na
             levels = len(next(csv.reader(text, delimiter=";")))
             if levels > _MOST_LEVELS:
                 raise FormatError(say("many_levels", count=levels, most=_MOST_LEVELS), row=1)
-        given = read_hierarchy(file, column)
-    return keep_hierarchy(ColumnValues(_table(project, schema, [linking.name]), linking), schema, project, given)
+        hierarchy = read_hierarchy(file, column)
+    return keep_hierarchy(ColumnValues(_table(project, schema, [linking.name]), linking), schema, project, hierarchy)
 
 
 def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, bytes]]) -> list[CheckedFile]:
@@ -222,32 +222,32 @@ def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, by
             path.parent.mkdir(mode=0o700)
             path.write_bytes(content)
             paths.append(path)
-        found = check_files(paths, table, most_levels=_MOST_LEVELS)
-        for one in found:
-            if one.hierarchy is not None and one.column is not None and not one.problems:
-                values = ColumnValues(table, table.schema[one.column])
-                keep_hierarchy(values, schema, project, replace(one.hierarchy, name=one.column))
-    return found
+        checked = check_files(paths, table, most_levels=_MOST_LEVELS)
+        for file in checked:
+            if file.hierarchy is not None and file.column is not None and not file.problems:
+                values = ColumnValues(table, table.schema[file.column])
+                keep_hierarchy(values, schema, project, replace(file.hierarchy, name=file.column))
+    return checked
 
 
 def build_hierarchy(
-    project: Path, schema: Schema, column: str, asked: BuilderRequest | None, *, keep: bool
+    project: Path, schema: Schema, column: str, request: BuilderRequest | None, *, keep: bool
 ) -> dict[str, Any]:
     """Make a column's hierarchy by a builder, or without one the first again; only look at it unless ``keep``."""
     linking = _linking_column(schema, column)
-    builder = None if asked is None else builder_of(asked.by, asked.text, asked.other)
+    builder = None if request is None else builder_of(request.by, request.text, request.other)
     others = builder.parameters if isinstance(builder, FromColumn) else ()  # columns that the builder reads, too
     values = ColumnValues(_table(project, schema, [linking.name, *(schema[other].name for other in others)]), linking)
-    if asked is not None and asked.by == Similar.by and len(values.counts) > _MOST_COMPARED:
+    if request is not None and request.by == Similar.by and len(values.counts) > _MOST_COMPARED:
         raise ParameterError(say("many_names", count=len(values.counts)), column=column)
-    return keep_hierarchy(values, schema, project, asked, keep=keep or asked is None)
+    return keep_hierarchy(values, schema, project, request, keep=keep or request is None)
 
 
 def _linking_column(schema: Schema, column: str) -> Column:
-    found = schema[column]
-    if schema.kind != Kind.TABLE or found.role != Role.QUASI:
+    candidate = schema[column]
+    if schema.kind != Kind.TABLE or candidate.role != Role.QUASI:
         raise ParameterError(say("not_linking"), column=column)
-    return found
+    return candidate
 
 
 def _table(project: Path, schema: Schema, columns: Sequence[str]) -> Table:
@@ -260,8 +260,8 @@ def _table(project: Path, schema: Schema, columns: Sequence[str]) -> Table:
 
 def category_facts(project: Path) -> dict[str, Any] | None:
     """Return what a page shows of the items' categories, where somebody gave some."""
-    found: dict[str, Any] | None = read_json(project / _CATEGORY_FACTS)
-    return found
+    facts: dict[str, Any] | None = read_json(project / _CATEGORY_FACTS)
+    return facts
 
 
 def set_categories(project: Path, schema: Schema, content: bytes, name: str, *, fill: bool) -> dict[str, Any]:
@@ -270,12 +270,12 @@ def set_categories(project: Path, schema: Schema, content: bytes, name: str, *, 
         raise ParameterError(say("no_history"))
     items = pl.scan_parquet(project / DATA_FILE).select(schema.role(Role.ITEM).name).collect().to_series()
     with _aside(project, content, name) as file:
-        given = read_categories(file)
+        categories = read_categories(file)
         if fill:
-            given = complete(given, items.drop_nulls().unique().to_list())
-        in_categories(items.unique(), given.of_item)
-    write_categories(given, project / _CATEGORIES)
-    return _kept_facts(given, items, project)
+            categories = complete(categories, items.drop_nulls().unique().to_list())
+        in_categories(items.unique(), categories.of_item)
+    write_categories(categories, project / _CATEGORIES)
+    return _save_category_facts(categories, items, project)
 
 
 def refresh_categories(history: History, project: Path) -> list[str]:
@@ -287,27 +287,27 @@ def refresh_categories(history: History, project: Path) -> list[str]:
         return []
     items = history[Role.ITEM]
     try:
-        given = read_categories(project / _CATEGORIES)
-        in_categories(items.unique(), given.of_item)
+        categories = read_categories(project / _CATEGORIES)
+        in_categories(items.unique(), categories.of_item)
     except NorenError:
         forget_categories(project)
         return [history.schema.role(Role.ITEM).name]
-    _kept_facts(given, items, project)
+    _save_category_facts(categories, items, project)
     return []
 
 
-def _kept_facts(given: Categories, items: pl.Series, project: Path) -> dict[str, Any]:
+def _save_category_facts(categories: Categories, items: pl.Series, project: Path) -> dict[str, Any]:
     rows = items.drop_nulls().cast(pl.String).alias("item").value_counts(name="rows")
-    found = (
-        rows.with_columns(category=in_categories(rows["item"], given.of_item))
+    by_category = (
+        rows.with_columns(category=in_categories(rows["item"], categories.of_item))
         .group_by("category")
         .agg(items=pl.len(), rows=pl.col("rows").sum())
         .sort(["rows", "category"], descending=[True, False])
     )
     facts = {
-        "categories": len(found),
-        "items": int(found["items"].sum()),
-        "largest": [[c, given.name(c), i, r] for c, i, r in found.head(_SHOWN).iter_rows()],
+        "categories": len(by_category),
+        "items": int(by_category["items"].sum()),
+        "largest": [[c, categories.name(c), i, r] for c, i, r in by_category.head(_SHOWN).iter_rows()],
     }
     write_json(project / _CATEGORY_FACTS, facts)
     return facts
@@ -329,10 +329,10 @@ def _aside(folder: Path, content: bytes, name: str) -> Iterator[Path]:
         file.write_bytes(content)
         yield file
     except InputError as error:
-        said = error.problem
-        named = name if error.file is not None or said.row is not None else None
+        problem = error.problem
+        named = name if error.file is not None or problem.row is not None else None
         raise type(error)(
-            said.rule, said.cure, file=named, row=said.row, column=said.column, value=said.value
+            problem.rule, problem.cure, file=named, row=problem.row, column=problem.column, value=problem.value
         ) from None
     finally:
         file.unlink(missing_ok=True)

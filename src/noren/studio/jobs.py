@@ -168,7 +168,7 @@ class JobRunner:
         try:
             self._save(job.id, done=0.0)
             for _try in range(_MOST_SET_ASIDE):
-                code, told = self._watch(job, folder, claim)
+                code, report = self._watch(job, folder, claim)
                 if claim.gone.is_set() or code >= 0:
                     break
                 # the attack or the measure at which the worker was killed is set aside, and the others go on
@@ -176,15 +176,15 @@ class JobRunner:
                     break
             if claim.gone.is_set():
                 return JobOutcome(State.WAITING, {"done": 0.0})
-            if code == 0 and "summary" in told:
+            if code == 0 and "summary" in report:
                 if job.kind == "read" and self._is_ours(job):
-                    self.store.change_project(job.project, facts=told["summary"])
+                    self.store.change_project(job.project, facts=report["summary"])
                 live = self._live.get(job.id)
-                done = {"done": 1.0, "summary": told["summary"], "best": job.best if live is None else live.best}
+                done = {"done": 1.0, "summary": report["summary"], "best": job.best if live is None else live.best}
                 return JobOutcome(State.DONE, as_columns(done))
             remove_half_written(folder)
             return self._failed(
-                job, told.get("error") or {"message": in_all_languages(GONE if code < 0 else UNEXPECTED)}
+                job, report.get("error") or {"message": in_all_languages(GONE if code < 0 else UNEXPECTED)}
             )
         except Exception as error:
             # whatever it was, the job must not look as if it went on; its error log tells what nobody expected
@@ -197,49 +197,49 @@ class JobRunner:
 
     def _failed(self, job: Job, error: Mapping[str, Any]) -> JobOutcome:
         """Return that a job failed; a run that had a result before it was taken up again keeps it."""
-        told = as_columns({"error": error})
-        return JobOutcome(State.DONE, told | {"done": 1.0}) if job.summary else JobOutcome(State.FAILED, told)
+        columns = as_columns({"error": error})
+        return JobOutcome(State.DONE, columns | {"done": 1.0}) if job.summary else JobOutcome(State.FAILED, columns)
 
     def _is_ours(self, job: Job) -> bool:
         """Tell whether a job is still to be done by us: not cancelled, removed or another's."""
         return self.store.queue.holds(self.runner.holder, job.id)
 
     def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, Line]:
-        told: Line = {}
-        hear = self._hearing(job, told)
+        report: Line = {}
+        handle = self._line_handler(job, report)
         command = [sys.executable, "-m", "noren.studio.worker", str(folder)]
         with self._lock:
             # under the lock that cancelling takes after it wrote so: either it finds the worker, or there is none
             if claim.gone.is_set() or not self._is_ours(job):
-                return _NEVER_STARTED, told
+                return _NEVER_STARTED, report
             worker = self._workers[job.id] = Child(command, folder / "error.log")
         try:
             worker.tell(job.order)
-            for said in worker.lines(claim.gone):
-                hear(said)
+            for line in worker.lines(claim.gone):
+                handle(line)
         finally:
             code = worker.end()  # it and what it started must not go on unheard
             with self._lock:
                 self._workers.pop(job.id, None)
-        return code, told
+        return code, report
 
-    def _hearing(self, job: Job, told: Line) -> Callable[[Line], None]:
+    def _line_handler(self, job: Job, report: Line) -> Callable[[Line], None]:
         """Return what takes in a worker's lines: how far it is is shown and kept, the rest is added to ``told``."""
         saved, live = 0.0, JobProgress(State.RUNNING, 0.0, "", None)
 
-        def hear(said: Line) -> None:
+        def handle(line: Line) -> None:
             nonlocal saved, live
-            if "done" not in said:
-                told.update(said)
+            if "done" not in line:
+                report.update(line)
                 return
-            best = live.best if said["best"] is None else said["best"]
-            live = JobProgress(State.RUNNING, said["done"], said["words"], best, said["best"] is not None)
+            best = live.best if line["best"] is None else line["best"]
+            live = JobProgress(State.RUNNING, line["done"], line["words"], best, line["best"] is not None)
             self._live[job.id] = live
             if time.monotonic() - saved > _SAVE_EVERY:
                 saved = time.monotonic()
                 self._save(job.id, done=live.done, words=live.words, best=live.best)
 
-        return hear
+        return handle
 
     def _save(self, job: str, **how_far: Any) -> None:
         """Keep how far a job is; on a full disk it is only told."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from noren.drawing.risk_map import use_title
 from noren.i18n import _
 from noren.judgement.evidence import TableFacts
+from noren.judgement.glossary import terms
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.sentences import allowed
 from noren.judgement.verdict import Verdict, VerdictStatus
@@ -21,6 +22,10 @@ from noren.reports.run_view import MeasureView, RunView
 from noren.tables import Texts
 
 say = Texts(__name__)
+
+
+_IN_GLOSSARY = ("prosecutor", "journalist", "marketer")
+"""Figures that the glossary explains."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +67,19 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
     where that decides; else how many rows are left.
     """
     place = view.place(verdict)
-    risk = _fact("key.risk", place.risk, _written(place.risk, percent), "safer", "risk", allowed=allowed(verdict.rule))
+    label, term = say("key.risk.label", allowed=allowed(verdict.rule)), terms("risk")["risk"]
+    risk = Fact("key.risk", label, place.risk, _written(place.risk, percent), "safer", term.meaning, "risk")
     beyond = verdict.status == VerdictStatus.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance)
     meaning = say("key.use.meaning")
     text = _written(place.use, percent)
     use = Fact("key.use", use_title([place]), place.use, text, "useful-high", meaning, place.use_of or "")
     facts = [replace(risk, beyond=beyond), use]
     table, people = verdict.facts.table, verdict.facts.people
-    told = [] if table is None or verdict.facts.proven_k is not None else _told(table)
-    certain = [one for one in told if not one.of.endswith(".likely")]
-    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
+    disclosed = [] if table is None or verdict.facts.proven_k is not None else _disclosure_facts(table)
+    certain = [item for item in disclosed if not item.of.endswith(".likely")]
+    best = max(verdict.evidence, key=lambda item: item.customers, default=None)
     if table is not None and certain:
-        worst = max(certain, key=lambda one: one.value or 0.0)
+        worst = max(certain, key=lambda item: item.value or 0.0)
         facts.append(replace(worst, text=_of_all(worst.value or 0, table.rows), beyond=bool(worst.value)))
     elif best is not None and verdict.status != VerdictStatus.PROVED and verdict.risk_of == "attacks":
         named = round(best.customers * people)
@@ -87,12 +93,15 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
 
 def _fact(name: str, value: float | None, text: str, direction: str, more: str = "", **words: str) -> Fact:
     """Return a number whose texts are under its own name."""
+    if more in _IN_GLOSSARY:
+        term = terms(more)[more]
+        return Fact(name, term.name, value, text, direction, term.meaning, more)
     label, meaning = say(f"{name}.label", **words), say(f"{name}.meaning", **words)
     return Fact(name, label, value, text, direction, meaning, more)
 
 
 def _of_all(part: float, whole: int) -> str:
-    return say("of_all", part=count(int(part)), whole=count(whole))
+    return f"{count(int(part))} / {count(whole)}"
 
 
 # --- what leaks ----------------------------------------------------------------------------------------------
@@ -100,9 +109,8 @@ def _of_all(part: float, whole: int) -> str:
 
 def table_risk_facts(verdict: Verdict) -> list[Fact]:
     """Return what a released table leaks to those who look for one person, and to those who look for everybody."""
-    found, table = verdict.facts, verdict.facts.table
-    if found.proven_k is not None:
-        k = found.proven_k
+    k, table = verdict.facts.proven_k, verdict.facts.table
+    if k is not None:
         bound = 1 / max(k, 1.0)
         fact = _fact("risk.bound", bound, percent(bound), "safer", "pk")
         return [fact, _fact("risk.k", k, number(k), "higher-safer", "k")]
@@ -114,17 +122,17 @@ def table_risk_facts(verdict: Verdict) -> list[Fact]:
         facts.append(_fact("risk.k", table.least, number(table.least), "higher-safer", "k"))
     if table.below is not None:
         facts.append(_fact("risk.below", table.below, percent(table.below), "safer", "k"))
-    return [*facts, *_told(table)]
+    return [*facts, *_disclosure_facts(table)]
 
 
-def _told(table: TableFacts) -> list[Fact]:
+def _disclosure_facts(table: TableFacts) -> list[Fact]:
     """Return how many people's sensitive values the classes tell, for certain and nearly so."""
     facts = []
-    for one in table.disclosures:
-        of = f"risk.told.{one.column}"
-        for kind, name, people in (("certain", of, one.certain), ("likely", f"{of}.likely", one.likely)):
+    for disclosure in table.disclosures:
+        of = f"risk.disclosed.{disclosure.column}"
+        for kind, name, people in (("certain", of, disclosure.certain), ("likely", f"{of}.likely", disclosure.likely)):
             if people is not None:
-                words = {"column": one.column, "share": percent(LIKELY)}
+                words = {"column": disclosure.column, "share": percent(LIKELY)}
                 facts.append(replace(_fact(kind, people, count(people), "safer", "classes", **words), of=name))
     return facts
 
@@ -134,21 +142,21 @@ def _told(table: TableFacts) -> list[Fact]:
 
 def useful_facts(view: RunView) -> list[Fact]:
     """Return the few numbers that tell in one line what stays useful."""
-    found = {one.name: one for one in view.measures if one.name in measures}
+    values = {measure.name: measure for measure in view.measures if measure.name in measures}
     perturbed = view.facts.proven_k is not None
-    told = [(line.rank, name, line) for name in found for line in measures[name].headlines]
+    lines = [(line.rank, name, line) for name in values for line in measures[name].headlines]
     # noise takes no detail away, and where cells became ranges no record stands in its cell: each is judged its own way
-    kept = [one for one in told if one[2].of in ("any", "perturbed" if perturbed else "others")]
-    if not perturbed and all(line.of != "others" for _rank, _name, line in kept):
-        kept += [one for one in told if one[2].of == "perturbed" and measures[one[1]].utility_axis is not None]
+    chosen = [item for item in lines if item[2].of in ("any", "perturbed" if perturbed else "others")]
+    if not perturbed and all(line.of != "others" for _rank, _name, line in chosen):
+        chosen += [item for item in lines if item[2].of == "perturbed" and measures[item[1]].utility_axis is not None]
     facts = []
-    for _rank, name, line in sorted(kept, key=lambda one: one[:2]):
-        one = found[name]
-        value = one.parts.get(line.part) if line.part else one.value
+    for _rank, name, line in sorted(chosen, key=lambda item: item[:2]):
+        measure = values[name]
+        value = measure.parts.get(line.part) if line.part else measure.value
         if value is not None:
             of = ".".join(("measures", name, *([line.part] if line.part else [])))
             text = percent(value) if line.percent else number(value)
-            way = "useful-low" if (line.goal or one.goal) == "lower" else "useful-high"
+            way = "useful-low" if (line.goal or measure.goal) == "lower" else "useful-high"
             facts.append(Fact(of, _(line.label), value, text, way, _(line.meaning), name))
     deleted, original = view.rows.deleted, view.rows.original
     if deleted is not None:
@@ -165,31 +173,31 @@ def diversity_facts(view: RunView) -> list[Fact]:
     columns = classes.notes.get("sensitive") or {}
     return [
         replace(
-            _fact(name, said[name], number(said[name]), way, "classes", column=column),
+            _fact(name, values[name], number(values[name]), way, "classes", column=column),
             of=f"measures.classes.sensitive.{column}.{name}",
         )
-        for column, said in columns.items()
+        for column, values in columns.items()
         for name, way in (("l_distinct", "higher-safer"), ("t_equal", "safer"))
-        if said.get(name) is not None
+        if values.get(name) is not None
     ]
 
 
-def measured(one: MeasureView) -> Measured:
+def measured(measure: MeasureView) -> Measured:
     """Return a measure of a view with its parts, ready for a page."""
     way = {
         ("safety", "lower"): "safer",
         ("safety", "higher"): "higher-safer",
         ("utility", "lower"): "useful-low",
         ("utility", "higher"): "useful-high",
-    }.get((one.group, one.goal or ""), "")
-    name = one.name
+    }.get((measure.group, measure.goal or ""), "")
+    name = measure.name
     of = f"measures.{name}"
-    fact = Fact(of, name, one.value, _written(one.value), way, _(one.summary), name)
+    fact = Fact(of, name, measure.value, _written(measure.value), way, _(measure.summary), name)
     parts = tuple(
-        Fact(f"{of}.{part}", one.part_name(part), value, _written(value), "", "", name)
-        for part, value in one.parts.items()
+        Fact(f"{of}.{part}", measure.part_name(part), value, _written(value), "", "", name)
+        for part, value in measure.parts.items()
     )
-    return Measured(name, fact, _(one.unit), parts)
+    return Measured(name, fact, _(measure.unit), parts)
 
 
 def _written(value: float | None, write: Callable[[float], str] = number) -> str:

@@ -57,17 +57,17 @@ class Studio:
 
     def project(self, project: str) -> Project:
         """Return a project, or say that it is gone."""
-        found = self.store.project(project)
-        if found is None:
+        stored = self.store.project(project)
+        if stored is None:
             raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
-        return found
+        return stored
 
     def ready_project(self, project: str) -> Project:
         """Return a project whose data were read."""
-        found = self.project(project)
-        if not found.is_ready:
+        stored = self.project(project)
+        if not stored.is_ready:
             raise ConflictError(_("this project has no data yet; upload a file first"))
-        return found
+        return stored
 
     def rule(self, project: str) -> Rule:
         """Return what the releases of a project are judged by."""
@@ -75,12 +75,12 @@ class Studio:
 
     def datasets(self) -> list[str]:
         """Return the public data sets found on this machine."""
-        found = []
+        names = []
         for dataset in catalog.known():
             with contextlib.suppress(NorenError):
                 catalog.find(dataset.name)
-                found.append(dataset.name)
-        return found
+                names.append(dataset.name)
+        return names
 
     def is_fixed(self, project: str) -> bool:
         """Tell whether releases depend on the data as they are, or are being made of them.
@@ -107,15 +107,15 @@ class Studio:
 
     def known(self, project: str) -> Mapping[str, Any]:
         """Return what is known of a project's file: by the last reading that went well, or as far as one came."""
-        found, last = self.project(project), self.last_read(project)
+        stored, last = self.project(project), self.last_read(project)
         draft = read_json(self.job_folder(last) / "draft.json") if last and last.state == State.FAILED else None
-        return found.facts if draft is None else draft
+        return stored.facts if draft is None else draft
 
     def last_read(self, project: str) -> Job | None:
         """Return the job that read a project's file last, or does so."""
         return next(iter(reversed(self.store.jobs(project, kind="read"))), None)
 
-    def read(self, project: Project, told: Mapping[str, Any] | None = None) -> Job:
+    def read(self, project: Project, instructions: Mapping[str, Any] | None = None) -> Job:
         """Have a project's data read: by a schema, by answers, or by a guess where nothing is ``told``."""
         for job in self.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING)):
             self.jobs.cancel(job.id)
@@ -125,7 +125,7 @@ class Studio:
         shutil.rmtree(self.folders.project(project.id) / "explore", ignore_errors=True)  # so is what sweeps had
         names = {"sample": "sample", "dataset": "dataset", "file": "file_name"}
         order = {names[key]: value for key, value in project.source.items() if key in names}
-        return self.submit(project.id, "read", project.name, order | dict(told or {}))
+        return self.submit(project.id, "read", project.name, order | dict(instructions or {}))
 
     def profile(self, project: str) -> dict[str, Any]:
         """Return the profile of a project's data."""
@@ -135,12 +135,12 @@ class Studio:
 
     def preview(self, project: str, start: int, count: int) -> dict[str, Any]:
         """Return rows of the data, as they are read."""
-        found = self.ready_project(project)
+        known = self.ready_project(project)
         schema = self.schema(project)
         rows = pl.scan_parquet(self.folders.data(project)).select(schema.names).slice(start, count).collect()
         texts = rows.select(value_text(pl.col(c.name), c).alias(c.name) for c in schema.columns)
         names = list(schema.names)
-        return {"columns": names, "start": start, "total": found.facts["rows"], "rows": [list(r) for r in texts.rows()]}
+        return {"columns": names, "start": start, "total": known.facts["rows"], "rows": [list(r) for r in texts.rows()]}
 
     # --- runs ------------------------------------------------------------------------------------------------
 
@@ -151,17 +151,17 @@ class Studio:
 
     def job(self, job: str, *, kind: str | None = None, project: str | None = None) -> Job:
         """Return a job, of a kind and a project where these are named, or say that it is gone."""
-        found = self.store.job(job)
-        if found is None or kind not in (None, found.kind) or project not in (None, found.project):
+        stored = self.store.job(job)
+        if stored is None or kind not in (None, stored.kind) or project not in (None, stored.project):
             raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
-        return found
+        return stored
 
     def finished(self, job: str) -> Job:
         """Return a run that came to its end."""
-        found = self.job(job, kind="run")
-        if found.state != State.DONE:
-            raise ConflictError(_("not possible while the job is {state}").format(state=found.state.words))
-        return found
+        run = self.job(job, kind="run")
+        if run.state != State.DONE:
+            raise ConflictError(_("not possible while the job is {state}").format(state=run.state.words))
+        return run
 
     def job_folder(self, job: Job) -> Path:
         """Return where the files of a job lie."""
@@ -169,15 +169,15 @@ class Studio:
 
     def result(self, job: str) -> Result:
         """Return everything a page shows of a run."""
-        found = result_in(self.job_folder(self.finished(job)))
-        if found is None:
+        result = result_in(self.job_folder(self.finished(job)))
+        if result is None:
             raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
-        return found
+        return result
 
     def verdict(self, job: str) -> Verdict:
         """Return how safe the release of a run is, by the rule of its project."""
-        found = self.finished(job)
-        verdict = judged(self.job_folder(found), found.ended, self.rule(found.project))
+        run = self.finished(job)
+        verdict = judged(self.job_folder(run), run.ended, self.rule(run.project))
         if verdict is None:
             raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return verdict
@@ -199,13 +199,13 @@ class Studio:
         changes = [n for n in names if n.startswith("change:")]
         if only_changed:
             # what befell a whole column befell every row
-            kept = [pl.col(n).is_in(["same", "pseudonym", "dropped"]) for n in changes]
-            lazy = lazy.filter(~pl.all_horizontal(pl.col("state") == "kept", *kept))
+            unchanged = [pl.col(n).is_in(["same", "pseudonym", "dropped"]) for n in changes]
+            lazy = lazy.filter(~pl.all_horizontal(pl.col("state") == "kept", *unchanged))
         total, every = lazy.select(pl.len()).collect().item(), pl.scan_parquet(path).select(pl.len()).collect().item()
         hidden = [
-            pl.when(pl.col(n).ne_missing("pseudonym")).then(pl.col(shown)).alias(shown)
+            pl.when(pl.col(n).ne_missing("pseudonym")).then(pl.col(released)).alias(released)
             for n in changes
-            if (shown := n.replace("change:", "released:", 1)) in names
+            if (released := n.replace("change:", "released:", 1)) in names
         ]
         rows = lazy.slice(start, count).with_columns(hidden).collect()
         return {
@@ -312,7 +312,7 @@ def find_projects(studio: Studio, query: ProjectQuery) -> list[ProjectInList]:
     jobs: dict[str, list[Job]] = defaultdict(list)
     for job in studio.store.jobs():
         jobs[job.project].append(job)
-    found = []
+    matches = []
     for project in studio.store.projects():
         if query.archived != "all" and project.archived != (query.archived == "only"):
             continue
@@ -324,12 +324,12 @@ def find_projects(studio: Studio, query: ProjectQuery) -> list[ProjectInList]:
             and (not query.release or bool(done) == (query.release == "with"))
         ):
             places = tuple(studio.place(job, rule) for job in done)
-            found.append(ProjectInList(project, tuple(jobs[project.id]), places))
+            matches.append(ProjectInList(project, tuple(jobs[project.id]), places))
     if query.sort == "name":
-        return sorted(found, key=lambda one: _plain(one.project.name))
+        return sorted(matches, key=lambda match: _plain(match.project.name))
     if query.sort == "used":
-        return sorted(found, key=lambda one: one.used, reverse=True)
-    return found if query.sort == "oldest" else found[::-1]
+        return sorted(matches, key=lambda match: match.used, reverse=True)
+    return matches if query.sort == "oldest" else matches[::-1]
 
 
 def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
@@ -339,7 +339,7 @@ def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
         RunInList(job, studio.place(job, rule) if job.state == State.DONE else None)
         for job in studio.store.jobs(project, kind="run")
     ]
-    found = [
+    matches = [
         run
         for run in runs
         if _holds(run.job.label, query.search)
@@ -348,7 +348,7 @@ def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
         and (not query.verdict or (run.place is not None and run.place.status == VerdictStatus(query.verdict)))
     ]
     if query.sort == "name":
-        return sorted(found, key=lambda run: _plain(run.job.label))
+        return sorted(matches, key=lambda run: _plain(run.job.label))
     if query.sort in ("use", "risk"):
 
         def rank(run: RunInList) -> tuple[bool, float]:
@@ -356,8 +356,8 @@ def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
             number = None if run.place is None else getattr(run.place, query.sort)
             return (True, 0.0) if number is None else (False, -number if query.sort == "use" else number)
 
-        return sorted(found, key=rank)
-    return found if query.sort == "oldest" else found[::-1]
+        return sorted(matches, key=rank)
+    return matches if query.sort == "oldest" else matches[::-1]
 
 
 def methods_of(jobs: Iterable[Job]) -> list[str]:

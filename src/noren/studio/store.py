@@ -158,14 +158,14 @@ class Store:
     def change_project(self, project: str, **values: Any) -> None:
         """Set what is known of a project: ``name``, ``rule``, ``archived``, ``source``, ``facts``."""
         written = {key: _text(value) if key in ("source", "facts") else value for key, value in values.items()}
-        told = {key: values[key] for key in ("name", "rule", "archived") if key in values}
+        changes = {key: values[key] for key in ("name", "rule", "archived") if key in values}
         changed = _projects.update().where(_projects.c.id == project).values(**written)
         with self.trail.changing() as database:
             database.execute(changed)
             if "source" in values:
                 self.trail.note(database, "uploaded", project=project, bytes=values["source"].get("bytes", 0))
-            if told:
-                self.trail.note(database, "project-changed", project=project, **told)
+            if changes:
+                self.trail.note(database, "project-changed", project=project, **changes)
 
     def remove_project(self, project: str) -> None:
         """Forget a project and its jobs."""
@@ -197,28 +197,28 @@ class Store:
         self, project: str | None = None, *, kind: str | None = None, states: Sequence[State] | None = None
     ) -> list[Job]:
         """Return jobs, the oldest first."""
-        asked = _jobs.select().order_by(_jobs.c.created, _jobs.c.id)
+        query = _jobs.select().order_by(_jobs.c.created, _jobs.c.id)
         if project is not None:
-            asked = asked.where(_jobs.c.project == project)
+            query = query.where(_jobs.c.project == project)
         if kind is not None:
-            asked = asked.where(_jobs.c.kind == kind)
+            query = query.where(_jobs.c.kind == kind)
         if states is not None and not self.queue.unwritten:
-            asked = asked.where(_jobs.c.state.in_([str(state) for state in states]))
+            query = query.where(_jobs.c.state.in_([str(state) for state in states]))
         with self.engine.connect() as database:
-            found = [self._job(row) for row in database.execute(asked)]
-        return found if states is None else [job for job in found if job.state in states]
+            jobs = [self._job(row) for row in database.execute(query)]
+        return jobs if states is None else [job for job in jobs if job.state in states]
 
     def change_job(self, job: str, *, only_from: Sequence[State] | None = None, **values: Any) -> bool:
         """Set what is known of a job; with ``only_from``, only in these states. Tell whether it was so."""
-        asked = _jobs.update().where(_jobs.c.id == job)
+        update = _jobs.update().where(_jobs.c.id == job)
         if only_from is not None:
-            asked = asked.where(_jobs.c.state.in_([str(state) for state in only_from]))
+            update = update.where(_jobs.c.state.in_([str(state) for state in only_from]))
         with self.engine.begin() as database:
-            return database.execute(asked.values(**as_columns(values))).rowcount == 1
+            return database.execute(update.values(**as_columns(values))).rowcount == 1
 
     def _job(self, row: Any) -> Job:
-        given = {**row._mapping, **self.queue.unwritten.get(row.id, {})}
-        known = {one.name: given[one.name] for one in fields(Job)} | {"state": State(given["state"])}
+        values = {**row._mapping, **self.queue.unwritten.get(row.id, {})}
+        known = {field.name: values[field.name] for field in fields(Job)} | {"state": State(values["state"])}
         for name in ("order", "summary", "error"):
             known[name] = json.loads(known[name])
         if known["state"] == State.INTERRUPTED and not known["error"]:

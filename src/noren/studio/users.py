@@ -1,4 +1,4 @@
-"""Who uses a studio: its users with their roles, its door, and what each role may do.
+"""Users of a studio: accounts, roles, authentication, and what each role may do.
 
 A studio without users is one person's, who does everything. From the first user on, only users are let in. Whoever is
 revoked, or gets another role or password, is logged out everywhere at that moment; the open tab learns why.
@@ -52,13 +52,6 @@ class UserRole(StrEnum):
         return _(self.value)
 
 
-_ENDED = {
-    "revoked": N_("your access was revoked; contact a data steward"),
-    "role": N_("a steward changed your role; log in again"),
-    "password": N_("your password was changed; log in again with the new one"),
-}
-
-
 @dataclass(frozen=True)
 class User(Account):
     """Somebody who may use a studio, or might until she was revoked."""
@@ -93,7 +86,7 @@ class Users(Accounts[User]):
         return self._trail.changing()
 
     def note(self, database: sa.Connection, kind: str, account: User, **body: Any) -> None:
-        """Add an entry to the trail; whoever logs in does so under her own name."""
+        """Add an entry to the trail; a login is noted under the name of the user."""
         if kind == "entered":
             with acting_as(account.login):
                 self._trail.note(database, kind)
@@ -105,7 +98,7 @@ class Users(Accounts[User]):
         with self.engine.connect() as database:
             return database.execute(sa.select(self.accounts.c.id).limit(1)).first() is not None
 
-    def one(self, login: str) -> User:
+    def get(self, login: str) -> User:
         """Return a user, or say that there is none of that login."""
         user = self.by_login(login)
         if user is None:
@@ -116,7 +109,8 @@ class Users(Accounts[User]):
         """Add a user; the first must be a steward, for nobody else could add others."""
         known = checked_login(login)
         if known in RESERVED:
-            raise ParameterError(_("{login!r} is no login; choose another").format(login=login))
+            message = _("{login!r} is no login; use 2 to 64 letters, digits, or any of . _ - + @")
+            raise ParameterError(message.format(login=login))
         if role != UserRole.STEWARD and not self.exist():
             raise ParameterError(_("the first user must be a steward; add a steward first"))
         return self.add_account(known, name or known, password, role)
@@ -129,10 +123,10 @@ class Users(Accounts[User]):
                 self._keep_a_steward(database, user, role)
                 self.change(database, user, "role", role=str(role))
                 self.note(database, "user-role", user, role=str(role), before=str(user.role))
-        return self.one(login)
+        return self.get(login)
 
     def set_password(self, login: str, password: str) -> User:
-        """Give a user another password; whoever was logged in by the old one is so no longer."""
+        """Set a user's password; all open sessions of the user end."""
         user = self._active(login)
         self.change_password(user, password)
         return user
@@ -144,12 +138,12 @@ class Users(Accounts[User]):
             self._keep_a_steward(database, user, None)
             self.change(database, user, "revoked", revoked=now())
             self.note(database, "user-revoked", user)
-        return self.one(login)
+        return self.get(login)
 
     def _active(self, login: str) -> User:
-        user = self.one(login)
+        user = self.get(login)
         if user.revoked is not None:
-            raise ConflictError(_("{login} was revoked").format(login=user.login))
+            raise ConflictError(_("{login} is revoked").format(login=user.login))
         return user
 
     def _keep_a_steward(self, database: sa.Connection, user: User, role: UserRole | None) -> None:
@@ -204,8 +198,8 @@ class StudioAuthentication:
         user = self._users.of_session(session)
         if user is not None:
             return StudioIdentity(user.login, user.name, user.role)
-        kept = self._settings.password_hash
-        is_owner = not self.has_users and (kept is None or self._users.has_session(session, kept))
+        hashed = self._settings.password_hash
+        is_owner = not self.has_users and (hashed is None or self._users.has_session(session, hashed))
         return StudioIdentity() if is_owner else None
 
     def is_in(self, session: str) -> bool:
@@ -215,15 +209,17 @@ class StudioAuthentication:
     def why_out(self, session: str) -> str:
         """Return in one line why a session that was let in is so no longer; nothing where it never was."""
         ended = self._users.why_ended(session)
-        return _(_ENDED[ended]) if ended else ""
+        if ended == "revoked":
+            return _("your access was revoked; contact a data steward")
+        return _("your role or password was changed; log in again") if ended else ""
 
     def enter(self, login: str, password: str, address: str = "") -> str | None:
         """Return a new session for the right password."""
         if self.has_users:
             user = self._users.enter(login, password)
             return None if user is None else self.opened(user, address)
-        kept = self._settings.password_hash
-        return self.opened(None, address, kept) if kept is not None and is_right(kept, password) else None
+        hashed = self._settings.password_hash
+        return self.opened(None, address, hashed) if hashed is not None and is_right(hashed, password) else None
 
     def opened(self, user: User | None, address: str, password_hash: str = "") -> str:
         """Return a new session for somebody who proved who she is."""
@@ -232,9 +228,9 @@ class StudioAuthentication:
 
     def leave(self, session: str) -> None:
         """Log a session out."""
-        for kept in ("", self._settings.password_hash):
-            if kept is not None:
-                self._users.end_session(session, kept)
+        for hashed in ("", self._settings.password_hash):
+            if hashed is not None:
+                self._users.end_session(session, hashed)
 
 
 # --- what a role may do ----------------------------------------------------------------------------------------------
@@ -243,11 +239,11 @@ class StudioAuthentication:
 def least(role: UserRole) -> Callable[[_Route], _Route]:
     """Say which role is enough for a route."""
 
-    def said(route: _Route) -> _Route:
+    def mark(route: _Route) -> _Route:
         route.role = role  # type: ignore[attr-defined]
         return route
 
-    return said
+    return mark
 
 
 async def allowed(request: Request) -> None:

@@ -31,15 +31,15 @@ class ProgressReporter(Stoppable):
         self._last = 0.0
         self._words = ""
         self._best: float | None = None
-        self._told: float | None = None
+        self._reported: float | None = None
 
     def enough(self) -> None:
         """End the search with the best so far."""
-        self.said = False  # of a chain, each search can be ended
+        self.raised = False  # of a chain, each search can be ended
         self.stop()
 
     def _tell(self, done: float, words: str = "", best: float | None = None) -> None:
-        if best is None and self._best is not None and self._best != self._told:
+        if best is None and self._best is not None and self._best != self._reported:
             self._say(done, self._best)  # the search is over: what it ended with is told, however soon it came
         began = (best is None) != (self._best is None)
         self._words, self._best = words or self._words, best
@@ -48,7 +48,7 @@ class ProgressReporter(Stoppable):
             self._say(done, best)
 
     def _say(self, done: float, best: float | None) -> None:
-        self._told = best
+        self._reported = best
         self._write({"done": round(min(1.0, max(0.0, done)), 4), "words": self._words, "best": best})
 
 

@@ -131,9 +131,9 @@ class Accounts(Generic[_Kind]):
     def note(self, database: sa.Connection, kind: str, account: _Kind, **body: Any) -> None:
         """Write down, in the same transaction, what was done with an account."""
 
-    def _rows(self, asked: sa.Select[Any]) -> list[_Kind]:
+    def _rows(self, query: sa.Select[Any]) -> list[_Kind]:
         with self.engine.connect() as database:
-            return [self._account(row) for row in database.execute(asked)]
+            return [self._account(row) for row in database.execute(query)]
 
     def _account(self, row: Any) -> _Kind:
         return self.kind(row.id, row.login, row.name, row.role, row.created, row.revoked)
@@ -157,12 +157,13 @@ class Accounts(Generic[_Kind]):
         """Add a person."""
         known, name = checked_login(login), " ".join(name.split())
         if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-            raise ParameterError(_("the name needs 1 to 80 characters"))
+            message = _("a name or reason needs 1 to {most} characters; change it")
+            raise ParameterError(message.format(most=LONGEST_NAME))
         account = self.kind(new_id(), known, name, role, now())
-        kept = hashed(password)
+        password_hash = hashed(password)
         try:
             with self.changing() as database:
-                database.execute(self.accounts.insert().values(**account.__dict__, password_hash=kept))
+                database.execute(self.accounts.insert().values(**account.__dict__, password_hash=password_hash))
                 self.note(database, "user-added", account, role=str(role))
         except IntegrityError:
             raise DuplicateNameError(_("the login {login} is taken; choose another").format(login=known)) from None
@@ -170,9 +171,9 @@ class Accounts(Generic[_Kind]):
 
     def change_password(self, account: _Kind, password: str) -> None:
         """Set another password; whoever was logged in by the old one is so no longer."""
-        kept = hashed(password)
+        password_hash = hashed(password)
         with self.changing() as database:
-            self.change(database, account, "password", password_hash=kept)
+            self.change(database, account, "password", password_hash=password_hash)
             self.note(database, "user-password", account)
 
     def change(self, database: sa.Connection, account: _Kind, why: str, **values: Any) -> None:
@@ -197,15 +198,15 @@ class Accounts(Generic[_Kind]):
 
     def of_session(self, session: str) -> _Kind | None:
         """Return who is logged in."""
-        asked = sa.select(self.accounts).join(self.sessions, self.sessions.c.account == self.accounts.c.id)
-        found = self._rows(asked.where(*self._is_open(session), self.accounts.c.revoked.is_(None)))
-        return found[0] if found else None
+        query = sa.select(self.accounts).join(self.sessions, self.sessions.c.account == self.accounts.c.id)
+        accounts = self._rows(query.where(*self._is_open(session), self.accounts.c.revoked.is_(None)))
+        return accounts[0] if accounts else None
 
     def has_session(self, session: str, password_hash: str) -> bool:
         """Tell whether somebody is logged in by the one password of which this is the hash."""
-        asked = self.sessions.select().where(*self._is_open(session, password_hash))
+        query = self.sessions.select().where(*self._is_open(session, password_hash))
         with self.engine.connect() as database:
-            return database.execute(asked).first() is not None
+            return database.execute(query).first() is not None
 
     def _is_open(self, session: str, password_hash: str = "") -> tuple[sa.ColumnElement[bool], ...]:
         at = self.sessions.c
@@ -213,9 +214,9 @@ class Accounts(Generic[_Kind]):
 
     def why_ended(self, session: str) -> str | None:
         """Return why a session was ended by somebody else."""
-        asked = sa.select(self.sessions.c.ended).where(self.sessions.c.digest == digest_of(session))
+        query = sa.select(self.sessions.c.ended).where(self.sessions.c.digest == digest_of(session))
         with self.engine.connect() as database:
-            ended: str | None = database.execute(asked).scalar()
+            ended: str | None = database.execute(query).scalar()
         return ended
 
     def end_session(self, session: str, password_hash: str = "") -> None:
@@ -283,16 +284,16 @@ class Tokens(Generic[_Kind]):
 
     def of(self, account: str) -> list[Token]:
         """Return a person's tokens, the oldest first."""
-        asked = self._tokens.select().where(self._tokens.c.account == account).order_by(self._tokens.c.created)
+        query = self._tokens.select().where(self._tokens.c.account == account).order_by(self._tokens.c.created)
         with self._engine.connect() as database:
-            return [_token(row) for row in database.execute(asked)]
+            return [_token(row) for row in database.execute(query)]
 
     def revoke(self, token: str, account: str) -> bool:
         """Let a person's token open nothing any more; tell whether there was such a one."""
         at = self._tokens.c
-        asked = self._tokens.update().where(at.id == token, at.account == account, at.revoked.is_(None))
+        update = self._tokens.update().where(at.id == token, at.account == account, at.revoked.is_(None))
         with self._engine.begin() as database:
-            return database.execute(asked.values(revoked=now())).rowcount == 1
+            return database.execute(update.values(revoked=now())).rowcount == 1
 
 
 def _token(row: Any) -> Token:
@@ -317,8 +318,8 @@ class Rates:
         """Count a request; tell whether it is one of the first ``most`` in its window. One statement does it all."""
         time, at = clock_of(self._engine), self._rates.c
         is_over = at.until <= time
-        asked = self._insert(self._rates).values(key=key[:128], until=time + seconds, count=1)
-        asked = asked.on_conflict_do_update(
+        statement = self._insert(self._rates).values(key=key[:128], until=time + seconds, count=1)
+        statement = statement.on_conflict_do_update(
             index_elements=[at.key],
             set_={
                 "count": sa.case((is_over, 1), else_=at.count + 1),
@@ -326,7 +327,7 @@ class Rates:
             },
         ).returning(at.count)
         with self._engine.begin() as database:
-            count: int = database.execute(asked).scalar_one()
+            count: int = database.execute(statement).scalar_one()
         if count == 1:
             over = sa.select(at.key).where(at.until <= time).limit(_FORGOTTEN).with_for_update(skip_locked=True)
             with self._engine.begin() as database:
@@ -379,14 +380,14 @@ def hashed(password: str) -> str:
         return PasswordHasher().hash(password)
 
 
-def is_right(kept: str | None, password: str) -> bool:
+def is_right(hashed: str | None, password: str) -> bool:
     """Tell whether a password is that of a hash; without one it is wrong, and takes as long to say."""
     from argon2 import PasswordHasher
     from argon2.exceptions import Argon2Error, InvalidHashError
 
     try:
         with _hashing:
-            return PasswordHasher().verify(kept or _nobodys(), password[: _LONGEST + 1]) and kept is not None
+            return PasswordHasher().verify(hashed or _nobodys(), password[: _LONGEST + 1]) and hashed is not None
     except (Argon2Error, InvalidHashError):
         return False
 
@@ -439,9 +440,9 @@ class Tries:
 def guesser(address: str) -> str:
     """Return who counts as one: an address, and of IPv6 the network that one household is given."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
-        return str(ipaddress.ip_network((found, 64), strict=False))
-    return str(found)
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return str(parsed)

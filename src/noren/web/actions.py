@@ -21,7 +21,7 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-_Given = ParamSpec("_Given")
+_Parameters = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 _models: dict[tuple[str, str], Any] = {}
 """The bodies of actions, by module and name: several actions may have the same one."""
@@ -50,7 +50,7 @@ class ActionParameter:
 
 
 @dataclass(frozen=True)
-class Action(Generic[_Given, _Made]):
+class Action(Generic[_Parameters, _Made]):
     """A function that a person may ask for; called, it is the function itself.
 
     Parameters
@@ -72,7 +72,7 @@ class Action(Generic[_Given, _Made]):
         What annotations name that is imported only when a route is made.
     """
 
-    function: Callable[_Given, _Made]
+    function: Callable[_Parameters, _Made]
     role: str
     route: str
     body: str = ""
@@ -84,9 +84,9 @@ class Action(Generic[_Given, _Made]):
     done: str = ""
     names: Callable[[], dict[str, Any]] = dict
 
-    def __call__(self, *given: _Given.args, **named: _Given.kwargs) -> _Made:
+    def __call__(self, *arguments: _Parameters.args, **named: _Parameters.kwargs) -> _Made:
         """Call the function."""
-        return self.function(*given, **named)
+        return self.function(*arguments, **named)
 
     @property
     def name(self) -> str:
@@ -101,38 +101,38 @@ class Action(Generic[_Given, _Made]):
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """The keyword parameters of the function; their annotations are texts."""
-        found = inspect.signature(self.function).parameters.values()
-        return {one.name: one for one in found if one.kind is one.KEYWORD_ONLY}
+        every = inspect.signature(self.function).parameters.values()
+        return {parameter.name: parameter for parameter in every if parameter.kind is parameter.KEYWORD_ONLY}
 
     @cached_property
-    def asked(self) -> Mapping[str, tuple[Any, ActionParameter, Any]]:
+    def inputs(self) -> Mapping[str, tuple[Any, ActionParameter, Any]]:
         """What a person says: the type, what is known of it, and the default (``...`` where it must be said)."""
         # of keyword parameters alone: what the others are annotated with may be imported for type checkers only
-        texts = SimpleNamespace(__annotations__={name: one.annotation for name, one in self.parameters.items()})
+        texts = SimpleNamespace(__annotations__={name: item.annotation for name, item in self.parameters.items()})
         kinds = get_type_hints(texts, self.function.__globals__, self.names(), include_extras=True)
         made = {}
-        for name, one in self.parameters.items():
+        for name, item in self.parameters.items():
             if get_origin(kind := kinds[name]) is Annotated:
                 known = next(other for other in kind.__metadata__ if isinstance(other, ActionParameter))
-                made[name] = (kind.__origin__, known, ... if one.default is one.empty else one.default)
+                made[name] = (kind.__origin__, known, ... if item.default is item.empty else item.default)
         return made
 
     def in_body(self) -> list[str]:
         """Return what of it is in the body of a request."""
-        return [name for name in self.asked if f"{{{name}}}" not in self.route]
+        return [name for name in self.inputs if f"{{{name}}}" not in self.route]
 
-    def request(self, **said: Any) -> tuple[str, list[str], dict[str, Any]]:
+    def request(self, **values: Any) -> tuple[str, list[str], dict[str, Any]]:
         """Return method, parts of the address, and body of the request for it."""
         method, _space, path = self.route.partition(" ")
-        parts = [str(said[part[1:-1]]) if part.startswith("{") else part for part in path.strip("/").split("/")]
-        return method, parts, {name: said[name] for name in self.in_body() if name in said}
+        parts = [str(values[part[1:-1]]) if part.startswith("{") else part for part in path.strip("/").split("/")]
+        return method, parts, {name: values[name] for name in self.in_body() if name in values}
 
     def of_form(self, form: Mapping[str, str]) -> dict[str, str]:
         """Return what a form says for it; what the form leaves out is empty."""
-        return {name: form.get(name, "") for name in self.asked}
+        return {name: form.get(name, "") for name in self.inputs}
 
 
-def action(role: str, route: str, **about: Any) -> Callable[[Callable[_Given, _Made]], Action[_Given, _Made]]:
+def action(role: str, route: str, **about: Any) -> Callable[[Callable[_Parameters, _Made]], Action[_Parameters, _Made]]:
     """Declare a function as an action (:class:`Action`)."""
     return lambda function: Action(function, role, route, **about)
 
@@ -165,7 +165,7 @@ def add_route(
     in_body = act.in_body()
     taken = {
         name: Annotated[kind, Path(**known.rules)]
-        for name, (kind, known, _default) in act.asked.items()
+        for name, (kind, known, _default) in act.inputs.items()
         if name not in in_body
     }
     types = dict(around) | taken
@@ -174,18 +174,18 @@ def add_route(
         if key not in _models:
             fields: dict[str, Any] = {}
             for name in in_body:
-                kind, known, default = act.asked[name]
+                kind, known, default = act.inputs[name]
                 in_rules = {"default", "default_factory"} & set(known.rules)
-                given = {} if default is ... or in_rules else {"default": default}
-                fields[name] = (known.model or kind, Field(**given, **known.rules))
+                default_rule = {} if default is ... or in_rules else {"default": default}
+                fields[name] = (known.model or kind, Field(**default_rule, **known.rules))
             config = ConfigDict(extra="forbid")
             _models[key] = create_model(act.body, __config__=config, __doc__=act.body_text, **fields)
         types["asked"] = _models[key]
 
-    def handle(**given: Any) -> Any:
-        body = given.pop("asked", None)
-        plain = {} if body is None else body.model_dump(include={n for n in in_body if act.asked[n][1].model})
-        made = run(**given, **{name: plain.get(name, getattr(body, name)) for name in in_body})
+    def handle(**arguments: Any) -> Any:
+        body = arguments.pop("asked", None)
+        plain = {} if body is None else body.model_dump(include={n for n in in_body if act.inputs[n][1].model})
+        made = run(**arguments, **{name: plain.get(name, getattr(body, name)) for name in in_body})
         return Response(status_code=act.status) if made is None and answer is None else made
 
     handle.__name__, handle.__doc__ = act.name, act.text
@@ -203,7 +203,7 @@ def command(act: Action[..., Any], run: Callable[..., None], **around: Any) -> C
 
     (place, kind), *more = around.items()
     parameters = [_parameter(place, kind)]
-    for name, (of, known, default) in act.asked.items():
+    for name, (of, known, default) in act.inputs.items():
         if known.metavar:
             info: Any = typer.Argument(metavar=known.metavar, help=_(known.help))
         else:
@@ -211,8 +211,8 @@ def command(act: Action[..., Any], run: Callable[..., None], **around: Any) -> C
         parameters.append(_parameter(name, Annotated[of, info], default))
     parameters += [_parameter(name, of, default) for name, (of, default) in more]
 
-    def handle(**given: Any) -> None:
-        run(act, **given)
+    def handle(**arguments: Any) -> None:
+        run(act, **arguments)
 
     handle.__name__, handle.__doc__ = act.name, act.text
     _take(handle, parameters)
@@ -229,4 +229,4 @@ def _parameter(name: str, kind: Any, default: Any = ...) -> inspect.Parameter:
 def _take(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
     """Let a function say that it takes these parameters."""
     function.__signature__ = inspect.Signature(parameters)
-    function.__annotations__ = {one.name: one.annotation for one in parameters}
+    function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

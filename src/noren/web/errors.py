@@ -39,11 +39,8 @@ class TooLargeError(FileError):
     @classmethod
     def of(cls, largest: int, name: str | None = None) -> TooLargeError:
         """Say how large a file may be."""
-        return cls(
-            _("the file is larger than {largest} MB").format(largest=f"{largest / 1e6:,.0f}"),
-            _("upload a part of it, or use Parquet"),
-            file=name,
-        )
+        message = _("the file is larger than {largest}; upload a part of it, or use Parquet")
+        return cls(message.format(largest=f"{largest / 1e6:,.0f} MB"), file=name)
 
 
 class ErrorText(BaseModel):
@@ -74,7 +71,7 @@ _TEXTS = {
     422: "what was sent breaks a rule; the message names it and the cure",
     429: "too often; wait and try again",
     503: "the database does not answer; nothing was changed",
-    507: "the disk of the server is full; nothing was kept",
+    507: "the disk of the server is full; nothing was saved",
 }
 
 
@@ -93,7 +90,7 @@ _FULL_TEXTS = ("no space left on device", "disk is full", "disk quota exceeded",
 
 
 class DiskFullError(OutputError):
-    """There is no room for what was to be kept; nothing of it is left."""
+    """The disk is full; nothing was written."""
 
     def __init__(self) -> None:
         super().__init__(_(DISK_FULL))
@@ -111,8 +108,8 @@ def is_disk_full(error: BaseException | None) -> bool:
         if isinstance(error, DiskFullError) or (isinstance(error, OSError) and error.errno in _FULL):
             return True
         # of a database's error without the statement, which holds what people wrote
-        told = str(getattr(error, "orig", None) or error).lower()
-        if not isinstance(error, NorenError) and any(text in told for text in _FULL_TEXTS):
+        message = str(getattr(error, "orig", None) or error).lower()
+        if not isinstance(error, NorenError) and any(text in message for text in _FULL_TEXTS):
             return True
         error = error.__cause__ or error.__context__
     return False

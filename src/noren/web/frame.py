@@ -35,7 +35,7 @@ from noren.judgement.sentences import verdict_label
 from noren.judgement.verdict import VerdictStatus
 from noren.version import __version__
 
-_HOUSE = "noren.web"
+_PACKAGE = "noren.web"
 _LANGUAGE_NAMES = {"en": "English", "ja": "日本語"}
 
 
@@ -134,14 +134,14 @@ class Frame:
 
     @property
     def _rooms(self) -> tuple[str, str]:
-        return self.package, _HOUSE
+        return self.package, _PACKAGE
 
     @cached_property
     def surroundings(self) -> Environment:
         """Where templates are found, and what they may call."""
-        found = surroundings(self.package, "jinja2.ext.do")
-        found.loader = ChoiceLoader([PackageLoader(room) for room in self._rooms])
-        found.globals |= {
+        environment = surroundings(self.package, "jinja2.ext.do")
+        environment.loader = ChoiceLoader([PackageLoader(room) for room in self._rooms])
+        environment.globals |= {
             "_": _,
             "ngettext": ngettext,
             "static": cache(self.static_address),
@@ -155,7 +155,7 @@ class Frame:
             "tenth": tenth,
             "verdict_label": lambda word: verdict_label(VerdictStatus(word)),
         }
-        return found
+        return environment
 
 
 def as_json(content: Any) -> Markup:
@@ -191,8 +191,8 @@ def with_query(address: str, **values: Any) -> str:
     '/projects/abc/data?start=100&only=price'
     """
     parts = urlsplit(address)
-    asked = dict(parse_qsl(parts.query, keep_blank_values=True)) | {key: str(value) for key, value in values.items()}
-    return f"{parts.path}?{urlencode(asked)}" + (f"#{parts.fragment}" if parts.fragment else "")
+    query = dict(parse_qsl(parts.query, keep_blank_values=True)) | {key: str(value) for key, value in values.items()}
+    return f"{parts.path}?{urlencode(query)}" + (f"#{parts.fragment}" if parts.fragment else "")
 
 
 def local_path(address: str, otherwise: str = "/") -> str:
@@ -258,16 +258,16 @@ def stage_rows(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     [['◐\\xa0jaccard (2 stages)', '5 of 6', '100 rows, 8.5 kB', '2.5']]
     """
     lines = []
-    for one in steps:
-        said = one["step"].get(active_language()) or one["step"]["en"] or _("preparing")
-        stages = ngettext("{count} stage", "{count} stages", one["stages"]).format(count=count(one["stages"]))
-        shuffled = ngettext("{count} row", "{count} rows", one["rows"]).format(count=count(one["rows"]))
+    for step in steps:
+        name = step["step"].get(active_language()) or step["step"]["en"] or _("preparing")
+        stages = ngettext("{count} stage", "{count} stages", step["stages"]).format(count=count(step["stages"]))
+        shuffled = ngettext("{count} row", "{count} rows", step["rows"]).format(count=count(step["rows"]))
         lines.append(
             [
-                f"{'●' if one['over'] else '◐'}\N{NO-BREAK SPACE}{said} ({stages})",  # whether it is over, and how far
-                _("{part} of {whole}").format(part=count(one["done"]), whole=count(one["tasks"])),
-                f"{shuffled}, {size(one['bytes'])}" if one["rows"] else "–",
-                f"{one['seconds']:,.1f}",
+                f"{'●' if step['over'] else '◐'}\N{NO-BREAK SPACE}{name} ({stages})",  # whether it is over, and how far
+                f"{count(step['done'])} / {count(step['tasks'])}",
+                f"{shuffled}, {size(step['bytes'])}" if step["rows"] else "–",
+                f"{step['seconds']:,.1f}",
             ]
         )
     return lines

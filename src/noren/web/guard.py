@@ -152,12 +152,12 @@ class Guard:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = MutableHeaders(scope=message)
+                fields = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
-                    given.setdefault(name, value)
-                given.setdefault("Cache-Control", keeping)
-                if fresh and "set-cookie" not in given:
-                    given.append("Set-Cookie", f"{SESSION}={session}; Path=/; HttpOnly; SameSite=Strict{only_https}")
+                    fields.setdefault(name, value)
+                fields.setdefault("Cache-Control", keeping)
+                if fresh and "set-cookie" not in fields:
+                    fields.append("Set-Cookie", f"{SESSION}={session}; Path=/; HttpOnly; SameSite=Strict{only_https}")
             await send(message)
 
         with use_language(language):
@@ -178,14 +178,13 @@ class Guard:
     ) -> tuple[Response | None, Receive]:
         """Return why a request is refused, if it is, and its body; keep whose its API token is."""
         path, is_api = scope["path"], scope["path"].startswith("/api/")
-        asked, reached = headers.get("host", ""), scope.get("server")
-        if not self._settings.answers_to(asked, reached[0] if reached else None):
-            name = asked.rsplit(":", 1)[0] if re.fullmatch(r"[\w.-]+(:\d+)?", asked) else ""
-            said = _("this server is not known under that name")
-            if name and len(name) <= _LONGEST_NAME:
-                said = _("this server is not known as {name}; open {address}, or start it with --allow-host {name}")
-                said = said.format(name=name, address=self._settings.addresses[0])
-            return PlainTextResponse(said, 421), receive
+        host, reached = headers.get("host", ""), scope.get("server")
+        if not self._settings.answers_to(host, reached[0] if reached else None):
+            is_name = re.fullmatch(r"[\w.-]+(:\d+)?", host) and len(host) <= _LONGEST_NAME
+            name = host.rsplit(":", 1)[0] if is_name else "?"
+            text = _("this server is not known as {name}; open {address}, or start it with --allow-host {name}")
+            text = text.format(name=name, address=self._settings.addresses[0])
+            return PlainTextResponse(text, 421), receive
         if token is not None and self._bearer is not None:
             scope["state"]["account"] = account = await run_in_threadpool(self._bearer, token)
             if account is not None:
@@ -195,20 +194,21 @@ class Guard:
             return refusal, receive
         if scope["method"] not in _SAFE:
             origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
-            is_ours = site in ("same-origin", "none") and (origin is None or urlsplit(origin).netloc == asked)
+            is_ours = site in ("same-origin", "none") and (origin is None or urlsplit(origin).netloc == host)
             if not is_ours:
                 return _refused(_("this request comes from another site"), is_api), receive
-            given = headers.get("x-csrf-token", "")
-            if not given and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+            csrf = headers.get("x-csrf-token", "")
+            if not csrf and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
                 body, receive = await _form(receive)
                 if len(body) > _LARGEST_FORM:
                     return _refused(_("the request is too large"), is_api, 413), receive
-                given = parse_qs(body.decode("utf-8", "replace")).get("csrf", [""])[0]
-            if fresh or not hmac.compare_digest(given.encode(), token_of(self._settings, session).encode()):
+                csrf = parse_qs(body.decode("utf-8", "replace")).get("csrf", [""])[0]
+            if fresh or not hmac.compare_digest(csrf.encode(), token_of(self._settings, session).encode()):
                 return _refused(_("the page is out of date; load it again"), is_api), receive
         if not path.startswith(self._open) and not self._door.is_in(session):
             if is_api:
-                return _refused(self._why_out(session) or _("log in first"), is_api, 401), receive
+                reason = self._why_out(session) or _("you are not logged in; log in first")
+                return _refused(reason, is_api, 401), receive
             return RedirectResponse("/login", 303), receive
         return None, receive
 

@@ -42,7 +42,7 @@ def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ..
     ``not_there`` are errors of its own that mean that there is no such page.
     """
 
-    def told(request: Request, status: int, content: dict[str, object]) -> Response:
+    def respond(request: Request, status: int, content: dict[str, object]) -> Response:
         if request.url.path.startswith("/api/"):
             return JSONResponse({"error": content}, status)
         message = str(content["message"])
@@ -51,33 +51,33 @@ def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ..
     async def answer(request: Request, error: Exception) -> Response:
         """Answer with what an error says."""
         if isinstance(error, not_there):
-            return told(request, 404, {"message": _("there is no such page")})
+            return respond(request, 404, {"message": _("there is no such page")})
         if isinstance(error, RequestValidationError):
             first = error.errors()[0] if error.errors() else {}
             place = ".".join(str(part) for part in first.get("loc", ())[1:])
-            said = _("what was sent breaks a rule: {place}: {rule}").format(place=place, rule=first.get("msg", ""))
-            return told(request, 422, {"message": said[:500]})
+            message = _("what was sent breaks a rule: {place}: {rule}").format(place=place, rule=first.get("msg", ""))
+            return respond(request, 422, {"message": message[:500]})
         if isinstance(error, HTTPException):
             own = error.detail if isinstance(error, BodyError) else None
             otherwise = _("there is no such page") if error.status_code == 404 else _("this cannot be done here")
-            response = told(request, error.status_code, {"message": own or otherwise})
+            response = respond(request, error.status_code, {"message": own or otherwise})
             response.headers.update(error.headers or {})
             return response
         if is_disk_full(error):
-            return told(request, 507, {"message": _(DISK_FULL)})
+            return respond(request, 507, {"message": _(DISK_FULL)})
         if is_database_away(error):
-            return told(request, 503, {"message": _(DATABASE_AWAY)})
+            return respond(request, 503, {"message": _(DATABASE_AWAY)})
         if not isinstance(error, NorenError):  # what else the disk or the database said is unexpected
             raise error
         content: dict[str, object] = {"message": str(error)}
         if isinstance(error, InputError):
             content |= error.problem.as_dict()
         status = getattr(error, "status", 409 if isinstance(error, CheckFailedError) else 422)
-        return told(request, int(status), content)
+        return respond(request, int(status), content)
 
     async def unexpected(request: Request, _error: Exception) -> Response:
         """Answer without a word of what happened, which may tell what nobody should know."""
-        return told(
+        return respond(
             request,
             500,
             {"message": _("unexpected error; see the server log, or the error log of the job in the data folder")},

@@ -137,8 +137,8 @@ class ServerSettings:
         name, port = (parts[1], int(parts[2] or 80)) if parts else (host, 0)
         own = {"127.0.0.1", "localhost", "[::1]"} if self.is_local or self.is_everywhere else {in_address(self.host)}
         own |= self.machine_names if self.is_everywhere else frozenset()
-        shown = {f"{one}:{self.port}" for one in own} | (own if self.port == 80 else set())
-        if host in shown or {host, name} & {known.lower() for known in self.names}:
+        own_hosts = {f"{name_or_address}:{self.port}" for name_or_address in own} | (own if self.port == 80 else set())
+        if host in own_hosts or {host, name} & {known.lower() for known in self.names}:
             return True
         try:
             return self.is_everywhere and port == self.port and _plain(name.strip("[]")) == _plain(reached or "")
@@ -164,15 +164,15 @@ class ServerSettings:
         """Tell whether an address is that of a proxy whose word is taken."""
         networks = self._proxy_networks
         try:
-            found = _plain(address)
+            parsed = _plain(address)
         except ValueError:
             return False
-        return any(found in network for network in networks if network.version == found.version)
+        return any(parsed in network for network in networks if network.version == parsed.version)
 
     @cached_property
     def _proxy_networks(self) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
         try:
-            return tuple(ipaddress.ip_network(one, strict=False) for one in self.proxies)
+            return tuple(ipaddress.ip_network(network, strict=False) for network in self.proxies)
         except ValueError as error:
             raise ParameterError(
                 _("the proxy address is wrong ({reason}); write it like 127.0.0.1 or 10.0.0.0/8").format(reason=error)
@@ -227,5 +227,5 @@ def in_address(host: str) -> str:
 
 def _plain(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     """Return an address; one of IPv4 that came in over IPv6 as what it is."""
-    found = ipaddress.ip_address(address.split("%")[0])
-    return found.ipv4_mapped or found if isinstance(found, ipaddress.IPv6Address) else found
+    parsed = ipaddress.ip_address(address.split("%")[0])
+    return parsed.ipv4_mapped or parsed if isinstance(parsed, ipaddress.IPv6Address) else parsed

@@ -86,8 +86,8 @@ def bounded(scope: Scope, receive: Receive, patience: UploadTimeouts, bounds: Up
     itself is refused at once.
     """
     most = bounds.most(scope)
-    told = Headers(scope=scope).get("content-length", "")
-    if most is not None and told.isdigit() and int(told) > most:
+    declared = Headers(scope=scope).get("content-length", "")
+    if most is not None and declared.isdigit() and int(declared) > most:
         raise _too_large(most)
     began, received, whole = time.monotonic(), 0, False
 
@@ -138,8 +138,8 @@ def display_name(name: str) -> str:
 
 def declared_length(request: Request) -> int:
     """Return how many bytes a request says it brings; none where it does not say."""
-    told = request.headers.get("content-length", "")
-    return int(told) if told.isdigit() else 0
+    declared = request.headers.get("content-length", "")
+    return int(declared) if declared.isdigit() else 0
 
 
 def reject_declared_too_large(request: Request, largest: int, name: str) -> None:

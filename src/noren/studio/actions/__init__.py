@@ -14,7 +14,7 @@ from noren.tables import table_of
 from noren.web.actions import ActionParameter
 
 
-def asked(*, model: Any = None, **rules: Any) -> ActionParameter:
+def parameter(*, model: Any = None, **rules: Any) -> ActionParameter:
     """Say that a parameter is asked for, and by which rules (:class:`~noren.web.actions.ActionParameter`)."""
     return ActionParameter(rules=rules, model=model)
 
@@ -25,7 +25,7 @@ def body(name: str) -> dict[str, Any]:
 
 
 IDENT: Final = {"pattern": r"^[a-z0-9]{12}$", "description": "an identifier of a project or a run"}
-Ident = Annotated[str, asked(**IDENT)]
+Ident = Annotated[str, parameter(**IDENT)]
 
 
 class StrictInput(BaseModel):

@@ -17,7 +17,7 @@ from noren.data.schema import PRESETS, Kind, Role, Schema, reject_unclassified
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import N_, _
 from noren.judgement.rule import get_rule
-from noren.studio.actions import Ident, StrictInput, asked, body
+from noren.studio.actions import Ident, StrictInput, body, parameter
 from noren.studio.folders import SOURCE_FILE, copy_files
 from noren.studio.forms.columns import (
     LEAVE_OUT,
@@ -46,9 +46,9 @@ _LONGEST_NAME = 120
 def add_project(
     studio: Studio,
     *,
-    name: Annotated[str, asked(min_length=1, max_length=_LONGEST_NAME, examples=["Shop A, 2026"])],
-    sample: Annotated[str | None, asked(model=Literal[SAMPLES] | None)] = None,
-    dataset: Annotated[str | None, asked(max_length=60)] = None,
+    name: Annotated[str, parameter(min_length=1, max_length=_LONGEST_NAME, examples=["Shop A, 2026"])],
+    sample: Annotated[str | None, parameter(model=Literal[SAMPLES] | None)] = None,
+    dataset: Annotated[str | None, parameter(max_length=60)] = None,
 ) -> Project:
     """Add a project."""
     name = _project_name(name)
@@ -78,16 +78,16 @@ def change_project(
     studio: Studio,
     *,
     project: Ident,
-    name: Annotated[str | None, asked(min_length=1, max_length=_LONGEST_NAME)] = None,
+    name: Annotated[str | None, parameter(min_length=1, max_length=_LONGEST_NAME)] = None,
     rule: Annotated[
         str | None,
-        asked(
+        parameter(
             min_length=1,
             max_length=40,
             description="public, partner, inside, pwscup2018, or a tolerance such as 1/8; every run is judged by it",
         ),
     ] = None,
-    archived: Annotated[bool | None, asked(description="archived projects are kept, and left out of lists")] = None,
+    archived: Annotated[bool | None, parameter(description="archived projects are kept, and left out of lists")] = None,
 ) -> Project:
     """Give a project another name, judge its releases by another rule, archive it or bring it back."""
     studio.project(project)
@@ -107,14 +107,14 @@ def change_project(
 @action(UserRole.STEWARD, "POST /projects/{project}/copy", status=201)
 def copy_project(studio: Studio, *, project: Ident) -> Project:
     """Make a project of the same data without the runs, in which the columns can be read in another way."""
-    found = studio.ready_project(project)
+    source_project = studio.ready_project(project)
     schema = studio.folders.schema(project).read_text(encoding="utf-8")
-    name = _("Copy of {name}").format(name=found.name)[:_LONGEST_NAME]
-    made = studio.store.add_project(name, found.source)
-    facts = found.facts
+    name = _("Copy of {name}").format(name=source_project.name)[:_LONGEST_NAME]
+    made = studio.store.add_project(name, source_project.source)
+    facts = source_project.facts
     answered = {name: facts[name] for name in ("questions", "answers", "examples") if name in facts}
     try:
-        studio.store.change_project(made.id, rule=found.rule)
+        studio.store.change_project(made.id, rule=source_project.rule)
         copy_files(studio.folders.project(project), studio.folders.project(made.id))
         studio.read(made, {"schema": schema, "leave_out": facts.get("left_out", [])} | answered)
     except Exception as error:  # half a copy is nobody's
@@ -138,25 +138,25 @@ def remove_project(studio: Studio, *, project: Ident) -> None:
 def _project_name(name: str) -> str:
     name = " ".join(name.split())[:_LONGEST_NAME]
     if not name or not name.isprintable():
-        raise ParameterError(_("a project needs a name"))
+        raise ParameterError(_("a project needs a name").format(most=_LONGEST_NAME))
     return name
 
 
-Toml = Annotated[str | None, asked(max_length=2**20)]
-Content = Annotated[dict[str, Any] | None, asked()]
-Preset = Annotated[Literal[PRESETS] | None, asked()]  # type: ignore[valid-type]
-LeaveOut = Annotated[Sequence[str], asked(default_factory=list, max_length=1_000)]
+Toml = Annotated[str | None, parameter(max_length=2**20)]
+Content = Annotated[dict[str, Any] | None, parameter()]
+Preset = Annotated[Literal[PRESETS] | None, parameter()]  # type: ignore[valid-type]
+LeaveOut = Annotated[Sequence[str], parameter(default_factory=list, max_length=1_000)]
 
 
 def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> Job:
     """Keep a file, bounded in size, and have it read."""
-    found = studio.project(project)
+    before = studio.project(project)
     studio.stop_when_protected(project)
-    target, shown = studio.folders.project(project) / SOURCE_FILE, display_name(name)
+    target, file_name = studio.folders.project(project) / SOURCE_FILE, display_name(name)
     aside = target.with_name(f"upload-{new_id()}.part")
     try:
-        received = write_upload(aside, chunks, studio.settings.largest_upload, shown)
-        source = {"file": shown, "bytes": received}
+        received = write_upload(aside, chunks, studio.settings.largest_upload, file_name)
+        source = {"file": file_name, "bytes": received}
         studio.store.change_project(project, source=source, facts={})
         aside.replace(target)
     except (OSError, OperationalError) as error:
@@ -165,7 +165,7 @@ def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> 
         raise
     finally:
         aside.unlink(missing_ok=True)
-    return studio.read(replace(found, source=source, facts={}))
+    return studio.read(replace(before, source=source, facts={}))
 
 
 @action(UserRole.STEWARD, "PUT /projects/{project}/schema", status=202, **body("SchemaIn"))
@@ -183,15 +183,15 @@ def set_schema(
 
     Columns that nobody needs are left out; the questions ``still_open`` stay so.
     """
-    found = studio.project(project)
-    schema = _schema_asked(toml, content, preset)
+    before = studio.project(project)
+    schema = _requested_schema(toml, content, preset)
     studio.stop_when_protected(project)
     reject_unclassified(schema)
-    if not found.source:
+    if not before.source:
         raise ConflictError(_("this project has no data yet; upload a file first"))
     known = studio.known(project)
-    asked = {"questions": list(still_open)} | {name: known[name] for name in ("answers", "examples") if name in known}
-    return studio.read(found, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | asked)
+    more = {"questions": list(still_open)} | {name: known[name] for name in ("answers", "examples") if name in known}
+    return studio.read(before, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | more)
 
 
 @action(UserRole.STEWARD, "POST /projects/{project}/schema/check", **body("SchemaIn"))
@@ -205,17 +205,17 @@ def check_schema(
     leave_out: LeaveOut = (),
 ) -> dict[str, Any]:
     """Return every problem with a schema, without saving it and without reading the data by it."""
-    found = studio.project(project)
+    current = studio.project(project)
     try:
         if content is None:
-            content = content_of(_schema_asked(toml, content, preset))
+            content = content_of(_requested_schema(toml, content, preset))
     except InputError as error:
-        said = error.problem
-        return {"problems": [ColumnProblem(said.column, said.rule, said.cure)], "toml": None}
+        problem = error.problem
+        return {"problems": [ColumnProblem(problem.column, problem.rule, problem.cure)], "toml": None}
     missing: dict[str, int] = {}
-    if found.is_ready:
+    if current.is_ready:
         counts = (column["missing"] for column in studio.profile(project)["columns"])
-        missing = dict(zip(found.facts["columns"], counts, strict=True))
+        missing = dict(zip(current.facts["columns"], counts, strict=True))
     problems = problems_of(content, missing)
     toml = None
     if not problems:
@@ -224,7 +224,7 @@ def check_schema(
     return {"problems": problems, "toml": toml}
 
 
-def _schema_asked(toml: str | None, content: Mapping[str, Any] | None, preset: str | None) -> Schema:
+def _requested_schema(toml: str | None, content: Mapping[str, Any] | None, preset: str | None) -> Schema:
     if preset is not None:
         return Schema.preset(preset)
     return schema_of(content or {}) if toml is None else Schema.from_toml(toml)
@@ -236,8 +236,8 @@ def answer(studio: Studio, project: str, about: str, column: str | None, value: 
     ``about`` and ``value`` are those of a :class:`~noren.data.guessing.Question`; besides, anybody may
     say what rows are (``kind``), and of any column its role.
     """
-    found, known = studio.project(project), studio.known(project)
-    if not found.source or not known:
+    current, known = studio.project(project), studio.known(project)
+    if not current.source or not known:
         raise ConflictError(_("this project has no data yet; upload a file first"))
     names, questions = known.get("file_columns", []), known.get("questions", [])
     could: dict[str, set[str]] = {
@@ -250,14 +250,14 @@ def answer(studio: Studio, project: str, about: str, column: str | None, value: 
     if value not in could.get(about, set()) or (about in ("role", "format", "number") and column not in names):
         raise ParameterError(_("this question has no such answer"), value=value)
     answers = with_answer(known.get("answers", []), about, column, value)
-    asked = (one for one in questions if one["about"] == about)
-    question = next((one for one in asked if about in ("kind", "customer") or one["column"] == column), None)
+    similar = (entry for entry in questions if entry["about"] == about)
+    question = next((entry for entry in similar if about in ("kind", "customer") or entry["column"] == column), None)
     taken = None if question is None else answer_of(question, known.get("answers", [])) or question["chosen"]
-    if found.is_ready and value == taken:
-        studio.store.change_project(project, facts=dict(found.facts) | {"answers": answers})
+    if current.is_ready and value == taken:
+        studio.store.change_project(project, facts=dict(current.facts) | {"answers": answers})
         return None
     studio.stop_when_protected(project)
-    return studio.read(found, {"answers": answers})
+    return studio.read(current, {"answers": answers})
 
 
 @action(UserRole.STEWARD, "DELETE /projects/{project}/categories", status=204)
@@ -279,16 +279,16 @@ def upload_hierarchies(
     studio: Studio,
     *,
     project: Ident,
-    files: Annotated[list[FileIn], asked(min_length=1, max_length=100)],
+    files: Annotated[list[FileIn], parameter(min_length=1, max_length=100)],
 ) -> list[tuple[str, CheckedFile]]:
     """Give many columns their hierarchies at once; every problem of every file is told, and the right ones are kept."""
-    sent = [(display_name(one.name), one.content) for one in files]
-    found = set_hierarchies(*studio.columns(project), sent)
-    return [(name, one) for (name, _content), one in zip(sent, found, strict=True)]
+    sent = [(display_name(file.name), file.content) for file in files]
+    checked = set_hierarchies(*studio.columns(project), sent)
+    return [(name, file) for (name, _content), file in zip(sent, checked, strict=True)]
 
 
-Login = Annotated[str, asked(min_length=2, max_length=64)]
-_PASSWORD = asked(min_length=10, max_length=1000)
+Login = Annotated[str, parameter(min_length=2, max_length=64)]
+_PASSWORD = parameter(min_length=10, max_length=1000)
 
 
 @action(UserRole.STEWARD, "POST /users", status=201, **body("UserIn"))
@@ -296,9 +296,9 @@ def add_user(
     studio: Studio,
     *,
     login: Login,
-    name: Annotated[str, asked(max_length=80)] = "",
+    name: Annotated[str, parameter(max_length=80)] = "",
     password: Annotated[str, _PASSWORD],
-    role: Annotated[UserRole, asked()],
+    role: Annotated[UserRole, parameter()],
 ) -> User:
     """Add a user; from the first on, everybody logs in with a password of her own."""
     return studio.store.users.add(login, name, password, role)
@@ -309,7 +309,7 @@ def change_user(
     studio: Studio,
     *,
     login: Login,
-    role: Annotated[UserRole | None, asked()] = None,
+    role: Annotated[UserRole | None, parameter()] = None,
     password: Annotated[str | None, _PASSWORD] = None,
 ) -> User:
     """Give a user another role or password."""
@@ -317,7 +317,7 @@ def change_user(
         studio.store.users.set_role(login, role)
     if password is not None:
         studio.store.users.set_password(login, password)
-    return studio.store.users.one(login)
+    return studio.store.users.get(login)
 
 
 @action(UserRole.STEWARD, "DELETE /users/{login}", status=204)

@@ -14,7 +14,7 @@ from noren.i18n import _
 from noren.judgement.rule import RULES
 from noren.ledger import Ledger
 from noren.studio import approvals, exports
-from noren.studio.actions import Ident, MethodStep, asked, body
+from noren.studio.actions import Ident, MethodStep, body, parameter
 from noren.studio.approvals import Publication, ReviewDecision, ledger_release, release_of_run
 from noren.studio.folders import StepData, method_of
 from noren.studio.service import Studio
@@ -33,19 +33,19 @@ def download_secret_part(
     job: Ident,
     confirmed: Annotated[
         bool,
-        asked(model=Literal[True], description="I keep this file to myself: it tells who is behind each pseudonym"),
+        parameter(model=Literal[True], description="I keep this file to myself: it tells who is behind each pseudonym"),
     ],
 ) -> exports.Download:
     """Return the secret part: who is behind each pseudonym, where each row came from, and the seed. Keep it."""
     if not confirmed:
         raise ConflictError(_("confirm first: anyone who has the secret part can undo the protection"))
-    found = studio.finished(job)
-    folder = studio.job_folder(found) / "release" / "secret"
+    run = studio.finished(job)
+    folder = studio.job_folder(run) / "release" / "secret"
     if not folder.is_dir():
         raise NotFoundError(_("this release has no secret part"))
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    studio.store.trail.add("secret-taken", project=found.project, job=found.id)
-    name = exports.file_name(studio.project(found.project).name, found.label, ending="SECRET.zip")
+    studio.store.trail.add("secret-taken", project=run.project, job=run.id)
+    name = exports.file_name(studio.project(run.project).name, run.label, ending="SECRET.zip")
     return exports.Download(name, "application/zip", exports.packed((f"secret/{p.name}", p) for p in files))
 
 
@@ -60,14 +60,14 @@ def start_reconstruction(studio: Studio, *, job: Ident) -> Job:
 
 # --- approving and handing out ---------------------------------------------------------------------------------------
 
-Number = Annotated[int, asked(ge=1, le=10**6)]
-Reason = Annotated[str, asked(min_length=1, max_length=500)]
+Number = Annotated[int, parameter(ge=1, le=10**6)]
+Reason = Annotated[str, parameter(min_length=1, max_length=500)]
 To = Annotated[
     str,
-    asked(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"]),
+    parameter(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"]),
 ]
-Until = Annotated[str | None, asked(max_length=10, examples=["2027-03-31"])]
-Despite = Annotated[bool, asked(description="hand it out although the rule does not call it safe")]
+Until = Annotated[str | None, parameter(max_length=10, examples=["2027-03-31"])]
+Despite = Annotated[bool, parameter(description="hand it out although the rule does not call it safe")]
 _RELEASE = "/projects/{project}/ledger/releases/{number}"
 
 
@@ -117,15 +117,15 @@ def publish_release(
     despite: Despite = False,
 ) -> Publication:
     """Record that a release of the ledger is handed out."""
-    handout = ledger_release(studio, project, number)
-    return approvals.publish(studio, handout, who, to=to, until=until, despite=despite)
+    release = ledger_release(studio, project, number)
+    return approvals.publish(studio, release, who, to=to, until=until, despite=despite)
 
 
 # --- the ledger ------------------------------------------------------------------------------------------------------
 
 Limit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RuleWord = Annotated[str, Field(pattern=rf"^({'|'.join(RULES)}|[0-9.][0-9./]{{0,11}})$")]
-Period = Annotated[str | None, asked(max_length=20, examples=["2011/1"])]
+Period = Annotated[str | None, parameter(max_length=20, examples=["2011/1"])]
 
 
 @action(UserRole.STEWARD, "POST /projects/{project}/ledger", status=201, **body("LedgerIn"))
@@ -135,20 +135,20 @@ def make_ledger(
     project: Ident,
     steps: Annotated[
         Sequence[StepData],
-        asked(model=list[MethodStep], default=[], max_length=8, description="left out: noise, and fresh names"),
+        parameter(model=list[MethodStep], default=[], max_length=8, description="left out: noise, and fresh names"),
     ] = (),
-    period: Annotated[Literal["month", "week", "quarter"], asked()] = "month",
+    period: Annotated[Literal["month", "week", "quarter"], parameter()] = "month",
     budget: Annotated[
-        Mapping[str, float] | None, asked(model=dict[Literal["um", "mm", "emm"], Limit], default={})
+        Mapping[str, float] | None, parameter(model=dict[Literal["um", "mm", "emm"], Limit], default={})
     ] = None,
-    attacks: Annotated[Sequence[str] | None, asked(min_length=1, max_length=60)] = None,
+    attacks: Annotated[Sequence[str] | None, parameter(min_length=1, max_length=60)] = None,
     rule: Annotated[
-        str | None, asked(model=RuleWord, description="a rule's name, or a tolerance such as 0.2 or 1/8")
+        str | None, parameter(model=RuleWord, description="a rule's name, or a tolerance such as 0.2 or 1/8")
     ] = "partner",
 ) -> dict[str, Any]:
     """Make the empty ledger of a project."""
-    found = studio.ready_project(project)
-    if found.facts["kind"] != Kind.HISTORY:
+    owner = studio.ready_project(project)
+    if owner.facts["kind"] != Kind.HISTORY:
         raise ParameterError(_("a ledger keeps purchase histories; give a purchase history"))
     if studio.folders.ledger(project).exists():
         raise ConflictError(_("this project has a ledger already"))
@@ -157,8 +157,8 @@ def make_ledger(
     # a step goes by the ledger's periods, whatever the run it is taken from went by
     ways = []
     for step in steps or usual:
-        given = {name: value for name, value in step.get("parameters", {}).items() if name not in ("period", "starts")}
-        ways.append(method_of([{"method": step["method"], "parameters": given}], studio.folders.project(project)))
+        values = {name: value for name, value in step.get("parameters", {}).items() if name not in ("period", "starts")}
+        ways.append(method_of([{"method": step["method"], "parameters": values}], studio.folders.project(project)))
     Ledger.create(
         studio.folders.ledger(project),
         schema=studio.schema(project),

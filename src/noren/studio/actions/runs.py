@@ -21,7 +21,7 @@ from noren.judgement.rule import get_rule
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method, Runtime
-from noren.studio.actions import IDENT, Ident, MethodStep, asked, body
+from noren.studio.actions import IDENT, Ident, MethodStep, body, parameter
 from noren.studio.actions.projects import change_project
 from noren.studio.folders import StepData, with_project_files, without_paths
 from noren.studio.forms.run_form import checked_methods, quick_judges
@@ -48,11 +48,11 @@ _TOO_MANY_ROWS: Final = 500_000
 """With more rows than these, a slow method is left to whoever asks for it by name, where another fits."""
 _MOST_RUNS: Final = 200
 
-Attacks = Annotated[Sequence[str] | None, asked(max_length=60, description="left out: every attack that fits")]
-Measures = Annotated[Sequence[str] | None, asked(max_length=60, description="left out: every measure that fits")]
+Attacks = Annotated[Sequence[str] | None, parameter(max_length=60, description="left out: every attack that fits")]
+Measures = Annotated[Sequence[str] | None, parameter(max_length=60, description="left out: every measure that fits")]
 Seed = Annotated[
     int | None,
-    asked(ge=0, lt=2**63, description="left out: drawn at random; never shown again"),
+    parameter(ge=0, lt=2**63, description="left out: drawn at random; never shown again"),
 ]
 
 
@@ -64,19 +64,19 @@ def start_run(
     attacks: Attacks = None,
     measures: Measures = None,
     seed: Seed = None,
-    steps: Annotated[Sequence[StepData], asked(model=list[MethodStep], min_length=1, max_length=8)],
+    steps: Annotated[Sequence[StepData], parameter(model=list[MethodStep], min_length=1, max_length=8)],
     sweep: str | None = None,
 ) -> Job:
     """Protect the data, attack the release and measure it, in the background."""
-    found, (folder, schema) = studio.ready_project(project), studio.columns(project)
-    methods = checked_methods(found, folder, schema, steps, attacks=attacks, measures=measures)
-    made = [Statement(one.name, without_paths(one)) for one in methods]
+    owner, (folder, schema) = studio.ready_project(project), studio.columns(project)
+    methods = checked_methods(owner, folder, schema, steps, attacks=attacks, measures=measures)
+    made = [Statement(method.name, without_paths(method)) for method in methods]
     order = {
-        "steps": [{"method": one.method, "parameters": one.parameters} for one in made],
+        "steps": [{"method": statement.method, "parameters": statement.parameters} for statement in made],
         "attacks": None if attacks is None else list(attacks),
         "measures": None if measures is None else list(measures),
         "seed": draw_seed() if seed is None else seed,
-        "rule": found.rule,
+        "rule": owner.rule,
         "engine": studio.settings.engine,
     }
     label = label_of(made[0] if len(made) == 1 else Statement.of_chain(made))
@@ -91,7 +91,7 @@ def start_sweep(
     attacks: Attacks = None,
     measures: Measures = None,
     seed: Seed = None,
-    methods: Annotated[Sequence[StepData], asked(model=list[MethodStep], min_length=1, max_length=20)],
+    methods: Annotated[Sequence[StepData], parameter(model=list[MethodStep], min_length=1, max_length=20)],
     again: bool = True,
 ) -> list[Job]:
     """Start a run for every combination of parameters.
@@ -100,17 +100,17 @@ def start_sweep(
     that either goes on with what the other did. Settings that have a run, or will have, run only where ``again`` says
     so.
     """
-    found, (folder, schema) = studio.ready_project(project), studio.columns(project)
+    owner, (folder, schema) = studio.ready_project(project), studio.columns(project)
     rule = studio.rule(project)
     ready: list[Method] = []
     for each in methods:
         kind = every_method[each["method"]]
-        given = with_project_files(kind, dict(each.get("parameters", {})), folder)
-        made = expanded(kind, given, int(found.facts["people"]), schema=schema, rule=rule)
-        ready += [one for one in made if one not in ready]
+        parameters = with_project_files(kind, dict(each.get("parameters", {})), folder)
+        made = expanded(kind, parameters, int(owner.facts["people"]), schema=schema, rule=rule)
+        ready += [method for method in made if method not in ready]
     if not 1 <= len(ready) <= _MOST_RUNS:
         raise ParameterError(_("a sweep has 1 to {most} runs, not {count:,}").format(most=_MOST_RUNS, count=len(ready)))
-    orders: list[list[StepData]] = [[{"method": one.name, "parameters": without_paths(one)}] for one in ready]
+    orders: list[list[StepData]] = [[{"method": method.name, "parameters": without_paths(method)}] for method in ready]
     if not again:
         jobs = studio.store.jobs(project, kind="run")
         there = [job.order["steps"] for job in jobs if not job.state.is_over or job.state == State.DONE]
@@ -141,20 +141,20 @@ class Search(NamedTuple):
 
 def search_for(studio: Studio, project: str, rule: str) -> Search:
     """Return what would be tried by a rule; an error says why nothing can be found."""
-    found, (folder, schema), by = studio.ready_project(project), studio.columns(project), get_rule(rule)
-    values = sensible_values(by, int(found.facts["people"]))
+    owner, (folder, schema), by = studio.ready_project(project), studio.columns(project), get_rule(rule)
+    values = sensible_values(by, int(owner.facts["people"]))
     there = [kind for kind in studio.fitting(project, every_method) if kind.name != "chain"]
     with_files = []  # those that have the files of the project that they cannot do without
     for kind in there:
-        given = {"k", *with_project_files(kind, {}, folder)}
-        if all(name in given for name, about in kind.model_fields.items() if about.is_required()):
+        available = {"k", *with_project_files(kind, {}, folder)}
+        if all(name in available for name, about in kind.model_fields.items() if about.is_required()):
             with_files.append(kind)
     kinds = sensible_methods(with_files)
     if not kinds:
         raise ParameterError(
             _("no method that makes people indistinguishable fits these data; set the roles of the columns")
         )
-    rows = int(found.facts["rows"])
+    rows = int(owner.facts["rows"])
     slowest = Runtime.SECONDS if rows > _TOO_MANY_ROWS else Runtime.MINUTES
     quick = [kind for kind in kinds if kind.runtime <= slowest] or kinds[-1:]
     attacks: list[str] | None = None
@@ -171,15 +171,17 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
 
 
 @action(UserRole.STEWARD, "POST /projects/{project}/find", status=202, **body("SearchOrder"))
-def start_search(studio: Studio, *, project: Ident, rule: Annotated[str, asked(model=Literal[FOR_WHOM])]) -> list[Job]:
+def start_search(
+    studio: Studio, *, project: Ident, rule: Annotated[str, parameter(model=Literal[FOR_WHOM])]
+) -> list[Job]:
     """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it.
 
     None are run twice.
     """
-    asked, before = search_for(studio, project, rule), studio.project(project).rule
+    search, before = search_for(studio, project, rule), studio.project(project).rule
     change_project(studio, project=project, rule=rule)
     try:
-        return start_sweep(studio, project=project, again=False, **asked._asdict())
+        return start_sweep(studio, project=project, again=False, **search._asdict())
     except NorenError:
         change_project(studio, project=project, rule=before)
         raise
@@ -187,10 +189,10 @@ def start_search(studio: Studio, *, project: Ident, rule: Annotated[str, asked(m
 
 def more_seeds(studio: Studio, run: str) -> list[Job]:
     """Run the setting of a finished run with further seeds, judged by the same attacks and measures."""
-    found = studio.finished(run)
-    order = {name: found.order.get(name) for name in ("steps", "attacks", "measures")} | {"sweep": new_id()}
+    finished = studio.finished(run)
+    order = {name: finished.order.get(name) for name in ("steps", "attacks", "measures")} | {"sweep": new_id()}
     return [
-        start_run(studio, project=found.project, seed=draw_seed(), **order)  # type: ignore[arg-type]
+        start_run(studio, project=finished.project, seed=draw_seed(), **order)  # type: ignore[arg-type]
         for _time in range(MORE_SEEDS)
     ]
 
@@ -199,30 +201,30 @@ def more_seeds(studio: Studio, run: str) -> list[Job]:
 
 
 @action(UserRole.STEWARD, "POST /jobs/{job}/{act}")
-def act_on_job(studio: Studio, *, job: Ident, act: Annotated[Literal["cancel", "enough", "again"], asked()]) -> Job:
+def act_on_job(studio: Studio, *, job: Ident, act: Annotated[Literal["cancel", "enough", "again"], parameter()]) -> Job:
     """Cancel a job, ask it to stop and keep the best so far, or start it again with the same seed.
 
     A run that made its release goes on as the same run: what it finished stays, and what failed is tried again. Any
     other job that was cancelled, failed or interrupted is started anew.
     """
-    found = studio.job(job)
+    target = studio.job(job)
     if act == "cancel":
         studio.jobs.cancel(job)
         return studio.job(job)
     if act == "enough":
         if not studio.jobs.enough(job):
-            raise ConflictError(_("not possible while the job is {state}").format(state=found.state.words))
-        return found
-    has_failed = found.state == State.DONE and bool(found.summary.get("failed"))
-    if not has_failed and (not found.state.is_over or found.state == State.DONE):
-        raise ConflictError(_("not possible while the job is {state}").format(state=found.state.words))
-    folder = studio.job_folder(found)
-    if has_failed or (found.kind == "run" and found.state != State.CANCELLED and (folder / "release").is_dir()):
-        studio.store.trail.add("resumed", project=found.project, job=found.id)
+            raise ConflictError(_("not possible while the job is {state}").format(state=target.state.words))
+        return target
+    has_failed = target.state == State.DONE and bool(target.summary.get("failed"))
+    if not has_failed and (not target.state.is_over or target.state == State.DONE):
+        raise ConflictError(_("not possible while the job is {state}").format(state=target.state.words))
+    folder = studio.job_folder(target)
+    if has_failed or (target.kind == "run" and target.state != State.CANCELLED and (folder / "release").is_dir()):
+        studio.store.trail.add("resumed", project=target.project, job=target.id)
         forget_failures(folder)
-        studio.jobs.submit(found, done=0.0, error={})
-        return studio.job(found.id)
-    return studio.submit(found.project, found.kind, found.label, found.order, found.sweep)
+        studio.jobs.submit(target, done=0.0, error={})
+        return studio.job(target.id)
+    return studio.submit(target.project, target.kind, target.label, target.order, target.sweep)
 
 
 @action(UserRole.STEWARD, "DELETE /jobs/{job}", status=204)
@@ -231,12 +233,12 @@ def remove_job(studio: Studio, *, job: Ident) -> None:
 
     Sweeps do not find it any more either.
     """
-    found = studio.job(job)
+    target = studio.job(job)
     studio.jobs.cancel(job)
     studio.store.remove_job(job)
-    others = [studio.job_folder(other) for other in studio.store.jobs(found.project, kind="run")]
-    forget_shared(studio.folders.project(found.project), studio.job_folder(found), others)
-    shutil.rmtree(studio.job_folder(found), ignore_errors=True)
+    others = [studio.job_folder(other) for other in studio.store.jobs(target.project, kind="run")]
+    forget_shared(studio.folders.project(target.project), studio.job_folder(target), others)
+    shutil.rmtree(studio.job_folder(target), ignore_errors=True)
 
 
 @action(UserRole.REVIEWER, "POST /projects/{project}/reports", status=202, **body("ReportOrder"))
@@ -244,15 +246,15 @@ def start_report(
     studio: Studio,
     *,
     project: Ident,
-    runs: Annotated[Sequence[Annotated[str, Field(**IDENT)]], asked(min_length=1, max_length=50)],
+    runs: Annotated[Sequence[Annotated[str, Field(**IDENT)]], parameter(min_length=1, max_length=50)],
 ) -> Job:
     """Write a report that stands alone in one file, about one or several runs.
 
     It is in the language now spoken.
     """
-    found = studio.ready_project(project)
+    owner = studio.ready_project(project)
     jobs = [studio.finished(run) for run in runs]
     if not jobs or any(job.project != project for job in jobs):
         raise ParameterError(_("choose finished runs of this project"))
-    about = {"runs": [{"id": job.id, "label": job.label} for job in jobs], "title": found.name, "rule": found.rule}
-    return studio.submit(project, "report", found.name, about)
+    about = {"runs": [{"id": job.id, "label": job.label} for job in jobs], "title": owner.name, "rule": owner.rule}
+    return studio.submit(project, "report", owner.name, about)

@@ -112,8 +112,8 @@ def show_schema(project: Ident, studio: TheStudio) -> SchemaOut:
 )
 def download_schema(project: Ident, studio: TheStudio) -> Response:
     """Return what the columns mean as a file for the command line."""
-    told = {"Content-Disposition": 'attachment; filename="schema.toml"'}
-    return Response(studio.schema(project).to_toml(), media_type="application/toml; charset=utf-8", headers=told)
+    headers = {"Content-Disposition": 'attachment; filename="schema.toml"'}
+    return Response(studio.schema(project).to_toml(), media_type="application/toml; charset=utf-8", headers=headers)
 
 
 add_action(router, acts.set_schema, JobOut, job_out)
@@ -151,8 +151,8 @@ def show_rows(project: Ident, studio: TheStudio, start: Start = 0, count: Count 
 def show_categories(project: Ident, studio: TheStudio) -> CategoriesOut | None:
     """Return the categories of items, where somebody gave some."""
     studio.ready_project(project)
-    found = groups.category_facts(studio.folders.project(project))
-    return None if found is None else CategoriesOut(**found)
+    facts = groups.category_facts(studio.folders.project(project))
+    return None if facts is None else CategoriesOut(**facts)
 
 
 @router.put("/projects/{project}/categories", openapi_extra=ANY_BYTES)
@@ -162,16 +162,16 @@ async def upload_categories(
     """Give items categories: item,category[,name], one row per item, as the body; ``fill`` names the others unknown."""
     studio.project(project)
     content = await small_body(request, name, groups.LARGEST)
-    found = await asyncio.to_thread(
+    facts = await asyncio.to_thread(
         groups.set_categories, *studio.columns(project), content, display_name(name), fill=fill
     )
-    return CategoriesOut(**found)
+    return CategoriesOut(**facts)
 
 
 add_action(router, acts.remove_categories)
 
 _CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}, "description": "the file"}}
-_MOST_TOLD = 50
+_MOST_PROBLEMS = 50
 
 
 class LevelOut(BaseModel):
@@ -179,11 +179,11 @@ class LevelOut(BaseModel):
 
     labels: int
     least: int
-    shown: list[tuple[str, int]]
+    examples: list[tuple[str, int]]
     more: int
 
 
-class AskedOut(BaseModel):
+class BuilderRequestOut(BaseModel):
     """The builder that made a hierarchy, in words."""
 
     by: str
@@ -196,7 +196,7 @@ class HierarchyOut(BaseModel):
 
     name: str
     made: Literal["default", "widths", "built", "uploaded"]
-    asked: AskedOut | None
+    request: BuilderRequestOut | None
     widths: list[float] | None
     file: str | None
     reason: str | None
@@ -230,7 +230,7 @@ class FileOut(BaseModel):
 
     name: str
     column: str | None
-    kept: bool
+    accepted: bool
     problems: list[str]
     total: int
     notes: list[str]
@@ -247,16 +247,16 @@ add_action(
     router,
     acts.upload_hierarchies,
     list[FileOut],
-    lambda _studio, found: [
+    lambda _studio, checked: [
         FileOut(
             name=name,
-            column=one.column,
-            kept=not one.problems,
-            problems=[problem.sentence() for problem in one.problems[:_MOST_TOLD]],
-            total=len(one.problems),
-            notes=list(one.notes),
+            column=file.column,
+            accepted=not file.problems,
+            problems=[problem.sentence() for problem in file.problems[:_MOST_PROBLEMS]],
+            total=len(file.problems),
+            notes=list(file.notes),
         )
-        for name, one in found
+        for name, file in checked
     ],
 )
 
@@ -284,12 +284,12 @@ async def upload_hierarchy(
 @router.post("/projects/{project}/hierarchy")
 def build_hierarchy(project: Ident, sent: HierarchyIn, studio: TheStudio, column: ColumnName) -> HierarchyOut:
     """Build a column's hierarchy, or look at what would be built, or make the first one again."""
-    asked = None if sent.by is None else BuilderRequest(sent.by, sent.text, sent.other)
+    request = None if sent.by is None else BuilderRequest(sent.by, sent.text, sent.other)
     if sent.widths is not None:
-        asked = BuilderRequest("widths", ", ".join(f"{width:.15g}" for width in sent.widths))
-    if asked is None and not sent.keep:
+        request = BuilderRequest("widths", ", ".join(f"{width:.15g}" for width in sent.widths))
+    if request is None and not sent.keep:
         raise ParameterError(_("choose a builder (by)"))
-    return HierarchyOut(**groups.build_hierarchy(*studio.columns(project), column, asked, keep=sent.keep))
+    return HierarchyOut(**groups.build_hierarchy(*studio.columns(project), column, request, keep=sent.keep))
 
 
 @router.get("/projects/{project}/builders")
@@ -297,6 +297,6 @@ def list_builders(project: Ident, studio: TheStudio, column: ColumnName) -> list
     """Return the builders that can group a column's values."""
     about = studio.schema(project)[column]
     return [
-        BuilderOut(by=one.by, summary=_(one.summary), asks=_(one.asks) if one.asks else "", example=one.example)
-        for one in builders_for(about)
+        BuilderOut(by=way.by, summary=_(way.summary), asks=_(way.asks) if way.asks else "", example=way.example)
+        for way in builders_for(about)
     ]

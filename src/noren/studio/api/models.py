@@ -44,8 +44,8 @@ def add_action(
 ) -> None:
     """Add the route of an action: ``answer`` makes a ``model`` of what it returns."""
 
-    def run(studio: Studio, who: StudioIdentity, **asked: Any) -> Any:
-        return answer(studio, act(studio, **asked, **({"who": who} if "who" in act.parameters else {})))
+    def run(studio: Studio, who: StudioIdentity, **values: Any) -> Any:
+        return answer(studio, act(studio, **values, **({"who": who} if "who" in act.parameters else {})))
 
     add_route(router, act, run, {"studio": TheStudio, "who": TheWho}, model, **about)
 

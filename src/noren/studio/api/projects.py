@@ -29,9 +29,9 @@ class _Projects(ListSlice, ProjectQuery):
 
 
 @router.get("/projects", response_model=list[ProjectOut])
-def list_projects(studio: TheStudio, asked: Annotated[_Projects, Query()], response: Response) -> list[Project]:
+def list_projects(studio: TheStudio, query: Annotated[_Projects, Query()], response: Response) -> list[Project]:
     """Return projects, the oldest first unless another order is asked for; archived ones only where asked for."""
-    return [one.project for one in asked.part(find_projects(studio, asked), response)]
+    return [listed.project for listed in query.part(find_projects(studio, query), response)]
 
 
 add_action(router, acts.add_project, ProjectOut)

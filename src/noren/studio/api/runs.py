@@ -47,17 +47,17 @@ class _Runs(ListSlice, RunQuery):
 
 
 @router.get("/projects/{project}/runs")
-def list_runs(project: Ident, studio: TheStudio, asked: Annotated[_Runs, Query()], response: Response) -> list[JobOut]:
+def list_runs(project: Ident, studio: TheStudio, query: Annotated[_Runs, Query()], response: Response) -> list[JobOut]:
     """Return runs of a project, the oldest first unless another order is asked for."""
-    return [job_out(studio, run.job) for run in asked.part(find_runs(studio, project, asked), response)]
+    return [job_out(studio, run.job) for run in query.part(find_runs(studio, project, query), response)]
 
 
 @router.get("/projects/{project}/events", **streamed("the runs, each time something changed", _EVENTS, schema={}))
 async def watch_project(project: Ident, request: Request, studio: TheStudio) -> StreamingResponse:
     """Send how far each run of a project is, each time something changed (server-sent events)."""
     await asyncio.to_thread(studio.project, project)
-    told = _events(request, lambda: _told_runs(project, studio), _LOOK_AT_ALL_EVERY)
-    return StreamingResponse(told, media_type=_EVENTS)
+    events = _events(request, lambda: _runs_event(project, studio), _LOOK_AT_ALL_EVERY)
+    return StreamingResponse(events, media_type=_EVENTS)
 
 
 @router.get("/projects/{project}/map")
@@ -95,37 +95,37 @@ add_action(router, acts.act_on_job, JobOut, job_out)
 async def watch_job(job: Ident, request: Request, studio: TheStudio) -> StreamingResponse:
     """Send the job each time something changed, until it is over (server-sent events)."""
     await asyncio.to_thread(studio.job, job)
-    return StreamingResponse(_events(request, lambda: _told_job(job, studio)), media_type=_EVENTS)
+    return StreamingResponse(_events(request, lambda: _job_event(job, studio)), media_type=_EVENTS)
 
 
-_Told = tuple[str, bool] | None
+_Event = tuple[str, bool] | None
 """What there is to tell, and whether it is the last; nothing where it is gone."""
 
 
-def _told_job(job: str, studio: Studio) -> _Told:
-    found = studio.store.job(job)
-    if found is None:
+def _job_event(job: str, studio: Studio) -> _Event:
+    current = studio.store.job(job)
+    if current is None:
         return None
-    said = job_out(studio, found)
-    return said.model_dump_json(exclude={"steps", "summary"}), found.state.is_over
+    out = job_out(studio, current)
+    return out.model_dump_json(exclude={"steps", "summary"}), current.state.is_over
 
 
-def _told_runs(project: str, studio: Studio) -> _Told:
+def _runs_event(project: str, studio: Studio) -> _Event:
     if studio.store.project(project) is None:
         return None
     jobs = [job_out(studio, job) for job in studio.store.jobs(project, kind="run")]
     return json.dumps([job.model_dump(mode="json", include=_MOVING) for job in jobs], ensure_ascii=False), False
 
 
-async def _events(request: Request, look: Callable[[], _Told], every: float = _LOOK_EVERY) -> AsyncIterator[str]:
+async def _events(request: Request, look: Callable[[], _Event], every: float = _LOOK_EVERY) -> AsyncIterator[str]:
     last, quiet = "", 0.0
     is_in = request.app.state.login.is_in
     while not await request.is_disconnected() and await asyncio.to_thread(is_in, request.state.session):
-        told = await asyncio.to_thread(look)
-        if told is None:
+        latest = await asyncio.to_thread(look)
+        if latest is None:
             yield "event: gone\ndata: {}\n\n"
             return
-        text, is_over = told
+        text, is_over = latest
         if text != last:
             last, quiet = text, 0.0
             yield f"data: {text}\n\n"
@@ -249,12 +249,12 @@ class PublicationOut(BaseModel):
     entry: str = Field(description="the digest of its entry of the trail")
 
 
-def _told(_studio: Studio, record: ReviewDecision | Publication) -> dict[str, Any]:
+def _as_dict(_studio: Studio, record: ReviewDecision | Publication) -> dict[str, Any]:
     return record.as_dict()
 
 
-add_action(approval_router, release_acts.approve_run, DecisionOut, _told)
-add_action(approval_router, release_acts.refuse_run, DecisionOut, _told)
+add_action(approval_router, release_acts.approve_run, DecisionOut, _as_dict)
+add_action(approval_router, release_acts.refuse_run, DecisionOut, _as_dict)
 
 
 @approval_router.get("/runs/{job}/decision", response_model=DecisionOut | None)
@@ -264,19 +264,19 @@ def show_decision(job: Ident, studio: TheStudio) -> dict[str, Any] | None:
     return None if decision is None else decision.as_dict()
 
 
-add_action(approval_router, release_acts.publish_run, PublicationOut, _told)
+add_action(approval_router, release_acts.publish_run, PublicationOut, _as_dict)
 
 
 @approval_router.get("/projects/{project}/publications", response_model=list[PublicationOut])
 def list_publications(project: Ident, studio: TheStudio) -> list[dict[str, Any]]:
     """Return what was handed out of a project, the newest first."""
     studio.project(project)
-    return [one.as_dict() for one in approvals.publications(studio, project)]
+    return [record.as_dict() for record in approvals.publications(studio, project)]
 
 
-add_action(approval_router, release_acts.approve_release, DecisionOut, _told)
-add_action(approval_router, release_acts.refuse_release, DecisionOut, _told)
-add_action(approval_router, release_acts.publish_release, PublicationOut, _told)
+add_action(approval_router, release_acts.approve_release, DecisionOut, _as_dict)
+add_action(approval_router, release_acts.refuse_release, DecisionOut, _as_dict)
+add_action(approval_router, release_acts.publish_release, PublicationOut, _as_dict)
 
 ledger_router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
@@ -298,8 +298,8 @@ add_action(ledger_router, release_acts.release_period, JobOut, job_out)
 )
 def download_release(project: Ident, number: Annotated[int, Path(ge=1, le=10**6)], studio: TheStudio) -> Response:
     """Return the public part of a release of the ledger, and nothing else."""
-    handout = approvals.ledger_release(studio, project, number)
-    approvals.require_approval(studio, handout)
-    files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
-    name = exports.file_name(studio.project(project).name, handout.label, ending="public.zip")
+    release = approvals.ledger_release(studio, project, number)
+    approvals.require_approval(studio, release)
+    files = [(name, release.folder / name) for name in ("public.parquet", "statement.json")]
+    name = exports.file_name(studio.project(project).name, release.label, ending="public.zip")
     return sent(exports.Download(name, "application/zip", exports.packed(files)))

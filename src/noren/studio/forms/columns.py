@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, reject_unclassified
 from noren.errors import SchemaError
-from noren.i18n import _, translated
+from noren.i18n import _, split_remedy, translated
 from noren.tables import table_of
 
 _TEXTS: Final = table_of(__name__)
@@ -69,10 +69,10 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
     settled = _settled(content)
     listed = settled.get("columns")
     if listed == []:
-        return [ColumnProblem(None, _("every column is left out"), _("keep at least one"))]
-    if not isinstance(listed, Sequence) or not all(isinstance(one, Mapping) for one in listed):
+        return [ColumnProblem(None, *split_remedy(_("every column is left out; keep at least one")))]
+    if not isinstance(listed, Sequence) or not all(isinstance(about, Mapping) for about in listed):
         return _first_problem(settled)
-    found: list[ColumnProblem] = []
+    problems: list[ColumnProblem] = []
     columns: list[Column] = []
     allowed = TABLE_ROLES if settled.get("kind") == Kind.TABLE else HISTORY_ROLES
     for about in listed:
@@ -80,43 +80,36 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
             _reject_unreadable_bound(about)
             columns.append(Column.model_validate(about))
         except SchemaError as error:
-            found.append(ColumnProblem(_name(about), error.problem.rule))
+            problems.append(ColumnProblem(_name(about), error.problem.rule))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
-            words = translated(str(first["msg"]).removeprefix("Value error, "))
-            found.append(ColumnProblem(_name(about), f"{place}: {words}" if place else words))
+            message = translated(str(first["msg"]).removeprefix("Value error, "))
+            problems.append(ColumnProblem(_name(about), f"{place}: {message}" if place else message))
         else:
             if columns[-1].role not in allowed:
-                said = _("this is something of a person, and rows are purchases here; choose again")
-                if allowed is TABLE_ROLES:
-                    said = _("this is a part of a purchase, and rows are people here; choose again")
-                found.append(ColumnProblem(columns.pop().name, said))
+                wrong, message = columns.pop(), _("the role {role} does not fit this kind of rows; choose another")
+                problems.append(ColumnProblem(wrong.name, *split_remedy(message.format(role=wrong.role))))
     for c in columns:
         fitting = types_for(str(c.role))
         if fitting and c.type not in fitting:
-            said = _("its values are {given}, and “{role}” needs {wanted}").format(
-                given=_(TYPES[c.type]),
-                role=_(HISTORY_ROLES[c.role]),
-                wanted=_(" or ").join(_(TYPES[t]) for t in fitting),
-            )
-            cure = _("say below that its values are {wanted}, or choose what it is for anew")
-            found.append(ColumnProblem(c.name, said, cure.format(wanted=_(TYPES[fitting[-1]]))))
+            message = _("the values are {type}, but “{role}” needs {needed}; change the type, or choose another role")
+            types = {"type": _(TYPES[c.type]), "needed": _(" or ").join(_(TYPES[t]) for t in fitting)}
+            message = message.format(role=_(HISTORY_ROLES[c.role]), **types)
+            problems.append(ColumnProblem(c.name, *split_remedy(message)))
     open_ = [c.name for c in columns if "role" not in c.model_fields_set]
-    found += [ColumnProblem(name, _("What is this column for?"), is_question=True) for name in open_]
+    question = _("What is “{name}” for?")
+    problems += [ColumnProblem(name, question.format(name=name), is_question=True) for name in open_]
     empty = missing or {}
-    found += [
-        ColumnProblem(
-            c.name,
-            _("{count:,} cells are empty, and the column may not have empty cells").format(count=empty[c.name]),
-            _("allow them"),
-        )
+    message = _("{count:,} cells are empty; allow empty cells in this column")
+    problems += [
+        ColumnProblem(c.name, *split_remedy(message.format(count=empty[c.name])))
         for c in columns
         if empty.get(c.name) and not c.optional and not settled.get("guessed")
     ]
     if len(columns) == len(listed):
-        found += _whole_problems(settled, columns, open_)
-    return found
+        problems += _whole_problems(settled, columns, open_)
+    return problems
 
 
 def types_for(role: str) -> tuple[ValueType, ...]:
@@ -129,12 +122,12 @@ def _whole_problems(settled: Mapping[str, Any], columns: Sequence[Column], open_
     if settled.get("kind") == Kind.HISTORY and columns:
         roles = [c.role for c in columns if c.name not in open_]
         if Role.CUSTOMER not in roles:
-            said = _("no column says: {meaning}").format(meaning=_(HISTORY_ROLES[Role.CUSTOMER]))
-            return [ColumnProblem(None, said, _("choose it for one column, or say that rows are people"))]
+            message = _("no column has the role “{role}”; choose it for a column, or declare that each row is a person")
+            return [ColumnProblem(None, *split_remedy(message.format(role=_(HISTORY_ROLES[Role.CUSTOMER]))))]
         if not set(_ANY_OF) & set(roles):
-            meanings = ", ".join(_(HISTORY_ROLES[role]) for role in _ANY_OF)
-            said = _("no column tells what was bought: {meanings}").format(meanings=meanings)
-            return [ColumnProblem(None, said, _("choose one of these for one column"))]
+            roles_needed = ", ".join(_(HISTORY_ROLES[role]) for role in _ANY_OF)
+            message = _("no column has one of these roles: {roles}; choose one of them for a column")
+            return [ColumnProblem(None, *split_remedy(message.format(roles=roles_needed)))]
     return _first_problem(settled)
 
 
@@ -198,7 +191,7 @@ def _reject_unreadable_bound(about: Mapping[str, Any]) -> None:
     for edge in ("minimum", "maximum"):
         if isinstance(about.get(edge), str) and kind in _BOUNDS:
             raise SchemaError(
-                _("the bounds of a column of type {type} are written like {example}; mend the schema").format(
+                _("the bounds of a column of type {type} are written like {example}; correct the schema").format(
                     type=kind, example=_BOUNDS[ValueType(kind)]
                 ),
                 column=_name(about),
@@ -274,15 +267,15 @@ def _bound_text(bound: Any) -> str:
 def typed(before: Sequence[ColumnFields], posted: Mapping[str, str]) -> list[ColumnFields]:
     """Return the fields as a form sent them; columns that it did not show stay."""
     fields = list(before)
-    for i, one in enumerate(before):
+    for i, column in enumerate(before):
         if f"row-{i}" in posted:
             texts = {
-                field: posted.get(f"{field}-{i}", getattr(one, field)).strip()
+                field: posted.get(f"{field}-{i}", getattr(column, field)).strip()
                 for field in ("role", "type", "width", "format", "number", "minimum", "maximum")
             }
-            domain = posted.get(f"domain-{i}", one.domain).replace("\r\n", "\n").replace("\r", "\n")
+            domain = posted.get(f"domain-{i}", column.domain).replace("\r\n", "\n").replace("\r", "\n")
             fields[i] = replace(
-                one, **texts, domain=domain, out=f"out-{i}" in posted, optional=f"optional-{i}" in posted
+                column, **texts, domain=domain, out=f"out-{i}" in posted, optional=f"optional-{i}" in posted
             )
     return fields
 
@@ -292,18 +285,18 @@ def content_from(fields: Sequence[ColumnFields], kind: str, before: Schema) -> t
     own = {column.name: column for column in before.columns}
     # what was guessed of grids and lists stays a guess, which rejects no row, until somebody says otherwise
     guessed = before.guessed
-    for one, guess in ((one, _fields(own[one.name])) for one in fields if one.name in own):
-        same = ("width", "minimum", "maximum", "optional") if one.type == guess.type else ()
-        guessed &= one.domain.strip() == guess.domain.strip()
-        guessed &= all(getattr(one, name) == getattr(guess, name) for name in same)
+    for field, guess in ((field, _fields(own[field.name])) for field in fields if field.name in own):
+        same = ("width", "minimum", "maximum", "optional") if field.type == guess.type else ()
+        guessed &= field.domain.strip() == guess.domain.strip()
+        guessed &= all(getattr(field, name) == getattr(guess, name) for name in same)
     content: dict[str, Any] = {
         "name": "custom",
         "kind": kind if kind in set(Kind) else str(before.kind),
         "text": before.text.model_dump(exclude_none=True),
         "guessed": guessed,
-        "columns": [_about(one, own.get(one.name)) for one in fields if not one.out],
+        "columns": [_about(field, own.get(field.name)) for field in fields if not field.out],
     }
-    return content, [one.name for one in fields if one.out]
+    return content, [field.name for field in fields if field.out]
 
 
 def _about(fields: ColumnFields, before: Column | None) -> dict[str, Any]:
@@ -346,25 +339,25 @@ def with_answer(answers: Answers, about: str, column: str | None, value: str) ->
     [{'about': 'format', 'column': 'day', 'value': '%m/%d/%Y'}]
     """
     column = None if about in OF_THE_FILE else column
-    kept = [dict(one) for one in answers if (one["about"], one["column"]) != (about, column)]
+    others = [dict(entry) for entry in answers if (entry["about"], entry["column"]) != (about, column)]
     if about == "kind":
-        kept = [one for one in kept if one["about"] not in ("role", "customer") or one["value"] == LEAVE_OUT]
-    return [*kept, {"about": about, "column": column, "value": value}]
+        others = [old for old in others if old["about"] not in ("role", "customer") or old["value"] == LEAVE_OUT]
+    return [*others, {"about": about, "column": column, "value": value}]
 
 
 def answer_of(question: Mapping[str, Any], answers: Answers) -> str | None:
     """Return what was answered to a question, if anything was."""
     column = None if question["about"] in OF_THE_FILE else question["column"]
-    given = (one["value"] for one in answers if (one["about"], one["column"]) == (question["about"], column))
-    return next(given, None)
+    values = (entry["value"] for entry in answers if (entry["about"], entry["column"]) == (question["about"], column))
+    return next(values, None)
 
 
 def open_stops(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the questions that must be answered before anything is protected, and are not."""
     answers = facts.get("answers", [])
-    return [one for one in facts.get("questions", []) if one["stops"] and answer_of(one, answers) is None]
+    return [asks for asks in facts.get("questions", []) if asks["stops"] and answer_of(asks, answers) is None]
 
 
 def left_out(answers: Answers) -> list[str]:
     """Return the columns that somebody said to leave out."""
-    return [str(one["column"]) for one in answers if one["about"] == "role" and one["value"] == LEAVE_OUT]
+    return [str(entry["column"]) for entry in answers if entry["about"] == "role" and entry["value"] == LEAVE_OUT]

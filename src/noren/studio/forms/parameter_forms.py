@@ -97,14 +97,14 @@ def columns_of(schema: Schema, profile: Mapping[str, Any]) -> list[FormColumn]:
     A cross tabulation begins with the first columns that have fewer combinations of values than there are rows.
     """
     seen = {about["name"]: about for about in profile.get("columns", [])}
-    found, cells = [], 1
+    columns, cells = [], 1
     for column in schema.columns:
         about = seen.get(column.name, {})
         values = about.get("domain") or about.get("distinct")
         begins = column.role == Role.QUASI and bool(values) and cells * values <= profile.get("rows", 0)
         cells *= values if begins else 1
-        found.append(FormColumn(column.name, str(column.role), values, begins))
-    return found
+        columns.append(FormColumn(column.name, str(column.role), values, begins))
+    return columns
 
 
 # --- what a parameter says of itself -------------------------------------------------------------------------
@@ -113,8 +113,8 @@ def columns_of(schema: Schema, profile: Mapping[str, Any]) -> list[FormColumn]:
 def _in_form(about: FieldInfo) -> Mapping[str, Any]:
     """Return what a field says of how a form shows it (:func:`noren.protocols.in_form`)."""
     extra = about.json_schema_extra
-    told = extra.get("form") if isinstance(extra, dict) else None
-    return told if isinstance(told, dict) else {}
+    hints = extra.get("form") if isinstance(extra, dict) else None
+    return hints if isinstance(hints, dict) else {}
 
 
 def label_of(component: type[Component] | None, name: str) -> str:
@@ -148,7 +148,7 @@ def fresh(component: type[Component], columns: Sequence[FormColumn]) -> dict[str
     typed = typed_of(component, {}, columns)
     if "attributes" in typed:
         typed["attributes"] = [c.name for c in columns if c.begins] or typed["attributes"]
-    starts = {name: told for name, about in _fields(component).items() if (told := _in_form(about).get("start"))}
+    starts = {name: start for name, about in _fields(component).items() if (start := _in_form(about).get("start"))}
     if has_diversity(component, columns):
         starts["l"] = DIVERSE
     for name, text in starts.items():
@@ -202,15 +202,15 @@ def controls(
             offered = [c for c in columns if c.role == Role.SENSITIVE]
         elif shape.kind == "columns":
             offered = [c for c in columns if c.role != Role.IDENTIFIER]
-        told = _in_form(about)
-        words = _(told.get("help") or about.description or "")
-        main = about.is_required() or told.get("main") or (name == "l" and has_diversity(component, columns))
+        hints = _in_form(about)
+        words = _(hints.get("help") or about.description or "")
+        main = about.is_required() or hints.get("main") or (name == "l" and has_diversity(component, columns))
         choices = [(value, word_of(component, name, value)) for value in shape.choices]
         if shape.kind == "column":
             none = _("the only one") if len(offered) == 1 else _("each of them")
             choices = [("", none), *((column.name, column.name) for column in offered)]
         if shape.kind == "choice-or-number":
-            choices.append((_OTHER, _(told.get("number", "")) or _("a number")))
+            choices.append((_OTHER, _(hints.get("number", "")) or _("a number")))
         made.append(
             Control(
                 field=name,
@@ -279,26 +279,26 @@ def understood(component: type[Component], typed: Typed, columns: Sequence[FormC
     >>> understood(Thin, {"share": [" 0.2 "], "rarest": ["yes"]}, [])
     {'share': '0.2', 'rarest': True, 'allow_vanish': False}
     """
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name, about in _fields(component).items():
         shape = _shape(about)
         texts = [_tidy(text, shape.kind) for text in typed.get(name, ()) if text.strip()]
         if shape.kind == "switch":
-            found[name] = bool(texts)
+            parameters[name] = bool(texts)
         elif shape.kind == "columns":
             if texts and set(texts) != set(_usual(columns)):
-                found[name] = texts
+                parameters[name] = texts
         elif not texts:
             continue
         elif shape.kind == "lines":
             # one on a line; numbers and days may also stand side by side
             apart = r"[\n,;]+" if shape.item is str else r"[\s,;]+"
-            found[name] = [part for text in texts for part in (p.strip() for p in re.split(apart, text)) if part]
+            parameters[name] = [part for text in texts for part in (p.strip() for p in re.split(apart, text)) if part]
         elif shape.kind == "choice-or-number" and texts[0] == _OTHER:
-            found[name] = _tidy("".join(typed.get(f"{name}.{_OTHER}", ())), "number") or "?"
+            parameters[name] = _tidy("".join(typed.get(f"{name}.{_OTHER}", ())), "number") or "?"
         else:
-            found[name] = texts[0]
-    return found
+            parameters[name] = texts[0]
+    return parameters
 
 
 def _tidy(text: str, kind: str) -> str:
@@ -325,22 +325,22 @@ def check(
     try:
         made = component(**parameters)
     except ValidationError as error:
-        for one in error.errors(include_url=False):
+        for detail in error.errors(include_url=False):
             # that parameters contradict each other is said at k, around which most turns
-            place = str(one["loc"][0]) if one["loc"] else "k" if "k" in component.model_fields else ""
-            if one["type"] == "literal_error" and list(typed.get(place, ())) == [_OTHER]:
+            place = str(detail["loc"][0]) if detail["loc"] else "k" if "k" in component.model_fields else ""
+            if detail["type"] == "literal_error" and list(typed.get(place, ())) == [_OTHER]:
                 continue  # a number was meant, and what is wrong with it is said too
-            said = translated(str(one["msg"]).removeprefix("Value error, "))
-            if text := table_of(__name__)["wrong"].get(one["type"]):
-                said = _(text).format(bound=next(iter(one.get("ctx", {}).values()), None))
-            errors.setdefault(place, said)
+            message = translated(str(detail["msg"]).removeprefix("Value error, "))
+            if text := table_of(__name__)["wrong"].get(detail["type"]):
+                message = _(text).format(bound=next(iter(detail.get("ctx", {}).values()), None))
+            errors.setdefault(place, message)
         return None, errors
     except NorenError as error:
         return None, errors | {_culprit(component, parameters, str(error)): str(error)}
     return (None if errors else made), errors
 
 
-def _culprit(component: type[Component], parameters: Mapping[str, Any], said: str) -> str:
+def _culprit(component: type[Component], parameters: Mapping[str, Any], message: str) -> str:
     """Return the parameter without which the same is no longer said."""
     for name in parameters:
         try:
@@ -348,7 +348,7 @@ def _culprit(component: type[Component], parameters: Mapping[str, Any], said: st
         except ValidationError:
             return name
         except NorenError as error:
-            if str(error) != said:
+            if str(error) != message:
                 return name
         else:
             return name

@@ -57,17 +57,18 @@ def checked_methods(
 ) -> list[Method]:
     """Return the methods of a run that can be started: what is wrong is said now, not in the worker."""
     if project.facts.get("open"):
-        raise ConflictError(say("open", columns=listing(project.facts["open"])))
-    if asked := open_stops(project.facts):
-        raise ConflictError(say("unanswered", question=asked[0]["text"][active_language()]))
+        question = _("What is “{name}” for?").format(name=listing(project.facts["open"]))
+        raise ConflictError(say("unanswered", question=question))
+    if questions := open_stops(project.facts):
+        raise ConflictError(say("unanswered", question=questions[0]["text"][active_language()]))
     if not 1 <= len(steps) <= MOST_STEPS:
         raise ParameterError(say("steps", most=MOST_STEPS))
     ready: list[Method] = []
     for step in steps:
         method = method_of([step], folder)
         if Kind(project.facts["kind"]) not in method.accepts:
-            wanted = "/".join(sorted(method.accepts))
-            about = {"component": method.name, "wanted": wanted, "given": project.facts["kind"]}
+            kinds = "/".join(sorted(method.accepts))
+            about = {"component": method.name, "kinds": kinds, "kind": project.facts["kind"]}
             raise ParameterError(say("other_kind", **about))
         ready.append(method)
     judges: Iterator[type[Component]]
@@ -134,7 +135,7 @@ def retention_plan(method: Retention, schema: Schema, profile: Mapping[str, Any]
         if k <= rows and k != plans[0].k:
             other = Retention(**method.model_dump() | {"k": k, "rho": None}).plan(schema, rows)
             plans.append(PlanLine(k=k, rho=list(other.rhos)))
-    attributes = [AttributeOut(name=one.name, values=one.size) for one in own.attributes]
+    attributes = [AttributeOut(name=attribute.name, values=attribute.size) for attribute in own.attributes]
     return PlanOut(rows=rows, attributes=attributes, plans=plans)
 
 
@@ -148,11 +149,11 @@ def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any],
             return {"sensitive": say("no_sensitive")}
         alone = getattr(method, "t", None) is None and getattr(method, "diversity", "distinct") == "distinct"
         if len(sensitive) > 1 and not alone and getattr(method, "sensitive", None) is None:
-            return {"sensitive": _("choose one of {names}").format(names=", ".join(sensitive))}
+            return {"sensitive": _("use one of {names}").format(names=", ".join(sensitive))}
     if isinstance(method, Retention):
         # a chosen column without a finite list of values, where a person can cure that
         names = method.attributes or tuple(column.name for column in schema.with_role(Role.QUASI))
-        classed = {said.partition("=")[0] for said in method.classes}
+        classed = {declared.partition("=")[0] for declared in method.classes}
         for column in (schema[name] for name in names if name in schema.names and name not in classed):
             if column.scale == Scale.NOMINAL and column.domain is None and method.domains == "declared":
                 return {"domains": say("unlisted", column=column.name)}
@@ -188,10 +189,10 @@ class Surroundings:
         return next((m for m in self.methods if m.name == name and name != "chain"), None)
 
     def missing_file(self, method: type[Component]) -> str:
-        """Return the file that a method needs and the project does not have, or nothing."""
+        """Return a message if a method needs a file that the project does not have, else an empty text."""
         there = with_project_files(method, {}, self.folder)
         needed = [n for n, about in method.model_fields.items() if about.is_required() and n in _FILES]
-        return next((name for name in needed if name not in there), "")
+        return next((say(f"no_{name}") for name in needed if name not in there), "")
 
 
 _FILES: Final = ("hierarchies", "categories")
@@ -226,7 +227,7 @@ def draft_of_job(job: Job, around: Surroundings, *, diverse: bool = False) -> Dr
 
 def draft_of_form(sent: Mapping[str, Sequence[str]], around: Surroundings) -> Draft:
     """Return what was typed, out of the fields a browser sent."""
-    numbers = sorted(int(found[1]) for name in sent if (found := _METHOD.fullmatch(name)))
+    numbers = sorted(int(match[1]) for name in sent if (match := _METHOD.fullmatch(name)))
     steps = []
     for number in numbers[:MOST_STEPS]:
         method = around.method(sent[f"method.{number}"][0])
@@ -237,7 +238,7 @@ def draft_of_form(sent: Mapping[str, Sequence[str]], around: Surroundings) -> Dr
     # which of those that fit were ticked; nothing where all were, or where nobody was asked
     chosen = []
     for name, every in (("attack", around.attacks), ("measure", around.measures)):
-        ticked = tuple(one for one in every if one in sent.get(name, ()))
+        ticked = tuple(component for component in every if component in sent.get(name, ()))
         chosen.append(None if "judges" not in sent or len(ticked) == len(every) else ticked)
     return Draft(tuple(steps), chosen[0], chosen[1], "".join(sent.get(_SEED, ())).strip()[:30])
 
@@ -282,9 +283,8 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
     for number, (name, typed) in enumerate(draft.steps):
         method = every_method[name]
         if missing := around.missing_file(method):
-            said = say("no_file", file=say(f"file.{missing}"))
-            steps.append(FormStep(number, method, controls(method, typed, around.columns), said))
-            errors[f"{number}."] = steps[-1].error
+            steps.append(FormStep(number, method, controls(method, typed, around.columns), missing))
+            errors[f"{number}."] = missing
             continue
         made, wrong = check(method, typed, around.columns, with_project_files(method, {}, around.folder))
         if made is not None and number == 0:  # later steps work on what the first one made
@@ -301,7 +301,7 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
                 else None,
             )
         )
-        errors |= {f"{number}.{place}": said for place, said in wrong.items()}
+        errors |= {f"{number}.{place}": message for place, message in wrong.items()}
         if made is not None:
             ready.append({"method": name, "parameters": without_paths(made)})
     seed = None
@@ -331,6 +331,5 @@ def meaning_of(method: Component, around: Surroundings) -> str:
     if not isinstance(k, int):
         return ""
     if around.project.facts["kind"] == "history":
-        name = "meaning.pairs" if k == 2 else "meaning.groups"
-        return say(name, k=k, people=around.people, groups=max(around.people // k, 1))
+        return say("meaning.groups", k=k, people=around.people, groups=max(around.people // k, 1))
     return say("meaning.rows", others=k - 1, rows=int(around.profile["rows"]))

@@ -56,7 +56,7 @@ def show(visit: OfReady) -> Response:
         ways=_ways(visit),
         rule_name=visit.project.rule,
         more_seeds=acts.MORE_SEEDS,
-        searches=said_searches(visit),
+        searches=search_choices(visit),
     )
 
 
@@ -105,25 +105,25 @@ def be_surer(
     return visit.to_page("compare")
 
 
-def said_searches(visit: ProjectRequest) -> list[dict[str, str]]:
+def search_choices(visit: ProjectRequest) -> list[dict[str, str]]:
     """Return for each recipient what would be tried, or why nothing can be found."""
     recipients = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
     searches: list[dict[str, str]] = []
     for rule in acts.FOR_WHOM:
-        said, wrong = [_("For {whom}.").format(whom=_(RECIPIENTS[rule]))], ""
+        sentences, wrong = [_("For {whom}.").format(whom=_(RECIPIENTS[rule]))], ""
         try:
-            asked = acts.search_for(visit.studio, visit.project.id, rule)
+            sweep = acts.search_for(visit.studio, visit.project.id, rule)
         except NorenError as error:
             wrong = str(error)
-            said.append(wrong)
+            sentences.append(wrong)
         else:
-            names = ", ".join(one["method"] for one in asked.methods)
-            ks = ", ".join(map(str, asked.methods[0]["parameters"]["k"]))
-            said.append(_("Tries {methods} with k = {ks}.").format(methods=names, ks=ks))
-            if asked.measures is not None:
-                said.append(_("Only quick attacks and measures judge."))
-        words = reduce(lambda one, more: _("{sentence} {more}").format(sentence=one, more=more), said)
-        searches.append({"rule": rule, "name": recipients[rule], "words": words, "wrong": wrong})
+            names = ", ".join(setting["method"] for setting in sweep.methods)
+            ks = ", ".join(map(str, sweep.methods[0]["parameters"]["k"]))
+            sentences.append(_("Tries {methods} with k = {ks}.").format(methods=names, ks=ks))
+            if sweep.measures is not None:
+                sentences.append(_("Only quick attacks and measures judge."))
+        text = reduce(lambda text, more: _("{sentence} {more}").format(sentence=text, more=more), sentences)
+        searches.append({"rule": rule, "name": recipients[rule], "words": text, "wrong": wrong})
     return searches
 
 
@@ -144,9 +144,9 @@ def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
 
 def _ways(visit: ProjectRequest) -> list[dict[str, Any]]:
     """Return the methods that can be swept on these data, and by which parameter."""
-    ways, studio, found = [], visit.studio, visit.project
-    schema, rule = studio.schema(found.id), studio.rule(found.id)
-    for kind in studio.fitting(found.id, methods):
+    ways, studio, project = [], visit.studio, visit.project
+    schema, rule = studio.schema(project.id), studio.rule(project.id)
+    for kind in studio.fitting(project.id, methods):
         if kind.name == "chain":
             continue
         parameter = None if kind.strength is None else kind.strength.parameter
@@ -157,7 +157,7 @@ def _ways(visit: ProjectRequest) -> list[dict[str, Any]]:
                 "summary": _(kind.summary),
                 "parameter": parameter,
                 "help": about[parameter].help if parameter else "",
-                "values": usual_values(kind, int(found.facts["people"]), rule),
+                "values": usual_values(kind, int(project.facts["people"]), rule),
                 "diversity": usual_parameters(kind, schema, ()) if parameter else {},
             }
         )
@@ -166,21 +166,21 @@ def _ways(visit: ProjectRequest) -> list[dict[str, Any]]:
 
 def _state(visit: ProjectRequest) -> dict[str, Any]:
     """Return what the page shows and refreshes: what to take and why, the map, the table of runs."""
-    studio, found = visit.studio, visit.project
-    jobs = studio.store.jobs(found.id, kind="run")
+    studio, project = visit.studio, visit.project
+    jobs = studio.store.jobs(project.id, kind="run")
     done = [job for job in jobs if job.state == State.DONE]
     active = sum(not job.state.is_over for job in jobs)
-    rule = studio.rule(found.id)
+    rule = studio.rule(project.id)
     # runs of one setting differ in their seeds
     tried: dict[str, list[tuple[Job, RiskUtilityPoint]]] = {}
     for job in done:
         tried.setdefault(job.label, []).append((job, studio.place(job, rule)))
     settings = [TriedSetting(studio, runs) for runs in tried.values()]
-    places = [one.place for one in settings]
+    places = [setting.place for setting in settings]
     choices = recommend(places)
     marks = {settings[i].label: "frontier" for i in releasable_points(places)}
     marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
-    runs = {job.id: place for one in settings for job, place in one.runs}
+    runs = {job.id: place for setting in settings for job, place in setting.runs}
     waiting = ngettext("{count} run is under way.", "{count} runs are under way.", active)
     # the map: one point for each setting, which opens its newest run
     drawn = settings_map(settings, choices, rule)
@@ -192,23 +192,23 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
     return {
         "finding": headline(settings, choices) if settings else finding([]),
         "answer": answer(settings, choices)[1:] if settings else [],
-        "advice": [asdict(one) for one in advice(settings, choices)],
+        "advice": [asdict(setting) for setting in advice(settings, choices)],
         "taken": [
             {
-                "label": one.label,
-                "address": one.newest.address,
-                "run": one.newest.id,
-                "once": len(one.runs) == 1,
-                "untried": untried_sentence(visit, studio.result(one.newest.id), studio.verdict(one.newest.id))
-                if one.place.status == VerdictStatus.WITHSTANDS
+                "label": setting.label,
+                "address": setting.newest.address,
+                "run": setting.newest.id,
+                "once": len(setting.runs) == 1,
+                "untried": untried_sentence(visit, studio.result(setting.newest.id), studio.verdict(setting.newest.id))
+                if setting.place.status == VerdictStatus.WITHSTANDS
                 else "",
             }
-            for one in (settings[choice.chosen] for choice in choices if choice.chosen is not None)
+            for setting in (settings[choice.chosen] for choice in choices if choice.chosen is not None)
         ],
         "rule": rule_text(rule, choices),
         "active": active,
         "waiting": waiting.format(count=active) if active else "",
-        "frontier": frontier_sentence([one for one in places if one.is_placed]) if len(settings) > 1 else "",
+        "frontier": frontier_sentence([place for place in places if place.is_placed]) if len(settings) > 1 else "",
         "chart": chart,
         "shapes": {} if drawn is None else drawn.shapes,
         "words": [] if drawn is None else drawn.words,
@@ -262,7 +262,7 @@ class TriedSetting:
         """The mean of each measure over the runs that have it."""
         values: dict[str, list[float]] = {}
         for job, _place in self.runs:
-            for one in self._studio.result(job.id).measures:
-                if one.value is not None:
-                    values.setdefault(one.name, []).append(one.value)
+            for measure in self._studio.result(job.id).measures:
+                if measure.value is not None:
+                    values.setdefault(measure.name, []).append(measure.value)
         return {name: fmean(some) for name, some in values.items()}

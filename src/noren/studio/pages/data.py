@@ -1,4 +1,4 @@
-"""Data: bring a file, see what it holds, say what its columns mean, look at hierarchies and rows."""
+"""Page of the data: upload a file, set the roles of its columns, view hierarchies and rows."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from noren.studio.pages import data_parts
 from noren.studio.pages.data_parts import (
     HierarchyDraft,
     hierarchies_context,
-    told_apart,
+    identifying_context,
     try_hierarchy,
     unicity_context,
 )
-from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest
+from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, sentence
 from noren.studio.work.reading import ENDINGS
 
 router = APIRouter()
@@ -99,50 +99,50 @@ def _page(
     people: str | None = None,
     tried: HierarchyDraft | None = None,
 ) -> HTMLResponse:
-    studio, found = visit.studio, visit.project
-    job = studio.last_read(found.id)
-    profile = studio.profile(found.id) if found.is_ready else None
+    studio, project = visit.studio, visit.project
+    job = studio.last_read(project.id)
+    profile = studio.profile(project.id) if project.is_ready else None
     context: dict[str, Any] = {
         "job": None if job is None else job_out(studio, job),
         "active": job is not None and not job.state.is_over,
-        "fixed": studio.is_fixed(found.id),
+        "fixed": studio.is_fixed(project.id),
         "endings": ",".join(ENDINGS),
         "largest": studio.settings.largest_upload,
-        "largest_words": data_parts.size(studio.settings.largest_upload),
+        "largest_size": data_parts.size(studio.settings.largest_upload),
         "source": None,
         "editor": None,
         "wrong": {"preset": visit.wrong},
-        "ready": found.is_ready,
+        "ready": project.is_ready,
     }
-    title = _("Bring your data: purchases of customers, or a table of people")
+    title = sentence(_("this project has no data yet; upload a file first"))
     if job is not None:
-        title = _("{name} was not read") if job.state.is_over else _("{name} is being read")
-        title = title.format(name=found.source.get("file") or found.name)
-    if found.source:
-        form = found.facts.get("form") or (editor.facts["form"] if editor else None)
-        columns = len(found.facts.get("file_columns", ())) or (len(editor.fields) if editor else 0)
+        title = _("{name} was not read") if job.state.is_over else _("Reading {name}")
+        title = title.format(name=project.source.get("file") or project.name)
+    if project.source:
+        form = project.facts.get("form") or (editor.facts["form"] if editor else None)
+        columns = len(project.facts.get("file_columns", ())) or (len(editor.fields) if editor else 0)
         context["source"] = {
-            "name": found.source.get("file"),
-            "size": data_parts.size(found.source["bytes"]) if "bytes" in found.source else "",
+            "name": project.source.get("file"),
+            "size": data_parts.size(project.source["bytes"]) if "bytes" in project.source else "",
             "form": data_parts.form_sentence(form, columns) if form else "",
-            "notices": data_parts.notices(found.facts),
+            "notices": data_parts.notices(project.facts),
         }
     if editor is not None:
         context["editor"] = _editor_context(visit, editor, profile, first)
     if profile is not None:
-        title = data_parts.finding(found.facts, profile)
+        title = data_parts.finding(project.facts, profile)
         is_table = profile["kind"] == Kind.TABLE
         context |= {
             "history": None if profile["history"] is None else data_parts.history_context(profile["history"]),
             "unicity": unicity_context(profile["history"]),
-            "facts": found.facts,
+            "facts": project.facts,
             "hierarchies": hierarchies_context(visit, tried) if is_table else [],
-            "categories": groups.category_facts(studio.folders.project(found.id)),
+            "categories": groups.category_facts(studio.folders.project(project.id)),
             "is_table": is_table,
             "rows": _rows(visit, start),
             "small": data_parts.size(groups.LARGEST),
             "largest_small": groups.LARGEST,
-            "apart": told_apart(visit, people or "") if people is not None and is_table else None,
+            "apart": identifying_context(visit, people or "") if people is not None and is_table else None,
         }
     return visit.page("data.html.jinja", title=title, place="data", **context)
 
@@ -151,7 +151,7 @@ def _page(
 
 
 def _editor(visit: ProjectRequest) -> _Editor | None:
-    """Return what is said of the columns: as typed where reading by it failed, else as saved."""
+    """Return the form of the columns: as typed if reading failed, otherwise as saved."""
     studio, project = visit.studio, visit.project.id
     facts, job = studio.known(project), studio.last_read(project)
     if not facts:
@@ -170,22 +170,22 @@ def _editor_context(
     first = first if first < len(editor.fields) else 0
     about = dict(zip(visit.project.facts["columns"], profile["columns"], strict=True)) if profile else {}
     rows = profile["rows"] if profile else 0
-    numbered = {one.name: i for i, one in enumerate(editor.fields)}
+    numbered = {field.name: i for i, field in enumerate(editor.fields)}
     questions, open_ = data_parts.questions(editor.facts), editor.facts.get("open", ())
-    asked = [one for one in questions if one["answered"] is None]
+    unanswered = [question for question in questions if question["answered"] is None]
     return {
         "kind": editor.kind,
         "columns": [
-            _column_context(visit, editor, i, about.get(one.name), rows)
-            for i, one in enumerate(editor.fields[first : first + _COLUMNS], start=first)
+            _column_context(visit, editor, i, about.get(field.name), rows)
+            for i, field in enumerate(editor.fields[first : first + _COLUMNS], start=first)
         ],
         "first": first,
         "step": _COLUMNS,
         "total": len(editor.fields),
         "questions": questions,
-        "asked": asked,
-        "answered": [one for one in questions if one["answered"] is not None],
-        "stopped": bool(open_) or any(one["stops"] for one in asked),
+        "unanswered": unanswered,
+        "answered": [question for question in questions if question["answered"] is not None],
+        "stopped": bool(open_) or any(question["stops"] for question in unanswered),
         "is_history": editor.kind == Kind.HISTORY,
         "open": [
             {
@@ -199,9 +199,9 @@ def _editor_context(
         ],
         "guessed": editor.facts.get("guessed", False),
         "problems": editor.problems.get(None, []),
-        "history_roles": [(str(role), _(words)) for role, words in HISTORY_ROLES.items()],
-        "table_roles": [(str(role), _(words)) for role, words in TABLE_ROLES.items()],
-        "types": [(str(kind), _(words)) for kind, words in TYPES.items()],
+        "history_roles": [(str(role), _(label)) for role, label in HISTORY_ROLES.items()],
+        "table_roles": [(str(role), _(label)) for role, label in TABLE_ROLES.items()],
+        "types": [(str(kind), _(label)) for kind, label in TYPES.items()],
         "presets": PRESETS,
         "number_formats": NUMBER_FORMATS,
         "formats": (*DATE_FORMATS, *TIME_FORMATS, "%Y-%m-%d %H:%M:%S"),
@@ -209,15 +209,15 @@ def _editor_context(
             "kind": editor.kind,
             "guessed": editor.schema.guessed,
             "text": editor.schema.text.model_dump(exclude_none=True),
-            "names": [one.name for one in editor.fields],
-            "others": [asdict(one) for one in editor.fields] if len(editor.fields) > _COLUMNS else [],
+            "names": [field.name for field in editor.fields],
+            "others": [asdict(field) for field in editor.fields] if len(editor.fields) > _COLUMNS else [],
             "named": [str(role) for role in NAMES_IN_HISTORY],
-            "meanings": {str(role): _(words) for role, words in ROLE_MEANINGS.items()},
+            "meanings": {str(role): _(meaning) for role, meaning in ROLE_MEANINGS.items()},
             "domains": {
                 # values that hold line ends, which no line of a field can
-                numbered[one.name]: one.domain
-                for one in editor.schema.columns
-                if any("\n" in value or "\r" in value for value in one.domain or ())
+                numbered[column.name]: column.domain
+                for column in editor.schema.columns
+                if any("\n" in value or "\r" in value for value in column.domain or ())
             },
             "scales": {"text": _SCALES["nominal"](), "time": _SCALES["interval"](), "number": _SCALES["ratio"]()},
             "words": {
@@ -269,7 +269,7 @@ def save_columns(visit: OfProject, posted: Posted) -> Response:
         posted = posted | {f"type-{converted}": posted[f"convert-{converted}"]}
     editor.fields, kind = typed(editor.fields, posted), posted.get("kind", editor.kind)
     own, others = (HISTORY_ROLES, TABLE_ROLES) if kind == Kind.HISTORY else (TABLE_ROLES, HISTORY_ROLES)
-    roles = {one.role for one in editor.fields if not one.out}
+    roles = {field.role for field in editor.fields if not field.out}
     if kind != editor.kind and not any(role in own and role not in others for role in roles):
         # rows are something else, and nobody said anew what columns are for: it is guessed
         return answer(visit.request, project, studio, "kind", kind)
@@ -280,12 +280,12 @@ def save_columns(visit: OfProject, posted: Posted) -> Response:
         if not problems:
             schema = schema_of(content)
             customer = next((column.name for column in schema.columns if column.role == Role.CUSTOMER), None)
-            said = {"kind": str(schema.kind), "customer": customer}
+            answers = {"kind": str(schema.kind), "customer": customer}
             # who did not touch what was guessed did not answer
             still_open = [
-                one
-                for one in open_stops(studio.known(project))
-                if said.get(one["about"], one["chosen"]) == one["chosen"]
+                question
+                for question in open_stops(studio.known(project))
+                if answers.get(question["about"], question["chosen"]) == question["chosen"]
             ]
             acts.set_schema(studio, project=project, content=content, leave_out=leave_out, still_open=still_open)
             return visit.to_page("data")
@@ -294,8 +294,8 @@ def save_columns(visit: OfProject, posted: Posted) -> Response:
             editor.problems.setdefault(problem.column, []).append(text)
     except NorenError as error:
         editor.problems.setdefault(None, []).append(str(error))
-    shown = int(posted["first"]) if posted.get("first", "").isdigit() else 0
-    return _page(replace(visit, status=422), editor, first=shown)
+    first = int(posted["first"]) if posted.get("first", "").isdigit() else 0
+    return _page(replace(visit, status=422), editor, first=first)
 
 
 @router.post("/projects/{project}/data/answer")
@@ -322,7 +322,7 @@ def answer(
 @router.post("/projects/{project}/copy")
 @router.post("/projects/{project}/data/copy")
 def copy(request: Request, project: Ident, studio: TheStudio) -> Response:
-    """Make a project of the same data without the runs, in which everything can be said anew, and open it."""
+    """Copy the data into a new project without runs, and open it."""
     place = "#columns" if "/data/" in request.url.path else ""
     return RedirectResponse(f"/projects/{acts.copy_project(studio, project=project).id}/data{place}", 303)
 
@@ -344,14 +344,14 @@ def use_preset(visit: OfProject, posted: Posted) -> Response:
 def build_hierarchy(visit: OfReady, posted: Posted) -> Response:
     """Build a column's hierarchy, show what would be built, or make the first one again."""
     tried = try_hierarchy(visit, posted)
-    if tried.kept:
+    if tried.saved:
         return visit.to_page(f"data?open={tried.place}#hierarchy-{tried.place}")
-    return _page(replace(visit, status=422 if tried.said else 200), _editor(visit), tried=tried)
+    return _page(replace(visit, status=422 if tried.problem else 200), _editor(visit), tried=tried)
 
 
 @router.post("/projects/{project}/data/categories")
 def drop_categories(project: Ident, studio: TheStudio) -> Response:
-    """Speak of items again, not of categories."""
+    """Remove the categories of items."""
     acts.remove_categories(studio, project=project)
     return RedirectResponse(f"/projects/{project}/data#categories", 303)
 

@@ -1,4 +1,4 @@
-"""Parts of the page of a project's data: what was read, how unique people are, groups of values."""
+"""Parts of the page of the data: what was read, how unique people are, hierarchies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from noren.data.formats.text_layout import DELIMITERS, ENCODINGS
+from noren.data.formats.text_layout import ENCODINGS
 from noren.data.frames import Table
 from noren.data.guessing.column_types import guess_type
 from noren.data.hierarchies.builders import builders_for
@@ -18,7 +18,7 @@ from noren.data.value_formats import NUMBER
 from noren.drawing.bars import counts_bars
 from noren.drawing.base import live
 from noren.errors import NorenError, ParameterError, listing
-from noren.i18n import _, active_language
+from noren.i18n import _, active_language, ngettext
 from noren.inference.coarseness import EXACT
 from noren.inference.singling_out import identifiers, population
 from noren.judgement.numbers import count, percent
@@ -54,11 +54,10 @@ def form_sentence(form: Facts, columns: int) -> str:
     if form["kind"] != "text":
         kind = form["kind"] if form["kind"] in ("parquet", "excel", "sample") else "public"
         return say(f"form.{kind}", name=form.get("name"), columns=count(columns))
-    delimiter = form["delimiter"]
     return say(
         "form.text",
         encoding=ENCODINGS.get(form["encoding"], form["encoding"]),
-        delimiter=say(f"delimiter.{DELIMITERS[delimiter]}") if delimiter in DELIMITERS else delimiter,
+        delimiter=form["delimiter"],
         columns=count(columns),
         header=say("form.header" if form["header"] else "form.no_header"),
     )
@@ -78,35 +77,35 @@ def size(number: int) -> str:
 
 def questions(facts: Facts) -> list[dict[str, Any]]:
     """Return what the guess could not decide, in the viewer's language, each with its answers and the one given."""
-    language, given = active_language(), facts.get("answers", [])
+    language, answers = active_language(), facts.get("answers", [])
     return [
         {
-            "about": one["about"],
-            "column": one["column"] or "",
-            "text": printable(one["text"][language], 400),
-            "stops": one["stops"],
-            "answered": answer_of(one, given),
+            "about": question["about"],
+            "column": question["column"] or "",
+            "text": printable(question["text"][language], 400),
+            "stops": question["stops"],
+            "answered": answer_of(question, answers),
             "answers": [
                 {
                     "value": answer["value"],
                     "label": printable(answer["label"][language], 120),
-                    "chosen": answer["value"] == one["chosen"],
+                    "chosen": answer["value"] == question["chosen"],
                 }
-                for answer in one["answers"]
+                for answer in question["answers"]
             ],
         }
-        for one in facts.get("questions", [])
+        for question in facts.get("questions", [])
     ]
 
 
 def notices(facts: Facts) -> list[str]:
-    """Return what happened on the way that a person should know."""
+    """Return notices about columns that were left out or files that were removed."""
     unreadable = facts.get("unreadable", [])
     left = [name for name in facts.get("left_out", []) if name not in unreadable]
-    told = {"unreadable": unreadable, "left_out": left, "replaced": facts.get("replaced", [])}
+    columns_by_notice = {"unreadable": unreadable, "left_out": left, "replaced": facts.get("replaced", [])}
     return [
         say(f"notices.{what}", names=listing([printable(name, 60) for name in names], _SHOWN_NAMES))
-        for what, names in told.items()
+        for what, names in columns_by_notice.items()
         if names
     ]
 
@@ -115,19 +114,19 @@ def history_context(history: Facts) -> dict[str, Any]:
     """Return how much customers buy (``rows``) and for how long (``months``), each with what half of them do."""
     about = {"customers": history["customers"], "things": history["items"], "shape": history["shape"]}
     for name, counts, label in (
-        ("rows", history["rows_per_customer"], _("purchases of a customer")),
-        ("months", history["months_active"], _("months in which a customer bought")),
+        ("rows", history["rows_per_customer"], _("Purchases")),
+        ("months", history["months_active"], _("Months")),
     ):
         if counts is None:
             about[name] = None
             continue
-        caption = say("half.nobody")
+        caption = say("values.none")
         if counts["total"]:
             median = f"{counts['median']:,.1f}".removesuffix(".0")
             caption = say(f"half.{name}", math.ceil(counts["median"]), median=median, most=count(counts["maximum"]))
         about[name] = {
             "caption": caption,
-            "spec": live(counts_bars(counts, label_title=label, value_title=_("customers"))),
+            "spec": live(counts_bars(counts, label_title=label, value_title=_("Customers"))),
             "table": [[label, count(n)] for label, n in zip(counts["labels"], counts["counts"], strict=True)],
         }
     return about
@@ -160,12 +159,12 @@ def conversion(visit: ProjectRequest, fields: ColumnFields) -> dict[str, str] | 
     values = pl.read_parquet(folder / DATA_FILE, columns=[fields.name]).to_series().drop_nulls().cast(pl.String)
     kind = guess_type(values.alias(fields.name), []).type
     if kind in wanted:
-        return {"type": str(kind), "said": say("convert.read_as", type=_(TYPES[kind]))}
+        return {"type": str(kind), "text": say("convert.read_as", type=_(TYPES[kind]))}
     odd = values.filter(~values.str.contains(NUMBER)) if ValueType.DECIMAL in wanted else values
     if not len(odd):
         return None
     words = {"count": count(len(odd)), "type": _(TYPES[wanted[-1]]), "example": printable(odd[0], 40)}
-    return {"type": "", "said": say("convert.odd", len(odd), **words)}
+    return {"type": "", "text": say("convert.odd", len(odd), **words)}
 
 
 def levels_sentence(about: Facts) -> str:
@@ -194,18 +193,14 @@ def bars_drawn(about: Facts, rows: int, wide: float = 160, high: float = 40) -> 
     drawn = []
     for i, (label, weight) in enumerate(zip(bars["labels"], weights, strict=False)):
         height = max(round(weight / top * high, 2), 0.8 if weight else 0.0)
+        bar_rows = ngettext("{count} row", "{count} rows", round(weight)).format(count=count(round(weight)))
         drawn.append(
             {
                 "x": round(i * step, 2),
                 "y": round(high - height, 2),
                 "width": round(step - gap, 2),
                 "height": height,
-                "said": say(
-                    "bar",
-                    label=printable(label, 60),
-                    rows=count(round(weight)),
-                    share=percent(weight / rows if rows else 0.0),
-                ),
+                "text": f"{printable(label, 60)}: {bar_rows} ({percent(weight / rows if rows else 0.0)})",
             }
         )
     return drawn
@@ -216,24 +211,24 @@ _MOST_COLUMNS = 60
 _LONGEST_NAME = 80
 
 
-def told_apart(visit: ProjectRequest, people: str) -> dict[str, Any]:
-    """Return what the columns tell, each and in small sets; and who is unique among so many ``people``."""
+def identifying_context(visit: ProjectRequest, people: str) -> dict[str, Any]:
+    """Return how well columns and small sets of them identify people, and the estimated number of unique people."""
     folder, schema = visit.studio.columns(visit.project.id)
     table = Table(pl.read_parquet(folder / DATA_FILE, columns=list(schema.names)), schema)
     names = [column.name for column in schema.columns if column.role != Role.IDENTIFIER][:_MOST_COLUMNS]
-    said: dict[str, Any] = {"people": people, "rows": [], "problem": "", "unique": None}
+    context: dict[str, Any] = {"people": people, "rows": [], "problem": "", "unique": None}
     try:
-        found = identifiers(table, columns=names, largest=_LARGEST)
-        said["rows"] = [
-            {"columns": " + ".join(printable(name, _LONGEST_NAME) for name in one.columns)}
-            | {name: percent(getattr(one, name)) for name in ("alone", "separation", "distinction")}
-            for one in (*found.columns, *found.sets)
+        sets = identifiers(table, columns=names, largest=_LARGEST)
+        context["rows"] = [
+            {"columns": " + ".join(printable(name, _LONGEST_NAME) for name in column_set.columns)}
+            | {name: percent(getattr(column_set, name)) for name in ("alone", "separation", "distinction")}
+            for column_set in (*sets.columns, *sets.sets)
         ]
         if people.strip():
-            said["unique"] = _unique(table, people)
+            context["unique"] = _unique(table, people)
     except NorenError as error:
-        said["problem"] = str(error)
-    return said
+        context["problem"] = str(error)
+    return context
 
 
 def _unique(table: Table, people: str) -> dict[str, Any]:
@@ -241,38 +236,39 @@ def _unique(table: Table, people: str) -> dict[str, Any]:
         number = float(people.replace(",", "").replace("_", "").strip())
     except ValueError:
         raise ParameterError(say("no_number", text=printable(people, 40))) from None
-    found = population(table, number)
+    estimate = population(table, number)
     sentence = say(
         "unique",
-        uniques=count(round(found.uniques)),
-        people=count(found.population),
-        share=percent(found.share),
-        estimator=found.chosen,
-        rows=count(found.rows),
-        alone=count(found.alone),
+        uniques=count(round(estimate.uniques)),
+        people=count(estimate.population),
+        share=percent(estimate.share),
+        estimator=estimate.chosen,
+        rows=count(estimate.rows),
+        alone=count(estimate.alone),
     )
-    told = {name: f"{count(round(n))} ({percent(n / found.population)})" for name, n in found.estimates.items()}
+    people_there = estimate.population
+    estimates = {name: f"{count(round(n))} ({percent(n / people_there)})" for name, n in estimate.estimates.items()}
     others = [
-        (name, told[name] if name in told else found.failed[name])
+        (name, estimates[name] if name in estimates else estimate.failed[name])
         for name in ("pitman", "zayatz", "snb")
-        if name != found.chosen
+        if name != estimate.chosen
     ]
-    return {"sentence": sentence, "others": others, "apart": estimates_differ(found)}
+    return {"sentence": sentence, "others": others, "apart": estimates_differ(estimate)}
 
 
 def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return the curve of a profile for the page; None of tables, of one customer and of profiles made before."""
-    found = None if history is None else history.get("unicity")
-    if found is None:
+    unicity = None if history is None else history.get("unicity")
+    if unicity is None:
         return None
-    in_words = {EXACT: _("exact")}
-    words = ", ".join(f"{printable(name, 40)} ({in_words.get(word, word)})" for name, word in found["columns"].items())
-    about = say("known", known=words, sampled=count(found["sampled"]), customers=count(found["customers"]))
-    headings, rows = unicity_table(found["curve"])
+    names = {EXACT: _("exact")}
+    known = ", ".join(f"{printable(name, 40)} ({names.get(word, word)})" for name, word in unicity["columns"].items())
+    about = say("known", known=known, sampled=count(unicity["sampled"]), customers=count(unicity["customers"]))
+    headings, rows = unicity_table(unicity["curve"])
     return {
-        "caption": singled_out_caption(found),
+        "caption": singled_out_caption(unicity),
         "about": about,
-        "spec": live(unicity_lines(found["curve"])),
+        "spec": live(unicity_lines(unicity["curve"])),
         "headings": headings,
         "table": rows,
     }
@@ -284,13 +280,13 @@ _NOT_OFFERED: Final = ("usual", "widths")
 
 @dataclass(frozen=True)
 class HierarchyDraft:
-    """What a person asked for one column: as it was typed, with what was built to look at, or what was wrong."""
+    """The form of one column's hierarchy: as typed, with a preview or the problem."""
 
     place: int
-    asked: BuilderRequest
+    request: BuilderRequest
     about: Mapping[str, Any] | None = None
-    said: str = ""
-    kept: bool = False
+    problem: str = ""
+    saved: bool = False
 
 
 def try_hierarchy(visit: ProjectRequest, posted: Mapping[str, str]) -> HierarchyDraft:
@@ -301,16 +297,16 @@ def try_hierarchy(visit: ProjectRequest, posted: Mapping[str, str]) -> Hierarchy
     place = int(index) if index.isdigit() and int(index) < len(names) else 0
     builds = "by" in posted
     text = posted.get("with" if builds else "widths", "").replace("\r\n", "\n")
-    asked = BuilderRequest(posted.get("by", "widths"), text, posted.get("other", "").strip())
+    request = BuilderRequest(posted.get("by", "widths"), text, posted.get("other", "").strip())
     keep = not builds or posted.get("act") == "keep"
     try:
         if not builds and "first" not in posted and not text.strip():
             raise ParameterError(_("no width is given; write them like 5, 10, 20"))
-        wanted = None if "first" in posted else asked
+        wanted = None if "first" in posted else request
         about = build_hierarchy(folder, schema, names[place], wanted, keep=keep)
     except NorenError as error:
-        return HierarchyDraft(place, asked, said=str(error))
-    return HierarchyDraft(place, asked, about, kept=keep)
+        return HierarchyDraft(place, request, problem=str(error))
+    return HierarchyDraft(place, request, about, saved=keep)
 
 
 def hierarchies_context(visit: ProjectRequest, tried: HierarchyDraft | None) -> list[dict[str, Any]]:
@@ -318,23 +314,23 @@ def hierarchies_context(visit: ProjectRequest, tried: HierarchyDraft | None) -> 
     folder, schema = visit.studio.columns(visit.project.id)
     numbered = {name: i for i, name in enumerate(schema.names)}
     return [
-        _shown(about, schema[about["name"]], numbered[about["name"]], tried)
+        _hierarchy_context(about, schema[about["name"]], numbered[about["name"]], tried)
         for about in hierarchy_facts(folder)
         if about["name"] in numbered and schema[about["name"]].role == Role.QUASI
     ]
 
 
-def _shown(about: Mapping[str, Any], column: Column, place: int, tried: HierarchyDraft | None) -> dict[str, Any]:
+def _hierarchy_context(about: Facts, column: Column, place: int, tried: HierarchyDraft | None) -> dict[str, Any]:
     mine = tried if tried is not None and tried.place == place else None
-    said, seen = (mine.said, mine.about) if mine is not None else ("", None)
-    own = about["asked"] and BuilderRequest(**about["asked"])
-    builds = mine is not None and mine.asked.by != "widths"
-    asked = (mine.asked if mine is not None and builds else own) or BuilderRequest("")
+    problem, preview = (mine.problem, mine.about) if mine is not None else ("", None)
+    own = about["request"] and BuilderRequest(**about["request"])
+    builds = mine is not None and mine.request.by != "widths"
+    request = (mine.request if mine is not None and builds else own) or BuilderRequest("")
     widths = ", ".join(f"{width:.15g}" for width in about["widths"] or [])
     made = {
         "built": _("built by {by}").format(by=own.by if own else ""),
-        "default": _("the first one, made by Noren"),
-        "widths": _("by your widths"),
+        "default": "",
+        "widths": _("built by {by}").format(by="widths"),
         "uploaded": _("your file"),
     }
     return {
@@ -345,22 +341,22 @@ def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Hierarch
         "made": made[about["made"]],
         "is_first": about["made"] == "default",
         "is_number": column.scale == Scale.RATIO,
-        "widths": widths if mine is None or builds else mine.asked.text,
+        "widths": widths if mine is None or builds else mine.request.text,
         "has_file": bool(about["file"]),
         "levels": _levels(about),
         "builders": [
-            {"by": one.by, "summary": _(one.summary), "asks": _(one.asks) if one.asks else "", "example": one.example}
-            for one in builders_for(column)
-            if one.by not in _NOT_OFFERED
+            {"by": way.by, "summary": _(way.summary), "asks": _(way.asks) if way.asks else "", "example": way.example}
+            for way in builders_for(column)
+            if way.by not in _NOT_OFFERED
         ],
-        "asked": asdict(asked),
-        "said": said,
-        "wrong_widths": bool(said) and not builds,
-        "wrong_builder": bool(said) and builds,
+        "request": asdict(request),
+        "problem": problem,
+        "wrong_widths": bool(problem) and not builds,
+        "wrong_builder": bool(problem) and builds,
         "open": mine is not None,
         "open_builder": builds,
-        "seen": _levels(seen) if mine is not None and seen is not None and not mine.kept else [],
-        "seen_sentence": "" if seen is None else levels_sentence(seen),
+        "preview": _levels(preview) if mine is not None and preview is not None and not mine.saved else [],
+        "preview_sentence": "" if preview is None else levels_sentence(preview),
     }
 
 
@@ -368,8 +364,8 @@ def _levels(about: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         level
         | {
-            "examples": [(printable(label, 40), rows) for label, rows in level["shown"]],
-            "rest": say("more", level["more"], count=count(level["more"])) if level["more"] else "",
+            "examples": [(printable(label, 40), rows) for label, rows in level["examples"]],
+            "rest": f"+{count(level['more'])}" if level["more"] else "",
         }
         for level in about["levels"]
     ]

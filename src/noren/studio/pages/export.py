@@ -30,7 +30,7 @@ from noren.studio.api.models import Ident, TheStudio, job_out
 from noren.studio.api.runs import sent
 from noren.studio.approvals import ApprovableRelease, ledger_release, release_of_run
 from noren.studio.folders import StepData
-from noren.studio.pages.frame import OfReady, OfRun, ProjectRequest, RunRequest, Typed, run_visit, status_of
+from noren.studio.pages.frame import OfReady, OfRun, ProjectRequest, RunRequest, Typed, run_visit, sentence, status_of
 from noren.studio.pages.result import untried_sentence
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, least
@@ -57,13 +57,13 @@ def show(visit: OfRun) -> Response:
     view, verdict = studio.result(run.id), studio.verdict(run.id)
     untried = untried_sentence(visit, view, verdict)
     here = f"{visit.address}/publish"
-    handing = handing_of(visit, release_of_run(studio, run.id), here)
+    sharing = sharing_context(visit, release_of_run(studio, run.id), here)
     report, rebuilt = (exports.latest(studio, run, kind) for kind in ("report", "reconstruct"))
     return visit.page(
         "export.html.jinja",
-        title=_title(verdict, every_attack=not untried, may_leave=handing["may_leave"]),
+        title=_title(verdict, every_attack=not untried, may_leave=sharing["may_leave"]),
         unaudited=view.audited is False,
-        missing=missing_sentence(view.told),
+        missing=missing_sentence(view.outcome),
         place="results",
         run=run,
         view=view,
@@ -71,13 +71,13 @@ def show(visit: OfRun) -> Response:
         headline=headline_sentence(verdict),
         remarks=remarks(verdict),
         rule=rule_sentence(get_rule(visit.project.rule)),
-        cautions=[said for said in (*cautions(verdict), untried) if said and said != verdict.sentence],
+        cautions=[caution for caution in (*cautions(verdict), untried) if caution and caution != verdict.sentence],
         report=None if report is None else job_out(studio, report),
         rebuilt=None if rebuilt is None else job_out(studio, rebuilt),
         perturbed=exports.is_perturbed(run),
         easy_seed=run.order["seed"] < _EASY_TO_TRY,
         scripts=exports.script_texts(studio, run.id),
-        handing=handing,
+        sharing=sharing,
         result_address=visit.address,
         here_address=here,
     )
@@ -88,13 +88,15 @@ def _title(verdict: Verdict, *, every_attack: bool, may_leave: bool = True) -> s
     if verdict.reason == Reason.SENSITIVE_DISCLOSED:
         return _("This release discloses sensitive values of people: do not share it")
     if verdict.reason == Reason.NOT_AUDITED:
-        return _("The audit of this release failed, so its promise is unchecked: do not share it.")
+        return sentence(
+            approvals.say("The audit of this release failed, so its promise is unchecked: do not share it.")
+        )
     if verdict.status == VerdictStatus.BROKEN:
         return _("Broken by the rule: do not share this release")
     if not verdict.status.is_safe:
         return _("Untried: attack or measure this release before you share it")
     if not may_leave:
-        return _("Someone other than its maker must approve this release first.")
+        return sentence(_("Someone other than its maker must approve this release first."))
     if verdict.status == VerdictStatus.PROVED:
         return _("Proved by the rule: the public part can be released")
     if not every_attack:
@@ -176,7 +178,7 @@ def secret_part(visit: OfRun, confirmed: Annotated[str, Form(max_length=10)] = "
 def decide(visit: OfRun, act: Act, typed: Typed) -> Response:
     """Approve or refuse the release, or record that it is handed out."""
     try:
-        _ACTS[act][0](visit.studio, who=visit.who, job=visit.run.id, **_said(act, typed))
+        _ACTS[act][0](visit.studio, who=visit.who, job=visit.run.id, **_form_values(act, typed))
     except NorenError as error:
         return show(visit.again(error, typed, status_of(error)))
     return RedirectResponse(f"{visit.address}/publish#{'sharing' if act == 'share' else 'approval'}", 303)
@@ -193,10 +195,11 @@ _RELEASE = "/projects/{project}/ledger/releases/{number}"
 Number = Annotated[int, Path(ge=1, le=10**6)]
 
 
-def handing_of(visit: ProjectRequest, handout: ApprovableRelease, address: str) -> dict[str, Any]:
+def sharing_context(visit: ProjectRequest, release: ApprovableRelease, address: str) -> dict[str, Any]:
     """Return what the part ``approvals.html.jinja`` of a page shows."""
     studio, who = visit.studio, visit.who
-    makers, decision = approvals.makers_of(studio, handout), approvals.decision_on(studio, handout)
+    makers, decision = approvals.makers_of(studio, release), approvals.decision_on(studio, release)
+    records = approvals.publications(studio, release.project)
     return {
         "address": address,
         "four_eyes": studio.settings.four_eyes,
@@ -207,15 +210,15 @@ def handing_of(visit: ProjectRequest, handout: ApprovableRelease, address: str) 
         "is_maker": who.login in makers,
         "may_decide": who.is_user and who.may(UserRole.REVIEWER),
         "may_publish": who.may(UserRole.STEWARD),
-        "audited": handout.audited,
-        "is_safe": handout.verdict.status.is_safe,
-        "verdict": verdict_label(handout.verdict.status),
-        "records": [one for one in approvals.publications(studio, handout.project) if one.what == handout.what],
-        "digest": approvals.shown_digest(handout),
+        "audited": release.audited,
+        "is_safe": release.verdict.status.is_safe,
+        "verdict": verdict_label(release.verdict.status),
+        "records": [record for record in records if record.what == release.what],
+        "digest": approvals.digest_of_files(release),
     }
 
 
-def _said(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
+def _form_values(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
     """Return what a form says for an act."""
     if act == "share":
         return {"to": typed.get("to", ""), "until": typed.get("until"), "despite": typed.get("despite") == "yes"}
@@ -228,15 +231,15 @@ def _said(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
 @router.get(_RELEASE)
 def show_release(visit: OfReady, number: Number) -> Response:
     """Show what can be done with a release of the ledger."""
-    handout = ledger_release(visit.studio, visit.project.id, number)
-    address = _RELEASE.format(project=handout.project, number=number)
+    release = ledger_release(visit.studio, visit.project.id, number)
+    address = _RELEASE.format(project=release.project, number=number)
     return visit.page(
         "ledger_release.html.jinja",
-        title=_("Release of {period}: approval and recipients").format(period=handout.label),
+        title=_("Release of {period}: approval and recipients").format(period=release.label),
         place="ledger",
-        verdict_of_run=handout.verdict,
-        rule=rule_sentence(handout.verdict.rule),
-        handing=handing_of(visit, handout, address),
+        verdict_of_run=release.verdict,
+        rule=rule_sentence(release.verdict.rule),
+        sharing=sharing_context(visit, release, address),
         public_address=f"/api/v1{address}/public",
     )
 
@@ -247,7 +250,7 @@ def act_on_release(visit: OfReady, number: Number, act: Act, typed: Typed) -> Re
     """Approve, refuse or hand out a release of the ledger."""
     about = {"who": visit.who, "project": visit.project.id, "number": number}
     try:
-        _ACTS[act][1](visit.studio, **about, **_said(act, typed))
+        _ACTS[act][1](visit.studio, **about, **_form_values(act, typed))
     except NorenError as error:
         return show_release(visit.again(error, typed, status_of(error)), number)
     return visit.to_page(f"ledger/releases/{number}")
@@ -262,9 +265,9 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
     case = judged_case(Release.load(studio.job_folder(run) / "release"), studio.verdict(run.id))
     pack = pack_of(case, law)
     # what the records of handing out tell: to whom it went last, and when
-    records = [one for one in approvals.publications(studio, run.project) if one.what == run.id][:1]
+    records = [record for record in approvals.publications(studio, run.project) if record.what == run.id][:1]
     known = {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
-    keys, wording = dict.fromkeys(one.key for _document, one in pack.fields() if one.key), Wording()
+    keys, wording = dict.fromkeys(blank.key for _document, blank in pack.fields() if blank.key), Wording()
     papers = len(pack.documents)
     return visit.page(
         "papers.html.jinja",
@@ -315,13 +318,13 @@ def write(
 @router.get("/projects/{project}/ledger")
 def show_ledger(visit: OfReady) -> Response:
     """Show the ledger, or how to begin one."""
-    studio, found = visit.studio, visit.project
-    has_ledger = studio.folders.ledger(found.id).exists()
-    book = approvals.ledger_as_dict(studio, found.id) if has_ledger else None
-    jobs = studio.store.jobs(found.id, kind="ledger")
+    studio, project = visit.studio, visit.project
+    has_ledger = studio.folders.ledger(project.id).exists()
+    book = approvals.ledger_as_dict(studio, project.id) if has_ledger else None
+    jobs = studio.store.jobs(project.id, kind="ledger")
     last = jobs[-1] if jobs else None
     weighed = last.summary if last and last.state == State.DONE and not last.summary["released"] else None
-    fits = found.facts["kind"] == Kind.HISTORY
+    fits = project.facts["kind"] == Kind.HISTORY
     curve = weighed["curve"] if weighed else book["curve"] if book else None
     chart: dict[str, Any] | None = None
     rows: list[list[str]] = []
@@ -334,7 +337,7 @@ def show_ledger(visit: OfReady) -> Response:
         how = {"measure": curve["measure"], "certified": curve["certified"], "proposed": weighed is not None}
         chart = live(Curves(curve["periods"], curve["found"], book["budget"], **how).chart(titled=False))
     if not fits:
-        title = say("ledger.unfit")
+        title = sentence(_("ledger.unfit"))
     elif book is None:
         title = say("ledger.none")
     elif not book["entries"]:
@@ -363,10 +366,11 @@ def show_ledger(visit: OfReady) -> Response:
         failed=job_out(studio, last).error if last and last.state == State.FAILED else None,
         chart_spec=chart,
         curve=curve,
+        about_measure=about_measure,
         curve_words=about_measure(curve["measure"]) if curve else "",
         curve_rows=rows,
-        runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
-        records=approvals.publications(studio, found.id),
+        runs=studio.store.jobs(project.id, kind="run", states=(State.DONE,)),
+        records=approvals.publications(studio, project.id),
     )
 
 
@@ -408,6 +412,6 @@ def go_on(visit: OfReady, act: Literal["weigh", "add"], typed: Typed) -> Respons
     return visit.to_page("ledger")
 
 
-def _certified(kept: Mapping[str, Any] | None) -> str:
+def _certified(certificate: Mapping[str, Any] | None) -> str:
     """Return what is certified, in the reader's language."""
-    return certificate_sentence(None if kept is None else Certificate.model_validate(kept))
+    return certificate_sentence(None if certificate is None else Certificate.model_validate(certificate))

@@ -10,7 +10,8 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from noren.errors import NorenError
-from noren.i18n import N_
+from noren.i18n import N_, active_language
+from noren.judgement.glossary import terms
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.approvals import publications
 from noren.studio.service import Studio
@@ -18,7 +19,16 @@ from noren.studio.store import Job, Project
 from noren.studio.users import StudioIdentity, UserRole
 from noren.web.frame import Frame, RailEntry
 
-FRAME = Frame("noren.studio", home=N_("To the projects"))
+
+def sentence(message: str) -> str:
+    """Return a message with its remedy as a sentence of a page."""
+    if active_language() == "ja":
+        return message.replace("; ", "。") + "。"
+    return f"{message[:1].upper()}{message[1:]}."
+
+
+FRAME = Frame("noren.studio", home=N_("Projects"))
+FRAME.surroundings.globals |= {"sentence": sentence, "terms": terms}
 _RAIL = (
     RailEntry("projects", N_("Projects"), "/", "curtain"),
     RailEntry("data", N_("Data"), "/projects/{project}/data", "table"),
@@ -32,8 +42,8 @@ _OF_PEOPLE = (
     (UserRole.REVIEWER, RailEntry("trail", N_("Audit trail"), "/trail", "book")),
 )
 """What stands on the rail beside the projects, for whom."""
-_TELLING = ("protect", "results", "compare")
-"""Where it is told that something was handed out already; the page of the ledger shows the records."""
+_LISTS_PUBLICATIONS = ("protect", "results", "compare")
+"""Pages that list earlier publications; the page of the ledger shows all records."""
 
 
 async def _typed(request: Request) -> dict[str, str]:
@@ -57,9 +67,11 @@ def page(
     who: StudioIdentity | None = getattr(request.state, "who", None)
     if project is None and who is not None:
         rail += [entry.filled() for role, entry in _OF_PEOPLE if who.may(role)]
-    handed_out = publications(request.app.state.studio, project.id) if project and place in _TELLING else []
+    publications_listed = (
+        publications(request.app.state.studio, project.id) if project and place in _LISTS_PUBLICATIONS else []
+    )
     can_leave = who is not None and request.app.state.login.needed
-    context |= {"project": project, "who": who, "handed_out": handed_out, "can_leave": can_leave}
+    context |= {"project": project, "who": who, "publications_listed": publications_listed, "can_leave": can_leave}
     return FRAME.page(request, template, place=place, rail=rail, **context)
 
 
@@ -135,8 +147,8 @@ def _ready_visit(request: Request, project: Ident, studio: TheStudio) -> Project
 
 def run_visit(request: Request, project: Ident, job: Ident, studio: TheStudio) -> RunRequest:
     """Return a visit to a run of a project whose data were read, or say that it is gone."""
-    found = studio.ready_project(project)
-    return RunRequest(request, studio, found, studio.job(job, kind="run", project=found.id))
+    owner = studio.ready_project(project)
+    return RunRequest(request, studio, owner, studio.job(job, kind="run", project=owner.id))
 
 
 OfStudio = Annotated[StudioRequest, Depends(_studio_visit)]

@@ -43,39 +43,39 @@ class _ProjectListQuery(ProjectQuery):
 
 
 @router.get("/")
-def show_home(visit: OfStudio, asked: Annotated[_ProjectListQuery, Query()]) -> Response:
+def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> Response:
     """Show the projects that are asked for, a page of them, and the way to a new one."""
     studio, renamed = visit.studio, visit.typed.get("renamed", "")
-    found = find_projects(studio, asked)
+    matches = find_projects(studio, query)
     every = studio.store.projects()
     titles = {dataset.name: dataset.title for dataset in catalog.known()}
     if renamed:  # what is wrong stands beside its project, on whichever page that is
-        found = [one for one in found if one.project.id == renamed]
-    safe = sum(any(place.status.is_safe for place in one.places) for one in found)
-    if asked.is_narrow and every:
-        title = say("title.found", len(every), count=len(found), every=len(every))
-    elif not found:
+        matches = [match for match in matches if match.project.id == renamed]
+    safe = sum(any(place.status.is_safe for place in match.places) for match in matches)
+    if query.is_narrow and every:
+        title = _("title.found").format(count=len(matches), every=len(every))
+    elif not matches:
         title = say("title.archived" if every else "title.nothing")
     elif safe:
-        title = say("title.safe", safe, safe=safe, count=len(found))
-    elif any(one.places for one in found):
+        title = say("title.safe", safe, safe=safe, count=len(matches))
+    elif any(match.places for match in matches):
         title = say("title.unsafe")
     else:
-        title = say("title.waiting", len(found), count=len(found))
+        title = say("title.waiting", len(matches), count=len(matches))
     return visit.page(
         "home.html.jinja",
         title=title,
         place="projects",
-        lines=[_line(one, studio) for one in found[asked.start :][:_PAGE]],
-        asked=asked,
+        lines=[_line(match, studio) for match in matches[query.start :][:_PAGE]],
+        query=query,
         choices={
             "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
             "kind": [("", _("any")), ("history", _("purchase history")), ("table", _("table"))],
             "release": [("", _("any")), ("with", _("with a release")), ("without", _("without a release"))],
             "archived": [("", _("not archived")), ("only", _("Archived")), ("all", _("any"))],
         },
-        searchable=asked.is_narrow or len(every) > _FEW or any(project.archived for project in every),
-        found=len(found),
+        searchable=query.is_narrow or len(every) > _FEW or any(project.archived for project in every),
+        match_count=len(matches),
         page_size=_PAGE,
         sources=[
             ("", _("no data yet")),
@@ -86,7 +86,6 @@ def show_home(visit: OfStudio, asked: Annotated[_ProjectListQuery, Query()]) -> 
         wrong="" if renamed else visit.wrong,
         renaming={"project": renamed, "name": visit.typed.get("name", ""), "wrong": visit.wrong},
         home_words={
-            "chosen": _("{name} is chosen"),
             "sending": _("The file is sent."),
             "stopped": _("Sending was stopped; nothing was kept."),
         },
@@ -128,27 +127,27 @@ def archive(request: Request, project: Ident, studio: TheStudio, back: Back = "/
 @router.post("/projects/{project}/remove")
 def remove(visit: OfProject, sure: Text = "", back: Back = "/") -> Response:
     """Remove a project, once somebody is sure."""
-    found = visit.project
+    project = visit.project
     if sure != "yes":
-        title = _question(found, len(visit.studio.store.jobs(found.id, kind="run")))
-        about: dict[str, Any] = {"action": f"/projects/{found.id}/remove", "back": local_path(back)}
+        title = _question(project, len(visit.studio.store.jobs(project.id, kind="run")))
+        about: dict[str, Any] = {"action": f"/projects/{project.id}/remove", "back": local_path(back)}
         yes = _("Remove the project")
         return page(visit.request, "sure.html.jinja", title=title, place="projects", yes=yes, **about)
-    acts.remove_project(visit.studio, project=found.id)
+    acts.remove_project(visit.studio, project=project.id)
     return RedirectResponse(local_path(back), 303)
 
 
-def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
+def _line(listed: ProjectInList, studio: Studio) -> dict[str, Any]:
     """Return what the page tells of a project."""
-    project = one.project
-    runs, reads = ([job for job in one.jobs if job.kind == kind] for kind in ("run", "read"))
+    project = listed.project
+    runs, reads = ([job for job in listed.jobs if job.kind == kind] for kind in ("run", "read"))
     last = job_out(studio, reads[-1]) if reads else None
     over = last is None or last.state not in ("waiting", "running")
     kinds = {"history": _("purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))
     # the run to be proud of: by its verdict, then by the use it keeps
     best = max(
-        one.places, key=lambda place: (place.status.order, -1.0 if place.use is None else place.use), default=None
+        listed.places, key=lambda place: (place.status.order, -1.0 if place.use is None else place.use), default=None
     )
     return {
         "project": project,
@@ -162,7 +161,7 @@ def _line(one: ProjectInList, studio: Studio) -> dict[str, Any]:
         "reading": last if not over else None,
         "wrong": last.error if last is not None and over and not project.is_ready else None,
         "question": _question(project, len(runs)),
-        "used": one.used,
+        "used": listed.used,
     }
 
 
@@ -194,13 +193,13 @@ async def log_in(visit: OfStudio, password: Password, login: Short = "") -> Resp
     entrance: StudioAuthentication = request.app.state.login
     address: str = request.state.client
     if not entrance.tries.may_try(address):
-        told = _("Too many wrong passwords came from your address; wait a minute and try again.")
-        return await run_in_threadpool(show_login, visit.again(told, typed, 429))
+        message = _("Too many wrong passwords came from your address; wait a minute and try again.")
+        return await run_in_threadpool(show_login, visit.again(message, typed, 429))
     await asyncio.sleep(entrance.tries.delay())
     session = await run_in_threadpool(entrance.enter, login, password, address)
     if session is None:
-        told = _("That is not your password.")
-        return await run_in_threadpool(show_login, visit.again(told, typed, 403))
+        message = _("That is not your password.")
+        return await run_in_threadpool(show_login, visit.again(message, typed, 403))
     return redirect_in(request, session)
 
 
@@ -215,7 +214,7 @@ def log_out(request: Request) -> Response:
 
 
 _AT_ONCE: Final = 100
-_TOLD: Final = ("name", "label", "rule", "login", "role", "to", "until", "reason")
+_DETAILS: Final = ("name", "label", "rule", "login", "role", "to", "until", "reason")
 
 
 # --- users ---------------------------------------------------------------------------------------------------
@@ -225,14 +224,14 @@ _TOLD: Final = ("name", "label", "rule", "login", "role", "to", "until", "reason
 @least(UserRole.STEWARD)
 def show_users(visit: OfStudio) -> Response:
     """Show who may use the studio."""
-    found = visit.studio.store.users.all()
-    inside = sum(user.revoked is None for user in found)
+    users = visit.studio.store.users.all()
+    inside = sum(user.revoked is None for user in users)
     title = say("title.users", inside, count=inside)
     return visit.page(
         "users.html.jinja",
-        title=title if found else _("This studio has no users: anyone who opens it can do everything"),
+        title=title if users else _("This studio has no users: anyone who opens it can do everything"),
         place="users",
-        users=found,
+        users=users,
         roles=[(str(role), role.words) for role in reversed(UserRole)],
         four_eyes=visit.studio.settings.four_eyes,
     )
@@ -263,8 +262,8 @@ def change_user(
         if act == "revoke":
             acts.revoke_user(visit.studio, login=login)
         else:
-            asked = {"role": get_role(role)} if act == "role" else {"password": password}
-            acts.change_user(visit.studio, login=login, **asked)
+            change = {"role": get_role(role)} if act == "role" else {"password": password}
+            acts.change_user(visit.studio, login=login, **change)
     except NorenError as error:
         return show_users(visit.again(error, status=status_of(error)))
     return RedirectResponse("/users", 303)
@@ -279,7 +278,7 @@ def show_account(visit: OfStudio) -> Response:
     who = visit.who
     if not who.is_user:
         return RedirectResponse("/users", 303)
-    title = _("{name}: {role}").format(name=who.name, role=who.role.words)
+    title = f"{who.name}: {who.role.words}"
     return visit.page("account.html.jinja", title=title, place="")
 
 
@@ -291,15 +290,15 @@ def change_password(visit: OfStudio, old: Password = "", password: Password = ""
     entrance: StudioAuthentication = request.app.state.login
     address: str = request.state.client
     if not entrance.tries.may_try(address):
-        told = _("Too many wrong passwords came from your address; wait a minute and try again.")
-        return show_account(visit.again(told, status=429))
+        message = _("Too many wrong passwords came from your address; wait a minute and try again.")
+        return show_account(visit.again(message, status=429))
     if users.enter(login, old) is None:
         return show_account(visit.again(_("That is not your password."), status=403))
     try:
         users.set_password(login, password)
     except NorenError as error:
         return show_account(visit.again(error))
-    return redirect_in(request, entrance.opened(users.one(login), address), "/account")
+    return redirect_in(request, entrance.opened(users.get(login), address), "/account")
 
 
 # --- the trail -----------------------------------------------------------------------------------------------
@@ -323,7 +322,7 @@ def show_trail(visit: OfStudio, before: Annotated[int | None, Query(ge=0, le=2**
             | {
                 "act": say(f"acts.{entry.kind}") if entry.kind in table_of(__name__)["acts"] else entry.kind,
                 "project": names.get(project := entry.body.get("project", ""), project),
-                "told": " · ".join(str(entry.body[name]) for name in _TOLD if entry.body.get(name)),
+                "told": " · ".join(str(entry.body[name]) for name in _DETAILS if entry.body.get(name)),
             }
             for entry in entries
         ],

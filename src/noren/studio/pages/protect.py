@@ -29,8 +29,8 @@ from noren.studio.forms.run_form import (
     draft_of_job,
     quick_judges,
 )
-from noren.studio.pages.compare import said_searches
-from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest
+from noren.studio.pages.compare import search_choices
+from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, sentence
 from noren.studio.store import State
 
 router = APIRouter()
@@ -61,39 +61,39 @@ def show_protect(
     diverse: bool = False,
 ) -> Response:
     """Show what can be promised, or the form of what was chosen."""
-    studio, found = visit.studio, visit.project
-    if not found.is_ready or found.facts.get("open") or open_stops(found.facts):
-        reading = studio.store.jobs(found.id, kind="read", states=(State.WAITING, State.RUNNING))
-        open_columns, asked = found.facts.get("open", []), open_stops(found.facts)
+    studio, project = visit.studio, visit.project
+    if not project.is_ready or project.facts.get("open") or open_stops(project.facts):
+        reading = studio.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING))
+        open_columns, questions = project.facts.get("open", []), open_stops(project.facts)
         if reading:
-            title = _("The data are being read")
-        elif asked:
-            title = _("One answer is missing: {question}").format(question=asked[0]["text"][active_language()])
+            title = _("Reading the data")
+        elif questions:
+            title = questions[0]["text"][active_language()]
         elif open_columns:
-            title = _("Nobody said yet what {columns} is for").format(columns=", ".join(open_columns))
+            title = _("What is “{name}” for?").format(name=", ".join(open_columns))
         else:
-            title = _("There is nothing to protect yet")
+            title = sentence(_("this project has no data yet; upload a file first"))
         return visit.page(
             "protect.html.jinja",
             title=title,
             place="protect",
             groups=None,
             reading=reading[-1] if reading else None,
-            open_columns=open_columns or [one["about"] for one in asked],
+            open_columns=open_columns or [question["about"] for question in questions],
         )
     around = _around(visit)
     if run:
         job = studio.job(run, kind="run")
-        draft = draft_of_job(job, around, diverse=diverse) if job.project == found.id else Draft(())
+        draft = draft_of_job(job, around, diverse=diverse) if job.project == project.id else Draft(())
     else:
-        chosen = [one for name in method[:MOST_STEPS] if (one := around.method(name)) is not None]
-        draft = Draft(tuple((one.name, fresh(one, around.columns)) for one in chosen))
+        chosen = [kind for name in method[:MOST_STEPS] if (kind := around.method(name)) is not None]
+        draft = Draft(tuple((kind.name, fresh(kind, around.columns)) for kind in chosen))
     if draft.steps:
         return _form(visit, around, checked(draft, around))
-    title = _("Choose what the release of {rows} rows about {people} people shall promise")
+    title = _("Choose what to promise about {rows} rows of {people} people")
     return visit.page(
         "protect.html.jinja",
-        title=title.format(rows=count(found.facts["rows"]), people=count(around.people)),
+        title=title.format(rows=count(project.facts["rows"]), people=count(around.people)),
         place="protect",
         groups=[
             (group, [(method, around.missing_file(method)) for method in some])
@@ -101,7 +101,7 @@ def show_protect(
         ],
         reading=None,
         open_columns=[],
-        searches=said_searches(visit),
+        searches=search_choices(visit),
     )
 
 
@@ -121,16 +121,16 @@ def order_run(visit: OfReady, sent: Sent) -> Response:
         draft = replace(draft, steps=tuple(step for at, step in enumerate(draft.steps) if at != gone))
     if not draft.steps:
         return visit.to_page("protect")
-    told = checked(draft, around)
+    form = checked(draft, around)
     if act not in ("run", "quick"):
-        return _form(visit, around, told, added=len(draft.steps) - 1 if act == "add" else None)
-    if told.ready is None or told.errors or told.error:
-        return _form(replace(visit, status=422), around, told)
+        return _form(visit, around, form, added=len(draft.steps) - 1 if act == "add" else None)
+    if form.ready is None or form.errors or form.error:
+        return _form(replace(visit, status=422), around, form)
     attacks, measures = draft.attacks, draft.measures
     if act == "quick":
         chosen = (around.attacks if attacks is None else attacks, around.measures if measures is None else measures)
         attacks, measures = map(tuple, quick_judges(*chosen))
-    order: dict[str, Any] = {"steps": told.ready, "attacks": attacks, "measures": measures, "seed": told.seed}
+    order: dict[str, Any] = {"steps": form.ready, "attacks": attacks, "measures": measures, "seed": form.seed}
     job = start_run(visit.studio, project=visit.project.id, **order)
     return visit.to_page(f"runs/{job.id}")
 
@@ -139,37 +139,38 @@ def order_run(visit: OfReady, sent: Sent) -> Response:
 def check_order(visit: OfReady, sent: Sent) -> JSONResponse:
     """Return what is wrong with what is typed so far, what it means and how long such a run takes."""
     around = _around(visit)
-    told = checked(draft_of_form(sent, around), around)
+    form = checked(draft_of_form(sent, around), around)
     return JSONResponse(
         {
-            "errors": dict(told.errors) | ({"": told.error} if told.error else {}),
-            "meanings": {step.number: step.meaning for step in told.steps},
-            **_beside(around, told),
+            "errors": dict(form.errors) | ({"": form.error} if form.error else {}),
+            "meanings": {step.number: step.meaning for step in form.steps},
+            **_aside_context(around, form),
         }
     )
 
 
 def _around(visit: ProjectRequest) -> Surroundings:
-    studio, found = visit.studio, visit.project
-    return Surroundings(found, *studio.columns(found.id), studio.profile(found.id))
+    studio, project = visit.studio, visit.project
+    return Surroundings(project, *studio.columns(project.id), studio.profile(project.id))
 
 
 # --- pages ---------------------------------------------------------------------------------------------------
 
 
-def _form(visit: ProjectRequest, around: Surroundings, told: CheckedForm, added: int | None = None) -> Response:
-    names = [step.method.name for step in told.steps]
-    if len(names) == 1:
-        title = _(told.steps[0].method.summary).rstrip(".。")
-    else:
-        title = _("{count} methods, one after another: {names}").format(count=len(names), names=" → ".join(names))
+def _form(visit: ProjectRequest, around: Surroundings, form: CheckedForm, added: int | None = None) -> Response:
+    names = [step.method.name for step in form.steps]
+    title = _(form.steps[0].method.summary).rstrip(".。") if len(names) == 1 else " → ".join(names)
     further = [
         (group.promise, [(method.name, _(method.summary)) for method in some if not around.missing_file(method)])
         for group, some in by_promise(around.methods)
     ]
     there = {name for _promise, some in further for name, _summary in some} - set(names)
     # the method that people most often let follow, of those there are
-    best = max((one for one in around.methods if one.name in there), key=lambda one: one.offered_next, default=None)
+    best = max(
+        (method for method in around.methods if method.name in there),
+        key=lambda method: method.offered_next,
+        default=None,
+    )
 
     def ticks(every: Sequence[str], chosen: Sequence[str] | None, registry: Any) -> list[tuple[str, str, bool]]:
         return [(name, _(registry[name].summary), chosen is None or name in chosen) for name in every]
@@ -178,63 +179,60 @@ def _form(visit: ProjectRequest, around: Surroundings, told: CheckedForm, added:
         "protect_form.html.jinja",
         title=title,
         place="protect",
-        told=told,
+        checked=form,
         added=added,
         further=further,
         next_method=best.name if best is not None and best.offered_next else "",
-        attacks=ticks(around.attacks, told.draft.attacks, every_attack),
-        measures=ticks(around.measures, told.draft.measures, every_measure),
-        **_beside(around, told),
+        attacks=ticks(around.attacks, form.draft.attacks, every_attack),
+        measures=ticks(around.measures, form.draft.measures, every_measure),
+        **_aside_context(around, form),
     )
 
 
-def _beside(around: Surroundings, told: CheckedForm) -> dict[str, Any]:
-    """Return what is told beside the fields: what retention keeps, who judges, how long the slowest part takes.
+def _aside_context(around: Surroundings, form: CheckedForm) -> dict[str, Any]:
+    """Return what the page shows beside the form: retention plans, attacks and measures, the expected time.
 
-    Quick judges alone are offered where others would take ``long``.
+    ``long`` offers to leave out slow attacks and measures.
     """
-    draft, rows = told.draft, int(around.profile["rows"])
+    draft, rows = form.draft, int(around.profile["rows"])
     attacks = around.attacks if draft.attacks is None else draft.attacks
     measures = around.measures if draft.measures is None else draft.measures
     judges = [*(every_attack[name] for name in attacks), *(every_measure[name] for name in measures)]
-    slow = any(one.runtime > Runtime.SECONDS for one in judges)
-    parts: list[type[Component]] = [*(step.method for step in told.steps), *judges]
-    slowest = max(parts, key=lambda one: one.runtime, default=Component)
-    note = _("These data have {rows} rows.").format(rows=count(rows))
+    slow = any(component.runtime > Runtime.SECONDS for component in judges)
+    parts: list[type[Component]] = [*(step.method for step in form.steps), *judges]
+    slowest = max(parts, key=lambda component: component.runtime, default=Component)
+    note = ngettext("{count} row", "{count} rows", rows).format(count=count(rows))
     if slowest.runtime > Runtime.SECONDS:
         note = _("The slowest part is {name}; these data have {rows} rows.").format(name=slowest.name, rows=count(rows))
-    said = ngettext("{count} measure judges the release", "{count} measures judge the release", len(measures))
-    said = said.format(count=len(measures))
-    if around.attacks:
-        tries = ngettext("{count} attack tries it", "{count} attacks try it", len(attacks)).format(count=len(attacks))
-        said = _("{judges}, {attackers}").format(judges=said, attackers=tries)
     return {
-        "plans": {step.number: said_plan(step.plan) for step in told.steps if step.plan is not None},
+        "plans": {step.number: plan_context(step.plan) for step in form.steps if step.plan is not None},
         "takes": {"time": slowest.runtime.words, "note": note, "long": slow and rows >= _LONG_FROM},
-        "judges": said,
+        "judges": f"{_('Attacks')}: {len(attacks)}, {_('Measures')}: {len(measures)}",
     }
 
 
-def said_plan(plan: PlanOut) -> dict[str, Any]:
-    """Return the plan of a retention in words: k, and the probability of each attribute that a value stays."""
-    cells = math.prod(one.values for one in plan.attributes)
+def plan_context(plan: PlanOut) -> dict[str, Any]:
+    """Return the plan of a retention for the page: k, and the probability of each attribute that a value stays."""
+    cells = math.prod(attribute.values for attribute in plan.attributes)
     own = plan.plans[0].k
     alike = all(len(set(line.rho)) == 1 for line in plan.plans)
     lines = [
         {"k": f"{line.k:g}", "rho": [f"{rho:.4f}" for rho in line.rho[: 1 if alike else None]], "own": line.k == own}
         for line in sorted(plan.plans, key=lambda line: line.k)
     ]
-    stays = [_("ρ, the chance that a value stays")]
-    headings = ["k", *(stays if alike else [f"ρ {one.name}" for one in plan.attributes])]
-    said = _("{cells} combinations of values for {rows} rows.").format(cells=count(cells), rows=count(plan.rows))
+    stays = [_("ρ, the retention probability")]
+    headings = ["k", *(stays if alike else [f"ρ {attribute.name}" for attribute in plan.attributes])]
+    summary = _("{cells} combinations of values for {rows} rows.").format(cells=count(cells), rows=count(plan.rows))
     if cells > plan.rows:
-        said += " " + _("With more combinations than rows little can be learnt; choose fewer columns or classes.")
-    return {"headings": headings, "lines": lines, "said": said}
+        summary += " " + _("With more combinations than rows, little can be learnt: choose fewer columns or classes.")
+    return {"headings": headings, "lines": lines, "summary": summary}
 
 
 def by_promise(methods: Sequence[type[Method]]) -> list[tuple[PromiseKind, list[type[Method]]]]:
     """Return methods under what they promise, in the order to show; the chain is made by adding steps, not chosen."""
-    there = sorted((one for one in methods if one.name != "chain"), key=lambda one: (-one.prominence, one.name))
-    kinds = dict.fromkeys([*PROMISES, *(one.promises for one in there if one.promises != OWN), OWN])
-    found = [(kind, [one for one in there if one.promises == kind]) for kind in kinds]
-    return [(PromiseKind(kind.key, _(kind.promise), _(kind.meaning)), some) for kind, some in found if some]
+    there = sorted(
+        (method for method in methods if method.name != "chain"), key=lambda method: (-method.prominence, method.name)
+    )
+    kinds = dict.fromkeys([*PROMISES, *(method.promises for method in there if method.promises != OWN), OWN])
+    grouped = [(kind, [method for method in there if method.promises == kind]) for kind in kinds]
+    return [(PromiseKind(kind.key, _(kind.promise), _(kind.meaning)), some) for kind, some in grouped if some]

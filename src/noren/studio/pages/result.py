@@ -59,14 +59,14 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
     studio, run, rule = visit.studio, visit.run, visit.project.rule
     view, verdict = studio.result(run.id), studio.verdict(run.id)
     table = verdict.facts.table
-    told = [] if table is None or verdict.facts.proven_k is not None else disclosure_sentences(table)
+    disclosures = [] if table is None or verdict.facts.proven_k is not None else disclosure_sentences(table)
     # the precision of each marginal, with the noise and reconstructed, where values were perturbed
     score = view.measure("l1-precision")
     marginals: dict[str, dict[str, Fact]] = {}
     for part, value in ({} if score is None else score.parts).items():
         name, mark, what = part.rpartition(", ")
         if what in ("perturbed", "reconstructed"):
-            which = marginals.setdefault(name if mark else _("all columns together"), {})
+            which = marginals.setdefault(name if mark else _("All columns"), {})
             which[what] = Fact(f"measures.l1-precision.{part}", name, value, f"{value:.3f}", "useful-high", "")
     return visit.page(
         "result.html.jinja",
@@ -78,9 +78,9 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         rule=rule_sentence(get_rule(rule)),
         rules=[(name, f"{name}: {_(RECIPIENTS[name])}") for name in RULES],
         own_rule="" if rule in RULES else rule,
-        failed=failures(view.told),
+        failed=failures(view.outcome),
         untried=untried_sentence(visit, view, verdict),
-        missing=missing_sentence(view.told),
+        missing=missing_sentence(view.outcome),
         unaudited=view.audited is False,
         engines=engine_sentences(view.engines),
         cluster=stage_rows(read_json(studio.job_folder(run) / STAGES_FILE) or []),
@@ -89,12 +89,14 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         headline=headline_sentence(verdict),
         remarks=remarks(verdict),
         key=key_facts(view, verdict),
-        outcomes={one.attack: attack_outcome_text(one, verdict) for one in verdict.evidence},
-        told_by_class=[*told, cautions(verdict)[-1]] if told else [],
-        guessed_by_class=[] if table is None or verdict.facts.proven_k is not None else guessed_sentences(table),
+        outcomes={tried.attack: attack_outcome_text(tried, verdict) for tried in verdict.evidence},
+        disclosures=[*disclosures, cautions(verdict)[-1]] if disclosures else [],
+        likely_disclosures=[] if table is None or verdict.facts.proven_k is not None else guessed_sentences(table),
         summaries={name: _(every_attack[name].summary) for name in every_attack},
+        l1_meaning=terms("precision")["precision"].meaning,
         measures={
-            group: [measured(one) for one in view.measures if one.group == group] for group in ("utility", "safety")
+            group: [measured(measure) for measure in view.measures if measure.group == group]
+            for group in ("utility", "safety")
         },
         precision=[{"name": name} | facts for name, facts in marginals.items() if "perturbed" in facts],
         histograms=[histogram_of(bars) for bars in view.histograms],
@@ -103,7 +105,7 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         steps=[_step(step) for step in view.statement.steps],
         terms=list(terms(*VerdictStatus, *_EXPLAINED).values()),
         crosstab=crosstab_of(visit, a, b),
-        pairs=row_pairs_of(visit, view, start, only_changed=only_changed, kept={"a": a, "b": b}),
+        pairs=row_pairs_of(visit, view, start, only_changed=only_changed, address_query={"a": a, "b": b}),
         here_address=visit.address,
     )
 
@@ -132,19 +134,19 @@ def show_crosstab(visit: OfRun, a: Column = None, b: Column = None) -> Response:
 @router.get("/projects/{project}/results/{job}/rows")
 def show_rows(visit: OfRun, start: Start = 0, only_changed: bool = False) -> Response:
     """Show a page of rows alone, for a page that is open."""
-    pairs = row_pairs_of(visit, visit.studio.result(visit.run.id), start, only_changed=only_changed, kept={})
+    pairs = row_pairs_of(visit, visit.studio.result(visit.run.id), start, only_changed=only_changed, address_query={})
     about = {"pairs": pairs, "change_words": change_words, "here_address": visit.address}
     return visit.page("result_rows.html.jinja", title="", place="results", **about)
 
 
 def untried_sentence(visit: ProjectRequest, view: Result, verdict: Verdict) -> str:
     """Return which attacks fit these data and were not tried against this release; nothing where all were."""
-    known = {one.attack for one in view.facts.tried} | {one["component"] for one in failures(view.told)}
+    known = {tried.attack for tried in view.facts.tried} | {part["component"] for part in failures(view.outcome)}
     names = [name for name in fitting(every_attack, visit.studio.schema(visit.project.id)) if name not in known]
-    said = _("Not tried here: {names}. The verdict says nothing about them.")
+    message = _("Not tried here: {names}. The verdict says nothing about them.")
     if verdict.status == VerdictStatus.PROVED:
-        said = _("Not tried here: {names}. What is proved holds against them too.")
-    return said.format(names=", ".join(names)) if names else ""
+        message = _("Not tried here: {names}. What is proved holds against them too.")
+    return message.format(names=", ".join(names)) if names else ""
 
 
 # --- statement and explanations ------------------------------------------------------------------------------
@@ -176,9 +178,9 @@ def _plain(value: Any) -> str:
     if isinstance(value, float | int):
         return f"{value:,.6g}"
     if isinstance(value, list):
-        return ", ".join(_plain(one) for one in value)
+        return ", ".join(_plain(item) for item in value)
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_plain(one)}" for name, one in value.items())
+        return ", ".join(f"{name}: {_plain(item)}" for name, item in value.items())
     return str(value)
 
 
@@ -196,13 +198,8 @@ def histogram_of(bars: Mapping[str, Any]) -> dict[str, Any]:
     drawn, left_out = bars, ""
     if bars["others"] and dwarfing([bars[side] for side in sides]):
         drawn = dict(bars) | {name: bars[name][:-1] for name in ("labels", *sides)} | {"others": False}
-        left_out = say(
-            "left_out",
-            shown=len(drawn["labels"]),
-            all=count(bars["values"]),
-            before=_rows_text(bars["original"][-1]),
-            after=_rows_text(bars["released"][-1]),
-        )
+        left_out = _("The chart shows only the most frequent values of {columns}; the table has all of them.")
+        left_out = left_out.format(columns=bars["column"])
     return {
         "finding": histogram_finding(bars),
         "spec": live(paired_histogram(drawn)),
@@ -224,8 +221,8 @@ def dwarfing(sides: Sequence[Sequence[float]]) -> bool:
     return any(side[-1] > _DWARFING * max(side[:-1], default=0.0) for side in sides)
 
 
-def _sides(found: Mapping[str, Any]) -> list[str]:
-    return [N_("original"), N_("released"), *([N_("reconstructed")] if found["reconstructed"] is not None else [])]
+def _sides(counts: Mapping[str, Any]) -> list[str]:
+    return [N_("original"), N_("released"), *([N_("reconstructed")] if counts["reconstructed"] is not None else [])]
 
 
 def _labels(labels: Sequence[str], axis: Mapping[str, Any]) -> list[str]:
@@ -241,15 +238,15 @@ def classes_of(view: RunView) -> dict[str, Any] | None:
     sizes = view.class_sizes
     if sizes is None or view.facts.proven_k is not None:  # noise protects without making rows alike
         return None
-    members = _("rows") if sizes["of"] == "rows" else _("pseudonyms")
+    members = _("Rows") if sizes["of"] == "rows" else _("Pseudonyms")
     return {
         "finding": class_size_finding(sizes),
         "spec": live(
-            counts_bars(sizes, label_title=_("size of the class"), value_title=members, heights="members", risky=1)
+            counts_bars(sizes, label_title=_("Size of the class"), value_title=members, heights="members", risky=1)
         )
         if len(sizes["labels"]) > 1
         else None,
-        "headings": [_("size of the class"), _("classes"), members],
+        "headings": [_("Size of the class"), _("Classes"), members],
         "rows": [
             [label, count(classes), count(people)]
             for label, classes, people in zip(sizes["labels"], sizes["counts"], sizes["members"], strict=True)
@@ -264,38 +261,40 @@ def crosstab_of(visit: RunRequest, a: str | None, b: str | None) -> dict[str, An
     names: list[str] = tables["columns"]
     if len(names) < 2:
         return None
-    one = next((name for name in names if name == a), names[0])
-    others = [name for name in names if name != one]
-    two = next((name for name in others if name == b), others[0])
-    pair = pair_of(tables, one, two)
+    first_name = next((name for name in names if name == a), names[0])
+    others = [name for name in names if name != first_name]
+    second_name = next((name for name in others if name == b), others[0])
+    pair = pair_of(tables, first_name, second_name)
     sides = _sides(pair)
     # lines of all other values are not drawn where they are so dark that all else would be white
     drawn, gone = dict(pair), []
     if pair["axis_a"]["others"] and dwarfing([[sum(line) for line in pair[side]] for side in sides]):
         drawn |= {side: drawn[side][:-1] for side in sides}
         drawn |= {"labels_a": drawn["labels_a"][:-1], "axis_a": drawn["axis_a"] | {"others": False}}
-        gone.append(one)
+        gone.append(first_name)
     if pair["axis_b"]["others"] and dwarfing([[sum(x) for x in zip(*pair[side], strict=True)] for side in sides]):
         drawn |= {side: [line[:-1] for line in drawn[side]] for side in sides}
         drawn |= {"labels_b": drawn["labels_b"][:-1], "axis_b": drawn["axis_b"] | {"others": False}}
-        gone.append(two)
+        gone.append(second_name)
     notes, how = [], tables["reconstruction"]
     if gone:
-        left_out = _("Drawn are the most frequent values of {columns}; the table of numbers has all others too.")
-        notes.append(left_out.format(columns=_(" and ").join(gone)))
+        left_out = _("The chart shows only the most frequent values of {columns}; the table has all of them.")
+        notes.append(left_out.format(columns=", ".join(gone)))
     if how is not None and how["model"] != "none":  # what must be known of a reconstructed table
         if pair["reconstructed"] is None:
             notes.append(_("The table of these two columns is too large to be reconstructed."))
         elif pair["model"] != how["model"]:
-            notes.append(_("Reconstructed by a log-linear model; the one that the release names would take long."))
+            notes.append(
+                _("Reconstructed by a log-linear model, because the model of the release would take too long.")
+            )
     return {
-        "a": one,
-        "b": two,
+        "a": first_name,
+        "b": second_name,
         "names": names,
         "finding": crosstab_finding(pair),
         "spec": live(crosstab_panels(drawn)),
         "notes": notes,
-        "headings": [one, two, *map(_, sides)],
+        "headings": [first_name, second_name, *map(_, sides)],
         "rows": [
             [first, second, *(_rows_text(pair[side][i][j]) for side in sides)]
             for i, first in enumerate(_labels(pair["labels_a"], pair["axis_a"]))
@@ -306,23 +305,23 @@ def crosstab_of(visit: RunRequest, a: str | None, b: str | None) -> dict[str, An
 
 
 def row_pairs_of(
-    visit: RunRequest, view: RunView, start: int, *, only_changed: bool, kept: Mapping[str, str | None]
+    visit: RunRequest, view: RunView, start: int, *, only_changed: bool, address_query: Mapping[str, str | None]
 ) -> dict[str, Any] | None:
-    """Return original rows and what the release says of each, cell by cell; ``kept`` stays in the page's address."""
-    others = {name: value for name, value in kept.items() if value}
-    asked = others | ({"only_changed": "true"} if only_changed else {})
-    found = visit.studio.row_pairs(visit.run.id, start, _ROWS_SHOWN, only_changed=only_changed)
+    """Return original rows and what the release says of each, cell by cell; ``address_query`` stays in its address."""
+    filters = {name: value for name, value in address_query.items() if value}
+    query = filters | ({"only_changed": "true"} if only_changed else {})
+    page = visit.studio.row_pairs(visit.run.id, start, _ROWS_SHOWN, only_changed=only_changed)
     if view.rows.deleted is None:
         return None
-    names = [name.removeprefix("change:") for name in found["columns"] if name.startswith("change:")]
+    names = [name.removeprefix("change:") for name in page["columns"] if name.startswith("change:")]
     rows = []
-    for row in found["rows"]:
-        told = dict(zip(found["columns"], row, strict=True))
-        cells = [(told[f"original:{n}"], told[f"released:{n}"], told[f"change:{n}"]) for n in names]
+    for row in page["rows"]:
+        row_cells = dict(zip(page["columns"], row, strict=True))
+        cells = [(row_cells[f"original:{n}"], row_cells[f"released:{n}"], row_cells[f"change:{n}"]) for n in names]
         rows.append(
             {
-                "number": told["row"],
-                "state": told["state"],
+                "number": row_cells["row"],
+                "state": row_cells["state"],
                 "original": [was for was, _now, _change in cells],
                 "released": [
                     {"text": change_words(change) if change in ("pseudonym", "dropped") else now, "change": change}
@@ -337,11 +336,11 @@ def row_pairs_of(
         "rows": rows,
         "start": start,
         "count": _ROWS_SHOWN,
-        "total": found["total"],
+        "total": page["total"],
         "only_changed": only_changed,
-        "kept": others,
-        "address": with_query(f"{visit.address}#rows", **asked),
-        "every": None if found["every"] >= every else found["every"],
+        "query": filters,
+        "address": with_query(f"{visit.address}#rows", **query),
+        "every": None if page["every"] >= every else page["every"],
     }
 
 
@@ -355,29 +354,30 @@ def histogram_finding(bars: Mapping[str, Any]) -> str:
     words = {"column": bars["column"], "shift": _tiny(shift), "unsaid": _tiny(unsaid)}
     if bars["reconstructed"] is not None:
         name, words["left"] = "reconstructed", _tiny(bars["shift_reconstructed"])
-    return say(f"histogram.{name}", **words)
+    return say(f"counts.{name}", **words)
 
 
 def crosstab_finding(pair: Mapping[str, Any]) -> str:
     """Return how far the joint counts of two columns moved, as a title."""
     rows = max(sum(map(sum, pair["original"])) + pair["unsaid"]["original"], 1)
     shift = _moved(pair["original"], pair["released"]) / rows
-    name, words = "same" if shift < _NOTHING else "moved", {"a": pair["a"], "b": pair["b"], "shift": _tiny(shift)}
+    name = "same" if shift < _NOTHING else "moved"
+    words = {"column": f"{pair['a']}, {pair['b']}", "shift": _tiny(shift)}
     if pair["reconstructed"] is not None:
         name, words["left"] = "reconstructed", _tiny(_moved(pair["original"], pair["reconstructed"]) / rows)
-    return say(f"crosstab.{name}", **words)
+    return say(f"counts.{name}", **words)
 
 
 def _moved(before: Sequence[Sequence[float]], after: Sequence[Sequence[float]]) -> float:
     """Return by how many rows cells grew, as the net shift of a histogram is reckoned."""
-    return sum(max(0.0, y - x) for one, two in zip(before, after, strict=True) for x, y in zip(one, two, strict=True))
+    return sum(max(0.0, y - x) for old, new in zip(before, after, strict=True) for x, y in zip(old, new, strict=True))
 
 
 def class_size_finding(sizes: Mapping[str, Any]) -> str:
     """Return what the sizes of classes show, as a title."""
     name = f"classes.{sizes['of']}"
     if not sizes["total"]:
-        return say(f"{name}.none")
+        return say("classes.none")
     if sizes["alone"]:
         return say(f"{name}.alone", sizes["alone"], count=count(sizes["alone"]))
     return say(f"{name}.least", classes=count(sizes["total"]), least=count(sizes["minimum"]))
@@ -388,8 +388,8 @@ def rows_finding(rows: RowCounts) -> str:
     if rows.deleted is None:
         return say("rows.unknown")
     return say(
-        "rows.added" if rows.added else "rows.deleted" if rows.deleted else "rows.all",
-        kept=count(rows.original - rows.deleted),
+        "rows.changed" if rows.added or rows.deleted else "rows.all",
+        released=count(rows.original - rows.deleted),
         rows=count(rows.original),
         deleted=count(rows.deleted),
         added=count(rows.added or 0),

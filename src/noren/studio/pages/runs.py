@@ -43,34 +43,33 @@ _STAGES, _RISK_OF = _WORDS["stages"], _WORDS["risk_of"]
 @router.get("/projects/{project}/runs/{job}")
 def show_job(visit: OfProject, job: Ident) -> Response:
     """Show how far a run is, and what went wrong where it failed; one that is done shows its result."""
-    studio, found = visit.studio, visit.studio.job(job, kind="run", project=visit.project.id)
-    if found.state == State.DONE:
+    studio, run = visit.studio, visit.studio.job(job, kind="run", project=visit.project.id)
+    if run.state == State.DONE:
         return visit.to_page(f"results/{job}")
-    said = job_out(studio, found)
-    told = (methods[step.method].best_so_far for step in said.steps if step.method in methods)
-    best = [words for words in told if words]
-    titles = {state: f"{said.label}: {state.words}" for state in State}
+    out = job_out(studio, run)
+    labels = (methods[step.method].best_so_far for step in out.steps if step.method in methods)
+    best = [words for words in labels if words]
+    titles = {state: f"{out.label}: {state.words}" for state in State}
     ahead = 0
-    if found.state == State.WAITING:
+    if run.state == State.WAITING:
         others = studio.store.jobs(kind="run", states=(State.WAITING, State.RUNNING))
-        ahead = sum(other.state == State.RUNNING or other.created < found.created for other in others)
+        ahead = sum(other.state == State.RUNNING or other.created < run.created for other in others)
     return visit.page(
         "job.html.jinja",
-        title=titles[found.state],
+        title=titles[run.state],
         place="results",
-        job=said,
+        job=out,
         stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
         best_label=_(best[0]) if len(best) == 1 else _("best so far (lower is better)"),
-        cluster=stage_rows(read_json(studio.job_folder(found) / STAGES_FILE) or []),
-        on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
+        cluster=stage_rows(read_json(studio.job_folder(run) / STAGES_FILE) or []),
+        on_cluster=parse_engine(run.order.get("engine", "local")).address is not None,
         ahead=ahead,
-        elapsed=found.elapsed,
-        left=_short_time(said.left),
-        question=_question(found, "cancel"),
+        elapsed=run.elapsed,
+        left=_short_time(out.left),
+        question=_question(run, "cancel"),
         page_words={
             "over": {str(state): title for state, title in titles.items()},
             "begun": titles[State.RUNNING],
-            "stopping": _("Stopping; the best result so far is kept."),
             "lost": _("The server does not answer."),
             "back": _("The server answers again."),
         },
@@ -100,22 +99,22 @@ def act_on_job(
     sure: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
     """Do what a button of a job says, and go back to where it stood; what is lost for ever, once somebody is sure."""
-    found = studio.job(job)
+    target = studio.job(job)
     onward = local_path(back)
-    if sure != "yes" and (act == "remove" or (act == "cancel" and not found.state.is_over)):
+    if sure != "yes" and (act == "remove" or (act == "cancel" and not target.state.is_over)):
         return page(
             request,
             "sure.html.jinja",
-            title=_question(found, act),
-            place="data" if found.kind == "read" else "results",
-            project=studio.project(found.project),
+            title=_question(target, act),
+            place="data" if target.kind == "read" else "results",
+            project=studio.project(target.project),
             action=f"/jobs/{job}/{act}",
             back=onward,
             yes=_("Remove") if act == "remove" else _("Cancel job"),
         )
     if act == "remove":
         acts.remove_job(studio, job=job)
-    elif act != "cancel" or not found.state.is_over:
+    elif act != "cancel" or not target.state.is_over:
         done = acts.act_on_job(studio, job=job, act=act)
         if act == "again" and done.kind == "run":
             onward = f"/projects/{done.project}/runs/{done.id}"
@@ -145,18 +144,18 @@ class _RunListQuery(RunQuery):
 
 
 @router.get("/projects/{project}/results")
-def show_runs(visit: OfProject, asked: Annotated[_RunListQuery, Query()]) -> Response:
+def show_runs(visit: OfProject, query: Annotated[_RunListQuery, Query()]) -> Response:
     """Show the runs of a project that are asked for, a page of them, and what all of its runs say."""
-    studio, found = visit.studio, visit.project
-    every, shown = find_runs(studio, found.id, RunQuery()), find_runs(studio, found.id, asked)
+    studio, project = visit.studio, visit.project
+    every, matches = find_runs(studio, project.id, RunQuery()), find_runs(studio, project.id, query)
     jobs = [run.job for run in every]
     return visit.page(
         "runs.html.jinja",
         title=_finding(jobs, [run.place for run in every if run.place is not None]),
-        rule=rule_sentence(get_rule(found.rule)),
+        rule=rule_sentence(get_rule(project.rule)),
         place="results",
-        lines=[_line(run, studio) for run in shown[asked.start :][:_PAGE]],
-        asked=asked,
+        lines=[_line(run, studio) for run in matches[query.start :][:_PAGE]],
+        query=query,
         choices={
             "sort": [(name, _(words)) for name, words in _WORDS["orders"].items()],
             "state": [("", _("any")), *((str(state), state.words) for state in State)],
@@ -164,7 +163,7 @@ def show_runs(visit: OfProject, asked: Annotated[_RunListQuery, Query()]) -> Res
             "verdict": [("", _("any")), *((str(word), verdict_label(word)) for word in VerdictStatus)],
         },
         page_size=_PAGE,
-        found=len(shown),
+        match_count=len(matches),
         total=len(jobs),
         page_words={"left": _("about {time} left")},
     )
@@ -191,15 +190,15 @@ def _share_words(of: str | None) -> str:
 def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
     job = run.job
     place = run.place or RiskUtilityPoint(label=job.label)
-    said = job_out(studio, job)
+    out = job_out(studio, job)
     use, risk = place.use, place.risk
     error = decimal(1 - use) if use is not None and place.use_of == "cell-error" else None
     return {
-        "job": said,
+        "job": out,
         "question": _question(job, "remove" if job.state.is_over else "cancel"),
         "address": job.address,
         "state": job.state.words,
-        "left": _short_time(said.left),
+        "left": _short_time(out.left),
         "verdict": place.status,
         "use": None if use is None else percent(use),
         "error": error,

@@ -100,8 +100,8 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     write(records, folder / DATA_FILE)
     (folder / "schema.toml").write_text(draft.toml, encoding="utf-8")
     progress(_WRITTEN, _("counting values"))
-    found = profile(records)
-    write_json(folder / "profile.json", found)
+    profiled = profile(records)
+    write_json(folder / "profile.json", profiled)
     for name in (DATA_FILE, "schema.toml", "profile.json"):
         (folder / name).replace(place / name)
     progress(_PROFILED, _("building hierarchies"))
@@ -120,8 +120,8 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
         "kind": str(records.schema.kind),
         "schema": records.schema.name,
         "columns": list(records.schema.names),
-        "people": found["history"]["customers"] if found["history"] else len(records),
-        "missing": sum(column["missing"] for column in found["columns"]),
+        "people": profiled["history"]["customers"] if profiled["history"] else len(records),
+        "missing": sum(column["missing"] for column in profiled["columns"]),
         "replaced": lost,
     }
 
@@ -167,19 +167,19 @@ def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progres
         path.symlink_to(uploaded)
     try:
         source = Source.open(path)
-        told = Schema.from_toml(order["schema"]) if "schema" in order else None
+        schema = Schema.from_toml(order["schema"]) if "schema" in order else None
         form: dict[str, Any] = {"kind": source.kind}
         if source.kind == "parquet":
             with explain_damage(source.path, "Parquet"):
                 names = list(pq.read_schema(source.path).names)
         elif source.kind == "excel":
-            sheet = excel_sheet(source) if told is None else excel_sheet(source, told.text.sheet, told.names)
+            sheet = excel_sheet(source) if schema is None else excel_sheet(source, schema.text.sheet, schema.names)
             names = list(sheet.frame.columns)
         else:
             with source.unpacked() as file:  # before anything is made of a line that is no header
                 line = file.read(_FIRST_LINE).split(b"\n", 1)[0]
             _reject_too_many(1 + max(line.count(sign.encode()) for sign in DELIMITERS), source.path)
-            text = source.text_form() if told is None else source.text_form(told.text, told.names)
+            text = source.text_form() if schema is None else source.text_form(schema.text, schema.names)
             form = {"kind": "text", "encoding": text.encoding, "delimiter": text.delimiter, "header": text.header}
             names = column_names(text)
         _reject_too_many(len(names), path)
@@ -210,19 +210,19 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
     """Return what the columns mean: as told, or as guessed and answered."""
     answers = order.get("answers", [])
     if "schema" in order:
-        schema, asked = Schema.from_toml(order["schema"]), order.get("questions", [])
+        schema, questions = Schema.from_toml(order["schema"]), order.get("questions", [])
         # cells that were shown before, with the values that they mean by this schema
-        shown = order.get("examples", {})
-        cells = {name: example[0] for name, example in shown.items() if example[0] and name in schema.names}
+        examples = order.get("examples", {})
+        cells = {name: example[0] for name, example in examples.items() if example[0] and name in schema.names}
         read_as = [understanding(pl.Series(name, [cell]), schema[name]) for name, cell in cells.items()]
         return _Draft(
             schema,
             list(names),
             form,
             leave_out=order["leave_out"],
-            questions=asked,
+            questions=questions,
             answers=answers,
-            examples={one.column: (one.example, one.value) for one in read_as},
+            examples={reading.column: (reading.example, reading.value) for reading in read_as},
         )
     guess = guessed_with(source, answers)
     # columns of a Parquet file that hold lists or bytes, and no plain values
@@ -233,18 +233,18 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
     ]
     out = [name for name in (*odd, *left_out(answers)) if name in guess.schema.names]
     schema = guess.schema.model_copy(update={"name": "custom"}).without(out)
-    said = {one["column"] for one in answers if one["about"] == "role"}
+    answered = {answer["column"] for answer in answers if answer["about"] == "role"}
     return _Draft(
         schema,
         list(names),
         form,
         leave_out=[*odd, *left_out(answers)],
-        open=[c.name for c in schema.columns if c.role == Role.OTHER and c.name not in said],
-        questions=asked_in_every_language(guess),
+        open=[c.name for c in schema.columns if c.role == Role.OTHER and c.name not in answered],
+        questions=questions_in_every_language(guess),
         answers=answers,
         unreadable=odd,
         guessed=True,
-        examples={one.column: (one.example, one.value) for one in guess.understood},
+        examples={reading.column: (reading.example, reading.value) for reading in guess.understood},
     )
 
 
@@ -264,35 +264,35 @@ _OF_A_COLUMN: Final = frozenset({"format", "number", "role"})
 
 def guessed_with(source: SourceLike, answers: Answers) -> SchemaGuess:
     """Return what the columns of a file mean, guessed where nobody answered."""
-    told = {one["about"]: one["value"] for one in answers if one["about"] in OF_THE_FILE}
-    kind = Kind(told["kind"]) if "kind" in told else None
-    guess = guess_schema(source, kind=kind, customer=told.get("customer"))
-    said = [one for one in answers if one["about"] in _OF_A_COLUMN and one["value"] != LEAVE_OUT]
-    own = [one for one in said if one["column"] in guess.schema.names]
+    of_file = {entry["about"]: entry["value"] for entry in answers if entry["about"] in OF_THE_FILE}
+    kind = Kind(of_file["kind"]) if "kind" in of_file else None
+    guess = guess_schema(source, kind=kind, customer=of_file.get("customer"))
+    of_columns = [entry for entry in answers if entry["about"] in _OF_A_COLUMN and entry["value"] != LEAVE_OUT]
+    own = [entry for entry in of_columns if entry["column"] in guess.schema.names]
     if not own:
         return guess
     content = content_of(guess.schema)
     columns = {about["name"]: about for about in content["columns"]}
-    for one in own:
-        columns[one["column"]][one["about"]] = one["value"]
+    for entry in own:
+        columns[entry["column"]][entry["about"]] = entry["value"]
     return replace(guess, schema=schema_of(content))
 
 
-def asked_in_every_language(guess: SchemaGuess) -> list[dict[str, Any]]:
+def questions_in_every_language(guess: SchemaGuess) -> list[dict[str, Any]]:
     """Return the questions of a guess as plain data, each text in every language.
 
     Texts remember what they say (:func:`~noren.i18n.track_messages`), so nothing is guessed twice.
     """
     return [
         {
-            "about": one.about,
-            "column": one.column,
-            "chosen": one.chosen,
-            "stops": one.stops,
-            "text": _in_every_language(one.text),
-            "answers": [{"value": answer.value, "label": _in_every_language(answer.label)} for answer in one.answers],
+            "about": asks.about,
+            "column": asks.column,
+            "chosen": asks.chosen,
+            "stops": asks.stops,
+            "text": _in_every_language(asks.text),
+            "answers": [{"value": answer.value, "label": _in_every_language(answer.label)} for answer in asks.answers],
         }
-        for one in guess.questions
+        for asks in guess.questions
     ]
 
 

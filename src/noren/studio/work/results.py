@@ -85,15 +85,15 @@ class RunFolder(RunStore):
             for name, notes in self._content["notes"].items()
         }
         scores = {
-            name: Score(said["value"], said["parts"], said.get("notes", {}))
-            for name, said in self._content["scores"].items()
+            name: Score(entry["value"], entry["parts"], entry.get("notes", {}))
+            for name, entry in self._content["scores"].items()
         }
         super().__init__(guesses, scores)
 
     def was_tried(self, kind: Part, name: str) -> bool:
         """Tell whether a component came to its end, or failed and is not to be tried again."""
         done = name in (self.guesses if kind == "attack" else self.scores)
-        return done or any((one["kind"], one["component"]) == (kind, name) for one in self.failed)
+        return done or any((failure["kind"], failure["component"]) == (kind, name) for failure in self.failed)
 
     def note_release(self, label: str, *, audited: bool | None) -> None:
         """Keep that the release is there, and whether it was audited."""
@@ -143,8 +143,8 @@ class RunFolder(RunStore):
     def add_score(self, name: str, score: Score, seconds: float | None) -> None:
         """Keep what a measure said."""
         super().add_score(name, score, seconds)
-        said = json.loads(json.dumps(score.as_dict(), default=str, allow_nan=False))
-        self._write(scores=self._content["scores"] | {name: said})
+        stored = json.loads(json.dumps(score.as_dict(), default=str, allow_nan=False))
+        self._write(scores=self._content["scores"] | {name: stored})
         if self.release is not None and seconds is not None:
             self._share(name, lambda shared: shared.add_score(name, score, seconds))
 
@@ -191,7 +191,7 @@ class RunFolder(RunStore):
         if self.audited is False and "audit" not in statement.notes:
             noted = replace(statement, notes={**statement.notes, "audit": "failed"})
             release = replace(release, statement=noted)
-        failed = {one["component"]: one["reason"]["en"] for one in self.failed if one["kind"] != "audit"}
+        failed = {part["component"]: part["reason"]["en"] for part in self.failed if part["kind"] != "audit"}
         return Outcome(self._content["label"], release, self.guesses, self.scores, failed)
 
     def _write(self, **values: Any) -> None:
@@ -205,31 +205,33 @@ def set_aside(folder: Path, reason: dict[str, str]) -> bool:
     if doing is None:
         return False
     (folder / _DOING).unlink()
-    kept = RunFolder(folder)
+    run = RunFolder(folder)
     if doing["kind"] == "audit":
-        kept.note_release(label_of(Release.load(folder / "release").statement), audited=False)
-    kept.add_failure(doing["kind"], doing["component"], reason)
+        run.note_release(label_of(Release.load(folder / "release").statement), audited=False)
+    run.add_failure(doing["kind"], doing["component"], reason)
     return True
 
 
 def forget_failures(folder: Path) -> None:
     """Let everything be tried again that failed; a release whose audit failed is made and audited anew."""
-    kept = read_json(folder / _OUTCOME)
-    if kept is not None:
-        released = kept.get("released", False) and kept.get("audited") is not False
-        failed = kept.get("failed", [])
-        kept |= {"failed": [], "released": released}
-        if any(one["kind"] == "attack" for one in failed):  # who counts on all attacks counted without these
-            kept["notes"] = {n: said for n, said in kept["notes"].items() if not every_attack[n].listens}
-            kept["scores"] = {n: said for n, said in kept["scores"].items() if "guess" not in every_measure[n].needs}
-        write_json(folder / _OUTCOME, kept)
+    content = read_json(folder / _OUTCOME)
+    if content is not None:
+        released = content.get("released", False) and content.get("audited") is not False
+        failed = content.get("failed", [])
+        content |= {"failed": [], "released": released}
+        if any(part["kind"] == "attack" for part in failed):  # who counts on all attacks counted without these
+            content["notes"] = {n: old for n, old in content["notes"].items() if not every_attack[n].listens}
+            content["scores"] = {
+                n: old for n, old in content["scores"].items() if "guess" not in every_measure[n].needs
+            }
+        write_json(folder / _OUTCOME, content)
     (folder / _DOING).unlink(missing_ok=True)
 
 
 def load_outcome(folder: Path, label: str | None = None) -> Outcome:
     """Return the outcome of a run."""
-    found = RunFolder(folder).outcome(Release.load(folder / "release"))
-    return replace(found, label=label) if label else found
+    outcome = RunFolder(folder).outcome(Release.load(folder / "release"))
+    return replace(outcome, label=label) if label else outcome
 
 
 class Result(RunView):
@@ -243,7 +245,7 @@ class Result(RunView):
     engines: dict[str, str] = Field(default_factory=dict)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def outcome(self) -> dict[str, Any]:
         """What failed and whether the claim was checked, as summaries of jobs hold it."""
         return {"failed": list(self.failed), "audited": self.audited}
 
@@ -252,17 +254,18 @@ def summary_of(view: Mapping[str, Any], rule: str | None) -> dict[str, Any]:
     """Return what lists of runs need of a kept result, with a copy of where it stands by a rule."""
     result, by = Result.model_validate(view), get_rule(rule)
     place = result.place(judge(result.facts, by)).model_dump(mode="json")
-    return {"rows": result.rows.model_dump(mode="json"), "judged": {"rule": by.as_dict(), "place": place}} | result.told
+    rows, verdict = result.rows.model_dump(mode="json"), {"rule": by.as_dict(), "place": place}
+    return {"rows": rows, "judged": verdict} | result.outcome
 
 
 def result_in(folder: Path) -> Result | None:
     """Return what is kept of a run in the folder of its job."""
     path = folder / "result.json"
-    kept = read_json(path)
-    if kept is None:
+    content = read_json(path)
+    if content is None:
         return None
     try:
-        return Result.model_validate(kept)
+        return Result.model_validate(content)
     except ValidationError:
         raise FileError(
             _("this version of Noren cannot read the result; remove the run and start it again"), file=path
@@ -278,9 +281,9 @@ def judged(folder: Path, ended: str | None, rule: Rule) -> Verdict | None:
 
 def place_by(job: Job, folder: Path, rule: Rule) -> RiskUtilityPoint:
     """Return where a finished run stands on the map, by a rule."""
-    kept = job.summary.get("judged")
-    if kept is not None and kept["rule"] == rule.as_dict():
-        return RiskUtilityPoint.model_validate(kept["place"])
+    judged_before = job.summary.get("judged")
+    if judged_before is not None and judged_before["rule"] == rule.as_dict():
+        return RiskUtilityPoint.model_validate(judged_before["place"])
     return _place(folder, job.ended, rule) or RiskUtilityPoint(label=job.label)
 
 
@@ -290,17 +293,17 @@ def _place(folder: Path, ended: str | None, rule: Rule) -> RiskUtilityPoint | No
     return None if result is None or verdict is None else result.place(verdict)
 
 
-def failures(kept: Mapping[str, Any]) -> list[dict[str, str]]:
+def failures(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return what failed, in the reader's language: the component, what it is, and why."""
     language = active_language()
     return [
         {
-            "component": one["component"],
-            "kind": one["kind"],
-            "what": say(f"kind.{one['kind']}"),
-            "reason": one["reason"].get(language) or one["reason"]["en"],
+            "component": part["component"],
+            "kind": part["kind"],
+            "what": say(f"kind.{part['kind']}"),
+            "reason": part["reason"].get(language) or part["reason"]["en"],
         }
-        for one in kept.get("failed", [])
+        for part in summary.get("failed", [])
     ]
 
 
@@ -312,27 +315,28 @@ def engine_sentences(engines: Mapping[str, str]) -> list[str]:
     """
     where = {
         engine: listing([name for name in engines if engines[name] == engine])
-        for engine in sorted(set(engines.values()), key=lambda one: (one == "local", one))
+        for engine in sorted(set(engines.values()), key=lambda engine: (engine == "local", engine))
     }
     return [say("ran.here" if e == "local" else "ran.cluster", engine=e, names=names) for e, names in where.items()]
 
 
-def missing_sentence(kept: Mapping[str, Any]) -> str:
+def missing_sentence(summary: Mapping[str, Any]) -> str:
     """Return what the verdict leaves out because it failed, as one sentence; nothing where nothing failed."""
-    failed = failures(kept)
+    failed = failures(summary)
     if not failed:
         return ""
-    if kept.get("audited") is False:
+    if summary.get("audited") is False:
         return say("missing.audit")
-    attacks = [one["component"] for one in failed if one["kind"] == "attack"]
+    attacks = [part["component"] for part in failed if part["kind"] == "attack"]
     if attacks:
         return say("missing.attacks", len(attacks), count=len(attacks), names=listing(attacks))
-    return say("missing.measures", len(failed), count=len(failed), names=listing([one["component"] for one in failed]))
+    names = listing([part["component"] for part in failed])
+    return say("missing.measures", len(failed), count=len(failed), names=names)
 
 
-def unmeasured_reason(kept: Mapping[str, Any], axis: Literal["use", "risk"]) -> str:
+def unmeasured_reason(summary: Mapping[str, Any], axis: Literal["use", "risk"]) -> str:
     """Return why the use or the risk is not known: a measure that could tell it failed, or nobody asked for one."""
-    measures = sorted(one.name for one in placing()) if axis == "use" else ["reid-rate", "classes"]
-    failed = {one["component"]: one["reason"] for one in failures(kept)}
+    measures = sorted(measure.name for measure in placing()) if axis == "use" else ["reid-rate", "classes"]
+    failed = {failure["component"]: failure["reason"] for failure in failures(summary)}
     reason = next((failed[name] for name in measures if name in failed), None)
-    return _("not measured") if reason is None else _("failed: {reason}").format(reason=reason)
+    return _("not measured") if reason is None else f"{_('failed')}: {reason}"

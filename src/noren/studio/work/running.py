@@ -49,16 +49,16 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     method = method_of(order["steps"], project)
     shared = CachedPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
-    kept = RunFolder(folder, shared)
-    engine = ServerEngine(order.get("engine", "local"), ran=kept.add_engine)
+    results = RunFolder(folder, shared)
+    engine = ServerEngine(order.get("engine", "local"), ran=results.add_engine)
     # the stages of a cluster, where one works, are kept beside the run while they pass; they stay with it
     stages = read_json(folder / STAGES_FILE) or []  # of a run that is taken up again
     with report_stages(lambda steps: write_json(folder / STAGES_FILE, [*stages, *map(asdict, steps)])):
         released, attacked, measured = (end for _stage, end in STAGES["run"][:3])
         how: dict[str, Any] = {"seed": order["seed"], "progress": part_of(progress, 0.0, released)}
-        run = Run.protect(engine, data, method, folder / "release", kept, **how)
+        run = Run.protect(engine, data, method, folder / "release", results, **how)
         release = run.release.whole
-        kept.release = release if shared.is_of(folder / "release") else None
+        results.release = release if shared.is_of(folder / "release") else None
         run.examine(
             order.get("attacks"),
             order.get("measures"),
@@ -66,8 +66,8 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
             progress=part_of(progress, released, measured),
         )
     progress(measured, _("preparing what the pages show"))
-    told = {"failed": kept.failed, "audited": kept.audited, "engines": kept.engines}
-    view: dict[str, Any] = run_view(original, kept.outcome(release)).model_dump(mode="json") | told
+    summary = {"failed": results.failed, "audited": results.audited, "engines": results.engines}
+    view: dict[str, Any] = run_view(original, results.outcome(release)).model_dump(mode="json") | summary
     write_json(folder / "result.json", view)
     progress(_VIEWED)
     pq.write_table(row_pairs(original, release).to_arrow(), folder / "rows.parquet", compression="zstd")
@@ -118,13 +118,13 @@ def reconstruct(order: dict[str, Any], folder: Path, progress: Progress) -> dict
 
     run = order["runs"][0]["id"]
     release = Release.load(Folders(Path(order["root"])).job(order["project"], run) / "release")
-    found = api.reconstruct(release, seed=_FOLDS_SEED, progress=part_of(progress, 0.05, 0.9))
-    records = found.records(_FOLDS_SEED)
-    table = Table(records, found.perturbation.released_schema(release.public.schema))
+    reconstruction = api.reconstruct(release, seed=_FOLDS_SEED, progress=part_of(progress, 0.05, 0.9))
+    records = reconstruction.records(_FOLDS_SEED)
+    table = Table(records, reconstruction.perturbation.released_schema(release.public.schema))
     for ending in ("parquet", "csv"):
         write(table, folder / f"reconstructed.{ending}")
     progress(1.0)
-    return {"run": run, "records": len(records), "model": found.model}
+    return {"run": run, "records": len(records), "model": reconstruction.model}
 
 
 _ABOUT_PEOPLE: Any = {"facts": {"tried": {"__all__": {"right_at"}}}}
@@ -144,7 +144,7 @@ def weigh_or_add(order: dict[str, Any], folder: Path, progress: Progress) -> dic
         return {"period": entry.period, "released": True, "after": entry.risk.model_dump(mode="json")}
     try:
         if order["act"] == "add":
-            _entry, proposal = book.keep_weighed(history, **how)
+            _entry, proposal = book.add_with_proposal(history, **how)
             released = True
         else:
             proposal = book.weigh(history, **how)
@@ -172,12 +172,12 @@ def weigh_or_add(order: dict[str, Any], folder: Path, progress: Progress) -> dic
 def curve_of(book: Ledger, proposal: Proposal | None = None) -> dict[str, Any]:
     """Return what each attack found after each release, by the measure that the tightest budget is about."""
     measure = book.tightest(proposal)
-    periods, found = book.curves(proposal, measure)
+    periods, curves = book.curves(proposal, measure)
     certified = book.certified_curve(proposal, measure)
     return {
         "periods": periods,
         "measure": measure,
-        "found": found,
+        "found": curves,
         "certified": certified,
         "mm": book.curves(proposal)[1],
     }
