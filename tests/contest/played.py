@@ -14,7 +14,7 @@ import noren.api as api
 from noren.contest import actions
 from noren.contest.archive import export
 from noren.contest.arena import Arena, ScoringService, target_label
-from noren.contest.judging.prepared import make_target, prepare, renamed
+from noren.contest.judging.prepared import make_target, prepare, target_names
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
@@ -109,7 +109,7 @@ class Played:
         salt = bytes.fromhex(self.judges.salt(contest))
         with self.arena.files.path(release.digest) as submitted:
             found = prepare(contest.rulebook, self.data, submitted)
-            names = renamed(found, salt, target_label(contest, release))
+            names = target_names(found, salt, target_label(contest, release))
         called = dict(names.select("pseudonym", "target").rows())
         return [
             (called[name], who) for name, who in found.release.secret.pseudonyms.select("pseudonym", "customer").rows()

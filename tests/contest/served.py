@@ -88,7 +88,7 @@ class Served:
 
     def organiser(self) -> Person:
         """Let the first organiser sign up."""
-        return self.person("organiser", code=self.app.state.entrance.first_code)
+        return self.person("organiser", code=self.app.state.authentication.first_code)
 
     def case(self, seed: int = 3) -> Case:
         """Return data of the cup of 2018 and a release of it."""

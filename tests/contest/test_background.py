@@ -20,7 +20,6 @@ from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scorer import (
     CLUSTER_LOST,
     GONE,
-    INTERRUPTED,
     OTHER_SCORER,
     STOPPED,
     TOO_LONG,
@@ -33,6 +32,7 @@ from noren.contest.kinds import cluster_of
 from noren.contest.phases import Phase
 from noren.contest.service import ArenaIdentity, ContestService, NewContest
 from noren.contest.state import Contest, Submission
+from noren.contest.store.database import LOST
 from noren.errors import ParameterError
 from noren.work.queue import Claim, State
 
@@ -140,7 +140,7 @@ def cup(opened: Path, tmp_path: Path) -> Iterator[Cup]:
 
 @pytest.fixture
 def work(cup: Cup) -> Iterator[ArenaWorker]:
-    one = ArenaWorker(cup.arena, places=1, scorer=Here)
+    one = ArenaWorker(cup.arena, processes=1, scorer=Here)
     yield one
     one.close()
 
@@ -227,7 +227,7 @@ def test_a_job_that_is_another_s_by_now_is_judged_once(cup: Cup, work: ArenaWork
     assert slow is not None
     queue.end_leases()
     assert cup.run(work) == [State.DONE]
-    late = ArenaWorker(cup.arena, places=1, scorer=Here)
+    late = ArenaWorker(cup.arena, processes=1, scorer=Here)
     assert late.do(slow).state == State.DONE
     assert Counter(entry.kind for entry in cup.arena.store.entries("cup"))["release-judged"] == 1
     assert bench(late).orders == [], "nothing is left to do"
@@ -266,8 +266,8 @@ def test_jobs_whose_workers_were_killed_too_often_are_taken_up(cup: Cup, work: A
         queue.end_leases()
     assert queue.claim([JUDGE], "killed") is None
     assert cup.job(one.id).state == State.INTERRUPTED
-    work.take_up()
-    assert (cup.job(one.id).state, cup.job(one.id).error) == (State.WAITING, INTERRUPTED)
+    work.requeue_interrupted()
+    assert (cup.job(one.id).state, cup.job(one.id).error) == (State.WAITING, LOST)
     assert cup.run(work) == [State.DONE]
     assert cup.state.submissions[one.id].valid
 
@@ -282,7 +282,7 @@ def test_closing_hands_back_what_is_under_way(cup: Cup) -> None:
             limits["stop"].wait()
             return Fault(STOPPED)
 
-    work = ArenaWorker(cup.arena, places=1, scorer=Endless)
+    work = ArenaWorker(cup.arena, processes=1, scorer=Endless)
     work.start()
     assert begun.wait(30)
     work.close()
@@ -294,7 +294,7 @@ def test_workers_share_a_database_and_judge_each_file_once(address: str, tmp_pat
     arena = Arena(tmp_path / "arena", database=address, rehearsal=True)
     cup = Cup.opened(arena, case)
     sent = [cup.release(who) for _time in range(3) for who in (cup.ann, cup.bob)]
-    workers = [ArenaWorker(arena, places=1, scorer=Here) for _worker in range(2)]
+    workers = [ArenaWorker(arena, processes=1, scorer=Here) for _worker in range(2)]
     for one in workers:
         one.start()
     waiting = threading.Event()
@@ -317,7 +317,7 @@ def test_a_job_that_was_removed_is_nobodys(work: ArenaWorker) -> None:
 @pytest.fixture
 def with_cluster(cup: Cup) -> Iterator[ArenaWorker]:
     """A worker that judges releases of at least one row on a cluster."""
-    one = ArenaWorker(cup.arena, places=1, engine="local[2]", engine_from=1, scorer=Here)
+    one = ArenaWorker(cup.arena, processes=1, engine="local[2]", engine_from=1, scorer=Here)
     yield one
     one.close()
 
@@ -337,7 +337,7 @@ def test_large_releases_are_handed_to_the_cluster_and_others_are_not(cup: Cup, w
     assert bench(with_cluster).orders == []
     assert cup.state.submissions[one.id].valid
 
-    small = ArenaWorker(cup.arena, places=1, engine="local[2]", scorer=Here)
+    small = ArenaWorker(cup.arena, processes=1, engine="local[2]", scorer=Here)
     cup.release(cup.bob)
     assert cup.run(small) == [State.DONE]
     assert [on_cluster(small).orders, len(bench(small).orders)] == [[], 1], "a million rows are far away"
@@ -365,8 +365,8 @@ def test_a_job_keeps_the_stages_of_its_cluster(cup: Cup, work: ArenaWorker) -> N
     claim = work.runner.queue.claim([JUDGE], work.runner.holder)
     assert claim is not None
     steps = [{"step": {"en": "s1"}, "stages": 2, "done": 3, "tasks": 4}]
-    cup.arena.store.jobs.tell(claim.id, "another", stages=[])
-    cup.arena.store.jobs.tell(claim.id, work.runner.holder, stages=steps)
+    cup.arena.store.jobs.update(claim.id, "another", stages=[])
+    cup.arena.store.jobs.update(claim.id, work.runner.holder, stages=steps)
     assert work.runner.do(claim) == State.DONE
     assert cup.arena.store.jobs.stages("cup", one.id) == steps
     assert cup.arena.store.jobs.stages("cup", "another") == []

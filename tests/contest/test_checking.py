@@ -11,7 +11,7 @@ import pytest
 from tests.contest.judging_cases import LABEL, METHODS, SALT, Case, made, rulebook
 
 import noren.api as api
-from noren.contest.judging.checking import check_guess, check_release, in_every_language
+from noren.contest.judging.checking import check_guess, check_release, translated_report
 from noren.contest.judging.prepared import LARGEST, make_target
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
@@ -346,7 +346,7 @@ def test_the_log_keeps_no_long_values() -> None:
     report = Report(
         valid=False, problems=(Problem(1, "item", "x" * 900 + "\x1b", "r", "c"),) * 30, total=30, warnings=()
     )
-    told = in_every_language(report)["en"]
+    told = translated_report(report)["en"]
     assert told["total"] == 30
     assert len(told["problems"]) == 20
     assert told["problems"][0]["value"] == "x" * 200 + "…"

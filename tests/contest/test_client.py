@@ -16,15 +16,15 @@ import pytest
 from tests.rig.connections import CutConnections, Cuts
 
 from noren.contest import actions
-from noren.contest.client import AnsweredError, Client, UnreachableError, enter
+from noren.contest.client import AnsweredError, Client, UnreachableError, create_login
 from noren.contest.credentials import (
     Login,
     credentials_file,
     forget,
-    keep_receipt,
     login_for,
     receipts_folder,
     remember,
+    save_receipt,
     server_address,
 )
 from noren.errors import FileError, ParameterError
@@ -255,7 +255,7 @@ class TestCredentials:
 
     def test_receipts_are_kept_apart_by_server_and_contest(self, tmp_path: Path) -> None:
         out = tmp_path / "receipt.json"
-        assert keep_receipt(ADDRESS, "../cup", "s1", {"a": 1}, out) == out
+        assert save_receipt(ADDRESS, "../cup", "s1", {"a": 1}, out) == out
         inside = receipts_folder(ADDRESS, "../cup")
         assert inside.resolve().is_relative_to(tmp_path)
         assert json.loads((inside / "s1.json").read_text()) == json.loads(out.read_text()) == {"a": 1}
@@ -277,7 +277,7 @@ def test_logging_in_makes_a_token_and_leaves() -> None:
             return httpx.Response(201, json={"token": {}, "text": "noren_new"})
         return httpx.Response(204)
 
-    made = enter(ADDRESS, "mia", "secret words", transport=httpx.MockTransport(answer))
+    made = create_login(ADDRESS, "mia", "secret words", transport=httpx.MockTransport(answer))
     assert made == Login(ADDRESS, "noren_new")
     changes = [(method, path) for method, path, _csrf in seen if method != "GET"]
     assert changes == [("POST", "session"), ("POST", "account/tokens"), ("DELETE", "session")]

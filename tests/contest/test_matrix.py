@@ -24,17 +24,17 @@ def test_cells_of_a_small_cup() -> None:
     assert list(by_teams) == [("a", "b"), ("b", "a"), ("c", "a")]
     broken = by_teams["b", "a"]
     # r(8) = 8 by the paper's bound at 1/2000
-    assert (broken.found.named, broken.found.right, broken.found.needed) == (8, 8, 8)
-    assert (broken.found.rate, broken.found.chance, broken.breaks) == (1.0, 0.05, True)
-    assert (broken.found.low, broken.found.high) == share_interval(8, 8)
+    assert (broken.evidence.named, broken.evidence.right, broken.evidence.needed) == (8, 8, 8)
+    assert (broken.evidence.rate, broken.evidence.chance, broken.breaks) == (1.0, 0.05, True)
+    assert (broken.evidence.low, broken.evidence.high) == share_interval(8, 8)
     kept = by_teams["c", "a"]
-    assert (kept.found.right, kept.breaks) == (7, False)
+    assert (kept.evidence.right, kept.breaks) == (7, False)
 
 
 def test_the_most_damaging_of_a_teams_guesses_counts() -> None:
     """a guessed three times against b: one right, invalid, two right."""
     cell = cells(finished(three_teams()).entries)["a", "b"]
-    assert (cell.submission, cell.guesses, cell.found.right) == ("g5", 2, 2)
+    assert (cell.submission, cell.guesses, cell.evidence.right) == ("g5", 2, 2)
 
 
 def test_a_disqualified_attackers_findings_stay_true() -> None:

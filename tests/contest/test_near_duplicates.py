@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.contest.judging_cases import METHODS, called_otherwise, made
 
-from noren.contest.judging.prepared import prepare, similar, sketch_of, sketch_of_release
+from noren.contest.judging.prepared import prepare, similarity, sketch_of, sketch_of_release
 from noren.work.hash_chain import canonical
 
 
@@ -22,7 +22,7 @@ def rows(numbers: range | list[int]) -> pl.DataFrame:
 @given(st.lists(st.integers(0, 99), unique=True), st.lists(st.integers(0, 99), unique=True))
 def test_small_files_are_compared_without_error(one: list[int], other: list[int]) -> None:
     share = len(set(one) & set(other)) / max(len(one), len(other), 1)
-    assert similar(sketch_of(rows(one)), sketch_of(rows(other))) == pytest.approx(share)
+    assert similarity(sketch_of(rows(one)), sketch_of(rows(other))) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9, 0.96, 1.0])
@@ -30,27 +30,27 @@ def test_known_shares_of_large_files(share: float) -> None:
     """256 of 40,000 rows tell the share to within four standard errors of a Jaccard estimate."""
     count = 20_000
     shift = round(count * (1 - share))
-    found = similar(sketch_of(rows(range(count))), sketch_of(rows(range(shift, shift + count))))
+    found = similarity(sketch_of(rows(range(count))), sketch_of(rows(range(shift, shift + count))))
     jaccard = share / (2 - share)
     error = 4 * np.sqrt(jaccard * (1 - jaccard) / 256) * 2 / (1 + jaccard) ** 2
     assert found == pytest.approx(share, abs=float(error) + 1e-12)
 
 
 def test_a_large_file_and_a_part_of_it() -> None:
-    assert similar(sketch_of(rows(range(10_000))), sketch_of(rows(range(100)))) == pytest.approx(0.01, abs=0.02)
+    assert similarity(sketch_of(rows(range(10_000))), sketch_of(rows(range(100)))) == pytest.approx(0.01, abs=0.02)
 
 
 def test_what_is_empty_is_like_nothing() -> None:
     nothing = sketch_of(rows([]))
-    assert similar(nothing, nothing) == 0.0
-    assert similar(nothing, sketch_of(rows([1]))) == 0.0
-    assert similar(None, nothing) == 0.0
+    assert similarity(nothing, nothing) == 0.0
+    assert similarity(nothing, sketch_of(rows([1]))) == 0.0
+    assert similarity(None, nothing) == 0.0
 
 
 def test_the_order_of_rows_and_their_repetition_do_not_count_but_places_do() -> None:
     assert sketch_of(rows([3, 1, 2, 1])) == sketch_of(rows([1, 2, 3]))
     places = np.arange(3)
-    assert similar(sketch_of(rows([1, 2, 3]), places), sketch_of(rows([3, 2, 1]), places)) == pytest.approx(1 / 3)
+    assert similarity(sketch_of(rows([1, 2, 3]), places), sketch_of(rows([3, 2, 1]), places)) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
@@ -68,7 +68,7 @@ def test_another_method_gives_other_rows(tmp_path: Path) -> None:
     whole = [f"{n + 1},{line.split(',', 1)[1]}" for n, line in enumerate(one.original.read_text().splitlines())]
     other = one.with_lines(whole)
     known = [sketch_of_release(prepare(one.rulebook, one.original, file)) for file in (one.submitted, other)]
-    assert similar(*known) < 0.2
+    assert similarity(*known) < 0.2
 
 
 def test_numbers_of_rows_are_the_same_on_every_machine() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.contest.served import DAY, PASSWORD, Person, Served
 
 from noren.contest.judging.scorer import CLUSTER_LOST
-from noren.contest.pages.frame import finding_now, left, played_rounds, rules, waiting_words
+from noren.contest.pages.frame import current_phase, left, played_rounds, rules, waiting_text
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest, ContestSettings, Round
@@ -68,12 +68,13 @@ class TestPeople:
         assert "this is not the code of the first organiser" in wrong.text
         assert 'value="Olga"' in wrong.text
         assert PASSWORD not in wrong.text
-        right = typed | {"code": served.app.state.entrance.first_code}
+        right = typed | {"code": served.app.state.authentication.first_code}
         assert somebody.post("/sign-up", data=right, follow_redirects=False).headers["location"] == "/"
         assert "New contest" in somebody.get("/").text
 
     def test_the_code_is_worth_nothing_later(self, served: Served, organiser: Person) -> None:
-        typed = {"login": "eve", "name": "Eve", "password": PASSWORD, "code": served.app.state.entrance.first_code}
+        code = served.app.state.authentication.first_code
+        typed = {"login": "eve", "name": "Eve", "password": PASSWORD, "code": code}
         assert Person(served).post("/sign-up", data=typed).status_code == 403
 
     def test_a_wrong_password_is_told_and_counted(self, served: Served, organiser: Person) -> None:
@@ -108,9 +109,9 @@ class TestPeople:
         other = Person(served)
         other.post("/login", data={"login": "organiser", "password": PASSWORD})
         wrong = organiser.post("/account/password", data={"old": "x", "password": "a new password"})
-        assert "that is not your password" in wrong.text
+        assert "login or password is wrong; try again" in wrong.text
         done = organiser.post("/account/password", data={"old": PASSWORD, "password": "a new password"})
-        assert "The password is changed" in done.text
+        assert "The password was changed" in done.text
         assert organiser.get("/account", follow_redirects=False).status_code == 200
         assert other.get("/account", follow_redirects=False).headers["location"] == "/login"
 
@@ -164,12 +165,12 @@ class TestCreating:
     @pytest.mark.parametrize(
         ("changed", "told"),
         [
-            ({"id": "Tea Cup"}, "is no name for an address"),
-            ({"data": "files"}, "the final round has no data"),
-            ({"days_protect": "soon"}, "is no number"),
+            ({"id": "Tea Cup"}, "cannot be part of an address"),
+            ({"data": "files"}, "Final round: no data; choose a file, or synthetic data"),
+            ({"days_protect": "soon"}, "is not a number"),
             ({"zone": "Asia/Edo"}, "there is no time zone"),
-            ({"toml": preset("custom").to_toml().replace("weight = 0.5", "weight = 0.4")}, "add up to 0.8, not to 1"),
-            ({"rows": "0"}, "made-up data have up to"),
+            ({"toml": preset("custom").to_toml().replace("weight = 0.5", "weight = 0.4")}, "terms add up to 0.8"),
+            ({"rows": "0"}, "synthetic data have 1 to 1,000,000 rows"),
         ],
     )
     def test_what_cannot_be_is_said_and_typed_is_kept(
@@ -197,7 +198,7 @@ class TestPlaying:
         told = ann.post("/contests/cup/team", data={"name": "<b>Greens</b>"}).text
         assert "&lt;b&gt;Greens" in told
         assert "<b>Greens" not in told
-        code = re.search(r"join by this code: (\w{12})", told)
+        code = re.search(r"Team code: (\w{12})", told)
         assert code
         assert code[1] not in ann.get("/contests/cup/team").text
         assert "no team has this code" in bob.post("/contests/cup/team/join", data={"code": "x"}).text
@@ -211,18 +212,18 @@ class TestPlaying:
         whole = case.submitted.read_bytes()
         first = ann.ask("PUT", "/contests/cup/releases", content=b"\n".join(whole.split(b"\n")[:50]) + b"\n")
         waiting = ann.get("/contests/cup/protect").text
-        assert "It is the next one" in waiting
+        assert "Position in the queue: 1." in waiting
         served.judge()
         told = ann.get(f"/contests/cup/files/{first['submission']}").text
         assert "the file has 50 rows, the original has 200" in told
-        assert "No release of yours counts yet" in title(ann.get("/contests/cup/protect").text)
+        assert "You have no valid release yet" in title(ann.get("/contests/cup/protect").text)
         second = ann.ask("PUT", "/contests/cup/releases", content=whole)
         served.judge()
         shown = ann.get("/contests/cup/protect").text
-        assert "Your release scores 0." in title(shown)
-        assert "1 of 20 tries used" in shown  # the invalid one cost none
+        assert "Release: valid, with a score of 0." in title(shown)
+        assert "1 of 20 attempts used" in shown  # the invalid one cost none
         page = ann.get(f"/contests/cup/files/{second['submission']}").text
-        assert "is valid and scores" in title(page)
+        assert "Release: valid, with a score of 0." in title(page)
         assert second["receipt"]["signature"] in page
 
     def test_files_of_others_are_not_there(self, served: Served, cup: str) -> None:
@@ -249,11 +250,11 @@ class TestPlaying:
 class TestOrganising:
     def test_a_pause_is_told_and_ends(self, served: Served, cup: str, organiser: Person) -> None:
         ann = team(served, "ann", "Greens")
-        assert "a reason has 1 to" in organiser.post("/contests/cup/organise/pause", data={"reason": " "}).text
+        assert "needs 1 to 500 characters" in organiser.post("/contests/cup/organise/pause", data={"reason": " "}).text
         organiser.post("/contests/cup/organise/pause", data={"reason": "a leak in the roof"})
         assert title(ann.get("/contests/cup").text) == "The contest is paused: a leak in the roof"
         organiser.post("/contests/cup/organise/resume")
-        assert "Teams may register until" in title(ann.get("/contests/cup").text)
+        assert "Registration is open until" in title(ann.get("/contests/cup").text)
 
     def test_times_change_and_the_rest_keeps_its_seconds(self, served: Served, cup: str, organiser: Person) -> None:
         before = served.arena.state("cup")
@@ -279,7 +280,7 @@ class TestOrganising:
         found = re.search(r'name="team" value="(\w+)"', organiser.get("/contests/cup/organise").text)
         assert found
         organiser.post("/contests/cup/organise/disqualify", data={"team": found[1], "reason": "two accounts"})
-        assert "Your team is disqualified: two accounts" in ann.get("/contests/cup/team").text
+        assert "your team is disqualified: two accounts; ask the organiser" in ann.get("/contests/cup/team").text
         organiser.post("/contests/cup/organise/reinstate", data={"team": found[1], "reason": "an error"})
         assert "disqualified" not in ann.get("/contests/cup/team").text
         log = organiser.get("/contests/cup/log").text
@@ -290,7 +291,7 @@ class TestOrganising:
         served.create(organiser, settings={"registration": "invited"})
         served.go_to("cup", "registration")
         ann, bob = served.person("ann"), served.person("bob")
-        code = re.search(r"lets one team in: (\w{12})", organiser.post("/contests/cup/organise/invite").text)
+        code = re.search(r"Invitation code: (\w{12})", organiser.post("/contests/cup/organise/invite").text)
         assert code
         assert "by invitation" in ann.post("/contests/cup/team", data={"name": "Greens"}).text
         form = {"name": "Greens", "invitation": code[1]}
@@ -348,16 +349,16 @@ def test_a_frozen_board_stands_still(served: Served, organiser: Person) -> None:
     served.go_to("cup", "final-protect")
     ann.ask("PUT", "/contests/cup/releases", content=served.case(3).submitted.read_bytes())
     served.judge()
-    assert "Greens leads the final round" in title(bob.get("/contests/cup/board").text)
+    assert "Final round: Greens in the lead" in title(bob.get("/contests/cup/board").text)
     served.move_to(frozen)
     bob.ask("PUT", "/contests/cup/releases", content=served.case(4).submitted.read_bytes())
     served.judge()
     text = bob.get("/contests/cup/board").text
-    assert title(text).startswith("Frozen at ")
-    assert re.search(r"Blacks.*?nothing handed in", text, flags=re.DOTALL)
+    assert "This leaderboard is frozen since" in text
+    assert re.search(r"Blacks.*?no submissions", text, flags=re.DOTALL)
     live = organiser.get("/contests/cup/board").text
-    assert "Frozen" not in title(live)
-    assert not re.search(r"Blacks[^/]*nothing handed in", live)
+    assert "frozen since" not in live
+    assert not re.search(r"Blacks[^/]*no submissions", live)
 
 
 def length(phase: Phase) -> float:
@@ -392,12 +393,10 @@ def test_what_is_open_is_said_first(served: Served, cup: str) -> None:
     state = served.arena.state("cup")
     assert state is not None
     opens = [one.opens for one in state.phases]
-    assert finding_now(state, "2000-01-01T00:00:00.000000+00:00").startswith(
-        "Nothing is open now; next is registration"
-    )
-    assert finding_now(state, opens[1]).startswith("Releases may be handed in until")
-    assert finding_now(state, opens[2]).startswith("The releases may be attacked until")
-    assert finding_now(state, opens[-1]) == "The results are open"
+    assert current_phase(state, "2000-01-01T00:00:00.000000+00:00").startswith("Registration opens at ")
+    assert current_phase(state, opens[1]).startswith("Final round · Protection is open until ")
+    assert current_phase(state, opens[2]).startswith("Final round · Attack is open until ")
+    assert current_phase(state, opens[-1]) == "The results are published"
 
 
 @pytest.mark.parametrize(
@@ -410,9 +409,8 @@ def test_how_long_it_is(seconds: int, told: str) -> None:
 
 
 def test_an_estimate_is_honest() -> None:
-    assert waiting_words(0, None) == "It is the next one. How long it takes is not known yet."
-    told = waiting_words(3, (20.0, 130.0))
-    assert told == "3 files are before it. By what the last ones took, it takes 20 seconds to 2 minutes."
+    assert waiting_text(0, None) == "Position in the queue: 1."
+    assert waiting_text(3, (20.0, 130.0)) == "Position in the queue: 4. Estimated time: 20 seconds – 2 minutes."
 
 
 @pytest.mark.parametrize("name", ["pwscup2018", "pwscup2017", "pwscup2016", "custom"])
@@ -441,14 +439,14 @@ def test_what_a_cluster_did_is_for_the_organiser_alone(served: Served, organiser
     jobs = served.arena.store.jobs
     claim = jobs.queue.claim(["judge"], "somebody")
     assert claim is not None
-    jobs.tell(claim.id, "somebody", stages=STEPS)
-    jobs.tell(claim.id, "somebody", notice=CLUSTER_LOST)
+    jobs.update(claim.id, "somebody", stages=STEPS)
+    jobs.update(claim.id, "somebody", notice=CLUSTER_LOST)
     shown = organiser.get(f"/contests/cup/files/{sent}").text
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", shown.partition('id="cluster-stages"')[2])
     assert cells[:12] == [
         "Stage", "Tasks", "Shuffled", "Seconds",
-        "●\N{NO-BREAK SPACE}reading (1 stage)", "3 of 3", "–", "0.5",
-        "◐\N{NO-BREAK SPACE}jaccard (12 stages)", "1,030 of 1,200", "4,500,000 rows, 81.0 MB", "61.2",
+        "●\N{NO-BREAK SPACE}reading (1 stage)", "3 / 3", "–", "0.5",
+        "◐\N{NO-BREAK SPACE}jaccard (12 stages)", "1,030 / 1,200", "4,500,000 rows, 81.0 MB", "61.2",
     ]  # fmt: skip
     assert CLUSTER_LOST in shown
     assert "cluster" not in ann.get(f"/contests/cup/files/{sent}").text

@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from tests.contest.served import PASSWORD, Served
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
 
-from noren.contest.judging.prepared import guess_on
+from noren.contest.judging.prepared import write_attack
 from noren.contest.rulebook import preset
 
 PHONE = {"locale": "ja-JP", "color_scheme": "dark", "viewport": {"width": 390, "height": 844}}
@@ -78,13 +78,13 @@ def test_a_cup_is_played_by_hand(served: Served, browser: Any, tmp_path: Path) -
         watched(browser, address(served), **PHONE) as bob,
     ):
         # the organiser
-        sign_up(olga, "olga", "Olga", served.app.state.entrance.first_code)
+        sign_up(olga, "olga", "Olga", served.app.state.authentication.first_code)
         olga.get_by_role("link", name="New contest").first.click()
         olga.get_by_label("Title").fill("Tea cup")
         olga.get_by_label("Name in addresses").fill("tea-cup")
         olga.get_by_label("Rounds", exact=True).select_option("one")
-        for field in ("register", "protect", "attack"):
-            olga.get_by_label(f"Days to {field}").fill("1")
+        for phase in ("register", "protect", "attack"):
+            olga.get_by_label(f"Days: {phase}").fill("1")
         with another_page(olga):
             olga.get_by_role("button", name="Plan the times anew").click()
         expect(olga.get_by_label("Title")).to_have_value("Tea cup")
@@ -143,7 +143,7 @@ def test_a_cup_is_played_by_hand(served: Served, browser: Any, tmp_path: Path) -
                 page.locator(".target a[download]").first.click()
             target, guess = tmp_path / "target.csv", tmp_path / "guess.csv"
             got.value.save_as(target)
-            guess_on(preset("pwscup2018"), data, target, "nearest", guess)
+            write_attack(preset("pwscup2018"), data, target, "nearest", guess)
             hand_in(page, ".target .drop", guess)
             served.judge()
             page.locator(".state.is-valid").wait_for()
@@ -156,7 +156,7 @@ def test_a_cup_is_played_by_hand(served: Served, browser: Any, tmp_path: Path) -
         olga.locator("[name=frozen_from-final-attack]").fill(opens)
         olga.locator("#times [name=reason]").fill("as announced")
         with another_page(olga):
-            olga.get_by_role("button", name="Change the times").click()
+            olga.locator("#times").get_by_role("button", name="Change the times").click()
         ann.goto("/contests/tea-cup/board")
         expect(ann.locator("h1")).to_contain_text("Frozen at")
         read_by_all(ann)

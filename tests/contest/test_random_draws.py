@@ -29,25 +29,26 @@ def _philox(key: int, n: int) -> list[int]:
 
 def test_the_lots_never_change() -> None:
     assert receipts.commitment(bytes(32)) == "9e1af9218f6cd4d68266945650c152912a9e1516def60c8092aeff4f4fc5603c"
-    assert receipts.order(_SALT, "cup/final/0123456789ab/rows", 12).tolist() == [10, 7, 6, 1, 8, 3, 0, 9, 2, 4, 11, 5]
+    order = receipts.permutation(_SALT, "cup/final/0123456789ab/rows", 12)
+    assert order.tolist() == [10, 7, 6, 1, 8, 3, 0, 9, 2, 4, 11, 5]
 
 
 def test_whoever_has_no_numpy_draws_the_same_lots() -> None:
     words = _philox(receipts.seed(_SALT, "cup/final/targets"), 57)
     expected = sorted(range(57), key=words.__getitem__)
-    assert receipts.order(_SALT, "cup/final/targets", 57).tolist() == expected
+    assert receipts.permutation(_SALT, "cup/final/targets", 57).tolist() == expected
 
 
 @given(st.binary(min_size=32, max_size=32), st.text(max_size=40), st.integers(0, 300))
 def test_a_lot_is_a_permutation(salt: bytes, label: str, n: int) -> None:
-    drawn = receipts.order(salt, label, n)
+    drawn = receipts.permutation(salt, label, n)
     assert np.array_equal(np.sort(drawn), np.arange(n))
-    assert np.array_equal(drawn, receipts.order(salt, label, n))
+    assert np.array_equal(drawn, receipts.permutation(salt, label, n))
 
 
 def test_every_label_and_every_salt_has_its_own_lot() -> None:
     drawn = {
-        tuple(receipts.order(salt, label, 40))
+        tuple(receipts.permutation(salt, label, 40))
         for salt in (_SALT, bytes(32))
         for label in ("a/rows", "a/pseudonyms", "b/rows")
     }
@@ -56,7 +57,7 @@ def test_every_label_and_every_salt_has_its_own_lot() -> None:
 
 def test_places_are_as_likely_as_one_another() -> None:
     """The first place of 5 over 2,000 labels: each 400 times, give or take four standard deviations (72)."""
-    first = np.bincount([receipts.order(_SALT, str(label), 5)[0] for label in range(2000)], minlength=5)
+    first = np.bincount([receipts.permutation(_SALT, str(label), 5)[0] for label in range(2000)], minlength=5)
     assert np.all(np.abs(first - 400) < 72)
 
 
@@ -64,6 +65,6 @@ def test_a_commitment_holds_its_salt_alone() -> None:
     salt = bytes(range(32))
     assert len(salt) == 32
     published = receipts.commitment(salt)
-    assert receipts.holds(published, salt)
-    assert not receipts.holds(published, salt[:-1] + bytes([salt[-1] ^ 1]))
-    assert not receipts.holds(receipts.commitment(salt[:31]), salt[:31])  # too short to be one of ours
+    assert receipts.matches_commitment(published, salt)
+    assert not receipts.matches_commitment(published, salt[:-1] + bytes([salt[-1] ^ 1]))
+    assert not receipts.matches_commitment(receipts.commitment(salt[:31]), salt[:31])  # too short to be one of ours

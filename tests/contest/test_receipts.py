@@ -83,8 +83,9 @@ def test_whatever_is_changed_shows(log: list[LogEntry], receipt: Receipt, field:
 
 
 def test_a_place_that_is_not_in_the_log(log: list[LogEntry], receipt: Receipt) -> None:
-    assert misfits(replace(receipt, position=9), "cup", log) == ["the receipt names entry 9, and the log has 2"]
-    assert misfits(replace(receipt, position=0), "cup", log) == ["entry 0 of the log is about no file"]
+    for position in (9, 0):
+        message = f"entry {position} of the log is not about a file, or does not exist"
+        assert misfits(replace(receipt, position=position), "cup", log) == [message]
 
 
 def test_another_key_has_not_signed_it(receipt: Receipt) -> None:

@@ -98,8 +98,8 @@ def test_a_wrong_phase_says_when_it_opens_and_a_second_is_late(cup: Cup) -> None
     before, red, blue = cup.length(), cup["red"], cup["blue"]
     opens = cup.closes("registration")
     refused(red.put("/api/v1/contests/cup/releases", content=b"x"), 409, "not open", f"{opens:%Y-%m-%d %H:%M}")
-    refused(red.get("/api/v1/contests/cup/rounds/final/data"), 409, "handed out")
-    refused(red.get("/api/v1/contests/cup/rounds/final/targets"), 409, "not handed out yet")
+    refused(red.get("/api/v1/contests/cup/rounds/final/data"), 409, "handed out", "come back at")
+    refused(red.get("/api/v1/contests/cup/rounds/final/targets"), 409, "Attack is not open yet", "not handed out yet")
     refused(red.put("/api/v1/contests/cup/releases?phase=no-such", content=b"x"), 409)
     assert cup.length() == before
     clock, end = cup.served.arena.store.clock, cup.closes("final-protect")
@@ -108,7 +108,7 @@ def test_a_wrong_phase_says_when_it_opens_and_a_second_is_late(cup: Cup) -> None
     before = cup.length()
     clock.move_to(end + dt.timedelta(seconds=1))
     said = blue.put("/api/v1/contests/cup/releases", content=cup.good[0])
-    refused(said, 409, f"closed {end:%Y-%m-%d %H:%M:%S}", "the server's clock counts")
+    refused(said, 409, f"closed at {end:%Y-%m-%d %H:%M:%S}", "the server's clock counts")
     assert cup.length() == before
 
 

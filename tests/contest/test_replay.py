@@ -121,7 +121,7 @@ def test_a_changed_score_is_named_with_both_values(cup: Path, tmp_path: Path) ->
     assert found is not None
     assert (found.position, found.kind) == (_position(cup, "release-judged", valid=True), "release-judged")
     assert (found.value, found.ours, found.theirs) == ("values.cell-error", str(before), "0.1")
-    assert f"values.cell-error is {before} here and 0.1 in the log" in found.sentence
+    assert f"values.cell-error is {before} in the replay and 0.1 in the log" in found.sentence
 
 
 def _effective(told: Bodies) -> None:

@@ -126,7 +126,7 @@ def test_a_cup_from_creation_to_results(served: Served, organiser: Person) -> No
 
 def test_the_code_of_the_first_organiser_is_worth_nothing_later(served: Served, organiser: Person) -> None:
     assert organiser.ask("GET", "/session")["setup"] is False
-    late = {"login": "late", "name": "Late", "password": PASSWORD, "code": served.app.state.entrance.first_code}
+    late = {"login": "late", "name": "Late", "password": PASSWORD, "code": served.app.state.authentication.first_code}
     assert Person(served).post("/api/v1/accounts", json=late).status_code == 403
     assert served.arena.store.accounts.by_login("late") is None
 

@@ -31,7 +31,7 @@ def _rows(text: str) -> list[dict[str, str]]:
 def test_kinds_of_releases_as_in_table_5_of_s0() -> None:
     """a: 12 of 20 unique; c: 2 unique, else pairs; b: pairs; d: classes of five."""
     found = results_of(fold(finished(three_teams()).entries)).rounds[0].kinds
-    assert [(one.words, one.teams, one.survived) for one in found] == [
+    assert [(one.label, one.teams, one.survived) for one in found] == [
         ("too many unique (a quarter of the pseudonyms or more)", ("a",), 0),
         ("some unique, else 2-anonymous", ("c",), 1),
         ("2-anonymous", ("b",), 1),

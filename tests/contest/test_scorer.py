@@ -74,7 +74,7 @@ def test_the_process_answers_as_the_functions_do(tmp_path: Path) -> None:
     told: list[float] = []
     scorer = ScorerProcess(log)
     try:
-        release = done(scorer, order(case, "release"), hear=lambda line: told.append(line["done"]))
+        release = done(scorer, order(case, "release"), on_line=lambda line: told.append(line["done"]))
         first = scorer.pid
         assert canonical(release) == canonical(score_release(*files))
         guessed = done(scorer, order(case, "guess", guess=str(guess), **lots))
@@ -104,7 +104,7 @@ def test_the_process_answers_as_the_functions_do(tmp_path: Path) -> None:
 def test_lines_of_others_are_passed_over_and_the_process_stays(scripted: ScorerProcess) -> None:
     told: list[tuple[float, str]] = []
     for _time in range(3):
-        answer = done(scripted, {"kind": "fine"}, hear=lambda line: told.append((line["done"], line["words"])))
+        answer = done(scripted, {"kind": "fine"}, on_line=lambda line: told.append((line["done"], line["words"])))
         assert answer == {"pid": scripted.pid}
     assert told == [(0.5, "half")] * 3
 

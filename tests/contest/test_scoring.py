@@ -15,10 +15,10 @@ from tests.contest.judging_cases import LABEL, METHODS, SALT, Case, called_other
 import noren.api as api
 from noren.attacks import attacks
 from noren.contest.judging import prepared
-from noren.contest.judging.prepared import make_target, prepare, renamed
+from noren.contest.judging.prepared import make_target, prepare, target_names
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
-from noren.contest.receipts import order
+from noren.contest.receipts import permutation
 from noren.contest.rulebook import Baseline, Term, preset
 from noren.data.contest_files import MONTHS
 from noren.data.reading import read
@@ -31,7 +31,7 @@ FORMATS = sorted(METHODS)
 
 def pairs_of(case: Case) -> list[tuple[str, ...]]:
     """Who is behind each name of the target."""
-    names = renamed(prepare(case.rulebook, case.original, case.submitted), SALT, LABEL)
+    names = target_names(prepare(case.rulebook, case.original, case.submitted), SALT, LABEL)
     called = dict(zip(names["own"], names["target"], strict=True))
     truth = case.release.secret.pseudonyms
     columns = [name for name in ("pseudonym", "customer", "period") if name in truth.columns]
@@ -112,7 +112,7 @@ def test_rows_of_a_table_are_found_by_their_place_in_the_target(tmp_path: Path) 
     target = tmp_path / "target.csv"
     target.write_bytes(make_target(case.rulebook, case.original, case.submitted, SALT, LABEL))
     live = prepare(case.rulebook, case.original, case.submitted).live
-    places = live[order(SALT, f"{LABEL}/rows", len(live))]
+    places = live[permutation(SALT, f"{LABEL}/rows", len(live))]
     assert pl.read_csv(target, infer_schema=False).equals(whole[places])
     truth = [(str(row), str(place + 1)) for row, place in enumerate(places, 1)]
     assert guessed(case, truth)["tried"]["right"] == len(truth) == 20
@@ -125,7 +125,7 @@ def test_inserted_rows_of_a_table_are_named_wrongly(tmp_path: Path) -> None:
     book = case.rulebook.model_copy(update={"inserted_rows": True})
     more = case.with_lines([*case.lines, *case.lines[1:3]])
     live = prepare(book, case.original, more).live
-    places = live[order(SALT, f"{LABEL}/rows", len(live))]
+    places = live[permutation(SALT, f"{LABEL}/rows", len(live))]
     guess = tmp_path / "guess.csv"
     guess.write_text("".join(f"{row},{place % 20 + 1}\n" for row, place in enumerate(places, 1)))
     tried = score_guess(book, case.original, more, SALT, LABEL, guess)["tried"]
@@ -205,7 +205,7 @@ def test_scoring_twice_gives_the_same_bytes_also_from_files_read_anew(name: str,
     case = made(name, tmp_path)
     first = canonical(score_release(case.rulebook, case.original, case.submitted))
     for shelf in (prepared._originals, prepared._releases):
-        shelf._kept.clear()
+        shelf._entries.clear()
     assert canonical(score_release(case.rulebook, case.original, case.submitted)) == first
     assert json.loads(first)["valid"] is True
 

@@ -18,7 +18,7 @@ RESULT: dict[str, Any] = {"valid": True, "sketch": {"rows": 1}}
 def flagged(cup: Cup, result: dict[str, Any] = RESULT) -> list[list[str]]:
     """Return the files that are told of beside what another scorer found of one."""
     cup.say("rescored", "organiser:o", scorer="another", reason="r")
-    judged, *flags = arena_module._found(ORDER, result, fold(cup.entries), "")
+    judged, *flags = arena_module._scored(ORDER, result, fold(cup.entries), "")
     assert judged.body == {"submission": "rb", "scorer": "another", **result}
     return [one.body["submissions"] for one in flags]
 

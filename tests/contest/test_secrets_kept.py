@@ -16,10 +16,10 @@ import pytest
 from tests.contest.served import Person, Served
 
 from noren.contest.arena import target_label
-from noren.contest.judging.prepared import prepare, renamed
+from noren.contest.judging.prepared import prepare, target_names
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest
-from noren.contest.store.encryption import derived
+from noren.contest.store.encryption import derive_key
 from noren.work.queue import new_id
 
 LOOKED_AT = (
@@ -116,7 +116,7 @@ class Played:
         path = self.served.folder / f"{name}.csv"
         path.write_bytes(self.sent[name])
         ready = prepare(preset("pwscup2018"), self.served.case().original, path)
-        called = renamed(ready, self.salt, target_label(self.state, release))
+        called = target_names(ready, self.salt, target_label(self.state, release))
         given = self.own_pairs(name)
         return {target: given[pseudonym] for pseudonym, target in called.select("own", "target").iter_rows()}
 
@@ -179,7 +179,7 @@ def test_no_key_salt_or_password_is_ever_sent(played: Played) -> None:
     folder = played.served.folder / "arena"
     [kept] = folder.glob("*.key")
     key = kept.read_bytes()
-    keys = [played.salt, key, *(derived(key, use) for use in ("receipts", "pages", "secrets", "files"))]
+    keys = [played.salt, key, *(derive_key(key, use) for use in ("receipts", "pages", "secrets", "files"))]
     for _name, heard in played.heard():
         assert b"$argon2" not in heard
         for key in keys:

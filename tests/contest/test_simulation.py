@@ -59,7 +59,7 @@ def test_the_demo_opens_a_contest_that_is_being_played() -> None:
         assert demo.stderr is not None
         running = next(line for line in demo.stderr if "a cup is running" in line)
         [address] = re.findall(r"http://\S+", running)
-        assert "organiser with the password" in demo.stderr.readline()
+        assert "organiser with the password" in running
         assert httpx.get(address, timeout=PATIENCE).status_code == 200
         asked = f"{address.replace('/contests/', '/api/v1/contests/')}/rounds/preliminary/leaderboard"
         ranks = [one["rank"] for one in httpx.get(asked, timeout=PATIENCE).json()["standings"]]

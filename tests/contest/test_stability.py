@@ -61,7 +61,7 @@ def test_shares_are_those_of_brute_force(monkeypatch: pytest.MonkeyPatch) -> Non
     found = stability_of(fold(_small().entries), "final", draws=27)
     assert found is not None
     exact = _brute_force()
-    assert {one.team: one.kept for one in found.teams} == {team: float(share) for team, share in exact.items()}
+    assert {one.team: one.same_rank for one in found.teams} == {team: float(share) for team, share in exact.items()}
     assert 0 < min(exact.values()) < max(exact.values()) < 1  # or the test would tell nothing
 
 
@@ -73,8 +73,8 @@ def test_draws_come_near_brute_force_and_replay() -> None:
     assert (found.draws, found.people, found.fixed) == (1000, 3, ())
     for one in found.teams:
         share = float(_brute_force()[one.team])
-        assert abs(one.kept - share) < 4 * (share * (1 - share) / 1000) ** 0.5
-        assert one.low < one.kept < one.high
+        assert abs(one.same_rank - share) < 4 * (share * (1 - share) / 1000) ** 0.5
+        assert one.low < one.same_rank < one.high
         assert one.mean is not None
         assert one.mean_low is not None
         assert one.mean_high is not None
@@ -89,7 +89,7 @@ def test_what_nobody_attacks_rightly_never_moves() -> None:
     cup.say("refunded", "judge", submission="g2", reason="our fault")
     found = stability_of(fold(finished(cup).entries), "final")
     assert found is not None
-    assert [(one.team, one.rank, one.kept, one.best, one.worst) for one in found.teams] == [
+    assert [(one.team, one.rank, one.same_rank, one.best, one.worst) for one in found.teams] == [
         ("a", 1, 1.0, 1, 1),
         ("b", 2, 1.0, 2, 2),
         ("c", 2, 1.0, 2, 2),
@@ -135,7 +135,7 @@ def test_what_cannot_be_counted_again_is_held_fixed_and_said() -> None:
     assert found is not None
     assert found.fixed == ("effective",)
     assert "Held fixed as well: effective." in found.sentence
-    assert {one.kept for one in found.teams} == {1.0}
+    assert {one.same_rank for one in found.teams} == {1.0}
 
 
 def test_before_the_salt_is_revealed_nothing_is_drawn() -> None:

@@ -143,8 +143,8 @@ def test_jobs_say_where_they_stand(store: ContestStore) -> None:
     claim = store.jobs.queue.claim(["judge"], "ann")
     assert claim is not None
     assert [store.jobs.place(job) for job in names] == [None, 0, 1]
-    store.jobs.tell(names[0], "bob", done=0.9, words="wrong")
-    store.jobs.tell(names[0], "ann", done=0.5, words="halfway")
+    store.jobs.update(names[0], "bob", done=0.9, words="wrong")
+    store.jobs.update(names[0], "ann", done=0.5, words="halfway")
     assert [(job.done, job.words) for job in store.jobs.of("cup", "a" * 12)] == [(0.5, "halfway")]
     assert store.jobs.durations("release") == []
     assert store.jobs.queue.end(names[0], State.DONE, holder="ann", started=EARLY)
@@ -165,7 +165,7 @@ def test_a_lost_worker_is_told_of_in_the_readers_language(address: str) -> None:
     until(lambda: store.jobs.queue.claim(["judge"], "bob") is None and not unfinished(store, "cup"), "it is given up")
     (found,) = store.jobs.of("cup")
     assert (found.id, found.state, found.error) == (job, State.INTERRUPTED, LOST)
-    assert store.jobs.at_work() == 0
+    assert store.jobs.running_count() == 0
     assert not store.jobs.retry("other", job)
     assert store.jobs.retry("cup", job)
     assert not store.jobs.retry("cup", job), "it waits already"

@@ -16,7 +16,7 @@ import pytest
 from tests.data.test_files import no_file_over
 
 from noren.contest.store import files as files_module
-from noren.contest.store.encryption import ENVIRONMENT, KEY_FILE, kept_key
+from noren.contest.store.encryption import ENVIRONMENT, KEY_FILE, server_key
 from noren.contest.store.files import FRAME, Files
 from noren.errors import FileError, OutputError, ParameterError
 from noren.web.errors import TooLargeError
@@ -57,12 +57,12 @@ def test_no_plain_byte_of_a_sealed_file_is_in_the_folder(tmp_path: Path) -> None
             incoming.write(content[start : start + 70_001])
             assert not any(SECRET[:12] in kept for kept in on_disk(tmp_path).values())
     (name,) = on_disk(tmp_path)
-    assert name == f"{incoming.kept.digest[:2]}/{incoming.kept.digest}.sealed"
+    assert name == f"{incoming.stored.digest[:2]}/{incoming.stored.digest}.sealed"
     assert (tmp_path / name).stat().st_mode & 0o077 == 0
     again = Files(tmp_path, KEY)
-    assert again.read(incoming.kept.digest) == content
+    assert again.read(incoming.stored.digest) == content
     with pytest.raises(FileError, match="damaged, or sealed with another key"):
-        Files(tmp_path, bytes(32)).read(incoming.kept.digest)
+        Files(tmp_path, bytes(32)).read(incoming.stored.digest)
     # the same bytes, sealed twice, look different
     first = on_disk(tmp_path)[name]
     files.put(content, sealed=True)
@@ -88,7 +88,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, sealed: bool, damage: str) -> N
             "other": (tmp_path / other.digest[:2] / f"{other.digest}{ending}").read_bytes(),
         }[damage]
     )
-    with pytest.raises(FileError, match=f"{kept.digest}.*not what was put in.*bring it back from a backup"):
+    with pytest.raises(FileError, match=f"{kept.digest}.*stored data are damaged.*restore a backup"):
         files.read(kept.digest)
     with pytest.raises(FileError, match=kept.digest), files.path(kept.digest):
         pytest.fail("nobody is handed a damaged file")
@@ -189,19 +189,19 @@ def test_a_place_that_nobody_knows_is_refused() -> None:
 
 def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ENVIRONMENT, raising=False)
-    key = kept_key(tmp_path / "data")
+    key = server_key(tmp_path / "data")
     assert len(key) == 32
-    assert kept_key(tmp_path / "data") == key
+    assert server_key(tmp_path / "data") == key
     assert (tmp_path / "data" / KEY_FILE).stat().st_mode & 0o777 == 0o600
     assert [path.name for path in (tmp_path / "data").iterdir()] == [KEY_FILE]
     (tmp_path / "data" / KEY_FILE).write_bytes(b"short")
     with pytest.raises(FileError, match="the key of the contests is damaged"):
-        kept_key(tmp_path / "data")
+        server_key(tmp_path / "data")
     monkeypatch.setenv(ENVIRONMENT, "ab" * 32)
-    assert kept_key(tmp_path / "data") == b"\xab" * 32
+    assert server_key(tmp_path / "data") == b"\xab" * 32
     monkeypatch.setenv(ENVIRONMENT, "secret")
     with pytest.raises(ParameterError, match="NOREN_CONTEST_KEY is no key; set it to 64 hexadecimal digits"):
-        kept_key(tmp_path / "data")
+        server_key(tmp_path / "data")
 
 
 MADE = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.contest.judging_cases import LABEL, METHODS, SALT, Case, called_otherwise, made
 
-from noren.contest.judging.prepared import make_target, prepare, renamed
+from noren.contest.judging.prepared import make_target, prepare, target_names
 from noren.data.schema import Role
 
 FORMATS = sorted(METHODS)
@@ -32,7 +32,7 @@ def test_whoever_has_the_salt_finds_the_teams_own_rows_again(name: str, tmp_path
     target = rows_of(make_target(case.rulebook, case.original, case.submitted, SALT, LABEL), case)
     prepared = prepare(case.rulebook, case.original, case.submitted)
     if name != "table":
-        names = renamed(prepared, SALT, LABEL)
+        names = target_names(prepared, SALT, LABEL)
         own = dict(zip(names["target"], names["own"], strict=True))
         target = [(own[row[0]], *row[1:]) for row in target]
     assert Counter(target) == Counter(live(case))
@@ -62,14 +62,14 @@ def test_how_pseudonyms_are_called_leaves_no_trace(name: str, tmp_path: Path) ->
 def test_no_name_of_a_target_is_a_customers(name: str, tmp_path: Path) -> None:
     case = made(name, tmp_path)
     prepared = prepare(case.rulebook, case.original, case.submitted)
-    names = renamed(prepared, SALT, LABEL)["target"]
+    names = target_names(prepared, SALT, LABEL)["target"]
     assert names.n_unique() == len(names) == len(prepared.names)
     assert not set(names) & set(case.data[Role.CUSTOMER])
 
 
 def test_names_are_drawn_anew_for_each_release(tmp_path: Path) -> None:
     prepared = prepare(*(lambda case: (case.rulebook, case.original, case.submitted))(made("pwscup2018", tmp_path)))
-    assert not renamed(prepared, SALT, "a").equals(renamed(prepared, SALT, "b"))
+    assert not target_names(prepared, SALT, "a").equals(target_names(prepared, SALT, "b"))
 
 
 def test_a_release_without_rows_gives_an_empty_target(tmp_path: Path) -> None:

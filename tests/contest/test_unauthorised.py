@@ -11,7 +11,7 @@ import pytest
 
 import noren.api as api
 from noren.contest.judging.checking import check_guess
-from noren.contest.judging.prepared import guess_on, make_target, original_of
+from noren.contest.judging.prepared import make_target, original_of, write_attack
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook, preset
@@ -56,7 +56,7 @@ def test_releases_of_a_strangers_shop(method: str, given: dict[str, Any], blank:
     shown = pl.read_csv(StringIO(target.read_text()), infer_schema=False)
     assert shown["Bought on"].str.contains(r"2024-\d\d-\d\d|^\*$").all()  # days as the original has them
     guess = tmp_path / "guess.csv"
-    guess_on(book, path, target, "nearest", guess)
+    write_attack(book, path, target, "nearest", guess)
     assert check_guess(book, path, target, guess).valid
     found = score_guess(book, path, submitted, SALT, LABEL, guess)
     assert found["valid"]

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from tests.conftest import PATIENCE
 from tests.contest.cups import Cup, finished, three_teams
 
-from noren.contest.arena import POST, Arena, orders_for
+from noren.contest.arena import POST, Arena, webhook_jobs
 from noren.contest.background import (
     SIGNATURE,
     UndeliveredError,
@@ -94,7 +94,7 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
 
 def test_a_message_counts_and_tells_nothing_of_any_team() -> None:
     entries = finished(three_teams()).entries
-    orders = orders_for([hook("https://a.example/"), hook("https://b.example/", disabled="yes")], entries)
+    orders = webhook_jobs([hook("https://a.example/"), hook("https://b.example/", disabled="yes")], entries)
     told = {order.order["message"]["event"]: order.order["message"]["count"] for order in orders}
     assert told["targets-published"] == 1
     assert told["release-judged"] == sum(entry.kind == "release-judged" for entry in entries)
@@ -103,7 +103,7 @@ def test_a_message_counts_and_tells_nothing_of_any_team() -> None:
     teams = {entry.body["team"] for entry in entries if entry.kind == "registered"}
     files = {entry.body["submission"] for entry in entries if "submission" in entry.body}
     assert not [one for one in teams | files if f'"{one}"' in text]
-    assert orders_for([hook("https://a.example/")], Cup().entries) == []
+    assert webhook_jobs([hook("https://a.example/")], Cup().entries) == []
 
 
 # --- signed ----------------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""What may be done in a contest: each act is decided from how it stands, and becomes entries of its log or a refusal.
+"""Actions of teams and organisers in a contest: each returns new log entries, or is refused.
 
-Every function takes the contest and the moment, and returns what the log is to say. They change nothing and read
-nothing else, so the server's decision can be made again from the log alone. What teams and organisers do is declared
-here once (:mod:`noren.web.actions`): the REST interface, the client, commands and forms follow from the signatures.
-What help pages of commands and the API's schema say of them is in ``commands.toml``.
+Every function takes the contest and the time, and returns the entries to append to the log. They change nothing and
+read nothing else, so the server's decision can be repeated from the log alone. Actions are declared here once
+(:mod:`noren.web.actions`): the REST interface, the client, commands and forms follow from the signatures. The texts of
+commands and of the API's schema are in ``commands.toml``.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _IDENT = {"pattern": r"^[a-z0-9]{12}$", "description": "an identifier"}
 Reason = Annotated[
     str,
     ActionParameter(
-        N_("Why; everybody reads it in the log."),
-        rules={"max_length": 2_000, "description": "why; it stands in the log"},
+        N_("Reason; everyone can read it in the log."),
+        rules={"max_length": 2_000, "description": "reason, which the log records"},
     ),
 ]
-TeamId = Annotated[str, ActionParameter(N_("The name or the identifier of a team."), "TEAM", _IDENT)]
+TeamId = Annotated[str, ActionParameter(N_("Name or identifier of a team."), "TEAM", _IDENT)]
 """A team; commands take its name as well."""
 _ABOUT = table_of("noren.contest.commands")
 
@@ -51,15 +51,25 @@ def _models() -> dict[str, Any]:
 
 
 class RefusedError(InputError):
-    """An act that is not allowed: not found (404), not by you (403), not now (409), wrong (422), too often (429)."""
+    """An action that is refused: not found (404), not allowed (403), not now (409), invalid (422), too often (429)."""
 
     def __init__(self, message: str, cure: str = "", *, status: int = 409) -> None:
         super().__init__(message, cure)
         self.status = status
 
 
+def not_found(name: str) -> RefusedError:
+    """Return the refusal of something that is not there, or not for the person who asks."""
+    return RefusedError(_("{name!r} was not found; check the name").format(name=name[:60]), status=404)
+
+
+def too_large(largest: int) -> str:
+    """Return the message about an upload that is too large."""
+    return _("the upload is larger than {largest:,} bytes; send a smaller file").format(largest=largest)
+
+
 def code_digest(code: str) -> str:
-    """Return what the log keeps of a code by which people join."""
+    """Return the digest of an invitation or team code, as the log holds it."""
     return digest_of(b"noren-code:" + code.strip().lower().encode())
 
 
@@ -75,23 +85,23 @@ def register(
     member: str,
     team: str,
     code: str,
-    name: Annotated[str, ActionParameter(N_("What the team is called."), rules={"max_length": 200})],
+    name: Annotated[str, ActionParameter(N_("Name of the team."), rules={"max_length": 200})],
     invitation: Annotated[
-        str, ActionParameter(N_("The organiser's code, where a contest is by invitation."), rules={"max_length": 100})
+        str, ActionParameter(N_("Invitation code, if the contest requires one."), rules={"max_length": 100})
     ] = "",
 ) -> list[EntryContent]:
-    """Found a team."""
+    """Register a team."""
     _registration_open(contest, now)
     _has_no_team(contest, account)
     name, member = _name(name), _name(member)
-    if any(one.name.casefold() == name.casefold() for one in contest.teams.values()):
-        raise RefusedError(_("there is a team {name} already; choose another name").format(name=name), status=422)
+    if any(other.name.casefold() == name.casefold() for other in contest.teams.values()):
+        raise RefusedError(_("the name {name} is taken; choose another name").format(name=name), status=422)
     body = {"team": team, "name": name, "code_digest": code_digest(code), "account": account, "member": member}
     if contest.settings.registration == "invited":
-        given = code_digest(invitation)
-        if not is_among(given, contest.invitations):
-            raise RefusedError(_("this contest is by invitation; ask the organiser for a code"), status=403)
-        body["invitation"] = given
+        digest = code_digest(invitation)
+        if not is_among(digest, contest.invitations):
+            raise RefusedError(_("this contest is by invitation only; ask the organiser for a code"), status=403)
+        body["invitation"] = digest
     return [EntryContent("registered", f"member:{account}", body)]
 
 
@@ -102,21 +112,20 @@ def join(
     *,
     account: str,
     member: str,
-    code: Annotated[str, ActionParameter(N_("The code of the team; its members know it."), rules={"max_length": 100})],
+    code: Annotated[str, ActionParameter(N_("Team code; ask a member of the team."), rules={"max_length": 100})],
 ) -> list[EntryContent]:
     """Join a team by its code."""
     _registration_open(contest, now)
-    given = code_digest(code)
-    found = [team for team in contest.teams.values() if hmac.compare_digest(team.code, given)]
-    if not found:
-        raise RefusedError(_("no team has this code; ask a member of the team for it"), status=422)
-    team = found[0]
+    digest = code_digest(code)
+    teams = [team for team in contest.teams.values() if hmac.compare_digest(team.code, digest)]
+    if not teams:
+        raise RefusedError(_("no team has this code; ask a member of the team"), status=422)
+    team = teams[0]
     if account in team.members:
         return []
     _has_no_team(contest, account)
     if len(team.members) >= contest.settings.team_size:
-        members = len(team.members)
-        raise RefusedError(say("team_is_full", members, name=team.name, count=members), _("found a team of your own"))
+        raise RefusedError(say("team_is_full", name=team.name, count=len(team.members)))
     return [EntryContent("joined", f"member:{account}", {"team": team.id, "account": account, "member": _name(member)})]
 
 
@@ -124,33 +133,35 @@ def join(
 def leave(contest: Contest, now: str, *, account: str) -> list[EntryContent]:
     """Leave one's team.
 
-    Who handed something in stays, for the log says so.
+    A member who submitted a file cannot leave, because the log names them.
     """
     _registration_open(contest, now)
     team = team_of(contest, account)
-    if any(one.account == account for one in contest.of_team(team.id)):
-        raise RefusedError(_("you handed in a file for this team; ask the organiser"))
+    if any(submission.account == account for submission in contest.of_team(team.id)):
+        raise RefusedError(_("you submitted a file for this team, so you cannot leave it; ask the organiser"))
     return [EntryContent("left", f"member:{account}", {"team": team.id, "account": account})]
 
 
 @action("member", "POST /contests/{contest}/team/code")
 def new_code(contest: Contest, _now: str, *, account: str, code: str) -> list[EntryContent]:
-    """Make another code for one's team; the old one lets nobody in any more."""
+    """Replace the code of one's team; the old one stops working."""
     team = team_of(contest, account)
     return [EntryContent("code-changed", f"member:{account}", {"team": team.id, "code_digest": code_digest(code)})]
 
 
 def team_of(contest: Contest, account: str) -> Team:
-    """Return the team of somebody; who has none is refused."""
+    """Return the team of an account; refuse accounts without a team."""
     name = contest.team_of.get(account)
     if name is None:
-        raise RefusedError(_("you are in no team of this contest; found one, or join one by its code"), status=403)
+        raise RefusedError(
+            _("you are in no team of this contest; create a team, or join one with its code"), status=403
+        )
     return contest.teams[name]
 
 
 def _registration_open(contest: Contest, now: str) -> None:
     _not_paused(contest)
-    kinds = [one.kind for one in contest.phases]
+    kinds = [phase.kind for phase in contest.phases]
     if PhaseKind.REGISTRATION in kinds and not contest.open(now, PhaseKind.REGISTRATION):
         raise _not_open(contest, now, PhaseKind.REGISTRATION)
     if contest.has_results(now):
@@ -160,19 +171,19 @@ def _registration_open(contest: Contest, now: str) -> None:
 def _has_no_team(contest: Contest, account: str) -> None:
     if account in contest.team_of:
         name = contest.teams[contest.team_of[account]].name
-        raise RefusedError(_("you are in the team {name} already; one person, one team").format(name=name))
+        raise RefusedError(_("you are already in the team {name}; a person can be in one team").format(name=name))
 
 
-def _name(given: str) -> str:
-    name = " ".join(given.split())
+def _name(text: str) -> str:
+    name = " ".join(text.split())
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise RefusedError(say("name_length", most=_LONGEST_NAME), status=422)
+        raise RefusedError(say("text_length", most=_LONGEST_NAME), status=422)
     return name
 
 
-def is_among(given: str, known: set[str]) -> bool:
-    """Tell whether the digest of a code is one of those known."""
-    return any([hmac.compare_digest(given, one) for one in known])  # noqa: C419 - all are compared, whatever was found
+def is_among(digest: str, known: set[str]) -> bool:
+    """Tell whether the digest of a code is known, in constant time."""
+    return any([hmac.compare_digest(digest, known_digest) for known_digest in known])  # noqa: C419 - all are compared, even after a match
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -182,14 +193,14 @@ def receive(
     contest: Contest, now: str, *, kind: str, account: str, submission: str, digest: str, size: int,
     target: str = "", phase: str | None = None,
 ) -> list[EntryContent]:  # fmt: skip
-    """Take a release in, or a guess against a target, if the team may hand in one more, and so large a one."""
+    """Accept a release, or a guess about a target, within the phase, the quota and the size limit."""
     team = _may_play(contest, account)
     wanted = PhaseKind.PROTECT if kind == "release" else PhaseKind.ATTACK
-    open_ = [one for one in contest.open(now, wanted) if phase in (None, one.id)]
+    open_ = [open_phase for open_phase in contest.open(now, wanted) if phase in (None, open_phase.id)]
     if not open_:
         raise _not_open(contest, now, wanted)
     if len(open_) > 1:
-        raise RefusedError(say("several_phases", names=", ".join(one.id for one in open_)), status=422)
+        raise RefusedError(say("several_phases", names=", ".join(open_phase.id for open_phase in open_)), status=422)
     at = open_[0]
     body: dict[str, Any] = {"submission": submission, "account": account, "digest": digest, "bytes": size}
     if kind == "guess":
@@ -205,13 +216,13 @@ def receive(
     quota, largest = contest.rulebook.quota, contest.settings.largest_file
     most = quota.releases if kind == "release" else quota.guesses
     if contest.used(team.id, at.id, body.get("target")) >= most:
-        raise RefusedError(say("no_tries_left", most=most), status=429)
+        raise RefusedError(say("no_attempts_left", most=most), status=429)
     since = (dt.datetime.fromisoformat(now) - _DAY).isoformat(timespec="microseconds")
-    today = sum(1 for one in contest.of_team(team.id) if one.time >= since and one.refunded is None)
+    today = sum(1 for file in contest.of_team(team.id) if file.time >= since and file.refunded is None)
     if today >= quota.files_per_day:
         raise RefusedError(say("too_many_files", count=today), status=429)
     if size > largest:
-        raise RefusedError(_("the file is larger than {most:,} bytes; send less").format(most=largest), status=413)
+        raise RefusedError(too_large(largest), status=413)
     about = {"team": team.id, "phase": at.id, "round": at.round}
     return [EntryContent(f"{kind}-received", f"team:{team.id}", body | about)]
 
@@ -222,20 +233,20 @@ def choose(
     now: str,
     *,
     account: str,
-    submission: Annotated[str, ActionParameter(N_("A release that you handed in."), "SUBMISSION", _IDENT)],
+    submission: Annotated[str, ActionParameter(N_("A release that you submitted."), "SUBMISSION", _IDENT)],
 ) -> list[EntryContent]:
-    """Say which release counts."""
+    """Choose the release that counts."""
     team = _may_play(contest, account)
-    found = contest.submissions.get(submission)
-    if found is None or found.team != team.id or found.kind != "release":
-        raise RefusedError(_("there is no such release"), status=404)
+    release = contest.submissions.get(submission)
+    if release is None or release.team != team.id or release.kind != "release":
+        raise not_found(submission)
     if contest.settings.counting != "chosen":
-        raise RefusedError(_("in this contest the last valid release counts; hand it in again"))
-    if found.phase not in [one.id for one in contest.open(now, PhaseKind.PROTECT)]:
+        raise RefusedError(_("in this contest the last valid release counts; submit it again"))
+    if release.phase not in [phase.id for phase in contest.open(now, PhaseKind.PROTECT)]:
         raise _not_open(contest, now, PhaseKind.PROTECT)
-    if not found.counts:
+    if not release.counts:
         raise RefusedError(_("only a valid release can count; choose another"), status=422)
-    body = {"team": team.id, "round": found.round, "submission": submission}
+    body = {"team": team.id, "round": release.round, "submission": submission}
     return [EntryContent("release-chosen", f"team:{team.id}", body)]
 
 
@@ -248,20 +259,23 @@ def _may_play(contest: Contest, account: str) -> Team:
 
 
 def _not_open(contest: Contest, now: str, kind: PhaseKind) -> RefusedError:
-    of = [one for one in contest.phases if one.kind == kind]
-    past = [one for one in of if one.is_over(now)]
-    next_ = [one for one in of if one.opens > now]
-    if next_:
-        said = say("opens_later", phase=next_[0].words, moment=shown_moment(next_[0].opens))
-        return RefusedError(said, _("come back then"))
+    phases = [phase for phase in contest.phases if phase.kind == kind]
+    past = [phase for phase in phases if phase.is_over(now)]
+    coming = [phase for phase in phases if phase.opens > now]
+    if coming:
+        return opens_later(coming[0])
     if past and past[-1].closes:
-        closed = shown_moment(past[-1].closes)
-        said = say("closed", phase=past[-1].words, moment=closed, now=shown_moment(now))
-        return RefusedError(said, _("the server's clock counts"))
+        closed = format_moment(past[-1].closes)
+        return RefusedError(say("closed", phase=past[-1].label, moment=closed, now=format_moment(now)))
     return RefusedError(_("this contest has no phase for that"))
 
 
-def shown_moment(moment: str) -> str:
+def opens_later(phase: Phase) -> RefusedError:
+    """Return the refusal of something that a phase allows once it is open."""
+    return RefusedError(say("opens_later", phase=phase.label, moment=format_moment(phase.opens)))
+
+
+def format_moment(moment: str) -> str:
     """Return a moment for a message: in UTC, to the second."""
     return moment[:19].replace("T", " ") + " UTC"
 
@@ -275,7 +289,7 @@ def _not_paused(contest: Contest) -> None:
 
 
 def judge(contest: Contest, *, submission: str, scorer: str, result: Mapping[str, Any]) -> list[EntryContent]:
-    """Write down what the judge found; a second time by the same scorer changes nothing."""
+    """Record the result of scoring; a second result of the same scorer changes nothing."""
     known = contest.submissions.get(submission)
     if known is None or (known.judged is not None and known.judged["scorer"] == scorer):
         return []
@@ -285,7 +299,7 @@ def judge(contest: Contest, *, submission: str, scorer: str, result: Mapping[str
 
 
 def refund(contest: Contest, _now: str, *, submission: str, reason: str) -> list[EntryContent]:
-    """Give a try back that failed by our fault."""
+    """Refund an attempt that failed because of an internal error."""
     known = contest.submissions.get(submission)
     if known is None or known.refunded is not None or known.judged is not None:
         return []
@@ -293,22 +307,23 @@ def refund(contest: Contest, _now: str, *, submission: str, reason: str) -> list
 
 
 def publish_targets(contest: Contest, *, round_: str, targets: Sequence[Mapping[str, str]]) -> list[EntryContent]:
-    """Let what teams attack be known."""
+    """Publish the targets of a round."""
     if round_ in contest.targets:
         return []
-    return [EntryContent("targets-published", "clock", {"round": round_, "targets": [dict(one) for one in targets]})]
+    body = {"round": round_, "targets": [dict(target) for target in targets]}
+    return [EntryContent("targets-published", "clock", body)]
 
 
 def reveal(contest: Contest, now: str, *, salt: str) -> list[EntryContent]:
-    """Reveal the salt of the lots when the results open and all is judged."""
-    due = any(one.opens <= now for one in contest.phases if one.kind == PhaseKind.RESULTS)
+    """Publish the salt of the random draws once the results open and everything is scored."""
+    due = any(phase.opens <= now for phase in contest.phases if phase.kind == PhaseKind.RESULTS)
     if contest.salt is not None or not due or contest.unjudged():
         return []
     return [EntryContent("revealed", "clock", {"salt": salt})]
 
 
 def publish_results(contest: Contest, *, digest: str) -> list[EntryContent]:
-    """Write down the digest of the results; made anew after a later change, they have another."""
+    """Record the digest of the results; it changes when the results change."""
     if contest.salt is None or contest.results == digest:
         return []
     return [EntryContent("results", "clock", {"digest": digest})]
@@ -319,16 +334,16 @@ def publish_results(contest: Contest, *, digest: str) -> list[EntryContent]:
 
 @action("organiser", "POST /contests/{contest}/pause", **_ABOUT["pause"])
 def pause(contest: Contest, _now: str, *, account: str, reason: Reason) -> list[EntryContent]:
-    """Let nothing be handed in until the contest is resumed."""
+    """Pause a contest: nothing can be submitted until it is resumed."""
     _not_paused(contest)
     return [_by(account, "paused", {"reason": _reason(reason)})]
 
 
 @action("organiser", "POST /contests/{contest}/resume", **_ABOUT["resume"])
 def resume(contest: Contest, _now: str, *, account: str) -> list[EntryContent]:
-    """Go on.
+    """Resume a paused contest.
 
-    Times stay as they are, and may be extended.
+    The schedule does not change.
     """
     if contest.paused is None:
         raise RefusedError(_("the contest is not paused"))
@@ -344,23 +359,23 @@ def reschedule(
     reason: Reason,
     phases: Annotated[Sequence[Phase], ActionParameter(rules={"max_length": 100})],
 ) -> list[EntryContent]:
-    """Change the times of phases.
+    """Change the schedule.
 
-    What began keeps its beginning, and what is attacked is not reopened.
+    A phase that has begun keeps its start, and releases that are being attacked stay closed.
     """
     from noren.contest.phases import check_phases
 
     check_phases(phases, list(contest.rounds))
-    new = {one.id: one for one in phases}
+    new = {phase.id: phase for phase in phases}
     for old in contest.phases:
-        kept = new.get(old.id)
-        if old.opens <= now and (kept is None or kept.opens != old.opens or kept.kind != old.kind):
-            raise RefusedError(_("{phase} has begun; its beginning stays").format(phase=old.words), status=422)
-        if kept is not None and old.is_over(now) and kept.closes != old.closes and old.round in contest.targets:
-            raise RefusedError(say("being_attacked", phase=old.words), status=422)
+        changed = new.get(old.id)
+        if old.opens <= now and (changed is None or changed.opens != old.opens or changed.kind != old.kind):
+            raise RefusedError(_("{phase} has begun, so its start cannot change").format(phase=old.label), status=422)
+        if changed is not None and old.is_over(now) and changed.closes != old.closes and old.round in contest.targets:
+            raise RefusedError(say("being_attacked", phase=old.label), status=422)
     if contest.salt is not None:
-        raise RefusedError(_("the lots are revealed; the contest is over"))
-    body = {"phases": [one.as_dict() for one in phases], "reason": _reason(reason)}
+        raise RefusedError(_("the contest is over; look at its results"))
+    body = {"phases": [phase.as_dict() for phase in phases], "reason": _reason(reason)}
     return [_by(account, "rescheduled", body)]
 
 
@@ -375,35 +390,34 @@ def change_settings(
 ) -> list[EntryContent]:
     """Change settings.
 
-    How a release is chosen to count stays once one was handed in.
+    Which release counts cannot change after the first submission.
     """
     if settings.counting != contest.settings.counting and contest.submissions:
-        raise RefusedError(_("which release counts cannot change after the first was handed in"), status=422)
+        raise RefusedError(_("which release counts cannot change after the first submission"), status=422)
     body = {"settings": settings.model_dump(mode="json"), "reason": _reason(reason)}
     return [_by(account, "settings-changed", body)]
 
 
 @action("organiser", "POST /contests/{contest}/invitations", done="{code}", **_ABOUT["invite"])
 def invite(_contest: Contest, _now: str, *, account: str, code: str) -> list[EntryContent]:
-    """Make a code that lets one team in."""
+    """Create a code with which one team can register."""
     return [_by(account, "invited", {"code_digest": code_digest(code)})]
 
 
 @action("organiser", "POST /contests/{contest}/teams/{team}/disqualify", **_ABOUT["disqualify"])
 def disqualify(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[EntryContent]:
-    """Take a team out of the ranking.
+    """Remove a team from the ranking.
 
-    What it found in others' releases stays true.
+    Its attacks on other releases still count.
     """
-    found = _team(contest, team)
-    if found.out is not None:
-        raise RefusedError(_("the team is disqualified already"))
+    if _team(contest, team).out is not None:
+        raise RefusedError(_("the team is already disqualified"))
     return [_by(account, "disqualified", {"team": team, "reason": _reason(reason)})]
 
 
 @action("organiser", "POST /contests/{contest}/teams/{team}/reinstate", **_ABOUT["reinstate"])
 def reinstate(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[EntryContent]:
-    """Let a team back in."""
+    """Return a disqualified team to the ranking."""
     if _team(contest, team).out is None:
         raise RefusedError(_("the team is not disqualified"))
     return [_by(account, "reinstated", {"team": team, "reason": _reason(reason)})]
@@ -418,27 +432,27 @@ def rescore(
     installed: str,
     reason: Reason,
     scorer: Annotated[
-        str, ActionParameter(N_("The scorer that the server has, by its name."), "SCORER", rules={"max_length": 100})
+        str, ActionParameter(N_("Name of the scorer installed on the server."), "SCORER", rules={"max_length": 100})
     ],
 ) -> list[EntryContent]:
-    """Judge all again by a named scorer."""
+    """Score everything again with a named scorer."""
     if scorer != installed:
         raise RefusedError(say("other_scorer", installed=installed, scorer=scorer[:40]), status=422)
     if scorer == contest.scorer:
-        raise RefusedError(_("everything is judged by {scorer} already").format(scorer=scorer))
+        raise RefusedError(_("everything is already scored with {scorer}").format(scorer=scorer))
     return [_by(account, "rescored", {"scorer": scorer, "reason": _reason(reason)})]
 
 
 def _team(contest: Contest, team: str) -> Team:
     if team not in contest.teams:
-        raise RefusedError(_("there is no such team"), status=404)
+        raise not_found(team)
     return contest.teams[team]
 
 
-def _reason(given: str) -> str:
-    reason = " ".join(given.split())
+def _reason(text: str) -> str:
+    reason = " ".join(text.split())
     if not reason or len(reason) > _LONGEST_REASON:
-        raise RefusedError(say("reason_length", most=_LONGEST_REASON), status=422)
+        raise RefusedError(say("text_length", most=_LONGEST_REASON), status=422)
     return reason
 
 
@@ -460,22 +474,22 @@ DECIDED: dict[str, Callable[..., list[EntryContent]]] = {
     "reinstated": reinstate,
     "refunded": refund,
 }
-"""Which act makes an entry, by its kind: those whose decision follows from the log alone."""
+"""The action behind each kind of entry whose decision follows from the log alone."""
 
 
-def decided_again(contest: Contest, entry: LogEntry) -> list[EntryContent]:
-    """Take the decision again that made an entry, with the contest before it, at its moment."""
+def repeat_decision(contest: Contest, entry: LogEntry) -> list[EntryContent]:
+    """Repeat the decision that made an entry, with the contest before it, at its time."""
     from noren.contest.phases import Phase
     from noren.contest.state import ContestSettings
 
-    act, said = DECIDED[entry.kind], entry.body
+    act, body = DECIDED[entry.kind], entry.body
     kind = entry.kind.removesuffix("-received")
-    given: dict[str, Any] = {"account": "", **said, "size": said.get("bytes"), "kind": kind}
-    if act is choose:  # the log says for which team it was done, and any member may
-        given["account"] = next(iter(contest.teams[said["team"]].members))
+    arguments: dict[str, Any] = {"account": "", **body, "size": body.get("bytes"), "kind": kind}
+    if act is choose:  # the log names only the team, and any member may choose
+        arguments["account"] = next(iter(contest.teams[body["team"]].members))
     if act is reschedule:
-        given["phases"] = [Phase.model_validate(one) for one in said["phases"]]
+        arguments["phases"] = [Phase.model_validate(phase) for phase in body["phases"]]
     if act is change_settings:
-        given["settings"] = ContestSettings.model_validate(said["settings"])
+        arguments["settings"] = ContestSettings.model_validate(body["settings"])
     taken = inspect.signature(act.function if isinstance(act, Action) else act).parameters
-    return act(contest, entry.time, **{name: given[name] for name in taken if name in given})
+    return act(contest, entry.time, **{name: arguments[name] for name in taken if name in arguments})

@@ -32,7 +32,7 @@ from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.pages import home, organising, playing
 from noren.contest.pages.frame import FRAME, LoginNeededError, page
 from noren.contest.service import ContestService
-from noren.contest.store.encryption import derived, kept_key
+from noren.contest.store.encryption import derive_key, server_key
 from noren.i18n import _
 from noren.version import __version__
 from noren.web.frame import Bundle
@@ -75,7 +75,7 @@ class ArenaSettings(ServerSettings):
     @cached_property
     def key(self) -> bytes:
         """What tokens of pages are signed with: the same on every server that has the key of the contests."""
-        return derived(kept_key(self.folder), "pages")
+        return derive_key(server_key(self.folder), "pages")
 
 
 _CONTEST = "/api/v1/contests/[a-z0-9-]{3,40}"
@@ -90,7 +90,7 @@ def make_app(settings: ArenaSettings) -> FastAPI:
     """Return the application of one server; it ends the arena that it makes."""
     settings.make_folder()
     arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
-    entrance, bundle = ArenaAuthentication(arena.store, settings), Bundle(settings.folder)
+    authentication, bundle = ArenaAuthentication(arena.store, settings), Bundle(settings.folder)
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
@@ -109,7 +109,7 @@ def make_app(settings: ArenaSettings) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/docs.json",
     )
-    app.state.service, app.state.entrance = ContestService(arena), entrance
+    app.state.service, app.state.authentication = ContestService(arena), authentication
     app.state.settings, app.state.bundle = settings, bundle
     app.include_router(api)
     for part in (home, organising, playing):
@@ -117,7 +117,7 @@ def make_app(settings: ArenaSettings) -> FastAPI:
     app.include_router(common_pages(page))
     app.mount("/static", FRAME.static_files(), name="static")
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
-    app.add_middleware(Guard, settings=settings, door=entrance, bounds=BOUNDS, bearer=entrance.bearer)
+    app.add_middleware(Guard, settings=settings, door=authentication, bounds=BOUNDS, bearer=authentication.bearer)
     app.add_exception_handler(LoginNeededError, lambda _request, _error: RedirectResponse("/login", 303))
     answer_errors(app, page)
     return app
@@ -135,13 +135,13 @@ def ticking(arena: Arena, *, private_hooks: bool = False) -> Iterator[None]:
     over = threading.Event()
 
     def repeat(name: str, do: Callable[[], object]) -> None:
-        told = ""
+        last_error = ""
         while not over.wait(_EVERY):
             try:
                 do()
-                told = ""
+                last_error = ""
             except Exception as error:
-                if told != (told := type(error).__name__):
+                if last_error != (last_error := type(error).__name__):
                     _log.exception("the arena's %s stumbled and goes on", name)
 
     threads = [threading.Thread(target=repeat, args=task, daemon=True) for task in tasks.items()]
@@ -159,21 +159,21 @@ def ticking(arena: Arena, *, private_hooks: bool = False) -> Iterator[None]:
 def judging(settings: ArenaSettings) -> Iterator[None]:
     """Judge beside a server, in threads and processes of its own."""
     arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
-    work = ArenaWorker(arena, places=settings.workers, engine=settings.engine, engine_from=settings.engine_from)
+    work = ArenaWorker(arena, processes=settings.workers, engine=settings.engine, engine_from=settings.engine_from)
     with contextlib.closing(arena), contextlib.closing(work):
         work.start()
         yield
 
 
-def run_judge(arena: Arena, places: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
+def run_judge(arena: Arena, processes: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
     """Judge until the process is interrupted or told to end; what is under way is done by others."""
     os.umask(PRIVATE_UMASK)
-    told = threading.Event()
+    stop = threading.Event()
     for which in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(which, lambda *_about: told.set())
-    work = ArenaWorker(arena, places=places, engine=engine, engine_from=engine_from)
+        signal.signal(which, lambda *_about: stop.set())
+    work = ArenaWorker(arena, processes=processes, engine=engine, engine_from=engine_from)
     work.start()
-    told.wait()
+    stop.wait()
     work.close()
 
 
@@ -188,8 +188,8 @@ def serve(settings: ArenaSettings, listening: socket.socket, open_page: str | No
     """
     os.umask(PRIVATE_UMASK)  # whatever it writes is for the owner alone
     app = make_app(settings)
-    if app.state.entrance.is_new:
-        code = app.state.entrance.first_code
+    if app.state.authentication.is_new:
+        code = app.state.authentication.first_code
         say(_("no organiser yet: sign up with the code {code}").format(code=code))
     with judging(settings) if settings.works else contextlib.nullcontext():
         serve_app(app, listening, open_page, patience=_PATIENCE)

@@ -1,9 +1,9 @@
-"""A whole contest as one file: to hand to anybody once the results are out, or to keep and to move before that.
+"""A whole contest as one file: to publish after the results, or as a backup before.
 
 An *open* archive has the log, every file in plain, the receipts and the results: all that a replay needs. A *sealed*
-one is a backup: files and secrets lie in it as the server keeps them, so that it opens on a server that has the same
+one is a backup: files and secrets are in it as the server stores them, so that it opens on a server that has the same
 key (``secret.key``), with the accounts of those who play. Both are ZIP files with fixed times and sorted names: the
-same contest gives the same bytes. Whoever reads one trusts nothing in it: names, sizes and digests are checked first.
+same contest gives the same bytes. A reader trusts nothing in it: names, sizes and digests are checked first.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -22,9 +23,9 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from noren.contest.actions import RefusedError
+from noren.contest.actions import RefusedError, not_found
 from noren.contest.arena import JUDGE, Arena
-from noren.contest.receipts import Receipt, holds, receipt_from
+from noren.contest.receipts import Receipt, matches_commitment, receipt_from
 from noren.contest.results import RESULTS_FILES, results_html, results_of
 from noren.contest.state import Contest, fold
 from noren.contest.store.tables import accounts, organisers
@@ -69,7 +70,7 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
     """
     entries = arena.store.entries(contest)
     if not entries:
-        raise RefusedError(_("there is no such contest"), status=404)
+        raise not_found(contest)
     state = fold(entries)
     if sealed is None:
         sealed = state.results is None
@@ -83,7 +84,7 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
         for done, digest in enumerate(files):
             progress(done / len(files), digest[:12])
             if sealed:
-                is_sealed, blocks = arena.files.as_kept(digest)
+                is_sealed, blocks = arena.files.stored_bytes(digest)
                 _write(archive, f"files/{digest}{'.sealed' if is_sealed else ''}", blocks, packed=not is_sealed)
             else:
                 with arena.files.path(digest) as plain, plain.open("rb") as file:
@@ -92,10 +93,10 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
 
 
 def needed_files(contest: Contest) -> set[str]:
-    """Return the digests of all files that a log speaks of."""
-    data = {one.data for one in contest.rounds.values()}
-    targets = {one.digest for found in contest.targets.values() for one in found.values()}
-    return data | targets | {one.digest for one in contest.submissions.values()}
+    """Return the digests of all files that a log refers to."""
+    data = {round_.data for round_ in contest.rounds.values()}
+    targets = {target.digest for by_number in contest.targets.values() for target in by_number.values()}
+    return data | targets | {submission.digest for submission in contest.submissions.values()}
 
 
 def _parts(arena: Arena, state: Contest, entries: Sequence[LogEntry], kind: Kind) -> Iterator[tuple[str, bytes]]:
@@ -103,12 +104,12 @@ def _parts(arena: Arena, state: Contest, entries: Sequence[LogEntry], kind: Kind
     if kind == "sealed":
         manifest["key_check"] = arena.store.key_check
     yield "manifest.json", canonical(manifest) + b"\n"
-    yield "log.jsonl", b"".join(one.line() for one in entries)
+    yield "log.jsonl", b"".join(entry.line() for entry in entries)
     yield "public_key", state.public_key.encode() + b"\n"
     yield "README", f"{state.title} ({state.id})\n\n{table_of('noren.contest.archive_readme')[kind]}".encode()
     if arena.signing.public == state.public_key:
-        for one in state.submissions.values():
-            yield f"receipts/{one.id}.json", arena.receipt(state, one).to_text().encode()
+        for submission in state.submissions.values():
+            yield f"receipts/{submission.id}.json", arena.receipt(state, submission).to_text().encode()
     if kind == "open":
         results = results_of(state)
         for name, write in RESULTS_FILES.items():
@@ -117,16 +118,16 @@ def _parts(arena: Arena, state: Contest, entries: Sequence[LogEntry], kind: Kind
             with use_language(language):
                 yield f"results/results.{language}.html", results_html(results).encode()
         return
-    # the people who play or organise, and what is secret, as the server keeps it
+    # players, organisers and secrets, as the server stores them
     playing = {name for team in state.teams.values() for name in team.members}
     with arena.store.engine.connect() as database:
-        asked = sa.select(organisers.c.account).where(organisers.c.contest == state.id)
-        organising = list(database.execute(asked).scalars())
+        query = sa.select(organisers.c.account).where(organisers.c.contest == state.id)
+        organising = list(database.execute(query).scalars())
         wanted = accounts.c.id.in_(sorted(playing | set(organising)))
         people = [dict(row._mapping) for row in database.execute(accounts.select().where(wanted))]
         secret = database.execute(sealed_table.select().where(sealed_table.c.contest == state.id)).all()
-    said = {"accounts": sorted(people, key=lambda one: str(one["id"])), "organisers": sorted(organising)}
-    yield "accounts.json", canonical(said) + b"\n"
+    backup = {"accounts": sorted(people, key=lambda account: str(account["id"])), "organisers": sorted(organising)}
+    yield "accounts.json", canonical(backup) + b"\n"
     for row in secret:
         yield f"secrets/{row.name}", bytes(row.content)
 
@@ -162,12 +163,12 @@ class Archive:
     manifest: Mapping[str, Any]
     _zip: zipfile.ZipFile
 
-    def wrong_end(self) -> str | None:
-        """Return how the log ends otherwise than the manifest says: a log that was cut short is a chain, too."""
-        said = self.manifest.get("contest"), self.manifest.get("entries"), self.manifest.get("head")
-        if said == (self.contest, len(self.entries), self.entries[-1].digest):
+    def end_mismatch(self) -> str | None:
+        """Return a message if the log does not end as the manifest says: a truncated log is a valid chain, too."""
+        expected = self.manifest.get("contest"), self.manifest.get("entries"), self.manifest.get("head")
+        if expected == (self.contest, len(self.entries), self.entries[-1].digest):
             return None
-        return _("the log ends elsewhere than the archive says")
+        return say("mismatch", name="manifest.json")
 
     def names(self, folder: str) -> list[str]:
         """Return the names below a folder."""
@@ -180,16 +181,16 @@ class Archive:
     def receipts(self) -> Iterator[Receipt]:
         """Yield the receipts."""
         for name in self.names("receipts/"):
-            yield receipt_from(_json(self.text(f"receipts/{name}"), self.path))
+            yield receipt_from(_json(self.text(f"receipts/{name}"), self.path, f"receipts/{name}"))
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
         """The bytes of each file that was received, as the log has them."""
-        received = (one.body for one in self.entries if one.kind.endswith("-received"))
-        return {str(one.get("digest")): size for one in received if isinstance(size := one.get("bytes"), int)}
+        received = (entry.body for entry in self.entries if entry.kind.endswith("-received"))
+        return {str(body.get("digest")): size for body in received if isinstance(size := body.get("bytes"), int)}
 
     def _file(self, name: str, digest: str) -> Iterator[bytes]:
-        """Yield the bytes of a file, no more than the log says it has; what the log does not size is no bomb."""
+        """Yield the bytes of a file, at most as many as the log says; other files must not be decompression bombs."""
         about = self._zip.NameToInfo.get(name)
         if digest in self._sizes:
             largest = self._sizes[digest]
@@ -197,23 +198,23 @@ class Archive:
         else:
             largest = _LARGEST_FILE
             if about is not None and about.file_size > max(_PLAIN_ENOUGH, _HIGHEST_RATIO * about.compress_size):
-                raise _damaged(self.path, _("{name} unpacks to far more than it is").format(name=name))
+                raise _damaged(self.path, "large", name)
         return _bounded(self._zip, name, largest, self.path)
 
     def extract(self, digest: str, folder: Path) -> Path:
-        """Write a file in plain to a folder, under its digest; stop where it is not what it is called."""
-        target, found = folder / digest, hashlib.sha256()
+        """Write a plain file to a folder under its digest; reject it if its content has another digest."""
+        target, digest_ = folder / digest, hashlib.sha256()
         with target.open("wb") as out:
             for block in self._file(f"files/{digest}", digest):
-                found.update(block)
+                digest_.update(block)
                 out.write(block)
-        if found.hexdigest() != digest:
+        if digest_.hexdigest() != digest:
             target.unlink()
-            raise _damaged(self.path, _("the file {digest} is not what it is called").format(digest=digest[:12]))
+            raise _damaged(self.path, "mismatch", digest[:12])
         return target
 
-    def kept(self, digest: str) -> tuple[bool, Iterator[bytes]]:
-        """Return whether a file is sealed, and its bytes as they lie in the archive."""
+    def stored_file(self, digest: str) -> tuple[bool, Iterator[bytes]]:
+        """Return whether a file is sealed, and its bytes as stored in the archive."""
         is_sealed = f"files/{digest}.sealed" in self._zip.NameToInfo
         name = f"files/{digest}{'.sealed' if is_sealed else ''}"
         return is_sealed, self._file(name, digest)
@@ -221,34 +222,34 @@ class Archive:
 
 @contextlib.contextmanager
 def open_archive(path: Path, *, to_replay: bool = False) -> Iterator[Archive]:
-    """Open an archive; stop at whatever no archive of ours has.
+    """Open an archive; reject unexpected content.
 
-    ``to_replay`` stops at a sealed one, too, which nobody without its server's key can replay.
+    ``to_replay`` also rejects sealed archives, which cannot be replayed without the server's key.
     """
     try:
         opened = zipfile.ZipFile(path)
     except OSError as error:
-        raise FileError(_("the archive cannot be read"), error.strerror or "", file=path) from None
+        raise FileError(say("unreadable", name=path.name), error.strerror or "", file=path) from None
     except _DAMAGE:
-        raise _damaged(path, _("it is no ZIP file")) from None
+        raise _damaged(path, "unreadable", "ZIP") from None
     with opened:
         members = opened.infolist()
         if len(members) > _MOST_MEMBERS:
-            raise _damaged(path, _("it has too many parts"))
-        if len({one.filename for one in members}) != len(members):
-            raise _damaged(path, _("a name stands in it twice"))
-        for one in members:
-            if not _NAMES.fullmatch(one.filename):
-                raise _damaged(path, _("{name} is no part of an archive").format(name=quoted(one.filename)))
-            if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise _damaged(path, _("{name} is packed in another way").format(name=quoted(one.filename)))
-        manifest = _json(b"".join(_bounded(opened, "manifest.json", _LARGEST_TEXT, path)), path)
+            raise _damaged(path, "large", f"{len(members):,}")
+        counts = Counter(member.filename for member in members)
+        for member in members:
+            name = member.filename
+            if not _NAMES.fullmatch(name) or counts[name] > 1:
+                raise _damaged(path, "foreign", quoted(name))
+            if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise _damaged(path, "unreadable", quoted(name))
+        manifest = _json(b"".join(_bounded(opened, "manifest.json", _LARGEST_TEXT, path)), path, "manifest.json")
         kind = manifest.get("kind")
         if manifest.get("form") != _FORM or kind not in ("open", "sealed"):
-            raise _damaged(path, _("it does not say {form}").format(form=_FORM))
+            raise _damaged(path, "unreadable", "manifest.json")
         entries = tuple(_entries(_bounded(opened, "log.jsonl", _LARGEST_LOG, path), path))
         if not entries or entries[0].kind != "created":
-            raise _damaged(path, _("its log does not begin with a contest"))
+            raise _damaged(path, "unreadable", "log.jsonl")
         contest = str(entries[0].body.get("contest"))
         key = b"".join(_bounded(opened, "public_key", _LARGEST_TEXT, path)).decode("ascii", "replace").strip()
         if to_replay and kind != "open":
@@ -263,16 +264,16 @@ def read_log(path: Path) -> tuple[LogEntry, ...]:
             with path.open("rb") as file:
                 return tuple(_entries(iter(partial(file.read, _BLOCK), b""), path))
         except OSError as error:
-            raise FileError(_("the log cannot be read"), error.strerror or "", file=path) from None
+            raise FileError(say("unreadable", name=path.name), error.strerror or "", file=path) from None
     with open_archive(path) as archive:
         return archive.entries
 
 
 def _entries(blocks: Iterable[bytes], path: Path) -> Iterator[LogEntry]:
     for number, line in enumerate(_lines(blocks, path), start=1):
-        entry = entry_of(_json(line, path, number))
+        entry = entry_of(_json(line, path, f"log.jsonl:{number}"))
         if entry is None:
-            raise _damaged(path, _("line {number:,} of its log is no entry").format(number=number))
+            raise _damaged(path, "unreadable", f"log.jsonl:{number}")
         yield entry
 
 
@@ -282,104 +283,105 @@ def _lines(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
         *whole, left = (left + block).split(b"\n")
         yield from whole
         if len(left) > _LARGEST_TEXT:
-            raise _damaged(path, _("a line of its log is too long"))
+            raise _damaged(path, "large", "log.jsonl")
     if left:
         yield left
 
 
 def _bounded(opened: zipfile.ZipFile, name: str, largest: int, path: Path) -> Iterator[bytes]:
-    """Yield the bytes of a part, never more than it says it has, nor than it may have."""
+    """Yield the bytes of a part, never more than its declared size or the limit."""
     about = opened.NameToInfo.get(name)
     if about is None:
-        raise _damaged(path, _("{name} is missing").format(name=name))
+        raise _damaged(path, "missing", name)
     if about.file_size > largest:
-        raise _damaged(path, _("{name} is too large").format(name=name))
+        raise _damaged(path, "large", name)
     left = about.file_size
     try:
         with opened.open(about) as source:
             while block := source.read(min(_BLOCK, left + 1)):
                 left -= len(block)
                 if left < 0:
-                    raise _damaged(path, _("{name} holds more than it says").format(name=name))
+                    raise _damaged(path, "large", name)
                 yield block
     except (*_DAMAGE, OSError) as error:
         if isinstance(error, FileError):
             raise
-        raise _damaged(path, _("{name} cannot be unpacked").format(name=name)) from None
+        raise _damaged(path, "unreadable", name) from None
 
 
-def _json(content: bytes, path: Path, line: int | None = None) -> dict[str, Any]:
+def _json(content: bytes, path: Path, name: str) -> dict[str, Any]:
     try:
-        said = json.loads(content)
+        parsed = json.loads(content)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        where = _("line {number:,} of its log").format(number=line) if line else _("a part of it")
-        raise _damaged(path, _("{where} is no JSON object").format(where=where))
-    return said
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise _damaged(path, "unreadable", name)
+    return parsed
 
 
-def _damaged(path: Path, why: str) -> FileError:
-    return FileError(say("damaged", why=why), file=path)
+def _damaged(path: Path, problem: str, name: str) -> FileError:
+    """Return the error of a part that is ``missing``, ``unreadable``, ``large``, ``foreign`` or a ``mismatch``."""
+    return FileError(say("damaged", reason=say(problem, name=name)), file=path)
 
 
 # --- bringing a contest to another server ----------------------------------------------------------------------------
 
 
 def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> str:
-    """Bring a contest from an archive to this server, and return its name.
+    """Import a contest from an archive into this server, and return its name.
 
-    The log is verified and every file compared with its digest before the contest is there. Of a sealed archive the
-    server must have the key. What waited for the judge waits here.
+    The log is verified and every file compared with its digest first. The server must have the key of a sealed archive.
+    Submissions that were not scored yet are queued here.
     """
     with open_archive(path) as archive:
         verify(archive.entries)
         state = fold(archive.entries)
         if archive.public_key != state.public_key:
-            raise _damaged(path, _("its public key is not the one in its log"))
-        if (wrong := archive.wrong_end()) is not None:
-            raise _damaged(path, wrong)
+            raise _damaged(path, "mismatch", "public_key")
+        if archive.end_mismatch() is not None:
+            raise _damaged(path, "mismatch", "manifest.json")
         if arena.state(state.id) is not None:
-            raise RefusedError(_("there is a contest {name} already; import it elsewhere").format(name=state.id))
+            message = _("the contest {name} is already on this server; import it into another server")
+            raise RefusedError(message.format(name=state.id))
         backup: dict[str, Any] = {"accounts": [], "organisers": []}
         secrets = {} if state.salt is None else {"salt": bytes.fromhex(state.salt)}  # of an open one it is revealed
         if archive.kind == "sealed":
             if archive.manifest.get("key_check") != arena.store.key_check:
                 raise FileError(say("other_key"), file=path)
-            backup, secrets = _json(archive.text("accounts.json"), path), {}
+            backup, secrets = _json(archive.text("accounts.json"), path, "accounts.json"), {}
             people, columns = backup.get("accounts"), {column.name for column in accounts.columns}
             if not isinstance(people, list) or not isinstance(backup.get("organisers"), list):
-                raise _damaged(path, _("{name} is missing").format(name="accounts"))
-            if any(not isinstance(one, dict) or set(one) != columns for one in people):
-                raise _damaged(path, _("an account in it is invalid"))
-            for one in people:
-                other = arena.store.accounts.by_login(str(one["login"]))
-                if other is not None and other.id != one["id"]:
-                    raise RefusedError(say("login_taken", login=quoted(one["login"])))
+                raise _damaged(path, "missing", "accounts")
+            if any(not isinstance(account, dict) or set(account) != columns for account in people):
+                raise _damaged(path, "unreadable", "accounts.json")
+            for account in people:
+                other = arena.store.accounts.by_login(str(account["login"]))
+                if other is not None and other.id != account["id"]:
+                    raise RefusedError(say("login_taken", login=quoted(account["login"])))
             for name in archive.names("secrets/"):
                 secrets[name] = arena.store.seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
-            if "salt" in secrets and not holds(state.commitment, secrets["salt"]):
-                raise _damaged(path, _("its salt is not the one that was committed to"))
-        needed, private = sorted(needed_files(state)), {one.digest for one in state.submissions.values()}
+            if "salt" in secrets and not matches_commitment(state.commitment, secrets["salt"]):
+                raise _damaged(path, "mismatch", "salt")
+        needed, private = sorted(needed_files(state)), {submission.digest for submission in state.submissions.values()}
         for done, digest in enumerate(needed):
             progress(done / len(needed), digest[:12])
-            is_sealed, blocks = archive.kept(digest)
+            is_sealed, blocks = archive.stored_file(digest)
             if is_sealed or digest not in private:
-                arena.files.put_as_kept(digest, blocks, sealed=is_sealed)
+                arena.files.restore(digest, blocks, sealed=is_sealed)
                 continue
             with arena.files.writing(sealed=True) as incoming:  # plain in an open archive, sealed wherever it is kept
                 for block in blocks:
                     incoming.write(block)
-                if incoming.kept.digest != digest:
-                    raise _damaged(path, _("the file {digest} is not what it is called").format(digest=digest[:12]))
+                if incoming.stored.digest != digest:
+                    raise _damaged(path, "mismatch", digest[:12])
         with arena.store.engine.begin() as database:
             known = set(database.execute(sa.select(accounts.c.id)).scalars())
-            new = [dict(one) for one in backup["accounts"] if one["id"] not in known]
+            new = [dict(account) for account in backup["accounts"] if account["id"] not in known]
             if new:
                 database.execute(accounts.insert(), new)
         organising = dict.fromkeys(backup["organisers"])
         arena.store.create(state.id, archive.entries, organised_by=organising, secrets=secrets)
         with arena.store.changing(state.id) as change:
-            for one in state.unjudged():
-                change.enqueue(one.kind, queue=JUDGE, submission=one.id)
+            for submission in state.unjudged():
+                change.enqueue(submission.kind, queue=JUDGE, submission=submission.id)
     return state.id

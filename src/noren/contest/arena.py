@@ -1,9 +1,9 @@
-"""Where contests are kept and changed: one transaction for each act.
+"""Contests of a server, changed in one transaction per action.
 
-An act locks the head of its contest's log, folds what is new, is decided, and appends what it says together with the
-jobs that it causes. Two acts at once happen one after the other, and one that is cut off did not happen.
+An action locks the head of its contest's log, folds new entries, is decided, and appends its entries together with the
+jobs that it causes. Concurrent actions run one after the other, and an interrupted action has no effect.
 
-Judges and the clock act through :class:`ScoringService`: orders for workers, their results, and what is due now.
+Workers and the clock use :class:`ScoringService`: orders for workers, their results, and what is due now.
 """
 
 from __future__ import annotations
@@ -18,30 +18,29 @@ from typing import Any
 
 from noren.contest import actions
 from noren.contest.actions import RefusedError
-from noren.contest.judging.prepared import similar
+from noren.contest.judging.prepared import similarity
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import moment
-from noren.contest.receipts import Receipt, SigningKey
-from noren.contest.receipts import order as by_lot
+from noren.contest.receipts import Receipt, SigningKey, permutation
 from noren.contest.results import results_of
 from noren.contest.state import Contest, Submission, fold
 from noren.contest.store.database import ContestStore, ScoringJob
-from noren.contest.store.encryption import Hook, derived, kept_key
+from noren.contest.store.encryption import Hook, derive_key, server_key
 from noren.contest.store.files import Files
 from noren.i18n import _
 from noren.work.hash_chain import EntryContent, LogEntry, chained
 
 JUDGE, POST = "judge", "post"
-"""The queue of what is scored, and that of what is sent to other servers."""
-_TOLD = ("release-judged", "targets-published", "results")
-"""The entries of a log that others are told of."""
-_SILENT = ("results", "paused", "resumed", "code-changed", "rescheduled")
-"""Entries that results are not made of."""
+"""The queues of scoring jobs and of webhook messages."""
+_ANNOUNCED = ("release-judged", "targets-published", "results")
+"""Kinds of entries that are announced by webhooks."""
+_WITHOUT_EFFECT = ("results", "paused", "resumed", "code-changed", "rescheduled")
+"""Kinds of entries that do not affect the results."""
 
 
 @dataclass(frozen=True)
 class JobRequest:
-    """A job that an act causes."""
+    """A job that an action causes."""
 
     kind: str
     submission: str | None = None
@@ -50,18 +49,18 @@ class JobRequest:
 
 
 class Arena:
-    """The contests of one server, with all that they are kept in.
+    """The contests of one server: database, files and keys.
 
     Parameters
     ----------
     folder
-        The keys of the server and, unless told otherwise, its database and files.
+        The folder of the server's keys and, by default, its database and files.
     database, files
         The address of a PostgreSQL, and any address that fsspec knows.
     rehearsal
         Whether the clock may be moved.
     lease
-        Seconds after which a job whose worker is not heard of is anybody's.
+        Seconds after which a job is released if its worker does not respond.
     """
 
     def __init__(
@@ -74,47 +73,47 @@ class Arena:
         lease: float | None = None,
     ) -> None:
         self.folder, self.rehearsal = folder, rehearsal
-        key = kept_key(folder)
+        key = server_key(folder)
         url = database or f"sqlite:///{(folder / 'arena.sqlite').resolve()}"
         self.store = ContestStore(url, key, is_rehearsal=rehearsal, lease=lease)
         self.files = Files(files or folder / "files", key)
-        self.signing = SigningKey(derived(key, "receipts"))
+        self.signing = SigningKey(derive_key(key, "receipts"))
         self._states: dict[str, Contest] = {}
         self._frozen: dict[tuple[str, str, int], Contest] = {}
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.store.close()
 
     def now(self) -> str:
-        """Return the moment; in a rehearsal that of the moved clock."""
+        """Return the current time; in a rehearsal that of the moved clock."""
         return moment(self.store.clock.now())
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def state(self, contest: str) -> Contest | None:
-        """Return how a contest stands now."""
+        """Return the current state of a contest."""
         known = self._states.get(contest)
         new = self.store.entries(contest, 0 if known is None else known.position + 1)
         return self._keep(contest, fold(new, known)) if new else known
 
     def state_at(self, contest: str, until: str) -> Contest:
-        """Return how a contest stood before a moment; kept, because it never changes once the moment is past."""
+        """Return the state of a contest before a moment; cached, because the past does not change."""
         head = self.state(contest)
         position = -1 if head is None else head.position
-        found = self._frozen.get((contest, until, position))
-        if found is None:
+        state = self._frozen.get((contest, until, position))
+        if state is None:
             entries = self.store.entries(contest)  # its creation always counts
-            found = fold(entry for entry in entries if entry.time < until or entry.position == 0)
+            state = fold(entry for entry in entries if entry.time < until or entry.position == 0)
             with self._lock:
                 if len(self._frozen) > 20:
                     self._frozen.clear()
-                self._frozen[contest, until, position] = found
-        return found
+                self._frozen[contest, until, position] = state
+        return state
 
     def _keep(self, contest: str, state: Contest) -> Contest:
-        """Keep the newest state of a contest, for the next who asks; return the one that is given."""
+        """Cache the newest state of a contest; return ``state``."""
         with self._lock:
             there = self._states.get(contest)
             if there is None or there.position < state.position:
@@ -122,13 +121,10 @@ class Arena:
         return state
 
     def receipt(self, contest: Contest, submission: Submission) -> Receipt:
-        """Return the receipt of a file; it is the same whenever it is asked for."""
+        """Return the receipt of a file; it is always the same."""
         if self.signing.public != contest.public_key:
             raise RefusedError(
-                _(
-                    "this contest was played on another server, which signed its receipts; look for it in "
-                    "the contest's archive"
-                ),
+                _("another server signed the receipts of this contest; look for the receipt in the contest's archive"),
             )
         return self.signing.receipt(contest.id, submission)
 
@@ -140,15 +136,15 @@ class Arena:
         decide: Callable[[Contest, str], Iterable[EntryContent]],
         orders: Callable[[Contest, Sequence[LogEntry]], Iterable[JobRequest]] | None = None,
     ) -> Contest:
-        """Decide an act at the head of the log, and append what it says with the jobs that it causes."""
+        """Decide an action at the head of the log, and append its entries with the jobs that it causes."""
         with self.store.changing(contest) as change:
             known = self._states.get(contest)
             new = change.entries(0 if known is None else known.position + 1)
             state = known if known is not None and not new else fold(new, known)
             now = moment(self.store.clock.now(change.connection))
-            said = list(decide(state, now))
-            if said:
-                made = chained(change.head, now, said)
+            content = list(decide(state, now))
+            if content:
+                made = chained(change.head, now, content)
                 change.append(made)
                 state = fold(made, state)
                 for order in orders(state, made) if orders is not None else ():
@@ -158,7 +154,7 @@ class Arena:
 
 @dataclass(frozen=True)
 class ScoringOrder:
-    """All that is needed to judge one file, or to make the targets of a round; files are told by their digests.
+    """The input for scoring one file, or for making the targets of a round; files are named by their digests.
 
     Attributes
     ----------
@@ -190,7 +186,7 @@ class ScoringOrder:
 
 
 class ScoringService:
-    """What workers ask of the arena and tell it; nobody else does."""
+    """The interface of workers to the arena: orders, results and scheduled actions."""
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
@@ -198,17 +194,17 @@ class ScoringService:
     # --- orders ------------------------------------------------------------------------------------------------------
 
     def order_of(self, job: ScoringJob) -> ScoringOrder | None:
-        """Return what a job is to do; None where nothing is left to do."""
+        """Return the order of a job; None if nothing is left to do."""
         contest = self.arena.state(job.contest)
         if contest is None:
             return None
-        given: dict[str, Any] = {"salt": self.salt(contest)}
+        fields: dict[str, Any] = {"salt": self.salt(contest)}
         if job.kind == "targets":
             round_ = contest.rounds[str(job.order["round"])]
             if round_.id in contest.targets:
                 return None
-            found = numbered(contest, round_.id, bytes.fromhex(given["salt"]))
-            given |= {"kind": "targets", "targets": tuple((n, one.id, one.digest) for n, one in found.items())}
+            releases = numbered_releases(contest, round_.id, bytes.fromhex(fields["salt"]))
+            fields |= {"kind": "targets", "targets": tuple((n, file.id, file.digest) for n, file in releases.items())}
         else:
             known = contest.submissions.get(job.submission or "")
             if known is None or known not in contest.unjudged():
@@ -216,11 +212,11 @@ class ScoringService:
             round_, release = contest.rounds[known.round], known
             if known.kind == "guess":
                 release = contest.submissions[contest.targets[known.round][known.target or ""].submission]
-                given["guess"] = known.digest
-            given |= {"submitted": release.digest, "label": target_label(contest, release)}
-            given |= {"kind": known.kind, "submission": known.id}
+                fields["guess"] = known.digest
+            fields |= {"submitted": release.digest, "label": target_label(contest, release)}
+            fields |= {"kind": known.kind, "submission": known.id}
         return ScoringOrder(
-            **given,
+            **fields,
             contest=contest.id,
             scorer=contest.scorer,
             rulebook=contest.rulebook.to_toml(),
@@ -232,17 +228,17 @@ class ScoringService:
         )
 
     def salt(self, contest: Contest) -> str:
-        """Return the salt of a contest's lots, as hexadecimal digits; for judges alone."""
+        """Return the salt of a contest's random draws as hexadecimal digits; only for workers."""
         return (self.arena.store.secret(contest.id, "salt") or b"").hex()
 
     # --- what came of them -------------------------------------------------------------------------------------------
 
     def judged(self, order: ScoringOrder, result: Mapping[str, Any]) -> None:
-        """Write down what a judge found; said twice it counts once."""
-        self.arena.change(order.contest, partial(_found, order, result), self._hooks)
+        """Record the result of a worker; a repeated result counts once."""
+        self.arena.change(order.contest, partial(_scored, order, result), self._hooks)
 
     def targets_made(self, order: ScoringOrder, contents: Sequence[bytes]) -> None:
-        """Keep the public parts and let them be known; they are in the order of ``order.targets``."""
+        """Store and publish the targets, in the order of ``order.targets``."""
         made = [
             {"target": number, "submission": submission, "digest": self.arena.files.put(content, sealed=False).digest}
             for (number, submission, _digest), content in zip(order.targets, contents, strict=True)
@@ -253,8 +249,8 @@ class ScoringService:
             self._hooks,
         )
 
-    def given_up(self, job: ScoringJob, reason: str) -> None:
-        """Give a try back that failed by our fault for good; the reason stands on the page."""
+    def refund(self, job: ScoringJob, reason: str) -> None:
+        """Refund an attempt after repeated internal errors; the page shows the reason."""
         if job.submission is not None:
             self.arena.change(job.contest, partial(actions.refund, submission=job.submission, reason=reason))
 
@@ -268,9 +264,9 @@ class ScoringService:
                 continue
             now = self.arena.now()
             for round_ in contest.rounds:
-                attacked = any(one.kind == PhaseKind.ATTACK and one.round == round_ for one in contest.phases)
+                attacked = any(phase.kind == PhaseKind.ATTACK and phase.round == round_ for phase in contest.phases)
                 due = attacked and round_ not in contest.targets and contest.protecting_over(round_, now)
-                if due and not contest.unjudged(round_) and numbered_entries(contest, round_):
+                if due and not contest.unjudged(round_) and attacked_releases(contest, round_):
                     order = {"round": round_}
                     with self.arena.store.changing(name) as change:  # of several who want it one orders it
                         if not self.arena.store.jobs.has(change.connection, name, "targets", order):
@@ -281,11 +277,11 @@ class ScoringService:
                 self._publish_results(contest)
 
     def _publish_results(self, contest: Contest) -> None:
-        """Write the digest of the results into the log: again whenever they changed."""
+        """Write the digest of the results into the log whenever they changed."""
         if contest.results is not None:
             entries = self.arena.store.entries(contest.id)
             last = max((entry.position for entry in entries if entry.kind == "results"), default=-1)
-            if all(entry.position <= last or entry.kind in _SILENT for entry in entries):
+            if all(entry.position <= last or entry.kind in _WITHOUT_EFFECT for entry in entries):
                 return  # nothing that results are made of came after the last ones
         digest = results_of(contest).digest
         self.arena.change(
@@ -295,72 +291,74 @@ class ScoringService:
         )
 
     def _hooks(self, contest: Contest, made: Sequence[LogEntry]) -> Iterable[JobRequest]:
-        """Return what is to be sent to those who asked to hear of results."""
-        return orders_for(self.arena.store.hooks.of(contest.id), made)
+        """Return the webhook messages about new entries."""
+        return webhook_jobs(self.arena.store.hooks.of(contest.id), made)
 
 
 def target_label(contest: Contest, release: Submission) -> str:
-    """Return by what the lots of a release are drawn."""
+    """Return the label of the random draws of a release."""
     return f"{contest.id}/{release.round}/{release.id}"
 
 
-def numbered_entries(contest: Contest, round_: str) -> list[Submission]:
+def attacked_releases(contest: Contest, round_: str) -> list[Submission]:
     """Return the releases of a round that are attacked, by the teams' order of registration."""
     playing = (team.id for team in contest.teams.values() if team.out is None)
-    return [found for team in playing if (found := contest.counting_release(team, round_)) is not None]
+    return [release for team in playing if (release := contest.counting_release(team, round_)) is not None]
 
 
-def numbered(contest: Contest, round_: str, salt: bytes) -> dict[str, Submission]:
-    """Return the releases of a round under the numbers that the lot gives them."""
-    entries = numbered_entries(contest, round_)
-    places = by_lot(salt, f"{contest.id}/{round_}/targets", len(entries))
+def numbered_releases(contest: Contest, round_: str, salt: bytes) -> dict[str, Submission]:
+    """Return the releases of a round by their random target numbers."""
+    entries = attacked_releases(contest, round_)
+    order = permutation(salt, f"{contest.id}/{round_}/targets", len(entries))
     width = max(2, len(str(len(entries))))
-    return {f"{number:0{width}d}": entries[int(place)] for number, place in enumerate(places, start=1)}
+    return {f"{number:0{width}d}": entries[int(place)] for number, place in enumerate(order, start=1)}
 
 
-def _found(order: ScoringOrder, result: Mapping[str, Any], contest: Contest, _now: str) -> list[EntryContent]:
-    """Return what a judge found, and what the organiser should look at: files of other teams that are nearly the same.
+def _scored(order: ScoringOrder, result: Mapping[str, Any], contest: Contest, _now: str) -> list[EntryContent]:
+    """Return the log entries of a result, and flags of nearly identical files of other teams.
 
-    Two teams are told once of each round and target, so that the log grows with the teams and not with the tries.
+    Two teams are flagged once per round and target, so that the log grows with the teams and not with the attempts.
     """
-    said = actions.judge(contest, submission=order.submission, scorer=order.scorer, result=result)
+    content = actions.judge(contest, submission=order.submission, scorer=order.scorer, result=result)
     sketch = result.get("sketch")
-    if not said or not result.get("valid") or not sketch:
-        return said
+    if not content or not result.get("valid") or not sketch:
+        return content
     own = contest.submissions[order.submission]
     if own.kind == "release":
-        of_round = (one for one in contest.submissions.values() if one.kind == "release" and one.round == own.round)
-        counting = {one.team: one for one in of_round if one.counts}  # one pass: there may be thousands
+        files = contest.submissions.values()  # one pass: there may be thousands
+        releases = (file for file in files if file.kind == "release" and file.round == own.round)
+        counting = {release.team: release for release in releases if release.counts}
         if contest.settings.counting == "chosen":
-            counting = {team: contest.counting_release(team, own.round) or one for team, one in counting.items()}
+            counting = {team: contest.counting_release(team, own.round) or file for team, file in counting.items()}
     else:
-        counting = {one.team: one for one in contest.guesses(own.round, target=own.target) if one.counts}
-    told = {_pair(*(contest.submissions[one] for one in flag["submissions"])) for flag in contest.flags}
+        counting = {guess.team: guess for guess in contest.guesses(own.round, target=own.target) if guess.counts}
+    flagged = {_pair(*(contest.submissions[name] for name in flag["submissions"])) for flag in contest.flags}
     for other in counting.values():
-        if other.team == own.team or _pair(other, own) in told:
+        if other.team == own.team or _pair(other, own) in flagged:
             continue
-        share = similar(sketch, (other.judged or {}).get("sketch"))
+        share = similarity(sketch, (other.judged or {}).get("sketch"))
         if share >= contest.rulebook.duplicates:
-            said.append(EntryContent("flagged", "judge", {"submissions": [other.id, own.id], "share": round(share, 4)}))
-    return said
+            body = {"submissions": [other.id, own.id], "share": round(share, 4)}
+            content.append(EntryContent("flagged", "judge", body))
+    return content
 
 
-def _pair(one: Submission, other: Submission) -> tuple[frozenset[str], str, str | None]:
-    """Return what a flag is about: two teams, in a round, of a guess against a target."""
-    return frozenset({one.team, other.team}), one.round, one.target
+def _pair(first: Submission, second: Submission) -> tuple[frozenset[str], str, str | None]:
+    """Return the key of a flag: two teams, the round and the target."""
+    return frozenset({first.team, second.team}), first.round, first.target
 
 
-def orders_for(hooks: Iterable[Hook], entries: Sequence[LogEntry]) -> list[JobRequest]:
-    """Return the messages that entries cause, one for each address and kind."""
-    kinds = Counter(entry.kind for entry in entries if entry.kind in _TOLD)
+def webhook_jobs(hooks: Iterable[Hook], entries: Sequence[LogEntry]) -> list[JobRequest]:
+    """Return the messages about entries, one per webhook and kind."""
+    kinds = Counter(entry.kind for entry in entries if entry.kind in _ANNOUNCED)
     if not kinds:
         return []
     last = entries[-1]
     head = {"position": last.position, "digest": last.digest}
-    told = [{"event": kind, "count": count, "time": last.time, "head": head} for kind, count in kinds.items()]
+    messages = [{"event": kind, "count": count, "time": last.time, "head": head} for kind, count in kinds.items()]
     return [
         JobRequest("hook", queue=POST, order={"hook": hook.id, "message": {"contest": hook.contest} | message})
         for hook in hooks
         if hook.disabled is None
-        for message in told
+        for message in messages
     ]

@@ -47,7 +47,6 @@ from noren.contest.judging import SCORER
 from noren.contest.judging.scorer import (
     CLUSTER_LOST,
     DISK_FULL,
-    INTERRUPTED,
     OTHER_SCORER,
     STOPPED,
     UNEXPECTED,
@@ -56,7 +55,7 @@ from noren.contest.judging.scorer import (
     ScorerProcess,
 )
 from noren.contest.kinds import ENGINE_FROM, cluster_of
-from noren.contest.store.database import ScoringJob
+from noren.contest.store.database import LOST, ScoringJob
 from noren.contest.store.encryption import Hook
 from noren.contest.store.tables import jobs
 from noren.errors import InputError, NorenError, ParameterError
@@ -96,37 +95,37 @@ class ArenaWorker:
         self,
         arena: Arena,
         *,
-        places: int | None = None,
+        processes: int | None = None,
         engine: str = "local",
         engine_from: int = ENGINE_FROM,
         scorer: Callable[[Path], ScorerProcess] = ScorerProcess,
     ) -> None:
         self.arena, self.service = arena, ScoringService(arena)
-        places = places or os.cpu_count() or 1
-        self._benches: queue.SimpleQueue[ScorerProcess] = queue.SimpleQueue()
-        self._all = [scorer(arena.folder / "judge.log") for _place in range(places)]
-        for bench in self._all:
-            self._benches.put(bench)
+        processes = processes or os.cpu_count() or 1
+        self._idle_scorers: queue.SimpleQueue[ScorerProcess] = queue.SimpleQueue()
+        self._all = [scorer(arena.folder / "judge.log") for _number in range(processes)]
+        for process in self._all:
+            self._idle_scorers.put(process)
         self._engine, self._engine_from = cluster_of(engine), engine_from
         self._cluster = None if self._engine is None else scorer(arena.folder / "judge.log")
-        self._turn, self._rests_until = threading.Lock(), 0.0
-        self.runner = Runner(arena.store.jobs.queue, self.do, {JUDGE: places})
+        self._cluster_lock, self._cluster_blocked_until = threading.Lock(), 0.0
+        self.runner = Runner(arena.store.jobs.queue, self.do, {JUDGE: processes})
         self._closed = threading.Event()
-        self._tending = threading.Thread(target=self._look, name="noren-tending", daemon=True)
+        self._watcher = threading.Thread(target=self._watch, name="noren-tending", daemon=True)
 
     def start(self) -> None:
         """Begin to take jobs."""
         self.runner.start()
-        self._tending.start()
+        self._watcher.start()
 
     def close(self) -> None:
         """Take no more jobs and stop those under way; others, or this one later, do them again."""
         self._closed.set()
         self.runner.close()
-        for bench in (*self._all, *([self._cluster] if self._cluster else [])):
-            bench.close()
-        if self._tending.is_alive():
-            self._tending.join()
+        for scorer in (*self._all, *([self._cluster] if self._cluster else [])):
+            scorer.close()
+        if self._watcher.is_alive():
+            self._watcher.join()
 
     # --- one job -----------------------------------------------------------------------------------------------------
 
@@ -138,7 +137,9 @@ class ArenaWorker:
         try:
             fault = self._judge(job, claim)
             return (
-                JobOutcome(State.DONE, {"done": 1.0, "error": ""}) if fault is None else self._again(job, claim, fault)
+                JobOutcome(State.DONE, {"done": 1.0, "error": ""})
+                if fault is None
+                else self._retry_or_refund(job, claim, fault)
             )
         except SQLAlchemyError:
             _log.warning("the database was away when %s ended; it is done again", claim.id)
@@ -146,7 +147,7 @@ class ArenaWorker:
         except Exception as error:
             _log.exception("the work on %s failed", claim.id)
             reason = UNREADABLE if isinstance(error, InputError | OSError) else UNEXPECTED
-            return self._again(job, claim, Fault(DISK_FULL if is_disk_full(error) else reason))
+            return self._retry_or_refund(job, claim, Fault(DISK_FULL if is_disk_full(error) else reason))
 
     def _judge(self, job: ScoringJob, claim: Claim) -> Fault | None:
         """Do what an order says; None where it is done, or there is nothing left to do."""
@@ -157,44 +158,44 @@ class ArenaWorker:
             claim.gone.wait(_PATIENCE)  # who has that version may take it
             return Fault(OTHER_SCORER)
         with contextlib.ExitStack() as files:
-            given: dict[str, Any] = {"rulebook": order.rulebook, "original": self._path(files, order.original)}
+            request: dict[str, Any] = {"rulebook": order.rulebook, "original": self._path(files, order.original)}
             if order.kind == "targets":
-                with self._bench() as bench:
-                    return self._make_targets(order, given, bench, claim)
-            given |= {"kind": order.kind, "submitted": self._path(files, order.submitted)}
+                with self._scorer() as scorer:
+                    return self._make_targets(order, request, scorer, claim)
+            request |= {"kind": order.kind, "submitted": self._path(files, order.submitted)}
             if order.guess:
-                given |= {"guess": self._path(files, order.guess), "salt": order.salt, "label": order.label}
-            found = None
+                request |= {"guess": self._path(files, order.guess), "salt": order.salt, "label": order.label}
+            result = None
             if self._cluster is not None and order.kind == "release" and order.rows >= self._engine_from:
-                found = self._by_cluster(self._cluster, order, given, claim)
-            if found is None:  # it is small, or the cluster was lost: it is judged here, whole
-                with self._bench() as bench:
-                    found = self._on(bench, order, given, claim)
-        if isinstance(found, Fault):
-            return found
-        self.service.judged(order, found)
+                result = self._score_on_cluster(self._cluster, order, request, claim)
+            if result is None:  # it is small, or the cluster was lost: it is judged here, whole
+                with self._scorer() as scorer:
+                    result = self._score(scorer, order, request, claim)
+        if isinstance(result, Fault):
+            return result
+        self.service.judged(order, result)
         return None
 
-    def _by_cluster(
-        self, bench: ScorerProcess, order: ScoringOrder, given: dict[str, Any], claim: Claim
+    def _score_on_cluster(
+        self, scorer: ScorerProcess, order: ScoringOrder, request: dict[str, Any], claim: Claim
     ) -> dict[str, Any] | Fault | None:
         """Score a file on the cluster; None where it was lost, or was not long ago."""
-        with self._turn:  # one session on the cluster, and one piece of work in it
-            if time.monotonic() < self._rests_until or claim.gone.is_set():
+        with self._cluster_lock:  # one session on the cluster, and one piece of work in it
+            if time.monotonic() < self._cluster_blocked_until or claim.gone.is_set():
                 return None
             there = {"engine": self._engine, "folder": str((self.arena.folder / "cluster").resolve())}
-            found = self._on(bench, order, given | there, claim)
-            if not isinstance(found, Fault) or claim.gone.is_set() or found.reason in (STOPPED, UNREADABLE):
-                return found
-            bench.close()  # what is left of the session goes with it
-            self._rests_until = time.monotonic() + _REST
-        _log.warning("%s: %s (%s)", claim.id, CLUSTER_LOST, found.reason)
+            result = self._score(scorer, order, request | there, claim)
+            if not isinstance(result, Fault) or claim.gone.is_set() or result.reason in (STOPPED, UNREADABLE):
+                return result
+            scorer.close()  # what is left of the session goes with it
+            self._cluster_blocked_until = time.monotonic() + _REST
+        _log.warning("%s: %s (%s)", claim.id, CLUSTER_LOST, result.reason)
         with contextlib.suppress(SQLAlchemyError):  # it is only told
-            self._tell(claim, notice=CLUSTER_LOST)
+            self._update(claim, notice=CLUSTER_LOST)
         return None
 
     def _make_targets(
-        self, order: ScoringOrder, plain: dict[str, Any], bench: ScorerProcess, claim: Claim
+        self, order: ScoringOrder, plain: dict[str, Any], scorer: ScorerProcess, claim: Claim
     ) -> Fault | None:
         contents = []
         with TemporaryDirectory(prefix="noren-targets-") as folder:
@@ -203,44 +204,44 @@ class ArenaWorker:
                 label = f"{order.contest}/{order.round}/{submission}"
                 with contextlib.ExitStack() as files:
                     submitted = self._path(files, digest)
-                    given = {"kind": "target", "submitted": submitted, "salt": order.salt, "label": label}
-                    found = self._on(bench, order, {**plain, **given, "out": str(out)}, claim)
-                if isinstance(found, Fault):
-                    return found
+                    request = {"kind": "target", "submitted": submitted, "salt": order.salt, "label": label}
+                    result = self._score(scorer, order, {**plain, **request, "out": str(out)}, claim)
+                if isinstance(result, Fault):
+                    return result
                 contents.append(out.read_bytes())
-                self._tell(claim, done=(number + 1) / len(order.targets), words="")
+                self._update(claim, done=(number + 1) / len(order.targets), words="")
         self.service.targets_made(order, contents)
         return None
 
-    def _on(
-        self, bench: ScorerProcess, order: ScoringOrder, given: dict[str, Any], claim: Claim
+    def _score(
+        self, scorer: ScorerProcess, order: ScoringOrder, request: dict[str, Any], claim: Claim
     ) -> dict[str, Any] | Fault:
-        told = 0.0
+        last_update = 0.0
 
-        def hear(line: Line) -> None:
-            nonlocal told
-            if "stages" in line or time.monotonic() - told >= _TELL:
-                told = time.monotonic()
+        def on_line(line: Line) -> None:
+            nonlocal last_update
+            if "stages" in line or time.monotonic() - last_update >= _TELL:
+                last_update = time.monotonic()
                 with contextlib.suppress(SQLAlchemyError):  # it is only told
-                    self._tell(claim, **line)
+                    self._update(claim, **line)
 
-        return bench.do(given, seconds=order.seconds, megabytes=order.megabytes, stop=claim.gone, hear=hear)
+        return scorer.do(request, seconds=order.seconds, megabytes=order.megabytes, stop=claim.gone, on_line=on_line)
 
-    def _tell(self, claim: Claim, **values: Any) -> None:
-        self.arena.store.jobs.tell(claim.id, self.runner.holder, **values)
+    def _update(self, claim: Claim, **values: Any) -> None:
+        self.arena.store.jobs.update(claim.id, self.runner.holder, **values)
 
     @contextlib.contextmanager
-    def _bench(self) -> Any:
-        bench = self._benches.get()
+    def _scorer(self) -> Any:
+        scorer = self._idle_scorers.get()
         try:
-            yield bench
+            yield scorer
         finally:
-            self._benches.put(bench)
+            self._idle_scorers.put(scorer)
 
     def _path(self, files: contextlib.ExitStack, digest: str) -> str:
         return str(files.enter_context(self.arena.files.path(digest)))
 
-    def _again(self, job: ScoringJob, claim: Claim, fault: Fault) -> JobOutcome:
+    def _retry_or_refund(self, job: ScoringJob, claim: Claim, fault: Fault) -> JobOutcome:
         """Let a job wait that failed by a fault of ours; after some tries give it up, and the team's try back."""
         if claim.gone.is_set() or fault.reason in (STOPPED, OTHER_SCORER):
             return JobOutcome(State.WAITING, {"done": 0.0, "error": fault.reason})
@@ -248,19 +249,19 @@ class ArenaWorker:
             claim.gone.wait(_AGAIN[min(claim.attempt, len(_AGAIN)) - 1])
             return JobOutcome(State.WAITING, {"done": 0.0, "error": fault.reason, "attempts": claim.attempt})
         try:
-            self.service.given_up(job, fault.reason)
+            self.service.refund(job, fault.reason)
         except SQLAlchemyError:
             return JobOutcome(State.WAITING, {"done": 0.0, "error": fault.reason})
         return JobOutcome(State.FAILED, {"error": fault.reason})
 
     # --- jobs that were given up -------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         while not self._closed.wait(_LOOK):
             with contextlib.suppress(SQLAlchemyError):  # the database is away
-                self.take_up()
+                self.requeue_interrupted()
 
-    def take_up(self) -> None:
+    def requeue_interrupted(self) -> None:
         """Let jobs wait again whose workers were killed so often that the queue gave them up.
 
         A file that brings a judge down brings down a process of the bench, which is a fault and counted. That workers
@@ -269,10 +270,10 @@ class ArenaWorker:
         waiting = self.arena.store.jobs.queue
         at = waiting.table.c
         with waiting.engine.connect() as database:
-            asked = sa.select(at.id).where(at.state == State.INTERRUPTED, at.queue == JUDGE)
-            given_up = list(database.execute(asked).scalars())
-        for job in given_up:
-            waiting.enqueue(job, JUDGE, error=INTERRUPTED)
+            query = sa.select(at.id).where(at.state == State.INTERRUPTED, at.queue == JUDGE)
+            interrupted = list(database.execute(query).scalars())
+        for job in interrupted:
+            waiting.enqueue(job, JUDGE, error=LOST)
 
 
 # --- news for other servers -----------------------------------------------------------------------------------------
@@ -317,26 +318,29 @@ def is_outside(address: str) -> bool:
     >>> [is_outside(one) for one in ("93.184.216.34", "127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::a00:1")]
     [True, False, False, False]
     """
-    found = ipaddress.ip_address(address.split("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inside = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
-        if found in ipaddress.ip_network("64:ff9b::/96"):
-            inside = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+    parsed = ipaddress.ip_address(address.split("%")[0])
+    if isinstance(parsed, ipaddress.IPv6Address):
+        inside = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo or (None, None))[1]
+        if parsed in ipaddress.ip_network("64:ff9b::/96"):
+            inside = ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
         if inside is not None:
             return is_outside(str(inside))
-    return found.is_global and not found.is_multicast
+    return parsed.is_global and not parsed.is_multicast
 
 
 def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None) -> None:
     """Send a message once; whatever is not a plain yes is an error."""
     parts = check_address(hook.url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
+    unreachable = _("the address cannot be reached ({reason})")
     try:
         known = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise UndeliveredError(_("the name of the address is not known")) from None
-    found = [str(one[4][0]) for one in known]  # the first is called, and all that the name stands for must be outside
-    if not found or not (private or all(is_outside(one) for one in found)):
+        raise UndeliveredError(unreachable.format(reason="the name of the address is not known")) from None
+    addresses = [
+        str(info[4][0]) for info in known
+    ]  # the first is called, and all that the name stands for must be outside
+    if not addresses or not (private or all(is_outside(address) for address in addresses)):
         raise UndeliveredError(_("the address is inside this network; only a server that allows it sends there"))
     moment = int(time.time() if now is None else now)
     headers = {
@@ -346,7 +350,7 @@ def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None)
         SIGNATURE: signature(hook.secret, moment, body),
     }
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    connection = http.client.HTTPConnection(found[0], port, timeout=_DELIVERY)
+    connection = http.client.HTTPConnection(addresses[0], port, timeout=_DELIVERY)
 
     def cut() -> None:
         """End a connection that takes too long, however it drips."""
@@ -363,13 +367,12 @@ def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None)
         connection.request("POST", path, body, headers)
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:
-        reason = type(error).__name__
-        raise UndeliveredError(_("the address cannot be reached ({reason})").format(reason=reason)) from None
+        raise UndeliveredError(unreachable.format(reason=type(error).__name__)) from None
     finally:
         deadline.cancel()
         connection.close()
     if not 200 <= status < 300:
-        raise UndeliveredError(_("the address answers {status}").format(status=status))
+        raise UndeliveredError(unreachable.format(reason=f"HTTP {status}"))
 
 
 class WebhookSender:
@@ -394,7 +397,8 @@ class WebhookSender:
             return False
         job = self._arena.store.jobs.job(claim.id)
         hooks = [] if job is None else self._arena.store.hooks.of(job.contest)
-        hook = next((one for one in hooks if job and one.id == job.order["hook"] and one.disabled is None), None)
+        enabled = {hook.id: hook for hook in hooks if hook.disabled is None}
+        hook = None if job is None else enabled.get(str(job.order["hook"]))
         if job is None or hook is None:
             queue.end(claim.id, State.CANCELLED, holder=self._holder)
             return True

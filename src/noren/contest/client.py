@@ -1,9 +1,8 @@
-"""What a team or an organiser asks of a server of contests: the REST interface as methods.
+"""Client of the REST interface of a contest server.
 
-The server may go away for a moment. What only asks is asked again when the connection breaks or the server is starting.
-What changes something is sent once, unless whoever sends it can find out whether it arrived. A file that is handed in
-is seen through: where the connection breaks before the receipt comes, the server is asked whether it has the file, and
-only where it has not the file is sent again. So nothing is handed in twice.
+Reading requests are repeated when the connection breaks or the server is starting. Changing requests are sent once,
+unless repeating them is harmless. If the connection breaks during an upload, the client asks the server whether it has
+the file, and sends it again only if not. So nothing is submitted twice.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from noren.web.actions import Action
 
 say = Texts(__name__)
 SKEW = 60.0
-"""Seconds by which the clocks of server and client may differ before somebody is told."""
+"""Seconds by which the clocks of server and client can differ without a note."""
 _PIECE = 2**18
 _AWAY = frozenset({502, 503, 504})
 _LONGEST_WAIT = 8.0
@@ -48,7 +47,7 @@ _Kind = TypeVar("_Kind", bound=BaseModel)
 
 
 class UnreachableError(NorenError):
-    """A server that did not answer, or not to the end."""
+    """A server that did not answer, or not completely."""
 
 
 class AnsweredError(RefusedError):
@@ -56,7 +55,7 @@ class AnsweredError(RefusedError):
 
 
 class Session(BaseModel):
-    """Who one is on a server, and what time it is there; what a newer server says besides is kept."""
+    """The logged-in account and the server's time; unknown fields of newer servers are allowed."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -68,18 +67,18 @@ class Session(BaseModel):
 
 
 class Client:
-    """A server of contests, as one account sees it.
+    """A contest server, as one account sees it.
 
     Parameters
     ----------
     token
-        Made by ``noren contest login``; without one, only what everybody may see is there.
+        Created by ``noren contest login``; without one, only public data are visible.
     patience
-        Seconds for which a server that is away is asked again.
+        Seconds for which requests to an unreachable server are repeated.
     tell
-        Hears what the person should know: a clock that is wrong.
+        Receives notes for the user, such as a wrong clock.
     headers
-        What is said with every request.
+        Headers of every request.
     """
 
     def __init__(
@@ -93,33 +92,33 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.address, self.token, self.patience, self._tell = address, token, patience, tell
-        self._skew_told = False
+        self._clock_checked = False
         sent = {"User-Agent": f"noren/{__version__}", "Accept-Language": active_language(), **(headers or {})}
         if token:
             if not token.isascii() or not token.isprintable() or " " in token:
-                raise ParameterError(_("this is no token; copy it whole, or log in again"))
+                raise ParameterError(_("this is not a token; copy all of it, or log in again"))
             sent["Authorization"] = f"Bearer {token}"
         self._http = httpx.Client(base_url=address, headers=sent, timeout=_WAITING, transport=transport)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._http.close()
 
     # --- asking --------------------------------------------------------------------------------------------------
 
     def get(self, *parts: str, **params: Any) -> Any:
-        """Return what an address below ``/api/v1`` says: ``client.get("contests", "cup", "teams")``.
+        """Return the JSON of an address below ``/api/v1``: ``client.get("contests", "cup", "teams")``.
 
-        It is asked again and again while the server is away.
+        The request is repeated while the server is unreachable.
         """
-        asked = {name: value for name, value in params.items() if value is not None}
-        return _said(self._patiently(lambda: self._http.get(path_of(*parts), params=asked)))
+        query = {name: value for name, value in params.items() if value is not None}
+        return _content_of(self._with_retries(lambda: self._http.get(path_of(*parts), params=query)))
 
     def text(self, *parts: str) -> str:
-        """Ask for something that is not JSON."""
-        answer = self._patiently(lambda: self._http.get(path_of(*parts)))
+        """Return a response that is not JSON."""
+        answer = self._with_retries(lambda: self._http.get(path_of(*parts)))
         if answer.is_error:
-            _said(answer)
+            _content_of(answer)
         return answer.text
 
     def send(
@@ -131,17 +130,17 @@ class Client:
         headers: Mapping[str, str] | None = None,
         **form: Any,
     ) -> Any:
-        """Change something; ``again`` says that doing it twice does it once."""
+        """Send a changing request; ``again`` says that repeating it is harmless."""
         once = partial(self._http.request, method, path_of(*parts), json=content, headers=headers, **form)
         if again:
-            return _said(self._patiently(once))
+            return _content_of(self._with_retries(once))
         try:
-            return _said(self._heard(once()))
+            return _content_of(self._check_clock(once()))
         except httpx.TransportError as error:
             raise self._unreachable(error) from None
 
     def download(self, *parts: str, out: Path, progress: Progress = silent) -> int:
-        """Write what an address sends to a file, whole or not at all; return how many bytes it was.
+        """Download to a file, completely or not at all; return the number of bytes.
 
         That is the ``archive`` of a contest, its ``log`` or ``results.html``, the ``data`` of a round, or a target.
         """
@@ -161,14 +160,14 @@ class Client:
                         progress(min(1.0, got / size) if size else 0.0)
             return answer
 
-        answer = self._patiently(once)
+        answer = self._with_retries(once)
         if answer.is_error:
-            _said(answer)
+            _content_of(answer)
         return got
 
     def upload(self, *parts: str, file: Path, params: dict[str, Any], progress: Progress = silent) -> Any:
         """Send a file once; a connection that breaks on the way is an :class:`UnreachableError`."""
-        asked = {name: value for name, value in params.items() if value is not None}
+        query = {name: value for name, value in params.items() if value is not None}
         size = file.stat().st_size
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
 
@@ -179,24 +178,24 @@ class Client:
 
         try:
             with file.open("rb") as content:
-                answer = self._http.put(path_of(*parts), content=pieces(content), params=asked, headers=headers)
+                answer = self._http.put(path_of(*parts), content=pieces(content), params=query, headers=headers)
         except httpx.TransportError as error:
             raise self._unreachable(error) from None
-        self._heard(answer)
+        self._check_clock(answer)
         if answer.status_code in _AWAY:
             raise self._unreachable(None)
-        return _said(answer)
+        return _content_of(answer)
 
     # --- patience ------------------------------------------------------------------------------------------------
 
-    def _patiently(self, once: Callable[[], httpx.Response]) -> httpx.Response:
+    def _with_retries(self, once: Callable[[], httpx.Response]) -> httpx.Response:
         until = time.monotonic() + self.patience
         last: Exception | None = None
         for attempt in itertools.count():
             wait = min(0.1 * 2 ** min(attempt, 10), _LONGEST_WAIT)
             try:
-                answer = self._heard(once())
-                pause = None  # the seconds that a server wants us to wait before we ask again
+                answer = self._check_clock(once())
+                pause = None  # the seconds to wait before the next request
                 with contextlib.suppress(KeyError, ValueError):
                     pause = float(answer.headers["Retry-After"]) if answer.status_code == 429 else None
                 if answer.status_code not in _AWAY and pause is None:
@@ -212,39 +211,33 @@ class Client:
         raise AssertionError  # the waits never end
 
     def _unreachable(self, error: Exception | None) -> UnreachableError:
-        if error is None:
-            reason = _("it is starting or overloaded")
-        elif isinstance(error, httpx.TimeoutException):
-            reason = _("no answer in time")
-        else:
-            reason = " ".join(str(error).split())[:120] or type(error).__name__
+        reason = "HTTP 503" if error is None else " ".join(str(error).split())[:120] or type(error).__name__
         return UnreachableError(say("no_answer", server=self.address, reason=reason))
 
-    def _heard(self, answer: httpx.Response) -> httpx.Response:
-        """Look at the server's clock once, and say where ours is another."""
-        if not self._skew_told and self._tell is not None:
+    def _check_clock(self, answer: httpx.Response) -> httpx.Response:
+        """Compare the server's clock with ours once, and note a difference."""
+        if not self._clock_checked and self._tell is not None:
             with contextlib.suppress(TypeError, ValueError):
                 theirs = email.utils.parsedate_to_datetime(answer.headers["Date"])
                 apart = (theirs - dt.datetime.now(dt.UTC)).total_seconds()
-                self._skew_told = True
+                self._clock_checked = True
                 if abs(apart) > SKEW:
-                    side = say("ahead" if apart > 0 else "behind", seconds=round(abs(apart)))
-                    self._tell(say("other_clock", ahead=side))
+                    self._tell(say("other_clock", seconds=round(apart)))
         return answer
 
     # --- everybody -----------------------------------------------------------------------------------------------
 
     def session(self) -> Session:
-        """Return who one is, and the server's time."""
-        return _read(Session, self.get("session"))
+        """Return the logged-in account and the server's time."""
+        return _parse(Session, self.get("session"))
 
     def contest(self, contest: str) -> dict[str, Any]:
-        """Return how a contest stands."""
+        """Return the state of a contest."""
         return dict(self.get("contests", contest))
 
-    def do(self, act: Action[..., Any], contest: str, **asked: Any) -> Any:
+    def do(self, act: Action[..., Any], contest: str, **inputs: Any) -> Any:
         """Do an action (:mod:`noren.contest.actions`), and return the server's answer."""
-        method, parts, content = act.request(contest=contest, **asked)
+        method, parts, content = act.request(contest=contest, **inputs)
         return self.send(method, *parts, content=content, again=act.again)
 
     # --- teams ---------------------------------------------------------------------------------------------------
@@ -258,57 +251,58 @@ class Client:
         phase: str | None = None,
         progress: Progress = silent,
     ) -> ReceivedOut:
-        """Hand in a release, or a guess against a target."""
+        """Submit a release, or a guess about a target."""
         kind, parts = ("release", ["releases"]) if target is None else ("guess", ["guesses", target])
         with require_readable(file).open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
 
-        # the same file may be handed in again on purpose: what counts is what the log has after now
+        # the same file can be submitted again on purpose: only entries after this position count
         before = int(self.contest(contest)["head"]["position"])
         until = time.monotonic() + self.patience
         while True:
             try:
-                asked = {"phase": phase}
-                said = self.upload("contests", contest, *parts, file=file, params=asked, progress=progress)
-                return _read(ReceivedOut, said)
+                query = {"phase": phase}
+                answer = self.upload("contests", contest, *parts, file=file, params=query, progress=progress)
+                return _parse(ReceivedOut, answer)
             except UnreachableError:
                 time.sleep(_SETTLING)  # a server that has it all may be writing it down still
-                for one in self.submissions(contest, kind=kind):  # the newest first
-                    is_same = one.digest == digest and one.target == target and phase in (None, one.phase)
-                    if is_same and one.position > before:
-                        receipt = dict(self.get("contests", contest, "submissions", one.id, "receipt"))
-                        return ReceivedOut(submission=one.id, receipt=receipt)
+                for sent in self.submissions(contest, kind=kind):  # the newest first
+                    is_same = sent.digest == digest and sent.target == target and phase in (None, sent.phase)
+                    if is_same and sent.position > before:
+                        receipt = dict(self.get("contests", contest, "submissions", sent.id, "receipt"))
+                        return ReceivedOut(submission=sent.id, receipt=receipt)
                 if time.monotonic() > until:
                     raise
 
     def submissions(self, contest: str, *, kind: str | None = None) -> list[SubmissionOut]:
-        """Return what one's team handed in, the newest first."""
-        said = self.get("contests", contest, "submissions", kind=kind)
-        return [_read(SubmissionOut, one) for one in said]
+        """Return the submissions of one's team, the newest first."""
+        answers = self.get("contests", contest, "submissions", kind=kind)
+        return [_parse(SubmissionOut, answer) for answer in answers]
 
     def submission(self, contest: str, submission: str) -> SubmissionOut:
-        """Return how far the judging of a file is, and what was found."""
-        return _read(SubmissionOut, self.get("contests", contest, "submissions", submission))
+        """Return the progress and the result of a submission."""
+        return _parse(SubmissionOut, self.get("contests", contest, "submissions", submission))
 
     def judged(self, contest: str, submission: str, progress: Progress = silent) -> SubmissionOut:
-        """Wait until a file is judged, and return what was found."""
+        """Wait until a file is scored, and return the result."""
         wait = 0.2
         while True:
-            found = self.submission(contest, submission)
-            words = found.words or (_("{count} before it").format(count=found.before) if found.before else "")
-            if found.seconds is not None:
-                low, high = found.seconds
-                words = ", ".join(filter(None, (words, _("{low:.0f}–{high:.0f} seconds").format(low=low, high=high))))
-            progress(1.0 if found.is_over else found.done, found.trouble or words)
-            if found.is_over:
-                return found
+            file = self.submission(contest, submission)
+            words = file.words
+            if not words and file.before:
+                words = _("position in the queue: {position}").format(position=file.before + 1)
+            if file.seconds is not None:
+                words = ", ".join(filter(None, (words, "{:.0f}–{:.0f} s".format(*file.seconds))))
+            progress(1.0 if file.is_over else file.done, file.trouble or words)
+            if file.is_over:
+                return file
             time.sleep(wait)
             wait = min(2.0, wait * 1.5)
 
     def targets(self, contest: str, round_: str) -> list[TargetOut]:
-        """Return what may be attacked."""
-        said = self.get("contests", contest, "rounds", round_, "targets")
-        return [_read(TargetOut, one) for one in said]
+        """Return the targets of a round."""
+        answers = self.get("contests", contest, "rounds", round_, "targets")
+        return [_parse(TargetOut, answer) for answer in answers]
 
     def create(self, contest: Mapping[str, Any], data: Mapping[str, Path]) -> dict[str, Any]:
         """Create a contest with the data of each round."""
@@ -322,7 +316,7 @@ class Client:
 
 
 def path_of(*parts: str) -> str:
-    """Return the path of a route; whatever stands in a part stays in it.
+    """Return the path of a route; each part is quoted.
 
     >>> path_of("contests", "a/b", "log")
     '/api/v1/contests/a%2Fb/log'
@@ -330,32 +324,31 @@ def path_of(*parts: str) -> str:
     return "/api/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
-def _said(answer: httpx.Response) -> Any:
-    """Return what a server said, or raise its refusal."""
+def _content_of(answer: httpx.Response) -> Any:
+    """Return the content of a response, or raise its error."""
     try:
         content = answer.json() if answer.content else None
     except ValueError:
         content = None
     if not answer.is_error and not (300 <= answer.status_code < 400):
         if content is None and answer.content:
-            raise UnreachableError(_("this is not a server of contests; check the address"))
+            raise UnreachableError(say("not_a_server", status=answer.status_code))
         return content
     error = content.get("error") if isinstance(content, dict) else None
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-        raise AnsweredError(say("strange_answer", status=answer.status_code), status=answer.status_code)
+        raise AnsweredError(say("not_a_server", status=answer.status_code), status=answer.status_code)
     raise AnsweredError(str(error["message"]), status=answer.status_code)
 
 
 # --- becoming somebody ---------------------------------------------------------------------------------------------
 
 
-def enter(
+def create_login(
     server: str, login: str, password: str, *, new: str = "", code: str = "", program: str = "noren", **how: Any
 ) -> Login:
-    """Begin a session as a browser does, make a token for a program in it, and return that; the session ends.
+    """Log in as a browser does, create a token for a program, and log out.
 
-    ``new`` is the name of somebody who has no account yet and signs up; with the ``code`` that the server's terminal
-    shows, as its organiser.
+    ``new`` is the name of a new account; with the ``code`` that the server's terminal shows, an organiser's.
     """
     place, who = "session", {"login": login, "password": password}
     if new:
@@ -375,8 +368,8 @@ def enter(
         return Login(server, str(made["text"]))
 
 
-def _read(kind: type[_Kind], said: Any) -> _Kind:
+def _parse(kind: type[_Kind], answer: Any) -> _Kind:
     try:
-        return kind.model_validate(said)
+        return kind.model_validate(answer)
     except ValidationError as error:
         raise ParameterError(say("not_understood", reason=error.errors()[0]["msg"])) from None

@@ -1,7 +1,4 @@
-"""Which server one plays on, and by which token: kept in the user's configuration, for its owner alone.
-
-Receipts as a team keeps them: one file for each, never written over.
-"""
+"""Servers, tokens and receipts of a user, stored in files that only their owner can read."""
 
 from __future__ import annotations
 
@@ -21,61 +18,61 @@ from noren.i18n import _
 from noren.web.settings import default_folder
 
 SERVER, TOKEN = "NOREN_CONTEST_SERVER", "NOREN_CONTEST_TOKEN"
-"""Variables that say server and token where no flag does."""
+"""Environment variables with the default server and token."""
 
 
 @dataclass(frozen=True)
 class Login:
-    """A server, and the token that opens it; without one only what everybody may see is shown."""
+    """A server and a token; without a token, only public data are visible."""
 
     server: str
     token: str | None = None
 
 
 def credentials_file() -> Path:
-    """Return where tokens are kept."""
+    """Return the file of the tokens."""
     base = os.environ.get("XDG_CONFIG_HOME")
     return (Path(base) if base else Path.home() / ".config") / "noren" / "contest.json"
 
 
-def server_address(given: str) -> str:
-    """Return the address of a server as it is kept: scheme, host and port alone.
+def server_address(address: str) -> str:
+    """Return the normalised address of a server: scheme, host and port.
 
     >>> server_address("https://Cup.example/"), server_address("127.0.0.1:8322")
     ('https://cup.example', 'http://127.0.0.1:8322')
     """
-    text = given.strip()
-    found = urlsplit(text if "://" in text else f"http://{text}")
+    text = address.strip()
+    parts = urlsplit(text if "://" in text else f"http://{text}")
     try:
-        port = found.port
+        port = parts.port
     except ValueError:
         port = -1
-    if found.scheme not in ("http", "https") or not found.hostname or port == -1 or found.username or found.query:
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username or parts.query:
         raise ParameterError(
-            _("{given!r} is no address of a server; write it like https://cup.example or 127.0.0.1:8322").format(
-                given=given[:80]
+            _("{address!r} is not the address of a server; write it like https://cup.example or 127.0.0.1:8322").format(
+                address=address[:80]
             ),
         )
-    host = f"[{found.hostname}]" if ":" in found.hostname else found.hostname
-    return f"{found.scheme}://{host}{'' if port is None else f':{port}'}{found.path.rstrip('/')}"
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
 
 
 def login_for(server: str | None, token: str | None = None) -> Login:
-    """Return the login that is meant: by flag, by variable, or the one that was used last."""
-    kept = _kept()
-    address = server or os.environ.get(SERVER) or kept.get("last")
+    """Return the login from options, environment variables or the last one used."""
+    stored = _read()
+    address = server or os.environ.get(SERVER) or stored.get("last")
     if not address:
         raise ParameterError(
-            _("which server?; name it with --server ADDRESS, or log in with noren contest login ADDRESS")
+            _("no server is given; name it with --server ADDRESS, or log in with noren contest login ADDRESS")
         )
     address = server_address(address)
-    return Login(address, token or os.environ.get(TOKEN) or kept.get("tokens", {}).get(address))
+    return Login(address, token or os.environ.get(TOKEN) or stored.get("tokens", {}).get(address))
 
 
 def remember(login: Login) -> Path:
-    """Keep a token for its server, readable by its owner alone; return the file."""
-    kept, path = _kept(), credentials_file()
-    tokens = dict(kept.get("tokens", {}))
+    """Store the token of a server, readable only by its owner; return the file."""
+    path = credentials_file()
+    tokens = dict(_read().get("tokens", {}))
     if login.token is not None:
         tokens[login.server] = login.token
     _write(path, {"last": login.server, "tokens": tokens})
@@ -84,11 +81,11 @@ def remember(login: Login) -> Path:
 
 def forget(server: str) -> bool:
     """Forget the token of a server; tell whether there was one."""
-    kept = _kept()
-    tokens = dict(kept.get("tokens", {}))
+    stored = _read()
+    tokens = dict(stored.get("tokens", {}))
     if tokens.pop(server, None) is None:
         return False
-    _write(credentials_file(), {"last": kept.get("last"), "tokens": tokens})
+    _write(credentials_file(), {"last": stored.get("last"), "tokens": tokens})
     return True
 
 
@@ -99,31 +96,31 @@ def _write(path: Path, content: dict[str, Any]) -> None:
         aside.write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
-def _kept() -> dict[str, Any]:
+def _read() -> dict[str, Any]:
     path = credentials_file()
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
-        raise FileError(_("the file of logins is damaged; delete it and log in again"), file=path)
-    return found
+        stored = None
+    if not isinstance(stored, dict) or not isinstance(stored.get("tokens", {}), dict):
+        raise FileError(_("the file with your logins is damaged; delete it and log in again"), file=path)
+    return stored
 
 
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def receipts_folder(server: str, contest: str) -> Path:
-    """Return where the receipts of a contest are kept."""
+    """Return the folder of the receipts of a contest."""
     return default_folder("receipts") / _ODD.sub("_", server) / _ODD.sub("_", contest)
 
 
-def keep_receipt(server: str, contest: str, submission: str, receipt: Mapping[str, Any], out: Path | None) -> Path:
-    """Write a receipt to the user's own folder and, where asked, to a file; return the last."""
-    places = [receipts_folder(server, contest) / f"{_ODD.sub('_', submission)}.json", *([] if out is None else [out])]
-    for place in places:
-        with writing_file(place, private=True) as aside:
+def save_receipt(server: str, contest: str, submission: str, receipt: Mapping[str, Any], out: Path | None) -> Path:
+    """Write a receipt to the user's folder and optionally to ``out``; return the last file."""
+    files = [receipts_folder(server, contest) / f"{_ODD.sub('_', submission)}.json", *([] if out is None else [out])]
+    for file in files:
+        with writing_file(file, private=True) as aside:
             aside.write_text(json.dumps(receipt, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return places[-1]
+    return files[-1]

@@ -1,9 +1,8 @@
-"""What pages and the REST interface are handed with each request: the service, the entrance, and who asks.
+"""Dependencies of pages and REST routes: the contest service, authentication and the identity of the user.
 
-At the entrance of the arena there are people who sign up and log in, browsers that stay logged in, and programs with
-tokens. Everybody may look at what is public, so the door is open, and each route asks who it is that comes. The first
-organiser proves to run the server by a code that only its terminal shows; it is worth nothing once there is an
-organiser.
+People sign up and log in, browsers have sessions, and programs have tokens. Public data need no login, so each route
+checks who asks. The first organiser proves to run the server by a code that only its terminal shows; it stops working
+once there is an organiser.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, ValidationError
 
-from noren.contest.actions import RefusedError
-from noren.contest.service import NOBODY, ArenaIdentity, ContestAccess, ContestService
+from noren.contest.actions import RefusedError, not_found
+from noren.contest.service import NOBODY, ArenaIdentity, ContestAccess, ContestService, missing_scope
 from noren.contest.store.database import ArenaAccount, ContestStore
 from noren.errors import FileError, OutputError, ParameterError
 from noren.i18n import _, translated
@@ -33,17 +32,17 @@ from noren.work.hash_chain import EntryContent
 say = Texts(__name__)
 _MINUTE, _HOUR = 60.0, 3600.0
 _WRONG_A_MINUTE: Final = 10
-"""So often somebody at an address may be wrong about a login."""
+"""Wrong passwords per minute for one address and login."""
 _TRIES_A_MINUTE, _NEW_AN_HOUR = 100, 300
-"""So many tries and new accounts come from one address: a class of students shares one."""
+"""Logins per minute and new accounts per hour from one address, which a class of students can share."""
 _WRONG_AN_HOUR: Final = 100
-"""So often a login may be tried by all the world."""
+"""Wrong passwords per hour for one login from all addresses."""
 _MOST_TOKENS: Final = 20
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
 class ArenaAuthentication:
-    """The door of one arena; every server of one database counts tries together."""
+    """Authentication of one arena; all servers of a database count attempts together."""
 
     def __init__(self, store: ContestStore, settings: ServerSettings) -> None:
         self._store, self.first_code = store, first_code(settings)
@@ -51,18 +50,18 @@ class ArenaAuthentication:
     # --- who it is ---------------------------------------------------------------------------------------------------
 
     def is_in(self, session: str) -> bool:
-        """Let anybody look: routes ask who it is."""
+        """Accept every session: routes check the identity."""
         return bool(session)
 
     def who(self, session: str) -> ArenaIdentity:
-        """Return who a browser's session belongs to."""
+        """Return the identity of a browser session."""
         account = self._store.accounts.of_session(session)
         return NOBODY if account is None else ArenaIdentity(account)
 
     def bearer(self, token: str) -> ArenaIdentity | None:
-        """Return who a token belongs to, with what it is for."""
-        found = self._store.tokens.owner(token)
-        return None if found is None else ArenaIdentity(found[1], found[0].scopes)
+        """Return the identity of a token, with its scopes."""
+        owner = self._store.tokens.owner(token)
+        return None if owner is None else ArenaIdentity(owner[1], owner[0].scopes)
 
     @property
     def is_new(self) -> bool:
@@ -72,8 +71,8 @@ class ArenaAuthentication:
     # --- coming and going --------------------------------------------------------------------------------------------
 
     def sign_up(self, login: str, name: str, password: str, address: str, code: str = "") -> str:
-        """Make an account and return a session of it; with the first code, that of an organiser."""
-        self._not_too_often(f"sign-up/{guesser(address)}", _NEW_AN_HOUR, _HOUR)
+        """Create an account and return its session; with the first code, an organiser's."""
+        limit_rate(self._store, f"sign-up/{guesser(address)}", _NEW_AN_HOUR, _HOUR)
         is_first = bool(code) and self.is_new
         if code and not (is_first and hmac.compare_digest(code.strip().lower().encode(), self.first_code.encode())):
             raise RefusedError(say("wrong_code"), status=403)
@@ -81,17 +80,17 @@ class ArenaAuthentication:
         return self._store.accounts.open_session(account)
 
     def enter(self, login: str, password: str, address: str) -> str | None:
-        """Return a new session for the right password; who was wrong ten times in a minute waits."""
+        """Return a new session for the right password; wrong attempts are limited."""
         account = self._proved(login, password, address)
         return None if account is None else self._store.accounts.open_session(account)
 
     def _proved(self, login: str, password: str, address: str) -> ArenaAccount | None:
-        """Return whose password it is. Who knows it is not counted, but an address that tries many logins is."""
+        """Return the account if the password is right, and reset its counters; attempts per address always count."""
         called = digest_of(folded(login))[:32]
         by_both, by_login = f"login/{guesser(address)}/{called}", f"login//{called}"
-        self._not_too_often(f"login/{guesser(address)}", _TRIES_A_MINUTE, _MINUTE)
-        self._not_too_often(by_both, _WRONG_A_MINUTE, _MINUTE)
-        self._not_too_often(by_login, _WRONG_AN_HOUR, _HOUR)
+        limit_rate(self._store, f"login/{guesser(address)}", _TRIES_A_MINUTE, _MINUTE)
+        limit_rate(self._store, by_both, _WRONG_A_MINUTE, _MINUTE)
+        limit_rate(self._store, by_login, _WRONG_AN_HOUR, _HOUR)
         account = self._store.accounts.enter(login, password)
         if account is not None:
             self._store.rates.reset(by_both)
@@ -104,39 +103,35 @@ class ArenaAuthentication:
 
     def change_password(self, who: ArenaIdentity, old: str, new: str, address: str) -> str:
         """Set another password and return a new session; all others end."""
-        account = who.somebody()
+        account = who.require_account()
         if self._proved(account.login, old, address) is None:
-            raise RefusedError(_("that is not your password; write the one that you log in with"), status=403)
+            raise RefusedError(_("login or password is wrong; try again"), status=403)
         self._store.accounts.change_password(account, new)
         return self._store.accounts.open_session(account)
-
-    def _not_too_often(self, key: str, most: int, seconds: float) -> None:
-        if not self._store.rates.allow(key, most, seconds):
-            raise RefusedError(_("there were too many tries; wait and try again"), status=429)
 
     # --- tokens of programs ------------------------------------------------------------------------------------------
 
     def tokens(self, who: ArenaIdentity) -> list[Token]:
-        """Return somebody's tokens that open something."""
-        return [token for token in self._store.tokens.of(who.somebody().id) if token.revoked is None]
+        """Return the valid tokens of an account."""
+        return [token for token in self._store.tokens.of(who.require_account().id) if token.revoked is None]
 
     def make_token(self, who: ArenaIdentity, name: str, scopes: Collection[str]) -> tuple[Token, str]:
-        """Return a new token and its text; a token makes none that may do more than itself."""
-        account = who.somebody()
-        if not {*scopes} <= {*who.scopes, "read"}:
-            raise RefusedError(_("this token may not do so itself; log in, and make it there"), status=403)
+        """Return a new token and its text; a token cannot create one with more scopes."""
+        account = who.require_account()
+        if missing := {*scopes} - {*who.scopes, "read"}:
+            raise missing_scope(*sorted(missing))
         if len(self.tokens(who)) >= _MOST_TOKENS:
             raise RefusedError(say("many_tokens", count=_MOST_TOKENS))
         return self._store.tokens.make(account.id, name, scopes)
 
     def revoke(self, who: ArenaIdentity, token: str) -> None:
-        """Let a token of one's own open nothing any more."""
-        if not self._store.tokens.revoke(token, who.somebody().id):
-            raise RefusedError(_("there is no such token"), status=404)
+        """Revoke a token of one's own."""
+        if not self._store.tokens.revoke(token, who.require_account().id):
+            raise not_found(token)
 
 
 def first_code(settings: ServerSettings) -> str:
-    """Return the code by which the first organiser signs up; whoever may read the server's key can say it."""
+    """Return the code with which the first organiser signs up, derived from the server's key."""
     made = hmac.new(settings.key, b"first organiser", hashlib.sha256).digest()
     return "".join(_LETTERS[byte % len(_LETTERS)] for byte in made[:12])
 
@@ -153,81 +148,78 @@ def contest_service(request: Request) -> ContestService:
     return service
 
 
-def entrance_of(request: Request) -> ArenaAuthentication:
-    """Return the door of the arena that was asked."""
-    entrance: ArenaAuthentication = request.app.state.entrance
-    return entrance
+def authentication_of(request: Request) -> ArenaAuthentication:
+    """Return the authentication of the arena."""
+    authentication: ArenaAuthentication = request.app.state.authentication
+    return authentication
 
 
 ArenaService = Annotated[ContestService, Depends(contest_service)]
-TheEntrance = Annotated[ArenaAuthentication, Depends(entrance_of)]
+Authentication = Annotated[ArenaAuthentication, Depends(authentication_of)]
 
 
 @contextlib.contextmanager
-def name_broken_rule(*within: str) -> Iterator[None]:
-    """Say what is wrong with something that was sent, by its first problem."""
+def explain_invalid_input(*within: str) -> Iterator[None]:
+    """Turn a validation error into a message about its first problem."""
     try:
         yield
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join([*within, *(str(part) for part in first["loc"])])
-        said = _("what was sent breaks a rule: {place}: {rule}").format(place=place, rule=translated(first["msg"]))
-        raise ParameterError(said, _("correct it")) from None
+        raise ParameterError(say("invalid_input", place=place, rule=translated(first["msg"]))) from None
 
 
 _log = logging.getLogger("noren.contest")
 _LOOKING = frozenset({"GET", "HEAD"})
 
 
-def _who(request: Request, entrance: TheEntrance) -> ArenaIdentity:
-    """Return whose token it is, or who is logged in; a token that is only for looking changes nothing anywhere."""
+def _who(request: Request, authentication: Authentication) -> ArenaIdentity:
+    """Return the identity of the token or session; a read-only token cannot change anything."""
     bearer: ArenaIdentity | None = request.state.account
-    who = entrance.who(request.state.session) if bearer is None else bearer
+    who = authentication.who(request.state.session) if bearer is None else bearer
     if request.method not in _LOOKING and who.account is not None and not who.scopes - {"read"}:
-        raise RefusedError(_("this token is only for looking; make one with the scope that it takes"), status=403)
+        raise missing_scope("team", "organiser")
     return who
 
 
-Asking = Annotated[ArenaIdentity, Depends(_who)]
+Identity = Annotated[ArenaIdentity, Depends(_who)]
 
 
 def add_action(
     router: APIRouter,
     act: Action[..., list[EntryContent]],
     model: type[BaseModel] | None = None,
-    answer: Callable[[ContestAccess, Mapping[str, str]], Any] = lambda _visit, _given: None,
-    before: Callable[[ContestService, ArenaIdentity, Mapping[str, Any]], None] = lambda _service, _who, _asked: None,
+    answer: Callable[[ContestAccess, Mapping[str, str]], Any] = lambda _visit, _generated: None,
+    before: Callable[[ContestService, ArenaIdentity, Mapping[str, Any]], None] = lambda _service, _who, _inputs: None,
 ) -> None:
-    """Add the route of an action: ``answer`` makes a ``model`` of what it did and was given, ``before`` may refuse."""
+    """Add the route of an action: ``answer`` makes a ``model`` of its result, ``before`` can refuse it."""
 
-    def run(service: ContestService, who: ArenaIdentity, contest: str, **asked: Any) -> Any:
-        before(service, who, asked)
-        return answer(*service.do(who, contest, act, **asked))
+    def run(service: ContestService, who: ArenaIdentity, contest: str, **inputs: Any) -> Any:
+        before(service, who, inputs)
+        return answer(*service.do(who, contest, act, **inputs))
 
-    add_route(router, act, run, {"contest": ContestName, "who": Asking, "service": ArenaService}, model)
+    add_route(router, act, run, {"contest": ContestName, "who": Identity, "service": ArenaService}, model)
 
 
-def not_too_often(service: ContestService, key: str, most: int, seconds: float) -> None:
-    """Refuse what somebody asks more often than they may; all servers of a database count together."""
-    if not service.arena.store.rates.allow(key, most, seconds):
-        raise RefusedError(_("this came too often; wait a while and try again"), status=429)
+def limit_rate(store: ContestStore, key: str, most: int, seconds: float) -> None:
+    """Refuse requests that come too often; all servers of a database count together."""
+    if not store.rates.allow(key, most, seconds):
+        raise RefusedError(_("too many attempts; wait a minute and try again"), status=429)
 
 
 @contextlib.contextmanager
-def files_of_ours() -> Iterator[None]:
-    """Say of files of ours that cannot be read or written no more than that; the process's log tells which."""
+def hide_file_errors() -> Iterator[None]:
+    """Replace errors about the server's own files by a general message; the log has the details."""
     try:
         yield
     except (FileError, OutputError) as error:
         if is_disk_full(error) or hasattr(error, "status"):
             raise
         _log.exception("a file of the arena cannot be read or written")
-        raise RefusedError(
-            _("the server cannot reach a file of its own; nothing was changed; tell the organiser"), status=503
-        ) from error
+        raise RefusedError(say("unavailable_file"), status=503) from error
 
 
-def described_file(kind: str) -> dict[int | str, dict[str, Any]]:
+def file_response(kind: str) -> dict[int | str, dict[str, Any]]:
     """Return how a file of a media type is described in the API's schema."""
     shape = "object" if kind == "application/json" else "string"
     return {200: {"content": {kind: {"schema": {"type": shape}}}, "description": "the file"}}

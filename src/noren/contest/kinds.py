@@ -30,7 +30,7 @@ class PhaseKind(StrEnum):
     RESULTS = "results"
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """What it is called, in the language now spoken."""
         return say(self.value)
 
@@ -45,7 +45,7 @@ def cluster_of(engine: str) -> str | None:
     >>> cluster_of("local[2]"), cluster_of("local")
     ('local[2]', None)
     """
-    found = parse_engine(engine)
-    if found.kind not in ("local", "spark"):
+    choice = parse_engine(engine)
+    if choice.kind not in ("local", "spark"):
         raise ParameterError(say("judged_elsewhere", engine=engine))
-    return found.address
+    return choice.address

@@ -1,8 +1,7 @@
-"""When what may be done: the phases of a contest, and what is open at a moment.
+"""The phases of a contest: their order, and which are open at a moment.
 
 A moment is a text in UTC with microseconds, as the log writes it, so that moments compare as texts. A phase is open
-from its first moment up to, and without, its last: who comes one microsecond later is late. Between phases nothing is
-open.
+from its first moment up to, but without, its last. Between phases nothing is open.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from noren.contest.kinds import PhaseKind
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -25,23 +23,19 @@ _IN_ROUNDS = (PhaseKind.PROTECT, PhaseKind.ATTACK)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
-def moment(given: str | dt.datetime, zone: str = "UTC") -> str:
+def moment(time: str | dt.datetime, zone: str = "UTC") -> str:
     """Return a moment as the log writes it; a time without a zone is one of ``zone``.
 
     >>> moment("2026-04-01 09:00", "Asia/Tokyo")
     '2026-04-01T00:00:00.000000+00:00'
     """
-    if isinstance(given, str):
-        try:
-            given = dt.datetime.fromisoformat(given.strip())
-        except ValueError:
-            raise ParameterError(say("no_time", given=str(given)[:40])) from None
-    if given.tzinfo is None:
-        given = given.replace(tzinfo=get_time_zone(zone))
     try:
-        return given.astimezone(dt.UTC).isoformat(timespec="microseconds")
-    except OverflowError:
-        raise ParameterError(_("{given} is no time; choose a year of our time").format(given=given)) from None
+        parsed = dt.datetime.fromisoformat(time.strip()) if isinstance(time, str) else time
+        if parsed.tzinfo is None:
+            parsed = parsed.replace(tzinfo=get_time_zone(zone))
+        return parsed.astimezone(dt.UTC).isoformat(timespec="microseconds")
+    except (ValueError, OverflowError):
+        raise ParameterError(say("no_time", text=str(time)[:40])) from None
 
 
 def get_time_zone(name: str) -> dt.tzinfo:
@@ -59,18 +53,18 @@ def get_time_zone(name: str) -> dt.tzinfo:
 
 
 class Phase(BaseModel):
-    """A stretch of time in which something may be done.
+    """A period of a contest in which some actions are possible.
 
     Attributes
     ----------
     id
-        What it is called in addresses: ``final-attack``.
+        Its name in addresses: ``final-attack``.
     round
-        To which round protecting and attacking belong: ``preliminary``, ``final``.
+        The round of protection and attack: ``preliminary``, ``final``.
     opens, closes
-        From when, and until when; without ``closes`` for good.
+        Start and end; without ``closes`` it stays open.
     frozen_from
-        From when on the board of the phase stands still until the results.
+        From when the leaderboard of the phase is frozen until the results.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -85,11 +79,11 @@ class Phase(BaseModel):
 
     @field_validator("opens", "closes", "frozen_from")
     @classmethod
-    def _as_moment(cls, given: str | None) -> str | None:
-        return None if given is None else moment(given)
+    def _as_moment(cls, time: str | None) -> str | None:
+        return None if time is None else moment(time)
 
     def is_open(self, now: str) -> bool:
-        """Tell whether a moment is in it."""
+        """Tell whether it is open at a moment."""
         return self.opens <= now and (self.closes is None or now < self.closes)
 
     def is_over(self, now: str) -> bool:
@@ -101,81 +95,89 @@ class Phase(BaseModel):
         return self.model_dump(mode="json", exclude_defaults=True) | {"kind": str(self.kind)}
 
     @property
-    def words(self) -> str:
-        """What people call it."""
+    def label(self) -> str:
+        """Its name in the active language."""
         if self.title:
             return self.title
-        return f"{self.round} · {self.kind.words}" if self.round else self.kind.words
+        return f"{round_label(self.round)} · {self.kind.label}" if self.round else self.kind.label
+
+
+def round_label(name: str) -> str:
+    """Return the name of a round in the active language.
+
+    >>> round_label("final"), round_label("third")
+    ('Final round', 'Round third')
+    """
+    return say(f"rounds.{name}") if name in ("preliminary", "final") else say("rounds.other", name=name)
 
 
 def open_phases(phases: Sequence[Phase], now: str, kind: PhaseKind | None = None) -> list[Phase]:
     """Return the phases that are open at a moment."""
-    return [one for one in phases if one.is_open(now) and kind in (None, one.kind)]
+    return [phase for phase in phases if phase.is_open(now) and kind in (None, phase.kind)]
 
 
 def check_phases(phases: Sequence[Phase], rounds: Sequence[str]) -> None:
-    """Stop at phases by which no contest can be played."""
-    names = [one.id for one in phases]
-    for one in phases:
-        if not _NAME.fullmatch(one.id) or names.count(one.id) > 1:
-            raise _wrong(one, _("its name is taken or is no name"), _("use a word of its own, like final-attack"))
-        if one.closes is not None and one.closes <= one.opens:
-            raise _wrong(one, _("it closes before it opens"), _("let it close later"))
-        if one.frozen_from is not None and one.frozen_from < one.opens:
-            raise _wrong(one, _("its board is frozen before it opens"), _("freeze it later"))
-        if (one.kind in _IN_ROUNDS) != (one.round is not None):
-            raise _wrong(one, _("protecting and attacking belong to a round, and nothing else does"), _("say which"))
-        if one.kind in _IN_ROUNDS and (one.round not in rounds or one.closes is None):
-            raise _wrong(one, _("it needs a round that has data, and an end"), _("add them"))
-    for one in phases:
-        if one.kind == PhaseKind.ATTACK:
-            before = [other for other in phases if other.kind == PhaseKind.PROTECT and other.round == one.round]
-            if not before or max(other.closes or "" for other in before) > one.opens:
-                raise _wrong(one, say("too_early"))
-    ends = [one.closes or "" for one in phases if one.kind in _IN_ROUNDS]
-    for one in phases:
-        if one.kind == PhaseKind.RESULTS and ends and one.opens < max(ends):
-            raise _wrong(one, _("results come before all is played"), _("let them open when attacking is over"))
+    """Reject phases with which no contest can be played."""
+    names = [phase.id for phase in phases]
+    for phase in phases:
+        in_round = phase.kind in _IN_ROUNDS
+        if not _NAME.fullmatch(phase.id) or names.count(phase.id) > 1:
+            raise _wrong(phase, "name")
+        if phase.closes is not None and phase.closes <= phase.opens:
+            raise _wrong(phase, "closes")
+        if phase.frozen_from is not None and phase.frozen_from < phase.opens:
+            raise _wrong(phase, "frozen")
+        if in_round != (phase.round is not None) or (in_round and (phase.round not in rounds or phase.closes is None)):
+            raise _wrong(phase, "round")
+    for phase in phases:
+        if phase.kind == PhaseKind.ATTACK:
+            before = [other for other in phases if other.kind == PhaseKind.PROTECT and other.round == phase.round]
+            if not before or max(other.closes or "" for other in before) > phase.opens:
+                raise _wrong(phase, "attack")
+    ends = [phase.closes or "" for phase in phases if phase.kind in _IN_ROUNDS]
+    for phase in phases:
+        if phase.kind == PhaseKind.RESULTS and ends and phase.opens < max(ends):
+            raise _wrong(phase, "results")
     if not ends:
-        raise ParameterError(_("nobody could hand in anything; add a phase of the kind protect"))
+        raise ParameterError(say("no_protection"))
 
 
-def _wrong(phase: Phase, why: str, cure: str = "") -> ParameterError:
-    return ParameterError(_("the phase {phase} cannot be: {why}").format(phase=phase.id, why=why), cure)
+def _wrong(phase: Phase, problem: str) -> ParameterError:
+    return ParameterError(say(problem, phase=phase.id))
 
 
-def opened_now(phases: Sequence[Phase], now: str) -> list[Phase]:
+def open_next_phase(phases: Sequence[Phase], now: str) -> list[Phase]:
     """Return the phases with all that is to come moved by the same time, so that the first of it begins now.
 
     What is open ends when the next begins.
 
     >>> plan = planned_phases("2026-04-01", (1, 1, 1, 0, 0), ["final"])
-    >>> [one.opens[8:13] for one in opened_now(plan, moment("2026-04-01T06:00"))]
+    >>> [one.opens[8:13] for one in open_next_phase(plan, moment("2026-04-01T06:00"))]
     ['01T00', '01T06', '02T06', '03T06']
     """
-    coming = [one.opens for one in phases if one.opens > now]
+    coming = [phase.opens for phase in phases if phase.opens > now]
     if not coming:
-        raise ParameterError(_("every phase of this contest has begun; let one close later instead"))
+        raise ParameterError(say("all_begun"))
     by = dt.datetime.fromisoformat(now) - dt.datetime.fromisoformat(min(coming))
     made = []
-    for one in phases:
-        is_open = one.opens <= now and one.closes is not None and one.closes > now
-        moved = one.model_copy(update={"closes": now}) if is_open else one
-        made.append(_shifted(one, by) if one.opens > now else moved)
+    for phase in phases:
+        is_open = phase.opens <= now and phase.closes is not None and phase.closes > now
+        moved = phase.model_copy(update={"closes": now}) if is_open else phase
+        made.append(_shifted(phase, by) if phase.opens > now else moved)
     return made
 
 
-def extended(phases: Sequence[Phase], name: str, closes: str) -> list[Phase]:
+def extend_phase(phases: Sequence[Phase], name: str, closes: str) -> list[Phase]:
     """Return the phases with one that closes at another moment; all that opens when it did or later moves by as much.
 
     >>> plan = planned_phases("2026-04-01", (1, 1, 1, 0, 0), ["final"])
-    >>> [one.opens[8:13] for one in extended(plan, "final-protect", moment("2026-04-04"))]
+    >>> [one.opens[8:13] for one in extend_phase(plan, "final-protect", moment("2026-04-04"))]
     ['01T00', '02T00', '04T00', '05T00']
     """
-    old = next(one.closes for one in phases if one.id == name) or closes
+    old = next(phase.closes for phase in phases if phase.id == name) or closes
     by = dt.datetime.fromisoformat(closes) - dt.datetime.fromisoformat(old)
-    others = [_shifted(one, by) if one.opens >= old else one for one in phases]
-    return [one.model_copy(update={"closes": closes}) if one.id == name else one for one in others]
+    others = [_shifted(phase, by) if phase.opens >= old else phase for phase in phases]
+    return [phase.model_copy(update={"closes": closes}) if phase.id == name else phase for phase in others]
 
 
 def _shifted(phase: Phase, by: dt.timedelta) -> Phase:
@@ -192,7 +194,7 @@ def planned_phases(start: str, days: Sequence[float], rounds: Sequence[str] = ("
     ['registration', 'final-protect', 'final-attack', 'evaluation', 'results']
     """
     at = dt.datetime.fromisoformat(moment(start))
-    registration, protect, attack, pause, evaluation = (dt.timedelta(days=one) for one in days)
+    registration, protect, attack, pause, evaluation = (dt.timedelta(days=length) for length in days)
     plan: list[tuple[str, PhaseKind, str | None, dt.timedelta]] = [
         ("registration", PhaseKind.REGISTRATION, None, registration)
     ]

@@ -1,8 +1,8 @@
-"""What anybody can check afterwards: lots that nobody can bend (commit–reveal), and signed receipts of files.
+"""Verifiable random draws (commit–reveal) and signed receipts of files.
 
 Row order, pseudonyms and numbers of targets must tell attackers nothing and must not be chosen by the organiser. So
-the server draws one salt before anybody has registered and publishes its digest, the commitment; every lot follows
-from the salt and a label; the salt is published with the results, and whoever has it draws the same lots again.
+the server draws one salt before anybody has registered and publishes its digest, the commitment; every draw follows
+from the salt and a label; the salt is published with the results, so anyone can repeat the draws.
 
 A receipt is what a team keeps to prove that its file was accepted, when, and where in the log that stands. It names the
 file by its digest and the log's entry by place and digest, and carries a signature (Ed25519) of the server's key, whose
@@ -37,7 +37,7 @@ _PREFIX = b"noren-lots:"
 
 
 def commitment(salt: bytes) -> str:
-    """Return what is published of a salt before it is revealed.
+    """Return the commitment to a salt, which is published at the start.
 
     >>> commitment(bytes(32))[:16]
     '9e1af9218f6cd4d6'
@@ -45,24 +45,24 @@ def commitment(salt: bytes) -> str:
     return hashlib.sha256(_PREFIX + salt).hexdigest()
 
 
-def holds(published: str, salt: bytes) -> bool:
-    """Tell whether a revealed salt is the one whose commitment was published."""
+def matches_commitment(published: str, salt: bytes) -> bool:
+    """Tell whether a salt matches the published commitment."""
     return len(salt) == SALT_BYTES and hmac.compare_digest(commitment(salt), published)
 
 
 def seed(salt: bytes, label: str) -> int:
-    """Return the 128 bits that everything drawn under a label follows from."""
+    """Return the 128-bit seed of the draws under a label."""
     return int.from_bytes(hmac.digest(salt, label.encode("utf-8"), "sha256")[:16], "big")
 
 
-def order(salt: bytes, label: str, n: int) -> NDArray[np.int64]:
+def permutation(salt: bytes, label: str, n: int) -> NDArray[np.int64]:
     """Return a permutation of n places that follows from salt and label alone.
 
-    The k-th place gets what stood at ``order[k]``. It sorts raw words of a counter-based generator (Philox), whose
-    stream NumPy promises to keep, instead of shuffling, which it does not; two equal words among a billion rows would
-    be luck of one in forty, and the sort is stable.
+    The k-th place gets what stood at ``permutation[k]``. It sorts raw words of a counter-based generator (Philox),
+    whose stream NumPy promises to keep, instead of shuffling, which it does not. Two equal words among a billion rows
+    have a chance of one in forty, and the sort is stable.
 
-    >>> order(bytes(32), "cup/final/targets", 5).tolist()
+    >>> permutation(bytes(32), "cup/final/targets", 5).tolist()
     [2, 0, 4, 1, 3]
     """
     words = np.random.Philox(key=seed(salt, label)).random_raw(n)
@@ -76,12 +76,12 @@ _LARGEST = 2**16
 
 
 class BadReceiptError(InputError):
-    """A receipt that is not what the server wrote."""
+    """A receipt that the server did not write."""
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What the server signs when it has accepted a file.
+    """The signed confirmation that the server accepted a file.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Receipt:
 
 
 class SigningKey:
-    """The key that a server signs receipts with; all servers that share the key of the contests have the same.
+    """The key that signs receipts; servers with the same contest key have the same.
 
     >>> key = SigningKey(bytes(32))
     >>> receipt = key.sign(Receipt("cup", "t1", "s1", "release", "2026-04-01", "ab", 3, 7, "cd"))
@@ -136,21 +136,21 @@ class SigningKey:
         return replace(receipt, signature=self._private.sign(_content(receipt)).hex())
 
     def receipt(self, contest: str, submission: Submission) -> Receipt:
-        """Return the receipt for a file that was received; it is the same whenever it is made."""
+        """Return the receipt of a submission; it is always the same."""
         names = ("team", "kind", "time", "digest", "bytes", "position", "entry")
-        said = {name: getattr(submission, name) for name in names}
-        return self.sign(Receipt(contest=contest, submission=submission.id, **said))
+        values = {name: getattr(submission, name) for name in names}
+        return self.sign(Receipt(contest=contest, submission=submission.id, **values))
 
 
 def _content(receipt: Receipt) -> bytes:
-    """Return what is signed."""
-    said = receipt.as_dict()
-    del said["signature"]
-    return canonical(said)
+    """Return the bytes that are signed."""
+    fields_ = receipt.as_dict()
+    del fields_["signature"]
+    return canonical(fields_)
 
 
 def verify(receipt: Receipt, public_key: str) -> None:
-    """Stop at a receipt that the key's owner did not sign as it stands."""
+    """Reject a receipt without a valid signature of the key."""
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(receipt.signature), _content(receipt))
@@ -159,12 +159,11 @@ def verify(receipt: Receipt, public_key: str) -> None:
 
 
 def misfits(receipt: Receipt, contest: str, entries: Sequence[LogEntry]) -> list[str]:
-    """Return what a receipt says otherwise than the log does; nothing where they agree."""
-    if not 0 <= receipt.position < len(entries):
-        return [say("no_entry", position=receipt.position, count=len(entries))]
+    """Return the differences between a receipt and the log."""
+    exists = 0 <= receipt.position < len(entries)
+    if not exists or not entries[receipt.position].kind.endswith("-received"):
+        return [say("no_entry", position=receipt.position)]
     entry = entries[receipt.position]
-    if not entry.kind.endswith("-received"):
-        return [_("entry {position:,} of the log is about no file").format(position=receipt.position)]
     theirs: dict[str, Any] = {
         "contest": contest,
         **{name: entry.body.get(name) for name in ("team", "submission", "digest", "bytes")},
@@ -179,40 +178,34 @@ def misfits(receipt: Receipt, contest: str, entries: Sequence[LogEntry]) -> list
     ]
 
 
-def receipt_from(said: Mapping[str, Any]) -> Receipt:
-    """Return the receipt that plain data say; stop at what is missing, foreign or of another kind."""
+def receipt_from(data: Mapping[str, Any]) -> Receipt:
+    """Return the receipt in plain data; reject fields that are missing, unknown or of another type."""
     types = {"bytes": int, "position": int}
-    names = [one.name for one in fields(Receipt)]
-    if said.get("form") != _FORM:
-        raise _no_receipt(_("it does not say {form}").format(form=_FORM))
+    names = [field.name for field in fields(Receipt)]
+    if data.get("form") != _FORM:
+        raise _not_a_receipt("form")
     for name in names:
-        value = said.get(name)
+        value = data.get(name)
         if not isinstance(value, types.get(name, str)) or isinstance(value, bool):
-            raise _no_receipt(
-                _("{field} is missing or is no {type}").format(field=name, type=types.get(name, str).__name__)
-            )
-    foreign = sorted(set(said) - {*names, "form"})
+            raise _not_a_receipt(name)
+    foreign = sorted(set(data) - {*names, "form"})
     if foreign:
-        raise _no_receipt(_("{field} is no part of one").format(field=quoted(foreign[0])))
-    return Receipt(**{name: said[name] for name in names})
+        raise _not_a_receipt(quoted(foreign[0]))
+    return Receipt(**{name: data[name] for name in names})
 
 
 def read_receipt(path: Path) -> Receipt:
     """Return the receipt in a file that a team kept."""
     try:
-        if path.stat().st_size > _LARGEST:
-            raise FileError(_("this is no receipt: it is too large; give the receipt's own file"), file=path)
-        said = json.loads(path.read_bytes())
+        data = json.loads(path.read_bytes()) if path.stat().st_size <= _LARGEST else None
     except OSError as error:
-        raise FileError(_("the receipt cannot be read"), error.strerror or "", file=path) from None
+        raise FileError(_("{name} cannot be read").format(name=path.name), error.strerror or "", file=path) from None
     except (ValueError, RecursionError):
-        raise FileError(_("this is no receipt: it is no JSON; give the receipt's own file"), file=path) from None
-    if not isinstance(said, dict):
-        raise FileError(_("this is no receipt: it is no JSON object; give the receipt's own file"), file=path)
-    return receipt_from(said)
+        data = None
+    if not isinstance(data, dict):
+        raise FileError(say("not_a_receipt", field="JSON"), file=path)
+    return receipt_from(data)
 
 
-def _no_receipt(why: str) -> BadReceiptError:
-    return BadReceiptError(
-        _("this is not a receipt of this server: {why}; use the receipt as it was given").format(why=why)
-    )
+def _not_a_receipt(field: str) -> BadReceiptError:
+    return BadReceiptError(say("not_a_receipt", field=field))

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from noren.attacks import attacks
 from noren.data.schema import Kind
 from noren.errors import FileError, NorenError, ParameterError, suggestion
-from noren.i18n import _, translated
+from noren.i18n import translated
 from noren.judgement.rule import Rule, get_rule
 from noren.measures import measures
 from noren.protocols import Attack, Measure
@@ -68,7 +68,7 @@ class Condition(_Part):
         """What the value is called in the log."""
         return self.measure if self.part is None else f"{self.measure}.{self.part}"
 
-    def kept(self, value: float) -> bool:
+    def is_met(self, value: float) -> bool:
         """Tell whether a value keeps the limit."""
         return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
 
@@ -154,19 +154,19 @@ class Rulebook(_Part):
     def measured(self) -> Mapping[str, tuple[Measure, str | None]]:
         """Every measure of terms and conditions, ready, by what its value is called."""
         both: list[Term | Condition] = [*self.terms, *self.conditions]
-        return _ready(tuple((one.key, one.measure, json.dumps(one.parameters, default=str), one.part) for one in both))
+        return _ready(tuple((of.key, of.measure, json.dumps(of.parameters, default=str), of.part) for of in both))
 
     def of_release(self) -> dict[str, tuple[Measure, str | None]]:
         """Return the measures that judge a release alone."""
-        return {key: found for key, found in self.measured.items() if "guess" not in found[0].needs}
+        return {key: ready for key, ready in self.measured.items() if "guess" not in ready[0].needs}
 
     def of_guess(self) -> dict[str, tuple[Measure, str | None]]:
         """Return the measures that judge an attack."""
-        return {key: found for key, found in self.measured.items() if "guess" in found[0].needs}
+        return {key: ready for key, ready in self.measured.items() if "guess" in ready[0].needs}
 
     def baseline_attacks(self) -> dict[str, tuple[Attack, BaselineAttack]]:
         """Return the baseline attacks, ready, by what they are called."""
-        return {one.key: (attacks.create(one.attack, **one.parameters), one) for one in self.baseline.attacks}
+        return {how.key: (attacks.create(how.attack, **how.parameters), how) for how in self.baseline.attacks}
 
     def score(self, values: Mapping[str, float]) -> float | None:
         """Return the score of measured values, less being better; None where one is missing.
@@ -185,7 +185,8 @@ class Rulebook(_Part):
 
     def broken(self, values: Mapping[str, float]) -> list[str]:
         """Return the conditions that values do not keep; one whose value is missing counts as kept."""
-        return [one.key for one in self.conditions if one.key in values and not one.kept(values[one.key])]
+        tested = [condition for condition in self.conditions if condition.key in values]
+        return [condition.key for condition in tested if not condition.is_met(values[condition.key])]
 
     def to_toml(self) -> str:
         """Return the rulebook as its file."""
@@ -199,7 +200,7 @@ class Rulebook(_Part):
 
 @lru_cache(maxsize=64)
 def _ready(wanted: tuple[tuple[str, str, str, str | None], ...]) -> Mapping[str, tuple[Measure, str | None]]:
-    made = {key: (measures.create(name, **json.loads(given)), part) for key, name, given, part in wanted}
+    made = {key: (measures.create(name, **json.loads(parameters)), part) for key, name, parameters, part in wanted}
     return MappingProxyType(made)
 
 
@@ -216,69 +217,69 @@ def preset(name: str, **changes: Any) -> Rulebook:
     return _built(_changed(table_of(f"noren.contest.rulebooks.{name}"), changes), None)
 
 
-def read_rulebook(given: str | Path, **changes: Any) -> Rulebook:
+def read_rulebook(source: str | Path, **changes: Any) -> Rulebook:
     """Return the rulebook of a preset's name, of a file, or of the text of one."""
-    is_text = isinstance(given, str) and "\n" in given
-    if isinstance(given, str) and not is_text and not given.endswith(".toml"):
-        return preset(given, **changes)  # says what there is
-    path = None if is_text else Path(given)
+    is_text = isinstance(source, str) and "\n" in source
+    if isinstance(source, str) and not is_text and not source.endswith(".toml"):
+        return preset(source, **changes)  # says what there is
+    path = None if is_text else Path(source)
     try:
-        text = str(given) if path is None else path.read_text(encoding="utf-8")
+        text = str(source) if path is None else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise FileError(_("the rulebook cannot be read"), str(error), file=path) from None
+        raise FileError(say("the rulebook cannot be read", reason=error), file=path) from None
     if len(text) > _LARGEST:
-        raise FileError(_("the rulebook is too large; a rulebook has a few dozen lines"), file=path)
+        raise FileError(say("the rulebook is too large; a rulebook has a few dozen lines"), file=path)
     try:
-        said = tomllib.loads(text)
+        table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FileError(str(error), _("correct the file"), file=path) from None
-    return _built(_changed(said, changes), path)
+        raise FileError(say("correct the file", reason=error), file=path) from None
+    return _built(_changed(table, changes), path)
 
 
 _OF_TEST = ("bound", "p", "alpha")
 
 
-def _changed(said: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a rulebook with some of them replaced."""
-    said = {**said, **{key: value for key, value in changes.items() if key not in (*_OF_TEST, "risk")}}
+    table = {**table, **{key: value for key, value in changes.items() if key not in (*_OF_TEST, "risk")}}
     tested = {key: changes[key] for key in _OF_TEST if changes.get(key) is not None}
     if tested:
-        if not any(one.get("measure") == "effective" for one in said.get("conditions", ())):
-            raise ParameterError(say("no_test", name=said.get("name", ""), names=", ".join(tested)))
-        said["conditions"] = [
-            {**one, "parameters": {**one.get("parameters", {}), **tested}} if one["measure"] == "effective" else one
-            for one in said["conditions"]
+        if not any(item.get("measure") == "effective" for item in table.get("conditions", ())):
+            raise ParameterError(say("no_test", name=table.get("name", ""), names=", ".join(tested)))
+        table["conditions"] = [
+            {**item, "parameters": {**item.get("parameters", {}), **tested}} if item["measure"] == "effective" else item
+            for item in table["conditions"]
         ]
     risk = changes.get("risk")
     if risk is not None:
         risks = ("um", "mm", "emm")
-        if risk not in risks or not any(one.get("measure") in risks for one in said.get("terms", ())):
+        if risk not in risks or not any(item.get("measure") in risks for item in table.get("terms", ())):
             raise ParameterError(say("no_such_risk", risk=risk, names=", ".join(risks)))
-        said["terms"] = [{**one, "measure": risk} if one["measure"] in risks else one for one in said["terms"]]
-    return said
+        table["terms"] = [{**item, "measure": risk} if item["measure"] in risks else item for item in table["terms"]]
+    return table
 
 
-def _built(said: Mapping[str, Any], path: Path | None) -> Rulebook:
+def _built(table: Mapping[str, Any], path: Path | None) -> Rulebook:
     try:
-        book = Rulebook.model_validate(said)
+        book = Rulebook.model_validate(table)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise FileError(say("broken_rule", place=place, rule=translated(first["msg"])), file=path) from None
+        raise FileError(say("broken_rule", reason=f"{place}: {translated(first['msg'])}"), file=path) from None
     # what no contest could be decided by
     try:
         ready, _baseline, _rule = book.measured, book.baseline_attacks(), book.judged_by
     except NorenError as error:
-        raise FileError(_("the rulebook breaks a rule: {rule}").format(rule=error), file=path) from None
+        raise FileError(say("the rulebook breaks a rule: {rule}", reason=error), file=path) from None
     total = sum(Fraction(term.weight).limit_denominator(_FINEST) for term in book.terms)
     if total != 1:
         raise FileError(say("weights", total=float(total)), file=path)
     by_key: dict[str, Term | Condition] = {}
     both: list[Term | Condition] = [*book.terms, *book.conditions]
-    for one in both:
-        other = by_key.setdefault(one.key, one)
-        if other is not one and (type(other) is type(one) or other.parameters != one.parameters):
-            raise FileError(say("twice", measure=one.key), file=path)
+    for entry in both:
+        other = by_key.setdefault(entry.key, entry)
+        if other is not entry and (type(other) is type(entry) or other.parameters != entry.parameters):
+            raise FileError(say("twice", measure=entry.key), file=path)
     for term in book.terms:
         measure = ready[term.key][0]
         if measure.goal == "higher" and tuple(measure.bounds) != (0.0, 1.0):

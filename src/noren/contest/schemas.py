@@ -140,7 +140,7 @@ class SubmissionOut(BaseModel):
     valid: bool | None
     counts: bool
     chosen: bool
-    shown: JudgementOut = JudgementOut()
+    judgement: JudgementOut = JudgementOut()
 
     @property
     def is_over(self) -> bool:
@@ -150,8 +150,8 @@ class SubmissionOut(BaseModel):
     @property
     def report(self) -> dict[str, Any]:
         """What the checker says, in the language now spoken."""
-        told = self.shown.report if isinstance(self.shown.report, dict) else {}
-        return dict(told.get(active_language()) or told.get("en") or {})
+        reports = self.judgement.report if isinstance(self.judgement.report, dict) else {}
+        return dict(reports.get(active_language()) or reports.get("en") or {})
 
 
 class TargetOut(BaseModel):

@@ -65,21 +65,31 @@ class ArenaIdentity:
         """The account; empty for a visitor."""
         return "" if self.account is None else self.account.id
 
-    def somebody(self) -> ArenaAccount:
+    def require_account(self) -> ArenaAccount:
         """Return the account that is logged in."""
         if self.account is None:
             raise RefusedError(_("log in first"), status=401)
         return self.account
 
-    def player(self) -> str:
+    def require_player(self) -> str:
         """Return the account of somebody who may do something for a team."""
-        account = self.somebody()
+        account = self.require_account()
         if "team" not in self.scopes:
-            raise RefusedError(_("this token is not for playing; make one with the scope team"), status=403)
+            raise missing_scope("team")
         return account.id
 
 
 NOBODY = ArenaIdentity()
+
+
+def missing_scope(*scopes: str) -> RefusedError:
+    """Return the refusal of a token that allows less than a request needs."""
+    return RefusedError(say("scope", scopes=", ".join(scopes)), status=403)
+
+
+def organisers_only(status: int = 403) -> RefusedError:
+    """Return the refusal of something that only organisers can do."""
+    return RefusedError(_("this token is not for playing; make one with the scope team"), status=status)
 
 
 class NewContest(BaseModel):
@@ -108,61 +118,61 @@ class ContestService:
 
     def visits(self, who: ArenaIdentity) -> list[ContestAccess]:
         """Return the contests that somebody may see, the newest first."""
-        found = (self.arena.state(name) for name in self.arena.store.contests())
-        return [visit for one in found if one is not None and (visit := ContestAccess(self, who, one)).may_see]
+        states = (self.arena.state(name) for name in self.arena.store.contests())
+        return [visit for state in states if state is not None and (visit := ContestAccess(self, who, state)).may_see]
 
     def visit(self, who: ArenaIdentity, contest: str) -> ContestAccess:
         """Return a contest that somebody may see."""
-        found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-        if found is None or not (visit := ContestAccess(self, who, found)).may_see:
-            raise RefusedError(_("there is no such contest"), status=404)
+        state = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
+        if state is None or not (visit := ContestAccess(self, who, state)).may_see:
+            raise actions.not_found(contest)
         return visit
 
     # --- creating ------------------------------------------------------------------------------------------------
 
     def may_create(self, who: ArenaIdentity) -> str:
         """Return the account of somebody who may create contests."""
-        account = who.somebody()
+        account = who.require_account()
         if not account.is_organiser or "organiser" not in who.scopes:
-            raise RefusedError(_("only organisers create contests; ask who runs this server"), status=403)
+            raise organisers_only()
         return account.id
 
-    def create(self, who: ArenaIdentity, asked: NewContest, data: Mapping[str, tuple[str, BinaryIO]]) -> Contest:
+    def create(self, who: ArenaIdentity, new: NewContest, data: Mapping[str, tuple[str, BinaryIO]]) -> Contest:
         """Create a contest; ``data`` are a name and a file for each round."""
         account = self.may_create(who)
-        if not _SLUG.fullmatch(asked.id):
-            raise RefusedError(say("no_address", name=asked.id[:40]), status=422)
-        if self.arena.state(asked.id) is not None:
-            raise RefusedError(_("there is a contest {name} already; choose another name").format(name=asked.id))
-        get_time_zone(asked.settings.zone)
+        if not _SLUG.fullmatch(new.id):
+            raise RefusedError(say("no_address", name=new.id[:40]), status=422)
+        if self.arena.state(new.id) is not None:
+            raise RefusedError(_("there is a contest {name} already; choose another name").format(name=new.id))
+        get_time_zone(new.settings.zone)
         if not data:
             raise ParameterError(_("a contest needs data; give a file for each round"))
-        check_phases(asked.phases, list(data))
-        book = read_rulebook(asked.rulebook, **asked.changes)
+        check_phases(new.phases, list(data))
+        book = read_rulebook(new.rulebook, **new.changes)
         rounds: dict[str, dict[str, Any]] = {}
         for name, (file_name, content) in data.items():
-            kept = self.arena.files.put(iter(partial(content.read, FRAME), b""), sealed=False)
-            with self.arena.files.path(kept.digest, suffix="".join(Path(file_name).suffixes[-2:])) as path:
+            stored = self.arena.files.put(iter(partial(content.read, FRAME), b""), sealed=False)
+            with self.arena.files.path(stored.digest, suffix="".join(Path(file_name).suffixes[-2:])) as path:
                 try:
-                    found = original_of(book, path)
+                    records = original_of(book, path)
                 except InputError as error:
                     if error.file is None:
                         raise
                     raise ValueInCellError.of(error.problems, file_name) from None  # a person's file, not ours
             if not book.data_schema:  # where the rulebook names no format, that of the first is guessed for all
-                book = book.model_copy(update={"data_schema": found.schema.to_toml()})
-            people = len(found.customers) if isinstance(found, History) else len(found)
-            known = {"data": kept.digest, "name": Path(file_name).name[:100]}
-            rounds[name] = known | {"rows": len(found), "people": people}
+                book = book.model_copy(update={"data_schema": records.schema.to_toml()})
+            people = len(records.customers) if isinstance(records, History) else len(records)
+            known = {"data": stored.digest, "name": Path(file_name).name[:100]}
+            rounds[name] = known | {"rows": len(records), "people": people}
         salt = secrets.token_bytes(SALT_BYTES)
         body = {
-            "contest": asked.id,
-            "title": " ".join(asked.title.split()),
+            "contest": new.id,
+            "title": " ".join(new.title.split()),
             "rulebook": book.to_toml(),
             "rulebook_digest": book.digest,
-            "settings": asked.settings.model_dump(mode="json"),
+            "settings": new.settings.model_dump(mode="json"),
             "rounds": rounds,
-            "phases": [one.as_dict() for one in asked.phases],
+            "phases": [phase.as_dict() for phase in new.phases],
             "commitment": commitment(salt),
             "public_key": self.arena.signing.public,
             "scorer": SCORER,
@@ -170,16 +180,16 @@ class ContestService:
             "rehearsal": self.arena.rehearsal,
         }
         entry = next_entry(None, self.arena.now(), EntryContent("created", f"organiser:{account}", body))
-        self.arena.store.create(asked.id, [entry], organised_by=[account], secrets={"salt": salt})
-        made = self.arena.state(asked.id)
+        self.arena.store.create(new.id, [entry], organised_by=[account], secrets={"salt": salt})
+        made = self.arena.state(new.id)
         if made is None:
-            raise RefusedError(_("there is no such contest"), status=404)
+            raise actions.not_found(new.id)
         return made
 
     # --- actions -------------------------------------------------------------------------------------------------
 
     def do(
-        self, who: ArenaIdentity, contest: str, act: Action[..., list[EntryContent]], **asked: Any
+        self, who: ArenaIdentity, contest: str, act: Action[..., list[EntryContent]], **inputs: Any
     ) -> tuple[ContestAccess, Mapping[str, str]]:
         """Do one of the actions that stand in the log (:mod:`noren.contest.actions`), as far as its role may.
 
@@ -187,25 +197,25 @@ class ContestService:
         returned beside the contest after the action.
         """
         if act.role == "newcomer":
-            who.somebody()
-            found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-            code = actions.code_digest(asked.get("code") or asked.get("invitation") or "")
+            who.require_account()
+            state_ = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
+            code = actions.code_digest(inputs.get("code") or inputs.get("invitation") or "")
             codes: set[str] = (
-                set() if found is None else {team.code for team in found.teams.values()} | found.invitations
+                set() if state_ is None else {team.code for team in state_.teams.values()} | state_.invitations
             )
-            if found is None or not actions.is_among(code, codes):  # a code lets its holder see the contest
-                found = self.visit(who, contest).contest
-            if self.arena.store.organises(who.player(), found.id):  # they know too much to play
-                raise RefusedError(_("organisers do not play in their own contest; play with another account"))
+            if state_ is None or not actions.is_among(code, codes):  # a code lets its holder see the contest
+                state_ = self.visit(who, contest).contest
+            if self.arena.store.organises(who.require_player(), state_.id):  # they know too much to play
+                raise RefusedError(say("organisers do not play in their own contest; play with another account"))
         else:
             visit = self.visit(who, contest)
             if act.role == "organiser":
-                visit.organised()
+                visit.require_organiser()
             elif act.role == "member":
                 visit.team()
             else:
-                who.player()
-            found = visit.contest
+                who.require_player()
+            state_ = visit.contest
         known: dict[str, Callable[[], str]] = {
             "account": lambda: who.id,
             "member": lambda: "" if who.account is None else who.account.name,
@@ -213,30 +223,30 @@ class ContestService:
             "team": new_id,
             "installed": lambda: SCORER,
         }
-        given = {name: make() for name, make in known.items() if name in act.parameters and name not in act.asked}
+        generated = {name: make() for name, make in known.items() if name in act.parameters and name not in act.inputs}
 
         state = self.arena.change(
-            found.id,
-            lambda state, now: act(state, now, **given, **asked),
+            state_.id,
+            lambda state, now: act(state, now, **generated, **inputs),
             lambda state, _made: (
-                [JobRequest(one.kind, one.id) for one in state.unjudged()] if act is actions.rescore else []
+                [JobRequest(file.kind, file.id) for file in state.unjudged()] if act is actions.rescore else []
             ),
         )
-        return ContestAccess(self, who, state), given
+        return ContestAccess(self, who, state), generated
 
     def move_clock(self, who: ArenaIdentity, to: str | None, forward: float | None = None) -> str:
         """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""
         if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
-            raise RefusedError(_("this is for organisers"), status=403 if who.account is not None else 401)
+            raise organisers_only(403 if who.account is not None else 401)
         clock = self.arena.store.clock
         if not clock.is_rehearsal:
             raise RefusedError(_("only the clock of a rehearsal moves; start the server with --rehearsal"))
         if (to is None) == (forward is None):
-            raise ParameterError(_("say a moment or how many seconds; give one of to, forward"))
+            raise ParameterError(say("say a moment or how many seconds; give one of to, forward"))
         now = clock.now()
         until = now + dt.timedelta(seconds=forward or 0.0) if to is None else dt.datetime.fromisoformat(moment(to))
         if not now <= until <= now + dt.timedelta(seconds=FARTHEST):
-            raise ParameterError(_("the clock moves forward only, and not for ever; name a later moment"))
+            raise ParameterError(say("the clock moves forward only, and not for ever; name a later moment"))
         clock.move_to(until)
         return self.arena.now()
 
@@ -288,29 +298,29 @@ class ContestAccess:
     def own_team(self) -> Team:
         """Return their team, to look at what is its own."""
         if self.who.account is not None and not self.who.scopes & {"read", "team"}:
-            raise RefusedError(_("this token is not for playing; make one with the scope team"), status=403)
-        return actions.team_of(self.contest, self.who.somebody().id)
+            raise missing_scope("this token is not for playing; make one with the scope team")
+        return actions.team_of(self.contest, self.who.require_account().id)
 
     def team(self) -> Team:
         """Return their team, to do something for it."""
-        return actions.team_of(self.contest, self.who.player())
+        return actions.team_of(self.contest, self.who.require_player())
 
     # --- what organisers do --------------------------------------------------------------------------------------
 
-    def organised(self) -> Self:
+    def require_organiser(self) -> Self:
         """Return the visit of an organiser; anybody else is refused."""
         if self.role != ContestRole.ORGANISER:
-            raise RefusedError(_("this is for the organiser of the contest"), status=403)
+            raise organisers_only()
         return self
 
     def retry(self, job: str) -> None:
         """Let a job that was given up be tried again."""
-        if not self.arena.store.jobs.retry(self.organised().contest.id, job):
-            raise RefusedError(_("there is no such job that could be tried again"), status=404)
+        if not self.arena.store.jobs.retry(self.require_organiser().contest.id, job):
+            raise actions.not_found(job)
 
     def add_hook(self, url: str) -> tuple[Hook, str]:
         """Add an address that is told of news; return it with the secret that signs its messages, told this once."""
-        hooks = self.organised().arena.store.hooks
+        hooks = self.require_organiser().arena.store.hooks
         check_address(url)
         if sum(hook.disabled is None for hook in hooks.of(self.contest.id)) >= _MOST_HOOKS:
             raise RefusedError(_("a contest has at most {most} webhooks; remove one").format(most=_MOST_HOOKS))
@@ -319,8 +329,8 @@ class ContestAccess:
 
     def remove_hook(self, hook: str) -> None:
         """Tell an address no more."""
-        if not self.arena.store.hooks.disable(self.organised().contest.id, hook):
-            raise RefusedError(_("there is no such webhook"), status=404)
+        if not self.arena.store.hooks.disable(self.require_organiser().contest.id, hook):
+            raise actions.not_found(hook)
 
     # --- what teams do -------------------------------------------------------------------------------------------
 
@@ -328,12 +338,12 @@ class ContestAccess:
         """Return the name and the file of a round's data: to teams from the first phase of the round on."""
         known = self.contest.rounds.get(round_)
         if known is None:
-            raise RefusedError(_("there is no such round"), status=404)
+            raise actions.not_found(round_)
         if self.role != ContestRole.ORGANISER:
             self.own_team()
-            opens = min((one.opens for one in self.contest.phases if one.round == round_), default="")
-            if self.now < opens:
-                raise RefusedError(say("data_later", moment=actions.shown_moment(opens)))
+            phases = [phase for phase in self.contest.phases if phase.round == round_]
+            if phases and self.now < phases[0].opens:
+                raise actions.opens_later(phases[0])
         return known.name, self.arena.files.path(known.data)
 
     def submit(
@@ -346,10 +356,10 @@ class ContestAccess:
             actions.receive, kind=kind, account=self.who.id, submission=submission, target=target or "", phase=phase
         )
         receive(self.contest, self.now, digest="", size=0)  # what cannot be now is refused before its bytes are kept
-        kept = self.arena.files.put(content, sealed=True, largest=self.contest.settings.largest_file)
+        stored = self.arena.files.put(content, sealed=True, largest=self.contest.settings.largest_file)
         state = self.arena.change(
             self.contest.id,
-            partial(receive, digest=kept.digest, size=kept.size),
+            partial(receive, digest=stored.digest, size=stored.size),
             lambda _state, _made: [JobRequest(kind, submission)],
         )
         made = state.submissions[submission]
@@ -369,18 +379,18 @@ class ContestAccess:
         # who has no team is told so, whether there is such a file or not
         team = None if self.role == ContestRole.ORGANISER else self.own_team().id
         if known is None or team not in (None, known.team):
-            raise RefusedError(_("there is no such file"), status=404)
+            raise actions.not_found(submission)
         return known
 
     def described(self, known: Submission, *, whole: bool = True) -> SubmissionOut:
         """Describe a file that they may see; unless ``whole``, by the log alone, and without what the judge found."""
         self.submission(known.id)  # another team's is not there
         counting = self.contest.counting_release(known.team, known.round) if known.kind == "release" else None
-        told = {
+        fields = {
             "valid": known.valid,
             "counts": known.counts if counting is None else counting.id == known.id,
             "chosen": self.contest.chosen.get((known.team, known.round)) == known.id,
-            "shown": self._shown(known) if whole else {},
+            "shown": self._judgement(known) if whole else {},
         }
         jobs = self.arena.store.jobs
         place: dict[str, Any] = {"state": "waiting", "done": 1.0 if whole else 0.0}
@@ -391,12 +401,12 @@ class ContestAccess:
         elif whole and (waiting := jobs.of(self.contest.id, known.id)):  # with an estimate by what the last ones took
             job = waiting[-1]
             before = jobs.place(job.id) or 0
-            seconds = estimated(jobs.durations(job.kind), before, jobs.at_work())
+            seconds = estimated(jobs.durations(job.kind), before, jobs.running_count())
             place = {"before": before, "done": job.done, "words": job.words, "seconds": seconds}
             place |= {"state": str(job.state), "trouble": _(job.error)}
-        return SubmissionOut(**vars(known) | place | told)
+        return SubmissionOut(**vars(known) | place | fields)
 
-    def _shown(self, known: Submission) -> dict[str, Any]:
+    def _judgement(self, known: Submission) -> dict[str, Any]:
         """Return what the judge found of a file, as far as they may see it."""
         if known.judged is None:
             return {}
@@ -410,7 +420,8 @@ class ContestAccess:
         if level in ("effect", "counts"):
             seen["values"] = dict(known.values)
         if level == "effect":  # of what was measured only whether conditions are kept
-            keys, broken = {one.key for one in self.contest.rulebook.conditions}, self.contest.rulebook.broken
+            book = self.contest.rulebook
+            keys, broken = {condition.key for condition in book.conditions}, book.broken
             seen["values"] = {
                 key: float(bool(broken({key: value}))) for key, value in known.values.items() if key in keys
             }
@@ -427,33 +438,35 @@ class ContestAccess:
         """Return what may be attacked: all of a round but their own, from the attack phase on."""
         self._may_attack(round_)
         own = self.contest.team_of.get(self.who.id)
-        return [one for one in self.contest.targets.get(round_, {}).values() if one.team != own]
+        return [target for target in self.contest.targets.get(round_, {}).values() if target.team != own]
 
     def target_file(self, round_: str, target: str) -> AbstractContextManager[Path]:
         """Return the public part of a target."""
         self._may_attack(round_)
         known = self.contest.targets.get(round_, {}).get(target)
         if known is None:
-            raise RefusedError(_("there is no such target"), status=404)
+            raise actions.not_found(target)
         return self.arena.files.path(known.digest)
 
     def _may_attack(self, round_: str) -> None:
         if self.has_all:
             return
         self.own_team()
-        opens = [one.opens for one in self.contest.phases if one.kind == PhaseKind.ATTACK and one.round == round_]
-        if not opens or self.now < min(opens):
+        attacks = [phase for phase in self.contest.phases if phase.kind == PhaseKind.ATTACK and phase.round == round_]
+        if not attacks:
             raise RefusedError(_("the targets of this round are not distributed yet"))
+        if self.now < attacks[0].opens:
+            raise actions.opens_later(attacks[0])
 
     def board(self, round_: str) -> tuple[Board, str | None]:
         """Return the board of a round as they may see it now, and since when it is frozen."""
         if round_ not in self.contest.rounds:
-            raise RefusedError(_("there is no such round"), status=404)
+            raise actions.not_found(round_)
         everything = self.role == ContestRole.ORGANISER
         if self.contest.has_results(self.now):
             return board(self.contest, round_, self.now, kind="final"), None
-        frozen = [one.frozen_from for one in self.contest.phases if one.round == round_ and one.frozen_from]
-        since = min((one for one in frozen if one <= self.now and not everything), default=None)
+        frozen = [phase.frozen_from for phase in self.contest.phases if phase.round == round_ and phase.frozen_from]
+        since = min((moment_ for moment_ in frozen if moment_ <= self.now and not everything), default=None)
         if since is None:
             return board(self.contest, round_, self.now, everything=everything), None
         return board(self.arena.state_at(self.contest.id, since), round_, since, kind="frozen"), since
@@ -466,21 +479,21 @@ class ContestAccess:
             raise RefusedError(say("log_later"), status=403)
         return self.arena.store.entries(self.contest.id, start)
 
-    def with_results(self) -> Self:
+    def require_results(self) -> Self:
         """Return the visit, if it may see the results: everybody once they are open, before that the organiser."""
         if not self.has_all:
-            raise RefusedError(_("the results are not open yet; the schedule tells when they are"), status=403)
+            raise RefusedError(say("the results are not open yet; the schedule tells when they are"), status=403)
         return self
 
     def results(self) -> Results:
         """Return the results of the contest."""
-        self.with_results()
+        self.require_results()
         with self.service.making:  # one makes them, and the others wait
             return results_of(self.contest)
 
     def archive(self) -> Path:
         """Return the open archive of the contest; before the results there is none, for it tells everything."""
-        self.with_results()
+        self.require_results()
         folder = self.arena.folder / "archives"
         path = folder / f"{self.contest.id}-{self.contest.digest[:16]}.zip"
         with self.service.writing:

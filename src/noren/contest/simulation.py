@@ -29,7 +29,7 @@ from noren.contest import actions
 from noren.contest.app import ArenaSettings, judging, serve
 from noren.contest.archive import export
 from noren.contest.arena import Arena, ScoringService
-from noren.contest.judging.prepared import guess_on, original_of
+from noren.contest.judging.prepared import original_of, write_attack
 from noren.contest.judging.submissions import submission_of
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, moment, planned_phases
@@ -89,10 +89,7 @@ class Simulation:
     ) -> None:  # fmt: skip
         if plan.rulebook.kind != "history":
             raise ParameterError(
-                _(
-                    "simulated teams play with purchase histories, and these rules are for a {kind}; choose "
-                    "another rulebook"
-                ).format(kind=plan.rulebook.kind),
+                _("another rulebook").format(kind=plan.rulebook.kind),
             )
         self.arena, self.contest, self._plan, self._folder = arena, contest, plan, folder
         self._service, self._judges = ContestService(arena), ScoringService(arena)
@@ -118,10 +115,10 @@ class Simulation:
     @property
     def state(self) -> Contest:
         """The contest as it stands now."""
-        found = self.arena.state(self.contest)
-        if found is None:
-            raise OutputError(_("there is no such contest"))
-        return found
+        state = self.arena.state(self.contest)
+        if state is None:
+            raise actions.not_found(self.contest)
+        return state
 
     def play_round(self, round_: str) -> None:
         """Play a round to its end, moving the clock."""
@@ -135,7 +132,7 @@ class Simulation:
 
     def move_to(self, phase: str) -> None:
         """Move the clock to a minute after a phase opens."""
-        opens = next(one.opens for one in self.state.phases if one.id == phase)
+        opens = next(candidate.opens for candidate in self.state.phases if candidate.id == phase)
         self.arena.store.clock.move_to(dt.datetime.fromisoformat(opens) + dt.timedelta(minutes=1))
 
     def wait(self, done: Callable[[], bool]) -> None:
@@ -163,7 +160,7 @@ class Simulation:
             for place in np.random.default_rng(seed).permutation(len(targets))[:_ATTACKED]:
                 name = targets[place].id
                 with self._service.visit(who, self.contest).target_file(round_, name) as target:
-                    guess_on(book, data, target, style["attack"], guess, seed=seed)
+                    write_attack(book, data, target, style["attack"], guess, seed=seed)
                 self._service.visit(who, self.contest).submit(guess.read_bytes(), target=name)
 
     def _seed(self, number: int, round_: str) -> int:
@@ -192,7 +189,7 @@ def simulate(plan: SimulationPlan, out: Path | None = None, *, progress: Progres
         if out is not None:
             export(arena, played.contest, out)
         progress(1.0)
-        return [board(played.state, one, arena.now(), kind="final", everything=True).as_dict() for one in ROUNDS]
+        return [board(played.state, name, arena.now(), kind="final", everything=True).as_dict() for name in ROUNDS]
 
 
 CONTEST = "demo"
@@ -263,9 +260,8 @@ def _play(
         )
         played.play_round(first)
         arena.store.clock.move_to(dt.datetime.now(dt.UTC))
-        say(_("a cup is running: {address}").format(address=f"{address}/contests/{CONTEST}"))
-        told = _("join it with an account of your own, or log in as organiser with the password {password}")
-        say(told.format(password=password))
+        message = _("join it with an account of your own, or log in as organiser with the password {password}")
+        say(message.format(address=f"{address}/contests/{CONTEST}", password=password))
         played.protect(last)
         while last not in played.state.targets:  # an hour, or when the organiser opens it
             if ended.wait(0.5):

@@ -1,13 +1,13 @@
-"""How much of a ranking is luck of who the customers are: ranks under resampling of the customers (bootstrap).
+"""Stability of ranks under resampling of the customers (bootstrap).
 
-Customers are drawn anew, with replacement, as many as there are, the same ones for all teams and guesses at once; all
-that judges attacks is counted again for them by the same kernels, and ranks follow by the rules. What is held
-fixed: releases and what is measured of them alone, the guesses themselves, which guess is against which release, and
-who is disqualified. The draws follow from the revealed salt, so whoever has the log gets the same numbers.
+Customers are drawn with replacement, as many as there are, the same for all teams and guesses. The results of attacks
+are counted again for them by the same kernels, and ranks follow by the rules. Held fixed are the releases and their own
+measures, the guesses, their targets, and disqualifications. The draws follow from the revealed salt, so anyone who has
+the log gets the same numbers.
 
-The log keeps of every guess which customers' pseudonyms it names, and which rightly, in a few characters for each
-customer (:class:`ByCustomer`), so that ranks can be computed again for other customers of the same kind without any
-file. Digits stand in the order of the customers' names as text; names are not in it.
+The log holds for every guess how many pseudonyms of each customer it names, and how many correctly, in a few characters
+per customer (:class:`ByCustomer`), so that ranks can be computed for other samples without any file. Digits are in the
+order of the customers' names as text; the names are not included.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ _OUTSIDE = 0.025
 
 @dataclass(frozen=True)
 class ByCustomer:
-    """What one guess says of each customer.
+    """The result of one guess for each customer.
 
     Attributes
     ----------
     named, right
-        How many pseudonyms of each customer are named, and how many rightly.
+        How many pseudonyms of each customer are named, and how many correctly.
     match, live
         Where guess and truth agree, and where there is a pseudonym, for each customer (row) and period (column); None
-        where no measure of the rules asks for it.
+        if no measure of the rules needs it.
     refused
-        Whether user matching refuses the guess, for it leaves customers out.
+        Whether user matching rejects the guess, because it omits customers.
     """
 
     named: NDArray[np.int64]
@@ -67,7 +67,7 @@ class ByCustomer:
     refused: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as the log keeps it.
+        """Return it as in the log.
 
         >>> ByCustomer(np.array([0, 1, 2]), np.array([0, 0, 1])).as_dict()
         {'named': '012', 'right': '001', 'width': 1}
@@ -75,38 +75,38 @@ class ByCustomer:
         width = len(f"{int(self.named.max(initial=0)):x}")
         shifts = 4 * np.arange(width - 1, -1, -1)  # each number is so many hexadecimal digits, one after the other
         digits = np.frombuffer(b"0123456789abcdef", np.uint8)
-        said: dict[str, Any] = {
+        data: dict[str, Any] = {
             name: digits[(counts[:, None] >> shifts) & 15].tobytes().decode()
             for name, counts in (("named", self.named), ("right", self.right))
         }
-        said["width"] = width
+        data["width"] = width
         if self.match is not None and self.live is not None:
             bits = {"match": self.match, "live": self.live}
-            said |= {"periods": self.match.shape[1]}
-            said |= {name: np.packbits(cells).tobytes().hex() for name, cells in bits.items()}
-        return said | ({"refused": True} if self.refused else {})
+            data |= {"periods": self.match.shape[1]}
+            data |= {name: np.packbits(cells).tobytes().hex() for name, cells in bits.items()}
+        return data | ({"refused": True} if self.refused else {})
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> ByCustomer:
-        """Return what the log keeps.
+    def of(cls, data: Mapping[str, Any]) -> ByCustomer:
+        """Return it from the log.
 
         >>> ByCustomer.of({"named": "0112", "right": "0011", "width": 1}).right.tolist()
         [0, 0, 1, 1]
         """
-        width = int(said["width"])
-        named, right = _counts(said["named"], width), _counts(said["right"], width)
-        if "match" not in said:
+        width = int(data["width"])
+        named, right = _counts(data["named"], width), _counts(data["right"], width)
+        if "match" not in data:
             return cls(named, right)
-        shape = len(named), int(said["periods"])
-        packed = (np.frombuffer(bytes.fromhex(said[name]), np.uint8) for name in ("match", "live"))
+        shape = len(named), int(data["periods"])
+        packed = (np.frombuffer(bytes.fromhex(data[name]), np.uint8) for name in ("match", "live"))
         match, live = (
             np.unpackbits(bits, count=shape[0] * shape[1]).astype(np.bool_).reshape(shape) for bits in packed
         )
-        return cls(named, right, match, live, bool(said.get("refused")))
+        return cls(named, right, match, live, bool(data.get("refused")))
 
 
 def by_customer(original: Records, release: Release, guess: Guess, *, cells: bool) -> dict[str, Any]:
-    """Return what a guess says of each customer, as the log keeps it.
+    """Return the result of a guess for each customer, as in the log.
 
     Parameters
     ----------
@@ -118,10 +118,10 @@ def by_customer(original: Records, release: Release, guess: Guess, *, cells: boo
         Whether a measure of the rules looks at each customer and period (um, mm, emm).
     """
     if isinstance(original, History):  # who the customers are, in the order of the digits; of a table its rows
-        asked = listed_customers(original)
+        customers = listed_customers(original)
     else:
-        asked = pl.int_range(1, len(original) + 1, eager=True).cast(pl.String)
-    counted = asked.to_frame("target").join(
+        customers = pl.int_range(1, len(original) + 1, eager=True).cast(pl.String)
+    counted = customers.to_frame("target").join(
         hits_by_target(guess, release.secret), on="target", how="left", maintain_order="left"
     )
     named, right = (counted[name].fill_null(0).to_numpy() for name in ("named", "right"))
@@ -144,11 +144,11 @@ def _counts(text: str, width: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class TeamStability:
-    """How firmly a team stands on its rank.
+    """Stability of the rank of one team.
 
     Attributes
     ----------
-    kept, low, high
+    same_rank, low, high
         The share of draws in which it has this very rank, and the 95 per cent interval of that share.
     best, worst
         The ranks between which it is in 95 per cent of the draws; None where it has no rank in so many of them.
@@ -158,7 +158,7 @@ class TeamStability:
 
     team: str
     rank: int
-    kept: float
+    same_rank: float
     low: float
     high: float
     best: int | None
@@ -170,7 +170,7 @@ class TeamStability:
 
 @dataclass(frozen=True)
 class Stability:
-    """How firmly all ranked teams of a round stand.
+    """Stability of the ranks of a round.
 
     Attributes
     ----------
@@ -185,41 +185,41 @@ class Stability:
 
     @property
     def sentence(self) -> str:
-        """What is resampled and what is held fixed, in the language now spoken."""
-        said = _(
-            "{draws} times, {people} customers are drawn anew from the {people}, with replacement, the same for "
-            "all teams; whom attacks re-identify is counted again for them, and ranks follow by the rules. "
-            "Releases, what is measured of them alone, and the guesses stay as they are."
+        """What is resampled, in the active language."""
+        sentence = _(
+            "The ranks are computed again for {draws} bootstrap samples of the {people} customers, the same for all "
+            "teams. Only the results of attacks change with the sample."
         ).format(draws=count(self.draws), people=count(self.people))
         if not self.fixed:
-            return said
-        return said + " " + _("Held fixed as well: {names}.").format(names=", ".join(self.fixed))
+            return sentence
+        return sentence + " " + _("Not resampled: {names}.").format(names=", ".join(self.fixed))
 
 
 def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stability | None:
-    """Return how firmly teams stand on their ranks; None before the salt is revealed, or where nobody is ranked."""
+    """Return the stability of the ranks; None before the salt is revealed, or if no team is ranked."""
     if contest.salt is None:
         return None
     book, people_of_round = contest.rulebook, contest.rounds[round_].people
     final = board(contest, round_, contest.time, kind="final")
-    playing = [one for one in final.standings if one.status in (Status.RANKED, Status.CONDITION)]
-    attacks: dict[str, list[ByCustomer]] = {}  # of each team's release, what all that count say of each customer
-    is_kept = True
-    for one in playing:
+    playing = [standing for standing in final.standings if standing.status in (Status.RANKED, Status.CONDITION)]
+    attacks: dict[str, list[ByCustomer]] = {}  # the guesses about each team's release
+    is_complete = True
+    for standing in playing:
         judged: list[Mapping[str, Any]] = [
-            guess.judged or {} for guess in guesses_against(contest, round_, one.submission or "")
+            guess.judged or {} for guess in guesses_against(contest, round_, standing.submission or "")
         ]
-        if book.baseline.counts:  # those apart that broke down
-            baseline = (contest.submissions[one.submission or ""].judged or {}).get("baseline") or {}
-            judged += [found for found in baseline.values() if "values" in found]
-        kept = [said["by_customer"] for said in judged if said.get("by_customer") is not None]
-        attacks[one.team], is_kept = [ByCustomer.of(said) for said in kept], is_kept and len(kept) == len(judged)
-    people = max((len(found.named) for those in attacks.values() for found in those), default=0)
+        if book.baseline.counts:  # without those that failed
+            baseline = (contest.submissions[standing.submission or ""].judged or {}).get("baseline") or {}
+            judged += [result for result in baseline.values() if "values" in result]
+        logged = [result["by_customer"] for result in judged if result.get("by_customer") is not None]
+        attacks[standing.team] = [ByCustomer.of(counts) for counts in logged]
+        is_complete = is_complete and len(logged) == len(judged)
+    people = max((len(counts.named) for those in attacks.values() for counts in those), default=0)
     people = people or people_of_round
-    if not people or all(one.rank is None for one in playing):
+    if not people or all(standing.rank is None for standing in playing):
         return None
     keys = book.of_guess()
-    # counted again is what we measure as a whole, and whatever the order of the answers
+    # resampled are whole measures that do not depend on the order of the answers
     fixed = {
         key
         for key, (measure, part) in keys.items()
@@ -227,30 +227,30 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
         or measure.name not in _RESAMPLED
         or (isinstance(measure, Effective) and measure.best_prefix)
     }
-    if not is_kept:
+    if not is_complete:
         fixed = set(keys)
     drawn_from = seed(bytes.fromhex(contest.salt), f"{contest.id}/{round_}/stability")
-    places: list[list[int | None]] = []
+    ranks_in_draws: list[list[int | None]] = []
     for weights in drawn_weights(drawn_from, people, draws):
         values = []
-        for one in playing:  # its own values as they are, of attacks the worst
-            in_draws = {key: np.full(len(weights), value) for key, value in (one.values or {}).items()}
+        for standing in playing:  # own values unchanged, of attacks the worst
+            in_draws = {key: np.full(len(weights), value) for key, value in (standing.values or {}).items()}
             for key, (measure, _part) in keys.items():
-                if attacks[one.team] and key not in fixed:
-                    drawn = resampled_values(measure, attacks[one.team], weights, people_of_round)
+                if attacks[standing.team] and key not in fixed:
+                    drawn = resampled_values(measure, attacks[standing.team], weights, people_of_round)
                     in_draws[key] = drawn.min(axis=1) if measure.goal == "higher" else drawn.max(axis=1)
             values.append(in_draws)
         for at in range(len(weights)):
-            in_draw = [{name: float(found[at]) for name, found in of.items()} for of in values]
+            in_draw = [{name: float(counts[at]) for name, counts in of.items()} for of in values]
             scored = [(bool(book.broken(of)), book.score(of)) for of in in_draw]
             unranked = book.otherwise == "none"
-            places.append(
+            ranks_in_draws.append(
                 ranks([None if score is None or (broken and unranked) else (broken, score) for broken, score in scored])
             )
     teams = tuple(
-        _firmness(one.team, one.rank, [ranked[at] for ranked in places])
-        for at, one in enumerate(playing)
-        if one.rank is not None
+        _team_stability(standing.team, standing.rank, [ranked[at] for ranked in ranks_in_draws])
+        for at, standing in enumerate(playing)
+        if standing.rank is not None
     )
     return Stability(draws, people, teams, tuple(sorted(fixed)))
 
@@ -279,26 +279,26 @@ def drawn_weights(key: int, people: int, draws: int) -> Iterable[Real]:
 # --- what attacks come to --------------------------------------------------------------------------------------------
 
 
-def resampled_values(measure: Measure, said: Sequence[ByCustomer], weights: Real, people: int) -> Real:
-    """Return what a measure says of guesses (columns) for other numbers of the same customers (rows).
+def resampled_values(measure: Measure, guesses: Sequence[ByCustomer], weights: Real, people: int) -> Real:
+    """Return the values of a measure for guesses (columns) and samples of customers (rows).
 
-    >>> said = ByCustomer(np.array([1, 1]), np.array([1, 0]))
+    >>> guess = ByCustomer(np.array([1, 1]), np.array([1, 0]))
     >>> from noren.measures.safety.reid_rate import ReidRate
-    >>> resampled_values(ReidRate(), [said], np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 2.0]]), 2).tolist()
+    >>> resampled_values(ReidRate(), [guess], np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 2.0]]), 2).tolist()
     [[0.5], [1.0], [0.0]]
     """
-    return _RESAMPLED[measure.name](measure, said, weights, people)
+    return _RESAMPLED[measure.name](measure, guesses, weights, people)
 
 
 _needed = lru_cache(maxsize=2**16)(threshold)
-"""Guesses of a round name about as many people as each other."""
+"""Cached, because the guesses of a round name similar numbers of people."""
 
 
-def _effective(measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
+def _effective(measure: Measure, guesses: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
     if not isinstance(measure, Effective):
         raise TypeError(measure.name)
-    columns = [one.named for one in said], [one.right for one in said]
-    named, right = (weights @ np.stack(one, axis=1).astype(np.float64) for one in columns)
+    columns = [guess.named for guess in guesses], [guess.right for guess in guesses]
+    named, right = (weights @ np.stack(guess, axis=1).astype(np.float64) for guess in columns)
     counts, place = np.unique(named, return_inverse=True)
     p, alpha = Fraction(measure.p), Fraction(measure.alpha)
     needed = np.array([_needed(int(n), measure.bound, p, alpha) for n in counts])
@@ -306,49 +306,49 @@ def _effective(measure: Measure, said: Sequence[ByCustomer], weights: Real, _peo
 
 
 def _by_periods(
-    said: Sequence[ByCustomer], weights: Real, rate: Callable[[Flags, Flags], Real], *, refusing: bool = False
+    guesses: Sequence[ByCustomer], weights: Real, rate: Callable[[Flags, Flags], Real], *, refusing: bool = False
 ) -> Real:
     """Return the rate of each guess, those about equally many periods together; 0 where there are none, or refused."""
-    found = np.zeros((len(weights), len(said)))
+    rates = np.zeros((len(weights), len(guesses)))
     shapes: dict[int, list[int]] = {}
-    for at, one in enumerate(said):
-        if one.match is not None and one.match.shape[1] and not (refusing and one.refused):
-            shapes.setdefault(one.match.shape[1], []).append(at)
-    for places in shapes.values():
-        match, live = (np.stack([getattr(said[at], name) for at in places], axis=1) for name in ("match", "live"))
-        found[:, places] = rate(match, live)
-    return found
+    for at, guess in enumerate(guesses):
+        if guess.match is not None and guess.match.shape[1] and not (refusing and guess.refused):
+            shapes.setdefault(guess.match.shape[1], []).append(at)
+    for columns in shapes.values():
+        match, live = (np.stack([getattr(guesses[at], name) for at in columns], axis=1) for name in ("match", "live"))
+        rates[:, columns] = rate(match, live)
+    return rates
 
 
 _RESAMPLED: dict[str, Callable[[Measure, Sequence[ByCustomer], Real, int], Real]] = {
     "effective": _effective,
-    "reid-rate": lambda _measure, said, weights, people: np.asarray(
-        weights @ np.stack([one.right > 0 for one in said], axis=1).astype(np.float64) / people
+    "reid-rate": lambda _measure, guesses, weights, people: np.asarray(
+        weights @ np.stack([guess.right > 0 for guess in guesses], axis=1).astype(np.float64) / people
     ),
-    "um": lambda _measure, said, weights, _people: _by_periods(
-        said, weights, lambda match, _live: user_matchings(match, weights), refusing=True
+    "um": lambda _measure, guesses, weights, _people: _by_periods(
+        guesses, weights, lambda match, _live: user_matchings(match, weights), refusing=True
     ),
-    "mm": lambda _measure, said, weights, _people: _by_periods(
-        said, weights, lambda match, live: matching_curves(match, live, weights)[..., -1]
+    "mm": lambda _measure, guesses, weights, _people: _by_periods(
+        guesses, weights, lambda match, live: matching_curves(match, live, weights)[..., -1]
     ),
-    "emm": lambda _measure, said, weights, _people: _by_periods(
-        said, weights, lambda match, live: matching_curves(match, live, weights).max(axis=-1)
+    "emm": lambda _measure, guesses, weights, _people: _by_periods(
+        guesses, weights, lambda match, live: matching_curves(match, live, weights).max(axis=-1)
     ),
 }
 
 
-def _firmness(team: str, rank: int, drawn: Sequence[int | None]) -> TeamStability:
-    kept = sum(1 for one in drawn if one == rank)
-    low, high = share_interval(kept, len(drawn))
-    last = max((one for one in drawn if one is not None), default=rank) + 1  # stands for no rank
-    ordered = sorted(last if one is None else one for one in drawn)
+def _team_stability(team: str, rank: int, drawn: Sequence[int | None]) -> TeamStability:
+    same = sum(1 for drawn_rank in drawn if drawn_rank == rank)
+    low, high = share_interval(same, len(drawn))
+    last = max((drawn_rank for drawn_rank in drawn if drawn_rank is not None), default=rank) + 1  # stands for no rank
+    ordered = sorted(last if drawn_rank is None else drawn_rank for drawn_rank in drawn)
     best, worst = (ordered[round(q * (len(ordered) - 1))] for q in (_OUTSIDE, 1 - _OUTSIDE))
-    numbers = [float(one) for one in drawn if one is not None]
+    numbers = [float(drawn_rank) for drawn_rank in drawn if drawn_rank is not None]
     whole = len(numbers) == len(drawn) > 1
     return TeamStability(
         team=team,
         rank=rank,
-        kept=kept / len(drawn),
+        same_rank=same / len(drawn),
         low=low,
         high=high,
         best=None if best == last else best,

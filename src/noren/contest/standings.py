@@ -1,13 +1,12 @@
-"""The leaderboard of a round, as the log tells it: who stands where, by which values, and who has no rank and why.
+"""Leaderboards and the attack matrix of a round, computed from the log.
 
-Live boards show how the contest stands now; a frozen one is the fold of the entries before the moment it froze, so it
-cannot move; the final one counts everything. Before the attack phases of a round are over, values that judge attacks
-are those found so far, as far as the rules let anybody know them, and the board says so.
+A live board shows the current state; a frozen one is the fold of the entries before it froze; the final one includes
+everything. Until the attack phases of a round are over, results of attacks are those so far, as far as the rules
+publish them, and the board says so.
 
-The attack matrix says who broke whom: every team's best guess against every other team's release. Of several guesses of
-a team against one release the most damaging counts, as the judgement orders them. A share of right names far below
-chance is not a failure: whoever turns such an attack around learns something. It is told only where chance cannot
-explain it in any cell of the table (Clopper and Pearson's interval, its error shared by all cells).
+The attack matrix shows the most damaging guess of every team about every other team's release, as the judgement orders
+them. A rate far below chance is not a failure: reversing such a guess discloses something. It is marked only if chance
+cannot explain it in any cell of the table (Clopper–Pearson interval, its error shared by all cells).
 """
 
 from __future__ import annotations
@@ -20,11 +19,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 from noren.contest.kinds import PhaseKind
+from noren.contest.phases import round_label
 from noren.contest.rulebook import Rulebook
 from noren.contest.state import Contest, Submission, Team
-from noren.i18n import _
 from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.judging import judge
+from noren.judgement.numbers import decimal
 from noren.judgement.verdict import AttackEvidence, Verdict
 from noren.kernels.judging.shares import share_interval
 from noren.tables import Texts
@@ -34,7 +34,7 @@ BoardKind = Literal["live", "frozen", "final"]
 
 
 class Status(StrEnum):
-    """Whether a team has a rank, and if not why."""
+    """Whether a team has a rank, and the reason if not."""
 
     RANKED = "ranked"
     DISQUALIFIED = "disqualified"
@@ -45,27 +45,27 @@ class Status(StrEnum):
     CONDITION = "condition"
 
     @property
-    def words(self) -> str:
-        """Why a team has no rank, in the language now spoken; nothing where it has one."""
+    def label(self) -> str:
+        """Why a team has no rank, in the active language; empty if it has one."""
         return "" if self == Status.RANKED else say(f"status.{self}")
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one team stands.
+    """The line of one team on a leaderboard.
 
     Attributes
     ----------
     submission
         The release that counts.
     rank
-        Its place, shared by equals; None where it has none, ``status`` and ``reason`` saying why.
+        Its rank, shared by equals; None if it has none, for the reason in ``status`` and ``reason``.
     terms
         The ``measure``, ``weight`` and ``value`` of each term of the score.
     values
-        All that was measured: of attacks the worst.
+        All measured values: of attacks the worst.
     broken
-        The conditions that it does not keep.
+        The broken conditions.
     attackers, effective
         How many teams attacked it by a valid guess, and how many of them broke a condition, or exceed what the
         judgement allows where no condition looks at attacks.
@@ -90,20 +90,20 @@ class Standing:
 
     @property
     def why(self) -> str:
-        """Why it has no rank, in the language now spoken."""
-        said = self.status.words
-        return f"{said}: {self.reason}" if said and self.reason else said
+        """Why it has no rank, in the active language."""
+        label = self.status.label
+        return f"{label}: {self.reason}" if label and self.reason else label
 
     def as_dict(self) -> dict[str, Any]:
         """Return the standing as plain data."""
-        found = self.verdict
+        verdict = self.verdict
         return vars(self) | {
             "status": str(self.status),
             "terms": list(self.terms),
             "values": dict(self.values or {}),
             "broken": list(self.broken),
-            "verdict": None if found is None else str(found.status),
-            "sentence": None if found is None else found.sentence,
+            "verdict": None if verdict is None else str(verdict.status),
+            "sentence": None if verdict is None else verdict.sentence,
         }
 
 
@@ -130,71 +130,71 @@ class Board:
 
     @property
     def note(self) -> str:
-        """What the board does not tell yet, in the language now spoken."""
+        """A note that ranks may change, in the active language."""
         if self.attacks_over:
             return ""
-        return say("note.withheld" if self.withheld else "note.so_far")
+        return say("withheld" if self.withheld else "attacks_open")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the board as plain data."""
-        return vars(self) | {"standings": [one.as_dict() for one in self.standings]}
+        return vars(self) | {"standings": [standing.as_dict() for standing in self.standings]}
 
 
 # --- boards ----------------------------------------------------------------------------------------------------------
 
 
 def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", everything: bool = False) -> Board:
-    """Return the board of a round as a contest stands; who is ranked comes first."""
-    attacks = [one for one in contest.phases if one.kind == PhaseKind.ATTACK and one.round == round_]
-    over = kind == "final" or all(one.is_over(now) for one in attacks)
-    # a row that moves when one hands in a guess would tell whose release the target is
-    told: _Shown = "valid" if contest.settings.names_hidden else contest.rulebook.outcome
-    shown: _Shown = "all" if over or everything else told
-    found = [_standing(contest, team, round_, shown, final=kind == "final") for team in contest.teams.values()]
+    """Return the leaderboard of a round, ranked teams first."""
+    attacks = [phase for phase in contest.phases if phase.kind == PhaseKind.ATTACK and phase.round == round_]
+    over = kind == "final" or all(phase.is_over(now) for phase in attacks)
+    # a row that changes after a guess would disclose whose release the target is
+    public: _Visible = "valid" if contest.settings.names_hidden else contest.rulebook.outcome
+    visible: _Visible = "all" if over or everything else public
+    standings = [_standing(contest, team, round_, visible, final=kind == "final") for team in contest.teams.values()]
     keys = [
-        (bool(one.broken), one.score) if one.status == Status.RANKED and one.score is not None else None
-        for one in found
+        (bool(team.broken), team.score) if team.status == Status.RANKED and team.score is not None else None
+        for team in standings
     ]
-    placed = [replace(one, rank=rank) for one, rank in zip(found, ranks(keys), strict=True)]
+    placed = [replace(standing, rank=rank) for standing, rank in zip(standings, ranks(keys), strict=True)]
     last = len(placed) + 1
-    placed.sort(key=lambda one: (one.rank or last, one.number))
-    withheld = bool(contest.rulebook.of_guess()) and shown not in ("all", "counts")
+    placed.sort(key=lambda standing: (standing.rank or last, standing.number))
+    withheld = bool(contest.rulebook.of_guess()) and visible not in ("all", "counts")
     return Board(round_, kind, now, over, withheld, tuple(placed))
 
 
-_Shown = Literal["all", "valid", "effect", "counts"]
+_Visible = Literal["all", "valid", "effect", "counts"]
 
 
-def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final: bool) -> Standing:
-    whose: dict[str, Any] = {"team": team.id, "name": team.name, "number": team.number}
+def _standing(contest: Contest, team: Team, round_: str, visible: _Visible, *, final: bool) -> Standing:
+    team_fields: dict[str, Any] = {"team": team.id, "name": team.name, "number": team.number}
     entry = counting_entry(contest, team.id, round_)
     if entry is None or not entry.counts:
-        tries = [one for one in contest.releases(team.id, round_) if one.refunded is None]
-        status = Status.WAITING if any(one.judged is None for one in tries) else Status.INVALID
+        tries = [release for release in contest.releases(team.id, round_) if release.refunded is None]
+        status = Status.WAITING if any(release.judged is None for release in tries) else Status.INVALID
         if team.out is not None:
-            return Standing(**whose, status=Status.DISQUALIFIED, reason=team.out)
-        return Standing(**whose, status=status if tries else Status.NOTHING)
+            return Standing(**team_fields, status=Status.DISQUALIFIED, reason=team.out)
+        return Standing(**team_fields, status=status if tries else Status.NOTHING)
     book = contest.rulebook
     guesses = guesses_against(contest, round_, entry.id)
-    known = guesses if shown in ("all", "counts") else ()
-    # what the baseline attacks found is for the team alone, unless it is a part of every score
-    baseline = shown == "all" or (book.baseline.visible and book.baseline.counts)
+    known = guesses if visible in ("all", "counts") else ()
+    # results of baseline attacks are only for the team, unless they are part of every score
+    baseline = visible == "all" or (book.baseline.visible and book.baseline.counts)
     values = worst_values(book, entry, known, baseline=baseline)
     score, broken = book.score(values), set(book.broken(values))
-    by_attack = guesses if shown != "valid" else ()
-    broken |= {key for one in by_attack for key in book.broken(one.values)}
-    if shown in ("valid", "effect"):  # what is kept back has no value
-        kept_back = set(book.of_guess()) - {one.key for one in book.terms}
-        values = {key: value for key, value in values.items() if key not in kept_back}
+    by_attack = guesses if visible != "valid" else ()
+    broken |= {key for guess in by_attack for key in book.broken(guess.values)}
+    if visible in ("valid", "effect"):  # withheld values
+        withheld = set(book.of_guess()) - {term.key for term in book.terms}
+        values = {key: value for key, value in values.items() if key not in withheld}
     named = attack_names(known, contest if final else None)
-    verdict = verdict_on(contest, entry, known, called=named, baseline=baseline)
-    # who broke it: by a condition on attacks, or where there is none by the judgement
-    if any(one.key in book.of_guess() for one in book.conditions):
-        effective = {one.team for one in by_attack if book.broken(one.values)}
+    verdict = verdict_on(contest, entry, known, names=named, baseline=baseline)
+    # who broke it: by a condition on attacks, or without one by the judgement
+    if any(condition.key in book.of_guess() for condition in book.conditions):
+        effective = {guess.team for guess in by_attack if book.broken(guess.values)}
     else:
-        exceeding = {one.attack for one in verdict.evidence if one.exceeds}
+        exceeding = {result.attack for result in verdict.evidence if result.exceeds}
         names = attack_names(by_attack, contest if final else None)
-        effective = {one.team for one, name in zip(by_attack, names, strict=True) if name in exceeding}
+        effective = {guess.team for guess, name in zip(by_attack, names, strict=True) if name in exceeding}
     status, reason = Status.RANKED, ""
     if team.out is not None:
         status, reason = Status.DISQUALIFIED, team.out
@@ -203,38 +203,48 @@ def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final
     elif broken and book.otherwise == "none":
         status, reason = Status.CONDITION, ", ".join(sorted(broken))
     return Standing(
-        **whose,
+        **team_fields,
         status=status,
         reason=reason,
         submission=entry.id,
         score=score,
-        terms=tuple({"measure": one.key, "weight": one.weight, "value": values.get(one.key)} for one in book.terms),
+        terms=tuple({"measure": term.key, "weight": term.weight, "value": values.get(term.key)} for term in book.terms),
         values=values,
-        broken=tuple(one.key for one in book.conditions if one.key in broken),
-        attackers=0 if shown == "valid" and contest.settings.names_hidden else len({one.team for one in guesses}),
+        broken=tuple(condition.key for condition in book.conditions if condition.key in broken),
+        attackers=0 if visible == "valid" and contest.settings.names_hidden else len({guess.team for guess in guesses}),
         effective=len(effective),
         verdict=verdict,
     )
+
+
+def board_headline(board: Board) -> str:
+    """Return who leads or has won, as a sentence in the active language."""
+    first = [standing for standing in board.standings if standing.rank == 1]
+    if not first:
+        return say("headline.nobody", round=round_label(board.round))
+    names, score = ", ".join(standing.name for standing in first[:3]), decimal(first[0].score or 0.0)
+    key = "headline.wins" if board.kind == "final" else "headline.leads"
+    return say(key, round=round_label(board.round), names=names, score=score)
 
 
 # --- ranks -----------------------------------------------------------------------------------------------------------
 
 
 def ranks(keys: Sequence[tuple[bool, float] | None]) -> list[int | None]:
-    """Return places by (breaks a condition, score), less being better; equals share a place, None has none.
+    """Return ranks by (breaks a condition, score), lower is better; equals share a rank, None has none.
 
     >>> ranks([(False, 0.3), (True, 0.1), None, (False, 0.2), (False, 0.3)])
     [2, 4, None, 1, 2]
     """
-    ordered = sorted(one for one in keys if one is not None)
-    return [None if one is None else bisect_left(ordered, one) + 1 for one in keys]
+    ordered = sorted(key for key in keys if key is not None)
+    return [None if key is None else bisect_left(ordered, key) + 1 for key in keys]
 
 
 # --- what counts -----------------------------------------------------------------------------------------------------
 
 
 def counting_entry(contest: Contest, team: str, round_: str) -> Submission | None:
-    """Return the release by which a team is judged: the one that was attacked; before that, the one that counts."""
+    """Return the release of a team that is ranked: the attacked one; before attacks, the one that counts."""
     for target in contest.targets.get(round_, {}).values():
         if target.team == team:
             return contest.submissions[target.submission]
@@ -242,29 +252,29 @@ def counting_entry(contest: Contest, team: str, round_: str) -> Submission | Non
 
 
 def guesses_against(contest: Contest, round_: str, submission: str) -> tuple[Submission, ...]:
-    """Return the valid guesses against a release, the oldest first."""
+    """Return the valid guesses about a release, the oldest first."""
     targets = contest.targets.get(round_, {}).values()
-    target = next((one for one in targets if one.submission == submission), None)
+    target = next((candidate for candidate in targets if candidate.submission == submission), None)
     if target is None:
         return ()
-    return tuple(one for one in contest.guesses(round_, target=target.id) if one.counts)
+    return tuple(guess for guess in contest.guesses(round_, target=target.id) if guess.counts)
 
 
 def worst_values(
     book: Rulebook, entry: Submission, guesses: Iterable[Submission], *, baseline: bool = True
 ) -> dict[str, float]:
-    """Return the values of a release: its own, and of attacks the worst; what nobody tried found nothing.
+    """Return the values of a release: its own, and of attacks the worst; without attacks, the best possible.
 
     ``baseline`` tells whether the baseline attacks may be known, where they count.
     """
     values = dict(entry.values)
-    attacks: list[Mapping[str, float]] = [one.values for one in guesses]
+    attacks: list[Mapping[str, float]] = [guess.values for guess in guesses]
     if baseline and book.baseline.counts:
-        attacks += [one.get("values") or {} for one in ((entry.judged or {}).get("baseline") or {}).values()]
+        attacks += [result.get("values") or {} for result in ((entry.judged or {}).get("baseline") or {}).values()]
     for key, (measure, _part) in book.of_guess().items():
         nothing = float(measure.bounds[0] if measure.goal == "lower" else measure.bounds[1] or 0.0)
         worst = min if measure.goal == "higher" else max
-        values[key] = worst([nothing, *(one[key] for one in attacks if key in one)])
+        values[key] = worst([nothing, *(phase[key] for phase in attacks if key in phase)])
     return values
 
 
@@ -272,73 +282,71 @@ def worst_values(
 
 
 def verdict_on(
-    contest: Contest, entry: Submission, guesses: Sequence[Submission], *, called: Sequence[str], baseline: bool
+    contest: Contest, entry: Submission, guesses: Sequence[Submission], *, names: Sequence[str], baseline: bool
 ) -> Verdict:
     """Return the verdict on a release, given guesses and, if they are visible, the baseline attacks.
 
-    ``called`` are the names of the attacks.
+    ``names`` are the names of the attacks.
     """
     facts = Facts.model_validate((entry.judged or {})["facts"])
     own = facts.tried if baseline else ()
     tried = [
-        AttackResult.model_validate({**one.judged["tried"], "attack": name})
-        for one, name in zip(guesses, called, strict=True)
-        if one.judged is not None
+        AttackResult.model_validate({**guess.judged["tried"], "attack": name})
+        for guess, name in zip(guesses, names, strict=True)
+        if guess.judged is not None
     ]
     return judge(facts.model_copy(update={"tried": (*own, *tried)}), contest.rulebook.judged_by)
 
 
 def attack_names(guesses: Sequence[Submission], contest: Contest | None) -> list[str]:
-    """Return what attacks are called: by their team, numbered where it has several.
+    """Return the names of attacks: their team, numbered if it has several.
 
-    Without the contest attackers have numbers for names: who attacked whom is told at the end.
+    Without the contest, attackers are numbered: who attacked whom is published with the results.
     """
-    order = list(dict.fromkeys(one.team for one in guesses))
-    called: list[str] = []
-    for at, one in enumerate(guesses):
-        if contest is None:
-            name = _("attacker {number}").format(number=order.index(one.team) + 1)
-        else:
-            name = contest.teams[one.team].name
-        before = sum(1 for other in guesses[:at] if other.team == one.team)
-        called.append(f"{name} ({before + 1})" if before else name)
-    return called
+    order = list(dict.fromkeys(guess.team for guess in guesses))
+    names: list[str] = []
+    for at, guess in enumerate(guesses):
+        number = order.index(guess.team) + 1
+        name = say("attacker", number=number) if contest is None else contest.teams[guess.team].name
+        before = sum(1 for other in guesses[:at] if other.team == guess.team)
+        names.append(f"{name} ({before + 1})" if before else name)
+    return names
 
 
 ERROR = 0.05
-"""The chance that any cell of a table is called above or below chance though it is not."""
+"""The error probability of marking any cell of a table above or below chance."""
 
 Side = Literal["above", "below", "open"]
 
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """What the best guess of a team against another's release comes to.
+    """The most damaging guess of a team about another team's release.
 
     Attributes
     ----------
     guesses
-        How many valid guesses the attacker handed in.
-    found
+        Number of valid guesses of the attacker.
+    evidence
         What the judgement shows of the best of them.
     breaks
         Whether a condition of the rules is broken by any of them.
     side
-        Whether the rate is beyond chance, below it, or whether both are open.
+        Whether the rate is above chance, below chance, or undecided.
     """
 
     attacker: str
     target: str
     submission: str
     guesses: int
-    found: AttackEvidence
+    evidence: AttackEvidence
     breaks: bool
     side: Side
 
     def as_dict(self) -> dict[str, Any]:
         """Return the cell as plain data."""
-        told = {name: value for name, value in vars(self).items() if name != "found"}
-        return told | self.found.model_dump(exclude={"attack", "beyond_chance"})
+        data = {name: value for name, value in vars(self).items() if name != "evidence"}
+        return data | self.evidence.model_dump(exclude={"attack", "beyond_chance"})
 
 
 @dataclass(frozen=True)
@@ -351,22 +359,22 @@ class Matrix:
     @cached_property
     def by_pair(self) -> Mapping[tuple[str, str], MatrixCell]:
         """The cells by attacker and target."""
-        return {(one.attacker, one.target): one for one in self.cells}
+        return {(cell.attacker, cell.target): cell for cell in self.cells}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""
-        return {"teams": list(self.teams), "cells": [one.as_dict() for one in self.cells]}
+        return {"teams": list(self.teams), "cells": [cell.as_dict() for cell in self.cells]}
 
 
 def below_chance() -> str:
-    """Return what is said of a cell that is far below chance, in the language now spoken."""
-    return _("far below chance: an attacker who inverts the guess learns something")
+    """Return the explanation of a cell that is far below chance, in the active language."""
+    return say("below_chance")
 
 
 def matrix_of(contest: Contest, round_: str) -> Matrix:
-    """Return who broke whom in a round."""
+    """Return the attack matrix of a round."""
     entries = {team: counting_entry(contest, team, round_) for team in contest.teams}
-    against = {team: guesses_against(contest, round_, one.id) for team, one in entries.items() if one is not None}
+    against = {team: guesses_against(contest, round_, file.id) for team, file in entries.items() if file is not None}
     pairs = sum(len({guess.team for guess in guesses}) for guesses in against.values())
     order = {team: place for place, team in enumerate(contest.teams)}
     cells: list[MatrixCell] = []
@@ -374,19 +382,19 @@ def matrix_of(contest: Contest, round_: str) -> Matrix:
         entry = entries[team]
         if entry is None or not entry.counts or not guesses:
             continue
-        verdict = verdict_on(contest, entry, guesses, baseline=True, called=[one.id for one in guesses])
-        place = {one.attack: at for at, one in enumerate(verdict.evidence)}
+        verdict = verdict_on(contest, entry, guesses, baseline=True, names=[entry_.id for entry_ in guesses])
+        place = {result.attack: at for at, result in enumerate(verdict.evidence)}
         of_teams: dict[str, list[Submission]] = {}
-        for guess in sorted(guesses, key=lambda one: place[one.id]):
+        for guess in sorted(guesses, key=lambda guess: place[guess.id]):
             of_teams.setdefault(guess.team, []).append(guess)
         for attacker, own in of_teams.items():
             best = own[0]  # the most damaging first, as the judgement has them
-            shown = verdict.evidence[place[best.id]]
-            breaks = any(contest.rulebook.broken(one.values) for one in own)
-            low, high = share_interval(shown.right, shown.named, ERROR / max(pairs, 1))
-            side: Side = "below" if high < shown.chance else "above" if low > shown.chance else "open"
-            cells.append(MatrixCell(attacker, team, best.id, len(own), shown, breaks, side))
+            evidence = verdict.evidence[place[best.id]]
+            breaks = any(contest.rulebook.broken(entry_.values) for entry_ in own)
+            low, high = share_interval(evidence.right, evidence.named, ERROR / max(pairs, 1))
+            side: Side = "below" if high < evidence.chance else "above" if low > evidence.chance else "open"
+            cells.append(MatrixCell(attacker, team, best.id, len(own), evidence, breaks, side))
     playing = [
-        team for team in contest.teams if entries[team] is not None or any(one.attacker == team for one in cells)
+        team for team in contest.teams if entries[team] is not None or any(cell.attacker == team for cell in cells)
     ]
-    return Matrix(tuple(playing), tuple(sorted(cells, key=lambda one: (order[one.attacker], order[one.target]))))
+    return Matrix(tuple(playing), tuple(sorted(cells, key=lambda cell: (order[cell.attacker], order[cell.target]))))

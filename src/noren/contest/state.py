@@ -1,7 +1,7 @@
-"""How a contest stands: the fold of its log.
+"""The state of a contest: the fold of its log.
 
-Nothing here is stored. Whoever has the entries has the contest, at the end of the log or at any moment before it, so a
-frozen board is the fold of the entries up to then, and replaying is folding again.
+Nothing here is stored. The entries determine the contest at the end of the log and at any moment before it, so a frozen
+leaderboard is the fold of the entries up to then, and replaying is folding again.
 """
 
 from __future__ import annotations
@@ -18,33 +18,35 @@ from noren.contest.phases import Phase, open_phases
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.work.hash_chain import LogEntry
 
+_MUTABLE = (dict, list, set)
+
 
 class ContestSettings(BaseModel):
-    """What an organiser chooses beside the rulebook and the phases."""
+    """Settings of a contest beside its rulebook and phases."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     zone: str = "UTC"
-    """The time zone in which times are shown."""
+    """The time zone of displayed times."""
     team_size: int = Field(default=10, ge=1, le=1000)
     registration: Literal["open", "invited"] = "open"
     visibility: Literal["public", "members"] = "public"
-    """Who sees rules, schedule and boards: anybody, or whoever plays."""
+    """Who sees rules, schedule and leaderboards: everyone, or members only."""
     counting: Literal["last", "chosen"] = "last"
     """Which release of a team counts: the last valid one, or the one it chooses (until it does, the last)."""
     names_hidden: bool = True
     """Whether the names of attacked teams are hidden until the results."""
     largest_file: int = Field(default=64 * 2**20, ge=1, le=2**31)
-    """Bytes of a file as it is sent; what it holds when it is unpacked is bounded by the judge (256 MiB)."""
+    """Bytes of an upload; the scorer limits the unpacked size (256 MiB)."""
     seconds: int = Field(default=900, ge=1)
-    """How long one file may be judged."""
+    """Time limit for scoring one file."""
     megabytes: int = Field(default=4096, ge=256)
-    """How much memory one judge may take."""
+    """Memory limit for scoring one file."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """The data of a round: their digest, what they are called, and how large they are."""
+    """The data of a round: digest, file name and size."""
 
     id: str
     data: str
@@ -64,20 +66,20 @@ class Member:
 
 @dataclass(frozen=True)
 class Team:
-    """A team. ``out`` says why it is disqualified."""
+    """A team; ``out`` is the reason of a disqualification."""
 
     id: str
     name: str
     number: int
     code: str
-    """The digest of the code by which people join."""
+    """The digest of the team code."""
     members: Mapping[str, Member] = field(default_factory=dict)
     out: str | None = None
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A file that was received. ``judged`` is what the judge wrote last, ``refunded`` why it does not count."""
+    """A submitted file; ``judged`` is its last result, ``refunded`` the reason why it does not count."""
 
     id: str
     kind: Literal["release", "guess"]
@@ -97,24 +99,24 @@ class Submission:
 
     @property
     def valid(self) -> bool | None:
-        """Whether the checker accepted it; None while nobody looked."""
+        """Whether it is valid; None before it is checked."""
         return None if self.judged is None else bool(self.judged["valid"])
 
     @property
     def values(self) -> Mapping[str, float]:
-        """What was measured."""
-        found: Mapping[str, float] = (self.judged or {}).get("values", {})
-        return found
+        """The measured values."""
+        measured: Mapping[str, float] = (self.judged or {}).get("values", {})
+        return measured
 
     @property
     def counts(self) -> bool:
-        """Whether it stands: valid, and not refunded."""
+        """Whether it counts: valid and not refunded."""
         return self.valid is True and self.refunded is None
 
 
 @dataclass(frozen=True)
 class Target:
-    """A release as its attackers know it."""
+    """A release as published to attackers."""
 
     id: str
     submission: str
@@ -124,7 +126,7 @@ class Target:
 
 @dataclass
 class Contest:
-    """A contest after some entry of its log. Made by :func:`fold` alone; nobody else changes one."""
+    """A contest after some entry of its log; created and changed only by :func:`fold`."""
 
     id: str = ""
     title: str = ""
@@ -140,7 +142,7 @@ class Contest:
     paused: str | None = None
     teams: dict[str, Team] = field(default_factory=dict)
     team_of: dict[str, str] = field(default_factory=dict)
-    """Who is in which team, by account."""
+    """The team of each account."""
     invitations: set[str] = field(default_factory=set)
     submissions: dict[str, Submission] = field(default_factory=dict)
     chosen: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -148,7 +150,7 @@ class Contest:
     flags: list[dict[str, Any]] = field(default_factory=list)
     rescorings: list[dict[str, Any]] = field(default_factory=list)
     salt: str | None = None
-    """The salt of the lots, once it is revealed."""
+    """The salt of the random draws, once it is published."""
     results: str | None = None
     position: int = -1
     digest: str = ""
@@ -162,131 +164,132 @@ class Contest:
 
     def has_results(self, now: str) -> bool:
         """Tell whether the results may be shown."""
-        return self.salt is not None and any(one.opens <= now for one in self.phases if one.kind == PhaseKind.RESULTS)
+        results = [phase for phase in self.phases if phase.kind == PhaseKind.RESULTS]
+        return self.salt is not None and any(phase.opens <= now for phase in results)
 
     def protecting_over(self, round_: str, now: str) -> bool:
-        """Tell whether no release of a round can come any more."""
-        of = [one for one in self.phases if one.kind == PhaseKind.PROTECT and one.round == round_]
-        return all(one.is_over(now) for one in of)
+        """Tell whether the protection phases of a round are over."""
+        phases = [phase for phase in self.phases if phase.kind == PhaseKind.PROTECT and phase.round == round_]
+        return all(phase.is_over(now) for phase in phases)
 
     # --- which file counts ---------------------------------------------------------------------------------------
 
     def releases(self, team: str, round_: str) -> list[Submission]:
         """Return the releases of a team, the oldest first."""
-        return [one for one in self.of_team(team) if one.kind == "release" and one.round == round_]
+        return [file for file in self.of_team(team) if file.kind == "release" and file.round == round_]
 
     def of_team(self, team: str) -> list[Submission]:
-        """Return all that a team handed in, the oldest first."""
-        return [one for one in self.submissions.values() if one.team == team]
+        """Return the submissions of a team, the oldest first."""
+        return [submission for submission in self.submissions.values() if submission.team == team]
 
     def counting_release(self, team: str, round_: str) -> Submission | None:
         """Return the release of a team that counts: the chosen one, else the last valid one."""
         chosen = self.chosen.get((team, round_)) if self.settings.counting == "chosen" else None
         if chosen is not None and self.submissions[chosen].counts:
             return self.submissions[chosen]
-        valid = [one for one in self.releases(team, round_) if one.counts]
+        valid = [release for release in self.releases(team, round_) if release.counts]
         return valid[-1] if valid else None
 
     def guesses(self, round_: str, *, team: str | None = None, target: str | None = None) -> list[Submission]:
         """Return guesses, the oldest first."""
         return [
-            one
-            for one in self.submissions.values()
-            if one.kind == "guess"
-            and one.round == round_
-            and (team is None or one.team == team)
-            and (target is None or one.target == target)
+            submission
+            for submission in self.submissions.values()
+            if submission.kind == "guess"
+            and submission.round == round_
+            and (team is None or submission.team == team)
+            and (target is None or submission.target == target)
         ]
 
     def unjudged(self, round_: str | None = None) -> list[Submission]:
-        """Return what still waits for the judge, for the first time or by another scorer."""
+        """Return the submissions that wait for scoring, for the first time or with another scorer."""
         return [
-            one
-            for one in self.submissions.values()
-            if one.refunded is None
-            and round_ in (None, one.round)
-            and (one.judged is None or one.judged["scorer"] != self.scorer)
+            submission
+            for submission in self.submissions.values()
+            if submission.refunded is None
+            and round_ in (None, submission.round)
+            and (submission.judged is None or submission.judged["scorer"] != self.scorer)
         ]
 
     def used(self, team: str, phase: str, target: str | None = None) -> int:
-        """Return how many tries of a team count: what is invalid or was refunded does not."""
+        """Return the used attempts of a team; invalid and refunded files do not count."""
         return sum(
             1
-            for one in self.submissions.values()
-            if one.team == team
-            and one.phase == phase
-            and one.target == target
-            and one.refunded is None
-            and one.valid is not False
+            for submission in self.submissions.values()
+            if submission.team == team
+            and submission.phase == phase
+            and submission.target == target
+            and submission.refunded is None
+            and submission.valid is not False
         )
 
     def copy(self) -> Contest:
         """Return a contest to fold more entries into."""
-        mutable: dict[str, Any] = {name: one for name, one in vars(self).items() if isinstance(one, dict | list | set)}
-        return replace(self, **{name: copy(one) for name, one in mutable.items()})
+        fields: dict[str, Any] = vars(self)
+        return replace(self, **{name: copy(fields[name]) for name in fields if isinstance(fields[name], _MUTABLE)})
 
 
 def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
-    """Return the contest that entries make, from the first or after another state; that one stays as it is."""
+    """Return the contest after some entries, from the first one or after another state, which stays unchanged."""
     contest = Contest() if after is None else after.copy()
     for entry in entries:
-        said = entry.body
+        body = entry.body
         match entry.kind:
             case "created":
-                contest.id, contest.title = said["contest"], said["title"]
-                contest.rulebook = read_rulebook(said["rulebook"])
-                contest.settings = ContestSettings.model_validate(said["settings"])
-                contest.rounds = {name: Round(id=name, **found) for name, found in said["rounds"].items()}
-                contest.phases = _phases(said["phases"])
-                contest.commitment, contest.public_key = said["commitment"], said["public_key"]
-                contest.scorer, contest.versions = said["scorer"], dict(said["versions"])
-                contest.rehearsal = said["rehearsal"]
+                contest.id, contest.title = body["contest"], body["title"]
+                contest.rulebook = read_rulebook(body["rulebook"])
+                contest.settings = ContestSettings.model_validate(body["settings"])
+                contest.rounds = {name: Round(id=name, **round_) for name, round_ in body["rounds"].items()}
+                contest.phases = _phases(body["phases"])
+                contest.commitment, contest.public_key = body["commitment"], body["public_key"]
+                contest.scorer, contest.versions = body["scorer"], dict(body["versions"])
+                contest.rehearsal = body["rehearsal"]
             case "rescheduled":
-                contest.phases = _phases(said["phases"])
+                contest.phases = _phases(body["phases"])
             case "paused":
-                contest.paused = said["reason"]
+                contest.paused = body["reason"]
             case "resumed":
                 contest.paused = None
             case "settings-changed":
-                contest.settings = ContestSettings.model_validate(said["settings"])
+                contest.settings = ContestSettings.model_validate(body["settings"])
             case "invited":
-                contest.invitations.add(said["code_digest"])
+                contest.invitations.add(body["code_digest"])
             case "registered" | "joined" | "left" | "code-changed" | "disqualified" | "reinstated":
                 _apply_to_team(contest, entry)
             case "release-received" | "guess-received":
-                contest.submissions[said["submission"]] = Submission(
-                    id=said["submission"],
+                contest.submissions[body["submission"]] = Submission(
+                    id=body["submission"],
                     kind="release" if entry.kind == "release-received" else "guess",
                     time=entry.time,
                     position=entry.position,
                     entry=entry.digest,
-                    target=said.get("target"),
-                    **{name: said[name] for name in ("team", "phase", "round", "digest", "bytes", "account")},
+                    target=body.get("target"),
+                    **{name: body[name] for name in ("team", "phase", "round", "digest", "bytes", "account")},
                 )
             case "release-judged" | "guess-judged":
-                known = contest.submissions[said["submission"]]
-                contest.submissions[known.id] = replace(known, judged=said, judged_at=entry.position)
+                known = contest.submissions[body["submission"]]
+                contest.submissions[known.id] = replace(known, judged=body, judged_at=entry.position)
             case "refunded":
-                known = contest.submissions[said["submission"]]
-                contest.submissions[known.id] = replace(known, refunded=said["reason"])
+                known = contest.submissions[body["submission"]]
+                contest.submissions[known.id] = replace(known, refunded=body["reason"])
             case "release-chosen":
-                contest.chosen[said["team"], said["round"]] = said["submission"]
+                contest.chosen[body["team"], body["round"]] = body["submission"]
             case "targets-published":
-                contest.targets[said["round"]] = {
-                    one["target"]: Target(
-                        one["target"], one["submission"], contest.submissions[one["submission"]].team, one["digest"]
+                contest.targets[body["round"]] = {
+                    row["target"]: Target(
+                        row["target"], row["submission"], contest.submissions[row["submission"]].team, row["digest"]
                     )
-                    for one in said["targets"]
+                    for row in body["targets"]
                 }
             case "flagged":
-                contest.flags.append(dict(said))
+                contest.flags.append(dict(body))
             case "rescored":
-                contest.scorer = said["scorer"]
-                contest.rescorings.append(dict(said))
+                contest.scorer = body["scorer"]
+                contest.rescorings.append(dict(body))
             case "revealed":
-                contest.salt = said["salt"]
+                contest.salt = body["salt"]
             case "results":
-                contest.results = said["digest"]
+                contest.results = body["digest"]
             case _:
                 raise KeyError(entry.kind)
         contest.position, contest.digest, contest.time = entry.position, entry.digest, entry.time
@@ -294,29 +297,29 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
 
 
 def _apply_to_team(contest: Contest, entry: LogEntry) -> None:
-    said, name = entry.body, entry.body["team"]
+    body, name = entry.body, entry.body["team"]
     if entry.kind == "registered":
-        team = Team(name, said["name"], len(contest.teams) + 1, said["code_digest"])
-        contest.invitations.discard(said.get("invitation", ""))
+        team = Team(name, body["name"], len(contest.teams) + 1, body["code_digest"])
+        contest.invitations.discard(body.get("invitation", ""))
     else:
         team = contest.teams[name]
     match entry.kind:
         case "registered" | "joined":
-            member = Member(said["account"], said["member"], entry.time)
+            member = Member(body["account"], body["member"], entry.time)
             team = replace(team, members={**team.members, member.account: member})
             contest.team_of[member.account] = name
         case "left":
-            others = {account: one for account, one in team.members.items() if account != said["account"]}
+            others = {account: other for account, other in team.members.items() if account != body["account"]}
             team = replace(team, members=others)
-            contest.team_of.pop(said["account"], None)
+            contest.team_of.pop(body["account"], None)
         case "code-changed":
-            team = replace(team, code=said["code_digest"])
+            team = replace(team, code=body["code_digest"])
         case "disqualified":
-            team = replace(team, out=said["reason"])
+            team = replace(team, out=body["reason"])
         case "reinstated":
             team = replace(team, out=None)
     contest.teams[name] = team
 
 
-def _phases(said: Sequence[Mapping[str, Any]]) -> tuple[Phase, ...]:
-    return tuple(sorted((Phase.model_validate(one) for one in said), key=lambda one: (one.opens, one.id)))
+def _phases(phases: Sequence[Mapping[str, Any]]) -> tuple[Phase, ...]:
+    return tuple(sorted((Phase.model_validate(phase) for phase in phases), key=lambda phase: (phase.opens, phase.id)))

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
 from noren.contest.actions import RefusedError
-from noren.contest.dependencies import ArenaService, Asking, Ident, TheEntrance
+from noren.contest.dependencies import ArenaService, Authentication, Ident, Identity
 from noren.contest.schemas import Described, StrictModel
 from noren.contest.service import FARTHEST
 from noren.i18n import _
@@ -108,7 +108,7 @@ class ClockOut(BaseModel):
 
 
 @router.get("/session")
-def show_session(request: Request, who: Asking, service: ArenaService, entrance: TheEntrance) -> ArenaSessionOut:
+def show_session(request: Request, who: Identity, service: ArenaService, auth: Authentication) -> ArenaSessionOut:
     """Tell who asks, and the token that changes must carry."""
     return ArenaSessionOut(
         csrf=request.state.csrf,
@@ -117,53 +117,53 @@ def show_session(request: Request, who: Asking, service: ArenaService, entrance:
         scopes=sorted(who.scopes) if who.account is not None else [],
         now=service.arena.now(),
         rehearsal=service.arena.rehearsal,
-        setup=entrance.is_new,
+        setup=auth.is_new,
     )
 
 
 @router.post("/session")
 def log_in(
-    asked: LoginIn, request: Request, answer: Response, service: ArenaService, entrance: TheEntrance
+    body: LoginIn, request: Request, answer: Response, service: ArenaService, auth: Authentication
 ) -> ArenaSessionOut:
     """Log in; the answer has the cookie of a new session, and its token."""
-    session = entrance.enter(asked.login, asked.password, request.state.client)
+    session = auth.enter(body.login, body.password, request.state.client)
     if session is None:
         raise RefusedError(_("login or password is wrong; try again"), status=401)
     keep_session(answer, request, session)
     request.state.session = session
     request.state.csrf = token_of(request.app.state.settings, session)
-    return show_session(request, entrance.who(session), service, entrance)
+    return show_session(request, auth.who(session), service, auth)
 
 
 @router.delete("/session", status_code=204)
-def log_out(request: Request, entrance: TheEntrance) -> Response:
+def log_out(request: Request, auth: Authentication) -> Response:
     """Log out."""
-    entrance.leave(request.state.session)
+    auth.leave(request.state.session)
     answer = Response(status_code=204)
     drop_session(answer, request)
     return answer
 
 
 @router.post("/accounts", status_code=201)
-def sign_up(asked: AccountIn, request: Request, answer: Response, entrance: TheEntrance) -> AccountOut:
+def sign_up(body: AccountIn, request: Request, answer: Response, auth: Authentication) -> AccountOut:
     """Make an account and log in to it; with the terminal's code, that of the first organiser."""
-    session = entrance.sign_up(asked.login, asked.name, asked.password, request.state.client, asked.code)
+    session = auth.sign_up(body.login, body.name, body.password, request.state.client, body.code)
     keep_session(answer, request, session)
-    return AccountOut.model_validate(entrance.who(session).somebody())
+    return AccountOut.model_validate(auth.who(session).require_account())
 
 
 @router.get("/account")
-def show_account(who: Asking) -> AccountOut:
+def show_account(who: Identity) -> AccountOut:
     """Tell whose account it is."""
-    return AccountOut.model_validate(who.somebody())
+    return AccountOut.model_validate(who.require_account())
 
 
 @router.put("/account/password", status_code=204)
-def change_password(asked: PasswordIn, request: Request, who: Asking, entrance: TheEntrance) -> Response:
+def change_password(body: PasswordIn, request: Request, who: Identity, auth: Authentication) -> Response:
     """Set another password; all sessions end, and this answer has the cookie of a new one. No token may do it."""
     if request.state.account is not None:
         raise RefusedError(_("a password can be changed only by the person logged in, not with a token"), status=403)
-    session = entrance.change_password(who, asked.old, asked.new, request.state.client)
+    session = auth.change_password(who, body.old, body.new, request.state.client)
     answer = Response(status_code=204)
     keep_session(answer, request, session)
     return answer
@@ -173,22 +173,22 @@ def change_password(asked: PasswordIn, request: Request, who: Asking, entrance: 
 
 
 @router.get("/account/tokens")
-def list_tokens(who: Asking, entrance: TheEntrance) -> list[TokenOut]:
+def list_tokens(who: Identity, auth: Authentication) -> list[TokenOut]:
     """Return one's tokens that open something."""
-    return [TokenOut.model_validate(token) for token in entrance.tokens(who)]
+    return [TokenOut.model_validate(token) for token in auth.tokens(who)]
 
 
 @router.post("/account/tokens", status_code=201)
-def make_token(asked: TokenIn, who: Asking, entrance: TheEntrance) -> NewTokenOut:
+def make_token(body: TokenIn, who: Identity, auth: Authentication) -> NewTokenOut:
     """Make a token for a program."""
-    token, text = entrance.make_token(who, asked.name, asked.scopes)
+    token, text = auth.make_token(who, body.name, body.scopes)
     return NewTokenOut(token=TokenOut.model_validate(token), text=text)
 
 
 @router.delete("/account/tokens/{token}", status_code=204)
-def revoke_token(token: Ident, who: Asking, entrance: TheEntrance) -> Response:
+def revoke_token(token: Ident, who: Identity, auth: Authentication) -> Response:
     """Let a token open nothing any more."""
-    entrance.revoke(who, token)
+    auth.revoke(who, token)
     return Response(status_code=204)
 
 
@@ -196,6 +196,6 @@ def revoke_token(token: Ident, who: Asking, entrance: TheEntrance) -> Response:
 
 
 @router.post("/clock")
-def move_clock(asked: ClockIn, who: Asking, service: ArenaService) -> ClockOut:
+def move_clock(body: ClockIn, who: Identity, service: ArenaService) -> ClockOut:
     """Move the clock of a rehearsal forward, for all contests of the server."""
-    return ClockOut(now=service.move_clock(who, asked.to, asked.forward))
+    return ClockOut(now=service.move_clock(who, body.to, body.forward))

@@ -1,7 +1,4 @@
-"""Contests: which there are, their rules, making one, teams, what organisers do, how it stands and what came of it.
-
-Every act stands in the log.
-"""
+"""REST routes of contests: rules, teams, actions of organisers, leaderboards, results, log and archive."""
 
 from __future__ import annotations
 
@@ -17,17 +14,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from noren.contest import actions
-from noren.contest.actions import RefusedError
 from noren.contest.dependencies import (
     ArenaService,
-    Asking,
     ContestName,
     Ident,
+    Identity,
     RoundName,
     add_action,
-    described_file,
-    name_broken_rule,
-    not_too_often,
+    explain_invalid_input,
+    file_response,
+    limit_rate,
 )
 from noren.contest.kinds import ContestRole
 from noren.contest.results import RESULTS_FILES, RoundResults, results_html, results_json
@@ -61,8 +57,8 @@ class ContestSummary(BaseModel):
 
 
 @contests.get("/contests")
-def list_contests(who: Asking, service: ArenaService) -> list[ContestSummary]:
-    """Return the contests that one may see."""
+def list_contests(who: Identity, service: ArenaService) -> list[ContestSummary]:
+    """Return the visible contests."""
     return [
         ContestSummary(
             **vars(visit.contest)
@@ -75,31 +71,33 @@ def list_contests(who: Asking, service: ArenaService) -> list[ContestSummary]:
 
 
 @contests.post("/contests", status_code=201, openapi_extra=_BODIES["contest"])
-async def create_contest(request: Request, who: Asking, service: ArenaService) -> ContestOut:
-    """Create a contest: a form with ``contest`` (JSON) and a file for each round, under the round's name."""
+async def create_contest(request: Request, who: Identity, service: ArenaService) -> ContestOut:
+    """Create a contest: a form with ``contest`` (JSON) and a file per round, under the round's name."""
     service.may_create(who)  # before anything is read
+    wrong = _("this is not a form with files; send multipart/form-data: contest, and a file per round")
     if not request.headers.get("content-type", "").startswith(_FORM):
-        raise ParameterError(_("a contest comes as a form with files; send multipart/form-data"))
+        raise ParameterError(wrong)
     async with request.form(max_files=_MOST_ROUNDS, max_fields=_MOST_ROUNDS, max_part_size=2**20) as form:
-        given = form.get("contest")
-        text = await given.read(2**20) if isinstance(given, UploadFile) else given
-        with name_broken_rule("contest"):
-            asked = NewContest.model_validate_json(text or "")
-        files = {name: one for name, one in form.multi_items() if name != "contest" and isinstance(one, UploadFile)}
-        if len(files) + 1 < len(form.multi_items()):
-            raise ParameterError(_("every part beside contest is a file, one for each round; send each once"))
-        data = {name: (one.filename or name, one.file) for name, one in files.items()}
-        return contest_out(ContestAccess(service, who, await run_in_threadpool(service.create, who, asked, data)))
+        part = form.get("contest")
+        text = await part.read(2**20) if isinstance(part, UploadFile) else part
+        with explain_invalid_input("contest"):
+            new = NewContest.model_validate_json(text or "")
+        parts = form.multi_items()
+        files = {name: file for name, file in parts if name != "contest" and isinstance(file, UploadFile)}
+        if len(files) + 1 < len(parts):
+            raise ParameterError(wrong)
+        data = {name: (file.filename or name, file.file) for name, file in files.items()}
+        return contest_out(ContestAccess(service, who, await run_in_threadpool(service.create, who, new, data)))
 
 
 @contests.get("/contests/{contest}")
-def show_contest(contest: ContestName, who: Asking, service: ArenaService) -> ContestOut:
+def show_contest(contest: ContestName, who: Identity, service: ArenaService) -> ContestOut:
     """Return a contest: rules, schedule, and the head of its log."""
     return contest_out(service.visit(who, contest))
 
 
 @contests.get("/contests/{contest}/rulebook.toml", response_class=Response, responses=_TOML)
-def download_rulebook(contest: ContestName, who: Asking, service: ArenaService) -> Response:
+def download_rulebook(contest: ContestName, who: Identity, service: ArenaService) -> Response:
     """Return the rulebook as its file."""
     return Response(
         service.visit(who, contest).contest.rulebook.to_toml(), media_type="application/toml; charset=utf-8"
@@ -107,49 +105,49 @@ def download_rulebook(contest: ContestName, who: Asking, service: ArenaService) 
 
 
 @contests.get("/contests/{contest}/teams")
-def list_teams(contest: ContestName, who: Asking, service: ArenaService) -> list[TeamOut]:
+def list_teams(contest: ContestName, who: Identity, service: ArenaService) -> list[TeamOut]:
     """Return the teams in the order of their registration."""
     visit = service.visit(who, contest)
     everybody, own = visit.role == ContestRole.ORGANISER, visit.own
-    return [team_out(one, people=everybody or one == own) for one in visit.contest.teams.values()]
+    return [team_out(team, people=everybody or team == own) for team in visit.contest.teams.values()]
 
 
 teams = APIRouter(tags=["teams"])
 
 _CODES, _HOUR = 30, 3600.0
-"""So many codes one account may try in an hour."""
+"""Codes that an account can try per hour."""
 
 
 class NewTeamOut(BaseModel):
-    """A new team, and the code by which others join; nobody can look it up later."""
+    """A new team and its code, which is not shown again."""
 
     team: TeamOut
     code: str
 
 
 class TeamCodeOut(BaseModel):
-    """The code by which others join."""
+    """The code of a team."""
 
     code: str
 
 
-def _few_codes(service: ContestService, who: ArenaIdentity, asked: Mapping[str, Any]) -> None:
-    """Refuse whoever tries many codes: of teams, or of invitations."""
-    if "code" in asked or asked["invitation"]:
-        not_too_often(service, f"code/{who.somebody().id}", _CODES, _HOUR)
+def _limit_codes(service: ContestService, who: ArenaIdentity, inputs: Mapping[str, Any]) -> None:
+    """Limit the codes of teams and invitations that an account tries."""
+    if "code" in inputs or inputs["invitation"]:
+        limit_rate(service.arena.store, f"code/{who.require_account().id}", _CODES, _HOUR)
 
 
 add_action(
     teams, actions.register, NewTeamOut,
-    lambda visit, given: {"team": team_out(visit.team(), people=True), "code": given["code"]}, _few_codes,
+    lambda visit, generated: {"team": team_out(visit.team(), people=True), "code": generated["code"]}, _limit_codes,
 )  # fmt: skip
-add_action(teams, actions.join, TeamOut, lambda visit, _given: team_out(visit.team(), people=True), _few_codes)
+add_action(teams, actions.join, TeamOut, lambda visit, _generated: team_out(visit.team(), people=True), _limit_codes)
 add_action(teams, actions.leave)
-add_action(teams, actions.new_code, TeamCodeOut, lambda _visit, given: {"code": given["code"]})
+add_action(teams, actions.new_code, TeamCodeOut, lambda _visit, generated: {"code": generated["code"]})
 
 
 @teams.get("/contests/{contest}/team")
-def show_team(contest: ContestName, who: Asking, service: ArenaService) -> TeamOut:
+def show_team(contest: ContestName, who: Identity, service: ArenaService) -> TeamOut:
     """Return one's team."""
     return team_out(service.visit(who, contest).own_team(), people=True)
 
@@ -158,13 +156,13 @@ organising = APIRouter(tags=["organising"])
 
 
 class CodeOut(BaseModel):
-    """A code; it is told once, and nobody can look it up later."""
+    """A code, which is not shown again."""
 
     code: str
 
 
 class ScoringJobOut(Described):
-    """A piece of work; ``error`` says why it failed, or why it is tried again."""
+    """A job; ``error`` is why it failed or is tried again."""
 
     id: str
     kind: str
@@ -181,7 +179,7 @@ class ScoringJobOut(Described):
 
 
 class FlagOut(BaseModel):
-    """Two files of different teams that are nearly the same, and the share in which they are."""
+    """Two nearly identical files of different teams, and their share of equal rows."""
 
     submissions: list[str]
     teams: list[str]
@@ -189,13 +187,13 @@ class FlagOut(BaseModel):
 
 
 class HookIn(StrictModel):
-    """An address that is told of news."""
+    """A new webhook."""
 
     url: str = Field(max_length=2_000, examples=["https://cup.example/news"])
 
 
 class HookOut(Described):
-    """An address that is told of news; ``disabled`` since when it is not."""
+    """A webhook; ``disabled`` is when it was removed."""
 
     id: str
     url: str
@@ -204,7 +202,7 @@ class HookOut(Described):
 
 
 class NewHookOut(BaseModel):
-    """A new hook, and the secret by which its messages are signed; nobody can look that up later."""
+    """A new webhook and its signing secret, which is not shown again."""
 
     hook: HookOut
     secret: str
@@ -213,7 +211,7 @@ class NewHookOut(BaseModel):
 # --- actions ---------------------------------------------------------------------------------------------------------
 
 
-def _changed(visit: ContestAccess, _given: Mapping[str, str]) -> ContestOut:
+def _changed(visit: ContestAccess, _generated: Mapping[str, str]) -> ContestOut:
     return contest_out(visit)
 
 
@@ -222,22 +220,22 @@ add_action(organising, actions.resume, ContestOut, _changed)
 add_action(organising, actions.reschedule, ContestOut, _changed)
 add_action(organising, actions.change_settings, ContestOut, _changed)
 add_action(organising, actions.rescore, ContestOut, _changed)
-add_action(organising, actions.invite, CodeOut, lambda _visit, given: {"code": given["code"]})
+add_action(organising, actions.invite, CodeOut, lambda _visit, generated: {"code": generated["code"]})
 add_action(organising, actions.disqualify, ContestOut, _changed)
 add_action(organising, actions.reinstate, ContestOut, _changed)
 
 
 @organising.get("/contests/{contest}/flags")
-def list_flags(contest: ContestName, who: Asking, service: ArenaService) -> list[FlagOut]:
-    """Return files of different teams that are nearly the same."""
-    found = service.visit(who, contest).organised().contest
+def list_flags(contest: ContestName, who: Identity, service: ArenaService) -> list[FlagOut]:
+    """Return nearly identical files of different teams."""
+    state = service.visit(who, contest).require_organiser().contest
     return [
         FlagOut(
-            submissions=one["submissions"],
-            teams=[found.submissions[name].team for name in one["submissions"]],
-            share=one["share"],
+            submissions=flag["submissions"],
+            teams=[state.submissions[name].team for name in flag["submissions"]],
+            share=flag["share"],
         )
-        for one in found.flags
+        for flag in state.flags
     ]
 
 
@@ -245,15 +243,15 @@ def list_flags(contest: ContestName, who: Asking, service: ArenaService) -> list
 
 
 @organising.get("/contests/{contest}/jobs")
-def list_jobs(contest: ContestName, who: Asking, service: ArenaService) -> list[ScoringJobOut]:
-    """Return what was and is to be judged or sent, the oldest first."""
-    visit = service.visit(who, contest).organised()
+def list_jobs(contest: ContestName, who: Identity, service: ArenaService) -> list[ScoringJobOut]:
+    """Return all scoring jobs and webhook messages, the oldest first."""
+    visit = service.visit(who, contest).require_organiser()
     return [ScoringJobOut.model_validate(job) for job in service.arena.store.jobs.of(visit.contest.id)]
 
 
 @organising.post("/contests/{contest}/jobs/{job}/retry", status_code=204)
-def retry(contest: ContestName, job: Ident, who: Asking, service: ArenaService) -> Response:
-    """Let a job that was given up be tried again."""
+def retry(contest: ContestName, job: Ident, who: Identity, service: ArenaService) -> Response:
+    """Queue a failed job again."""
     service.visit(who, contest).retry(job)
     return Response(status_code=204)
 
@@ -262,22 +260,22 @@ def retry(contest: ContestName, job: Ident, who: Asking, service: ArenaService) 
 
 
 @organising.get("/contests/{contest}/hooks")
-def list_hooks(contest: ContestName, who: Asking, service: ArenaService) -> list[HookOut]:
-    """Return the addresses that are told of news."""
-    visit = service.visit(who, contest).organised()
+def list_hooks(contest: ContestName, who: Identity, service: ArenaService) -> list[HookOut]:
+    """Return the webhooks."""
+    visit = service.visit(who, contest).require_organiser()
     return [HookOut.model_validate(hook) for hook in service.arena.store.hooks.of(visit.contest.id)]
 
 
 @organising.post("/contests/{contest}/hooks", status_code=201)
-def add_hook(contest: ContestName, asked: HookIn, who: Asking, service: ArenaService) -> NewHookOut:
-    """Add an address; messages to it are signed with a secret that is told once."""
-    hook, secret = service.visit(who, contest).add_hook(asked.url)
+def add_hook(contest: ContestName, body: HookIn, who: Identity, service: ArenaService) -> NewHookOut:
+    """Add a webhook; the response has its signing secret."""
+    hook, secret = service.visit(who, contest).add_hook(body.url)
     return NewHookOut(hook=HookOut.model_validate(hook), secret=secret)
 
 
 @organising.delete("/contests/{contest}/hooks/{hook}", status_code=204)
-def remove_hook(contest: ContestName, hook: Ident, who: Asking, service: ArenaService) -> Response:
-    """Tell an address no more."""
+def remove_hook(contest: ContestName, hook: Ident, who: Identity, service: ArenaService) -> Response:
+    """Remove a webhook."""
     service.visit(who, contest).remove_hook(hook)
     return Response(status_code=204)
 
@@ -287,18 +285,18 @@ def remove_hook(contest: ContestName, hook: Ident, who: Asking, service: ArenaSe
 
 def team_out(team: Team, *, people: bool) -> TeamOut:
     """Describe a team."""
-    members = [MemberOut(**vars(one)) for one in team.members.values()] if people else []
+    members = [MemberOut(**vars(member)) for member in team.members.values()] if people else []
     return TeamOut(**vars(team) | {"members": len(team.members), "people": members})
 
 
 def contest_out(visit: ContestAccess) -> ContestOut:
-    """Describe a contest to somebody."""
+    """Describe a contest to the account of a visit."""
     contest, now, own = visit.contest, visit.now, visit.own
     rounds = [
-        RoundOut(**vars(one) | {"digest": one.data, "targets": len(contest.targets.get(one.id, {}))})
-        for one in contest.rounds.values()
+        RoundOut(**vars(round_) | {"digest": round_.data, "targets": len(contest.targets.get(round_.id, {}))})
+        for round_ in contest.rounds.values()
     ]
-    told = {
+    fields = {
         "rulebook_digest": contest.rulebook.digest,
         "phases": phases_out(visit),
         "rounds": rounds,
@@ -310,15 +308,14 @@ def contest_out(visit: ContestAccess) -> ContestOut:
         "has_results": contest.has_results(now),
         "salt": contest.salt if contest.has_results(now) else None,
     }
-    return ContestOut(**vars(contest) | told)
+    return ContestOut(**vars(contest) | fields)
 
 
 def phases_out(visit: ContestAccess) -> list[PhaseOut]:
     """Describe the phases of a contest."""
-    contest = visit.contest
-    return [
-        PhaseOut(**one.model_dump(), open=one.is_open(visit.now) and contest.paused is None) for one in contest.phases
-    ]
+    is_running = visit.contest.paused is None
+    phases = visit.contest.phases
+    return [PhaseOut(**phase.model_dump(), open=phase.is_open(visit.now) and is_running) for phase in phases]
 
 
 # --- how it stands and what came of it: boards, the attack matrix, results, the log, the archive ----------------------
@@ -337,7 +334,7 @@ class TermOut(BaseModel):
 
 
 class StandingOut(BaseModel):
-    """How one team stands; where it has no rank, ``status`` and ``reason`` say why."""
+    """The line of a team; ``status`` and ``reason`` explain a missing rank."""
 
     rank: int | None
     team: str
@@ -369,15 +366,15 @@ class BoardOut(BaseModel):
 
 
 @outcomes.get("/contests/{contest}/rounds/{round}/leaderboard")
-def leaderboard(contest: ContestName, round: RoundName, who: Asking, service: ArenaService) -> BoardOut:  # noqa: A002
-    """Return the leaderboard of a round as one may see it now."""
+def leaderboard(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> BoardOut:  # noqa: A002
+    """Return the visible leaderboard of a round."""
     made, _since = service.visit(who, contest).board(round)
     return BoardOut(**made.as_dict(), note=made.note)
 
 
 @outcomes.get("/contests/{contest}/rounds/{round}/matrix")
-def matrix(contest: ContestName, round: RoundName, who: Asking, service: ArenaService) -> dict[str, Any]:  # noqa: A002
-    """Return who broke whom: named, right, needed, chance and interval of every pair of teams."""
+def matrix(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> dict[str, Any]:  # noqa: A002
+    """Return the attack matrix: named, right, needed, chance and interval of every pair of teams."""
     return _round(service.visit(who, contest), round).matrix.as_dict()
 
 
@@ -385,38 +382,38 @@ def matrix(contest: ContestName, round: RoundName, who: Asking, service: ArenaSe
 def stability(
     contest: ContestName,
     round: RoundName,  # noqa: A002
-    who: Asking,
+    who: Identity,
     service: ArenaService,
 ) -> dict[str, Any] | None:
-    """Return how firm ranks are under resampling of customers; nothing where nothing can be resampled."""
-    found = _round(service.visit(who, contest), round).stability
-    return None if found is None else asdict(found)
+    """Return the stability of ranks under resampling of customers, if it can be computed."""
+    result = _round(service.visit(who, contest), round).stability
+    return None if result is None else asdict(result)
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-@outcomes.get("/contests/{contest}/results.json", response_class=Response, responses=described_file("application/json"))
-def results_as_json(contest: ContestName, who: Asking, service: ArenaService) -> Response:
-    """Return all results as plain data."""
+@outcomes.get("/contests/{contest}/results.json", response_class=Response, responses=file_response("application/json"))
+def results_as_json(contest: ContestName, who: Identity, service: ArenaService) -> Response:
+    """Return the results as JSON."""
     return _sent(results_json(service.visit(who, contest).results()), "application/json", f"{contest}-results.json")
 
 
-@outcomes.get("/contests/{contest}/results.html", response_class=Response, responses=described_file("text/html"))
-def results_as_page(contest: ContestName, who: Asking, service: ArenaService) -> Response:
-    """Return all results as a page to keep, in the language one speaks."""
+@outcomes.get("/contests/{contest}/results.html", response_class=Response, responses=file_response("text/html"))
+def results_as_page(contest: ContestName, who: Identity, service: ArenaService) -> Response:
+    """Return the results as a self-contained page in the language of the request."""
     text = results_html(service.visit(who, contest).results())
     return _sent(text, "text/html; charset=utf-8", f"{contest}-results.html")
 
 
-@outcomes.get("/contests/{contest}/results.csv", response_class=Response, responses=described_file("text/csv"))
+@outcomes.get("/contests/{contest}/results.csv", response_class=Response, responses=file_response("text/csv"))
 def results_as_table(
     contest: ContestName,
-    who: Asking,
+    who: Identity,
     service: ArenaService,
     table: Annotated[Literal["standings", "matrix", "stability"], Query()] = "standings",
 ) -> Response:
-    """Return a table of the results; no cell of it is a formula."""
+    """Return a table of the results as CSV without formulas."""
     text = RESULTS_FILES[f"{table}.csv"](service.visit(who, contest).results())
     return _sent(text, "text/csv; charset=utf-8", f"{contest}-{table}.csv")
 
@@ -424,28 +421,28 @@ def results_as_table(
 # --- the log ---------------------------------------------------------------------------------------------------------
 
 
-@outcomes.get("/contests/{contest}/log", response_class=StreamingResponse, responses=described_file(_LINES))
+@outcomes.get("/contests/{contest}/log", response_class=StreamingResponse, responses=file_response(_LINES))
 def download_log(
-    contest: ContestName, who: Asking, service: ArenaService, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
+    contest: ContestName, who: Identity, service: ArenaService, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
 ) -> Response:
-    """Return the log, one entry a line: to the organiser at any time, to everybody when results are open."""
+    """Return the log, one entry per line: for organisers at any time, for all after the results."""
     entries = service.visit(who, contest).log(start)
-    lines = (json.dumps(one.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n" for one in entries)
+    lines = (json.dumps(entry.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n" for entry in entries)
     return StreamingResponse(lines, media_type=_LINES)
 
 
-@outcomes.get("/contests/{contest}/archive", response_class=FileResponse, responses=described_file("application/zip"))
-def download_archive(contest: ContestName, who: Asking, service: ArenaService) -> Response:
-    """Return the whole contest as one file that anybody can replay; there is none before the results."""
+@outcomes.get("/contests/{contest}/archive", response_class=FileResponse, responses=file_response("application/zip"))
+def download_archive(contest: ContestName, who: Identity, service: ArenaService) -> Response:
+    """Return the archive of the contest for a replay; there is none before the results."""
     path = service.visit(who, contest).archive()
     return FileResponse(path, media_type="application/zip", filename=f"{contest}.zip")
 
 
 def _round(visit: ContestAccess, round_: str) -> RoundResults:
-    found = next((one for one in visit.results().rounds if one.round == round_), None)
-    if found is None:
-        raise RefusedError(_("there is no such round"), status=404)
-    return found
+    results = next((result for result in visit.results().rounds if result.round == round_), None)
+    if results is None:
+        raise actions.not_found(round_)
+    return results
 
 
 def _sent(text: str, kind: str, name: str) -> Response:

@@ -16,15 +16,15 @@ from noren.contest import actions
 from noren.contest.actions import RefusedError
 from noren.contest.dependencies import (
     ArenaService,
-    Asking,
     ContestName,
     Ident,
+    Identity,
     RoundName,
     TargetName,
     add_action,
-    described_file,
-    files_of_ours,
-    not_too_often,
+    file_response,
+    hide_file_errors,
+    limit_rate,
 )
 from noren.contest.kinds import PhaseKind
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
@@ -47,10 +47,10 @@ _BODIES = table_of("noren.contest.api.bodies")
 
 @router.put("/contests/{contest}/releases", status_code=201, openapi_extra=_BODIES["file"])
 async def submit_release(
-    contest: ContestName, request: Request, who: Asking, service: ArenaService, phase: PhaseName = None
+    contest: ContestName, request: Request, who: Identity, service: ArenaService, phase: PhaseName = None
 ) -> ReceivedOut:
     """Hand in a release as the body; the answer has its signed receipt."""
-    return await _taken_in(request, who, service, contest, phase)
+    return await _receive(request, who, service, contest, phase)
 
 
 @router.put("/contests/{contest}/guesses/{target}", status_code=201, openapi_extra=_BODIES["file"])
@@ -58,15 +58,15 @@ async def submit_guess(
     contest: ContestName,
     target: TargetName,
     request: Request,
-    who: Asking,
+    who: Identity,
     service: ArenaService,
     phase: PhaseName = None,
 ) -> ReceivedOut:
     """Hand in a guess against a target as the body; the answer has its signed receipt."""
-    return await _taken_in(request, who, service, contest, phase, target)
+    return await _receive(request, who, service, contest, phase, target)
 
 
-async def _taken_in(
+async def _receive(
     request: Request,
     who: ArenaIdentity,
     service: ContestService,
@@ -77,11 +77,11 @@ async def _taken_in(
     """Keep a file as it comes in: it goes to the disk sealed, and never stands in memory whole."""
     visit = await run_in_threadpool(service.visit, who, contest)
     by_team = f"files/{visit.contest.id}/{visit.team().id}"
-    await run_in_threadpool(not_too_often, service, by_team, _UPLOADS, _MINUTE)
+    await run_in_threadpool(limit_rate, service.arena.store, by_team, _UPLOADS, _MINUTE)
     most = visit.contest.settings.largest_file
     if declared_length(request) > most:
-        raise RefusedError(_("the file is larger than {most:,} bytes; send less").format(most=most), status=413)
-    with files_of_ours():
+        raise RefusedError(actions.too_large(most), status=413)
+    with hide_file_errors():
         submission, receipt = await received(
             request,
             _("your file"),
@@ -96,7 +96,7 @@ async def _taken_in(
 @router.get("/contests/{contest}/submissions")
 def list_submissions(
     contest: ContestName,
-    who: Asking,
+    who: Identity,
     service: ArenaService,
     kind: Annotated[Literal["release", "guess"] | None, Query()] = None,
     round: Annotated[str | None, Query(max_length=40)] = None,  # noqa: A002 - its name in the address
@@ -104,21 +104,21 @@ def list_submissions(
     """Return what one's team handed in, the newest first; to an organiser what all did."""
     visit = service.visit(who, contest)
     return [
-        visit.described(one, whole=False)
-        for one in visit.submissions()
-        if kind in (None, one.kind) and round in (None, one.round)
+        visit.described(submission, whole=False)
+        for submission in visit.submissions()
+        if kind in (None, submission.kind) and round in (None, submission.round)
     ]
 
 
 @router.get("/contests/{contest}/submissions/{submission}")
-def show_submission(contest: ContestName, submission: Ident, who: Asking, service: ArenaService) -> SubmissionOut:
+def show_submission(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> SubmissionOut:
     """Return a file of one's team: how far its judging is, and what the judge found."""
     visit = service.visit(who, contest)
     return visit.described(visit.submission(submission))
 
 
 @router.get("/contests/{contest}/submissions/{submission}/receipt")
-def download_receipt(contest: ContestName, submission: Ident, who: Asking, service: ArenaService) -> dict[str, Any]:
+def download_receipt(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> dict[str, Any]:
     """Return the signed receipt of a file; it is the same whenever it is asked for."""
     visit = service.visit(who, contest)
     return service.arena.receipt(visit.contest, visit.submission(submission)).as_dict()
@@ -127,9 +127,9 @@ def download_receipt(contest: ContestName, submission: Ident, who: Asking, servi
 @router.get(
     "/contests/{contest}/submissions/{submission}/file",
     response_class=StreamingResponse,
-    responses=described_file("application/octet-stream"),
+    responses=file_response("application/octet-stream"),
 )
-def download_submission(contest: ContestName, submission: Ident, who: Asking, service: ArenaService) -> Response:
+def download_submission(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> Response:
     """Return a file of one's team as it was handed in."""
     known = service.visit(who, contest).submission(submission)
     return _sent(service.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
@@ -144,38 +144,38 @@ add_action(router, actions.choose)
 @router.get(
     "/contests/{contest}/rounds/{round}/data",
     response_class=StreamingResponse,
-    responses=described_file("application/octet-stream"),
+    responses=file_response("application/octet-stream"),
 )
-def download_data(contest: ContestName, round: RoundName, who: Asking, service: ArenaService) -> Response:  # noqa: A002
+def download_data(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> Response:  # noqa: A002
     """Return the data of a round: to teams from its first phase on."""
     name, file = service.visit(who, contest).data(round)
     return _sent(file, name, "application/octet-stream")
 
 
 @router.get("/contests/{contest}/rounds/{round}/targets")
-def list_targets(contest: ContestName, round: RoundName, who: Asking, service: ArenaService) -> list[TargetOut]:  # noqa: A002
+def list_targets(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> list[TargetOut]:  # noqa: A002
     """Return what may be attacked, from the attack phase on; one's own release is left out."""
     visit = service.visit(who, contest)
-    found, targets, team = visit.contest, visit.targets(round), visit.contest.team_of.get(who.id, "")
-    phases = [one.id for one in found.open(visit.now, PhaseKind.ATTACK) if one.round == round] if team else []
-    most = found.rulebook.quota.guesses
-    tries = [sum(found.used(team, phase, one.id) for phase in phases) for one in targets]
+    state, targets, team = visit.contest, visit.targets(round), visit.contest.team_of.get(who.id, "")
+    phases = [phase.id for phase in state.open(visit.now, PhaseKind.ATTACK) if phase.round == round] if team else []
+    most = state.rulebook.quota.guesses
+    tries = [sum(state.used(team, phase, target.id) for phase in phases) for target in targets]
     return [
-        TargetOut(target=one.id, digest=one.digest, tries=used, left=max(0, most * len(phases) - used))
-        for one, used in zip(targets, tries, strict=True)
+        TargetOut(target=target.id, digest=target.digest, tries=used, left=max(0, most * len(phases) - used))
+        for target, used in zip(targets, tries, strict=True)
     ]
 
 
 @router.get(
     "/contests/{contest}/rounds/{round}/targets/{target}",
     response_class=StreamingResponse,
-    responses=described_file("text/csv"),
+    responses=file_response("text/csv"),
 )
 def download_target(
     contest: ContestName,
     round: RoundName,  # noqa: A002
     target: TargetName,
-    who: Asking,
+    who: Identity,
     service: ArenaService,
 ) -> Response:
     """Return the public part of a target, its rows and pseudonyms by lot."""
@@ -186,7 +186,7 @@ def download_target(
 def _sent(file: AbstractContextManager[Path], name: str, kind: str) -> Response:
     """Send a file that is there for as long as it is sent."""
     opened = ExitStack()
-    with files_of_ours():
+    with hide_file_errors():
         path = opened.enter_context(file)
     headers = {
         "Content-Disposition": f"attachment; filename*=utf-8''{quote(name)}",

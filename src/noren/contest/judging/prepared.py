@@ -40,8 +40,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.api import attack as run
-from noren.contest.judging.submissions import SUPPRESSED, numbered, read_texts, spelled_as_original, text_file
-from noren.contest.receipts import order
+from noren.contest.judging.submissions import SUPPRESSED, read_texts, row_numbers, spelled_as_original, text_file
+from noren.contest.receipts import permutation
 from noren.contest.rulebook import Rulebook
 from noren.data.checks.report import read_sheet
 from noren.data.contest_files import write_guess, write_lines
@@ -63,7 +63,7 @@ LARGEST = 256 * 2**20
 """Bytes of a submitted file: the final data of 2018 take 3 MB, and 20 MB with sets of 50 items in every row."""
 _MOST_KEPT = 2**29
 _UNKNOWN = Statement(method="unknown")
-Kept = TypeVar("Kept")
+Cached = TypeVar("Kept")
 
 
 @dataclass(frozen=True)
@@ -94,20 +94,24 @@ class Prepared:
     release: Release
 
 
-class _BoundedCache(Generic[Kept]):
+class _BoundedCache(Generic[Cached]):
     """What was made last, up to a bound of bytes; what one thread makes, another waits for."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._kept, self._lock = most, OrderedDict[tuple[str, ...], tuple[Kept, int]](), threading.RLock()
+        self._most, self._entries, self._lock = (
+            most,
+            OrderedDict[tuple[str, ...], tuple[Cached, int]](),
+            threading.RLock(),
+        )
 
-    def get(self, key: tuple[str, ...], make: Callable[[], tuple[Kept, int]]) -> Kept:
+    def get(self, key: tuple[str, ...], make: Callable[[], tuple[Cached, int]]) -> Cached:
         with self._lock:
-            found = self._kept.get(key) or make()
-            self._kept[key] = found
-            self._kept.move_to_end(key)
-            while len(self._kept) > 1 and sum(size for _made, size in self._kept.values()) > self._most:
-                self._kept.popitem(last=False)
-            return found[0]
+            entry = self._entries.get(key) or make()
+            self._entries[key] = entry
+            self._entries.move_to_end(key)
+            while len(self._entries) > 1 and sum(size for _made, size in self._entries.values()) > self._most:
+                self._entries.popitem(last=False)
+            return entry[0]
 
 
 _originals: _BoundedCache[Records] = _BoundedCache(_MOST_KEPT)
@@ -118,12 +122,12 @@ def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> R
     """Return the data of a round. What is wrong with them is the organiser's fault, and raised."""
 
     def make() -> tuple[Records, int]:
-        said = rulebook.data_schema  # where it is empty, the format is guessed from the data
-        schema = None if not said else Schema.preset(said) if said in PRESETS else Schema.from_toml(said)
-        kind = None if said else rulebook.kind
+        text = rulebook.data_schema  # where it is empty, the format is guessed from the data
+        schema = None if not text else Schema.preset(text) if text in PRESETS else Schema.from_toml(text)
+        kind = None if text else rulebook.kind
         data = read(path, schema, master=master, kind=kind, stop_at=_reject_open_questions).data
         if data.schema.kind != rulebook.kind:
-            raise SchemaError(say("kind_of_data", wanted=rulebook.kind, given=data.schema.kind))
+            raise SchemaError(say("kind_of_data", wanted=rulebook.kind, kind=data.schema.kind))
         return data, int(data.frame.estimated_size())
 
     keys = (rulebook.digest, _digest(path), "" if master is None else _digest(master))
@@ -138,17 +142,17 @@ def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | 
     def make() -> tuple[Prepared, int]:
         schema = data.schema.model_copy(update={"guessed": False})
         if schema.official == "pwscup2017":
-            given = _read_at(submitted, schema, len(data))
+            records = _read_at(submitted, schema, len(data))
         else:
-            given = read(submitted, schema).data if schema.official else records_of(submitted, schema)
-        if len(given) < len(data):
-            raise FileError(say("too_few_rows", found=len(given), expected=len(data)))
-        rows, names = given, pl.DataFrame(schema={"own": pl.String, "pseudonym": pl.String})
-        if isinstance(given, History):  # under pseudonyms that do not depend on what they were called
+            records = read(submitted, schema).data if schema.official else records_of(submitted, schema)
+        if len(records) < len(data):
+            raise FileError(say("too_few_rows", rows=len(records), expected=len(data)))
+        rows, names = records, pl.DataFrame(schema={"own": pl.String, "pseudonym": pl.String})
+        if isinstance(records, History):  # under pseudonyms that do not depend on what they were called
             column = schema.role(Role.CUSTOMER).name
-            own = given.frame[column].drop_nulls().unique(maintain_order=True)
-            drawn = pl.Series(order(b"", "noren pseudonyms", len(own)) + 1).cast(pl.String)
-            rows = replace(given, frame=given.frame.with_columns(pl.col(column).replace_strict(own, drawn)))
+            own = records.frame[column].drop_nulls().unique(maintain_order=True)
+            drawn = pl.Series(permutation(b"", "noren pseudonyms", len(own)) + 1).cast(pl.String)
+            rows = replace(records, frame=records.frame.with_columns(pl.col(column).replace_strict(own, drawn)))
             names = pl.DataFrame({"own": own, "pseudonym": drawn})
         aligned = rows.take(pl.Series(np.arange(len(data))))
         inserted = rows.take(pl.Series(np.arange(len(data), len(rows)))) if len(rows) > len(data) else None
@@ -158,7 +162,7 @@ def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | 
         release = Release.of_aligned(data, aligned, _UNKNOWN, periods=periods, inserted=inserted)
         gone = rows.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         made = Prepared(data, rows, np.flatnonzero(~gone.to_numpy()), names, release)
-        return made, 2 * int(given.frame.estimated_size())
+        return made, 2 * int(records.frame.estimated_size())
 
     return _releases.get((rulebook.digest, _digest(original), _digest(submitted)), make)
 
@@ -194,9 +198,9 @@ def _read_at(path: Path, schema: Schema, count: int) -> Records:
 def records_of(path: Path, schema: Schema) -> Records:
     """Return the rows that a file of no contest's format holds; a table may lack the columns that identify."""
     cells, _first_row = read_texts(path, schema)
-    kept = schema.without([name for name in schema.names if name not in cells.columns])
+    present = schema.without([name for name in schema.names if name not in cells.columns])
     build = History if schema.kind == Kind.HISTORY else Table
-    return build.of_release(cells, kept)
+    return build.of_release(cells, present)
 
 
 _FIRST_NAME = 100_001
@@ -213,46 +217,46 @@ def make_target(rulebook: Rulebook, original: Path, submitted: Path, salt: bytes
         What the lots are drawn from: the contest's salt, and ``contest/round/submission``.
     """
     release = prepare(rulebook, original, submitted)
-    places = release.live[order(salt, f"{label}/rows", len(release.live))]
+    places = release.live[permutation(salt, f"{label}/rows", len(release.live))]
     rows, schema = release.rows.take(pl.Series(places)), release.rows.schema
     texts = spelled_as_original(rows, "" if schema.official in ("pwscup2016", "pwscup2017") else SUPPRESSED)
     if isinstance(rows, History):
-        names = renamed(release, salt, label)
+        names = target_names(release, salt, label)
         column = schema.role(Role.CUSTOMER).name
         texts = texts.with_columns(pl.col(column).replace_strict(names["pseudonym"], names["target"]))
     return text_file(texts.select(schema.names), schema)
 
 
-def renamed(release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
+def target_names(release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
     """Return each pseudonym of a release, by its ``own`` name and that of the prepared release, and of the target.
 
     Names are whole numbers that are no customer's, which every format allows.
     """
     count = len(release.names)
-    drawn = order(salt, f"{label}/pseudonyms", count)
+    drawn = permutation(salt, f"{label}/pseudonyms", count)
     customers = release.original[Role.CUSTOMER].cast(pl.String).drop_nulls().unique()
     some = pl.int_range(_FIRST_NAME, _FIRST_NAME + count + len(customers), eager=True).cast(pl.String)
     free = some.filter(~some.is_in(customers.implode()))
     return release.names.with_columns(target=free.gather(drawn))
 
 
-def as_released(pairs: pl.DataFrame, release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
+def guess_about_release(pairs: pl.DataFrame, release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
     """Return a guess about a target as one about the release: under the names, or row numbers, of the release."""
     if release.rows.schema.kind == Kind.TABLE:
         # of each row of the target, its row of the original
-        places = release.live[order(salt, f"{label}/rows", len(release.live))]
+        places = release.live[permutation(salt, f"{label}/rows", len(release.live))]
         public = pl.DataFrame({"place": release.release.secret.origin.cast(pl.Int64)}).with_row_index("public")
-        back = pl.DataFrame({"row": numbered(len(places)), "place": places}).join(public, on="place", how="left")
+        back = pl.DataFrame({"row": row_numbers(len(places)), "place": places}).join(public, on="place", how="left")
         both = pairs.join(back, on="row", how="left", maintain_order="left")
         inserted = pl.lit("-") + pl.col("row")  # nobody's, and a row of its own all the same
         return both.select(row=pl.coalesce((pl.col("public") + 1).cast(pl.String), inserted), person="person")
-    names = renamed(release, salt, label)
+    names = target_names(release, salt, label)
     unknown = pl.lit(_NOBODY) + pl.col("pseudonym")
     known = pl.col("pseudonym").replace_strict(names["target"], names["pseudonym"], default=None)
     return pairs.with_columns(pseudonym=pl.coalesce(known, unknown))
 
 
-def guess_on(
+def write_attack(
     rulebook: Rulebook,
     original: Path,
     target: Path,
@@ -326,7 +330,7 @@ def sketch_of(cells: pl.DataFrame, places: NDArray[np.int64] | None = None) -> S
     return {"rows": len(rows), "least": base64.b64encode(least.tobytes()).decode()}
 
 
-def similar(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> float:
+def similarity(sketch: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> float:
     """Return the share of equal rows of two files, of the rows of the larger one; none where one has no rows.
 
     >>> ann = sketch_of(pl.DataFrame({"pseudonym": ["1", "2", "3", "4"], "customer": ["a", "b", "c", "d"]}))
@@ -334,10 +338,10 @@ def similar(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> f
     >>> similar(ann, bob), similar(ann, ann)
     (0.5, 1.0)
     """
-    if not (one and other and one["rows"] and other["rows"]):
+    if not (sketch and other and sketch["rows"] and other["rows"]):
         return 0.0
-    sizes = int(one["rows"]), int(other["rows"])
-    first, second = _least(one), _least(other)
+    sizes = int(sketch["rows"]), int(other["rows"])
+    first, second = _least(sketch), _least(other)
     together = np.union1d(first, second)
     if max(sizes) > _KEPT:
         together = together[:_KEPT]
@@ -348,7 +352,7 @@ def similar(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> f
 
 
 def _least(sketch: Mapping[str, Any]) -> NDArray[np.uint64]:
-    kept = np.frombuffer(base64.b64decode(sketch["least"]), np.uint8).reshape(-1, _BYTES)
-    whole = np.zeros((len(kept), 8), np.uint8)
-    whole[:, 8 - _BYTES :] = kept
+    packed = np.frombuffer(base64.b64decode(sketch["least"]), np.uint8).reshape(-1, _BYTES)
+    whole = np.zeros((len(packed), 8), np.uint8)
+    whole[:, 8 - _BYTES :] = packed
     return whole.view(">u8").ravel().astype(np.uint64)

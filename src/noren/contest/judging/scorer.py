@@ -46,8 +46,7 @@ GONE: Final = N_("the process that judged this file was ended from outside")
 UNEXPECTED: Final = N_("the judge failed by a fault of its own")
 UNREADABLE: Final = N_("a file of the contest could not be read")
 DISK_FULL: Final = N_("the disk of the judge is full")
-STOPPED: Final = N_("the judge was stopped while it looked at this file")
-INTERRUPTED: Final = N_("the judge was stopped while it looked at this file; it is looked at again")
+STOPPED: Final = N_("the judge was stopped while it looked at this file; it is looked at again")
 CLUSTER_LOST: Final = N_("the cluster was lost in the middle of judging; this file was judged on this machine")
 OTHER_SCORER: Final = N_("this contest is judged by another version than this judge has")
 
@@ -109,7 +108,7 @@ class ScorerProcess:
         seconds: float,
         megabytes: float,
         stop: threading.Event | None = None,
-        hear: Callable[[Line], None] = lambda line: None,
+        on_line: Callable[[Line], None] = lambda line: None,
     ) -> dict[str, Any] | Fault:
         """Do an order (:func:`do`); return what came of it, or why nothing did.
 
@@ -137,15 +136,15 @@ class ScorerProcess:
                 ended = TOO_LONG if time.monotonic() > until else TOO_LARGE
                 process.kill()
 
-        for said in child.lines(stop, look, every=_LOOK_EVERY):
-            if said.pop("number", None) != number:
+        for line in child.lines(stop, look, every=_LOOK_EVERY):
+            if line.pop("number", None) != number:
                 continue
-            if "result" in said or "fault" in said:
+            if "result" in line or "fault" in line:
                 self._done += 1
                 if self._done >= _MOST_ORDERS or resident(child.process.pid) > _MOST_KEPT:
                     self.close()
-                return Fault(said["fault"]) if "fault" in said else said["result"]
-            hear(said)
+                return Fault(line["fault"]) if "fault" in line else line["result"]
+            on_line(line)
         self.close()
         return Fault(ended or (STOPPED if stop.is_set() else GONE))
 
@@ -262,8 +261,8 @@ class _ScorerProgress:
     def hear(self, steps: Sequence[ClusterStep]) -> None:
         """Say the steps of a cluster."""
         with self._lock:
-            told = [asdict(step) for step in steps]
-            self._say({"done": self._done, "words": self._words, "stages": told})
+            stages = [asdict(step) for step in steps]
+            self._say({"done": self._done, "words": self._words, "stages": stages})
 
 
 if __name__ == "__main__":

@@ -24,17 +24,18 @@ import polars as pl
 from noren import api
 from noren.attacks.signatures import Signature
 from noren.attacks.unique_rows import UniqueRows
-from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
+from noren.contest.judging.checking import checked_guess, checked_release, failed_report, translated_report
 from noren.contest.judging.prepared import (
     Prepared,
-    as_released,
+    guess_about_release,
     original_of,
     prepare,
-    renamed,
     sketch_of,
     sketch_of_release,
+    target_names,
 )
-from noren.contest.judging.submissions import numbered, read_guess_file
+from noren.contest.judging.scorer import UNEXPECTED
+from noren.contest.judging.submissions import read_guess_file, row_numbers
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import by_customer
 from noren.data.checks.report import Report
@@ -43,7 +44,7 @@ from noren.data.frames import History
 from noren.data.schema import Kind, Role
 from noren.errors import ClusterError, InputError, NorenError, OutputError
 from noren.execution.engine import Engine, OriginalInput, ReleaseInput, get_engine
-from noren.i18n import LANGUAGES, N_, _, retranslate, track_messages, use_language
+from noren.i18n import LANGUAGES, _, retranslate, track_messages, use_language
 from noren.judgement.evidence import AttackResult, attack_result, facts_from
 from noren.judgement.judging import deciding_measures
 from noren.judgement.release_facts import release_facts
@@ -75,18 +76,18 @@ class ScoringEngine(Engine):
         whole = how["knowledge"] == 1 and how["item_prefix"] is None and not attack.listens
         # texts of which some are spelled in a way that Parquet does not keep (2.10) are compared here
         compares = isinstance(attack, Signature) or (isinstance(attack, UniqueRows) and attack.spelling)
-        is_spelled = any(one.spelling.exceptions for one in (original.rows, release.whole.public))
+        is_spelled = any(rows.spelling.exceptions for rows in (original.rows, release.whole.public))
         has_plan = self._cluster is not None and self._cluster.runs(attack)
         if whole and has_plan and not (compares and is_spelled):
             # a team reads the name of the attack alone
             report: Progress = lambda done, words="", best=None: progress(done)  # noqa: E731
-            found: Guess | None = self._on_cluster(
+            guess: Guess | None = self._on_cluster(
                 original,
                 release,
                 lambda cluster, *files: cluster.attack(*files, attack, seed=how["seed"], progress=report),
             )
-            if found is not None:
-                return found
+            if guess is not None:
+                return guess
         return super().attack(original, release, attack, **how)
 
     def measure(
@@ -99,10 +100,10 @@ class ScoringEngine(Engine):
         progress: Progress = silent,
     ) -> Score:
         """Measure a release, or a guess about it: on the cluster where no guess is needed."""
-        found = None
+        score = None
         if "guess" not in measure.needs and self._cluster is not None and self._cluster.runs(measure):
-            found = self._on_cluster(original, release, lambda cluster, *files: cluster.measure(*files, measure))
-        return super().measure(original, release, measure, guesses=guesses) if found is None else found
+            score = self._on_cluster(original, release, lambda cluster, *files: cluster.measure(*files, measure))
+        return super().measure(original, release, measure, guesses=guesses) if score is None else score
 
     def is_sure(self, value: float) -> bool:
         """Tell whether another machine finds the same digits as the log keeps: no sum in another order has others."""
@@ -158,7 +159,6 @@ def in_memory(release: Prepared) -> tuple[OriginalInput, ReleaseInput]:
 _BY_PERIOD = ("um", "mm", "emm")
 """Measures that look at each customer and period."""
 _HERE = ScoringEngine()
-_OWN_FAULT = N_("{component} failed by a fault of its own")
 
 
 def score_release(
@@ -185,7 +185,7 @@ def score_release(
         try:
             values = _values(release, rulebook.of_release(), {}, engine)
         except InputError as error:  # a measure that cannot judge such a release says why
-            return _invalid(refused(error), facts=None, baseline={}, classes=None, sketch=None)
+            return _invalid(failed_report(error), facts=None, baseline={}, classes=None, sketch=None)
         baseline = _baseline(rulebook, release, progress, engine)
         data, whole = release.original, release.release
         facts = facts_from(
@@ -193,13 +193,13 @@ def score_release(
             len(data.customers) if isinstance(data, History) else len(data),
             whole.statement,
             {name: api.measure(data, whole, name) for name in deciding_measures(data.schema)},
-            tuple(AttackResult.model_validate(one["tried"]) for one in baseline.values() if "tried" in one),
+            tuple(AttackResult.model_validate(result["tried"]) for result in baseline.values() if "tried" in result),
             release_facts(whole, data),
-            failed=tuple(key for key, one in baseline.items() if "failed" in one),
+            failed=tuple(key for key, result in baseline.items() if "failed" in result),
         )
         return {
             "valid": True,
-            "report": in_every_language(report),
+            "report": translated_report(report),
             "values": values,
             "facts": facts.model_dump(mode="json"),
             "baseline": baseline,
@@ -227,21 +227,21 @@ def score_guess(
         release = prepare(rulebook, original, submitted)
         # what a guess may name: the pseudonyms of the target, or the numbers of its rows
         is_table = release.rows.schema.kind == Kind.TABLE
-        names = numbered(len(release.live)) if is_table else renamed(release, salt, label)["target"]
+        names = row_numbers(len(release.live)) if is_table else target_names(release, salt, label)["target"]
         report = checked_guess(data, original, names, guess)
         if not report.valid:
             return _invalid(report, tried=None, by_customer=None, sketch=None)
         pairs = read_guess_file(guess, data)
-        found = Guess("guess", as_released(pairs, release, salt, label).with_columns(score=pl.lit(1.0)))
+        answers = Guess("guess", guess_about_release(pairs, release, salt, label).with_columns(score=pl.lit(1.0)))
         try:
-            judged = _judged(rulebook, release, "guess", found)
+            judged = _judged(rulebook, release, "guess", answers)
         except InputError as error:
-            return _invalid(refused(error), tried=None, by_customer=None, sketch=None)
-        return {"valid": True, "report": in_every_language(report), **judged, "sketch": sketch_of(pairs)}
+            return _invalid(failed_report(error), tried=None, by_customer=None, sketch=None)
+        return {"valid": True, "report": translated_report(report), **judged, "sketch": sketch_of(pairs)}
 
 
 def _invalid(report: Report, **nothing: Any) -> dict[str, Any]:
-    return {"valid": False, "report": in_every_language(report), "values": {}, **nothing}
+    return {"valid": False, "report": translated_report(report), "values": {}, **nothing}
 
 
 def _values(
@@ -253,13 +253,13 @@ def _values(
     """Return the value of each measure, or of the part that counts; measures of several parts run once."""
     scores: dict[Measure, Score] = {}
     values = {}
-    for key, (one, part) in chosen.items():
-        if one not in scores:
-            scores[one] = engine.measure(*in_memory(release), one, guesses=guesses)
-        value = _part(scores[one], part)
+    for key, (measure, part) in chosen.items():
+        if measure not in scores:
+            scores[measure] = engine.measure(*in_memory(release), measure, guesses=guesses)
+        value = _part(scores[measure], part)
         if math.isfinite(value) and not engine.is_sure(value):
-            scores[one] = _HERE.measure(*in_memory(release), one, guesses=guesses)
-            value = _part(scores[one], part)
+            scores[measure] = _HERE.measure(*in_memory(release), measure, guesses=guesses)
+            value = _part(scores[measure], part)
         if math.isfinite(value):
             values[key] = rounded(value)
     return values
@@ -273,25 +273,25 @@ def _baseline(
     rulebook: Rulebook, release: Prepared, progress: Progress, engine: ScoringEngine
 ) -> dict[str, dict[str, Any]]:
     """Run the baseline attacks; one that fails is named with its reason."""
-    found: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Any]] = {}
 
     def add(key: str, guess: Guess) -> None:
-        found[key] = _judged(rulebook, release, key, guess)
+        results[key] = _judged(rulebook, release, key, guess)
 
     def fail(key: str, error: Exception) -> None:
         if isinstance(error, MemoryError | ClusterLostError):
             raise error
-        told = {}
+        reasons = {}
         for language in LANGUAGES:
             with use_language(language):
                 if isinstance(error, InputError):
                     parts = error.problem.rule, error.problem.cure
-                    told[language] = "; ".join(str(retranslate(part)) for part in parts)
+                    reasons[language] = "; ".join(str(retranslate(part)) for part in parts)
                 elif isinstance(error, NorenError):
-                    told[language] = str(retranslate(error.said))
+                    reasons[language] = str(retranslate(error.message))
                 else:
-                    told[language] = _(_OWN_FAULT).format(component=key)
-        found[key] = {"failed": told}
+                    reasons[language] = f"{key}: {_(UNEXPECTED)}"
+        results[key] = {"failed": reasons}
 
     run = Run(engine, *in_memory(release), RunStore(on_guess=add, on_failure=fail))
     chosen = rulebook.baseline_attacks()
@@ -299,13 +299,13 @@ def _baseline(
         part = part_of(progress, 0.2 + 0.8 * done / len(chosen), 0.2 + 0.8 * (done + 1) / len(chosen))
         limits = {"knowledge": how.knowledge, "item_prefix": how.item_prefix, "seed": how.seed}
         run.attack({key: attack}, progress=part, **limits)
-    return found
+    return results
 
 
 def _judged(rulebook: Rulebook, release: Prepared, name: str, guess: Guess) -> dict[str, Any]:
     """Return what a guess is worth, by the rules and for the judgement, and what it says of each customer."""
     chosen, whole = rulebook.of_guess(), release.release
-    cells = any(one.name in _BY_PERIOD for one, _part in chosen.values())
+    cells = any(measure.name in _BY_PERIOD for measure, _part in chosen.values())
     return {
         "values": _values(release, chosen, {name: guess}),
         "tried": attack_result(name, guess, whole.secret).model_dump(mode="json"),

@@ -56,7 +56,7 @@ def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
                 raise SchemaError(say("no_column", name=name, names=listing(needed)))
         for name in names:
             if name not in schema.names:
-                raise SchemaError(_("the original has no such column; take it out"), column=name)
+                raise SchemaError(say("the original has no such column; take it out"), column=name)
     blocks = [block for _row, block in text_blocks(source, form)]
     if not blocks:
         raise FileError(_("the file holds no rows; give a file with at least one row"), file=path)
@@ -124,13 +124,13 @@ def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Se
     name, who = sheet.columns
     whole = pl.col("cells") == len(sheet.columns)
     rows = sheet.rows.with_columns(again=pl.col("row") != pl.col("row").min().over(name))
-    kind = "row" if original.schema.kind == Kind.TABLE else "name"
+
     yield from sheet.findings(
         rows,
         SheetRule(None, ~whole, say("two_cells", columns=", ".join(sheet.columns))),
-        SheetRule(name, whole & ~pl.col(name).is_in(known.implode()), say(f"{kind}_of_target")),
-        SheetRule(who, whole & ~pl.col(who).is_in(people.implode()), say(f"{kind}_of_original")),
-        SheetRule(name, whole & pl.col("again"), say("twice")),
+        SheetRule(name, whole & ~pl.col(name).is_in(known.implode()), say("not_in_target", column=name)),
+        SheetRule(who, whole & ~pl.col(who).is_in(people.implode()), say("not_in_original", column=who)),
+        SheetRule(name, whole & pl.col("again"), say("twice", column=name)),
     )
 
 
@@ -169,6 +169,6 @@ def read_guess_file(path: Path, original: Records) -> pl.DataFrame:
     return pairs.rename({"row number": "row"}) if original.schema.kind == Kind.TABLE else pairs
 
 
-def numbered(count: int) -> pl.Series:
+def row_numbers(count: int) -> pl.Series:
     """Return the numbers of rows as texts, from 1."""
     return pl.int_range(1, count + 1, eager=True).cast(pl.String)

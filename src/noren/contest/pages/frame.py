@@ -1,7 +1,4 @@
-"""The frame of the arena's pages: its rail by who looks, and the contest that a page is about.
-
-What pages say of a contest is here as well: what is open, until when, by which rules, what the log says.
-"""
+"""Layout of the arena's pages (navigation by role), and texts about a contest: schedule, rules and log entries."""
 
 from __future__ import annotations
 
@@ -12,9 +9,11 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from noren.contest.dependencies import ArenaService, contest_service, entrance_of
+from noren.contest.actions import too_large
+from noren.contest.dependencies import ArenaService, authentication_of, contest_service
 from noren.contest.kinds import ContestRole, PhaseKind
-from noren.contest.phases import Phase, get_time_zone, open_phases
+from noren.contest.phases import get_time_zone, open_phases, round_label
+from noren.contest.results import condition_sentence
 from noren.contest.rulebook import Rulebook
 from noren.contest.service import NOBODY, ArenaIdentity, ContestAccess
 from noren.contest.state import Contest, ContestSettings
@@ -39,10 +38,10 @@ _FIRST = (
 # --- time ------------------------------------------------------------------------------------------------------------
 
 
-def shown_time(moment: str, zone: str) -> str:
+def local_moment(moment: str, zone: str) -> str:
     """Return a moment as a clock in a time zone shows it.
 
-    >>> shown_time("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
+    >>> local_moment("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
     '2026/04/01 09:00 (Asia/Tokyo)'
     """
     there = dt.datetime.fromisoformat(moment).astimezone(get_time_zone(zone))
@@ -80,42 +79,30 @@ def duration(seconds: float) -> str:
     return say("duration.minutes", minutes, count=count(minutes))
 
 
-def finding_now(contest: Contest, now: str) -> str:
-    """Return what is open in a contest now, as a sentence: the title of its pages."""
+def current_phase(contest: Contest, now: str) -> str:
+    """Return which phase is open now, as a sentence: the headline of pages."""
     zone = contest.settings.zone
     if contest.paused is not None:
         return say("now.paused", reason=contest.paused)
-    open_ = sorted(open_phases(contest.phases, now), key=lambda one: _FIRST.index(one.kind))
+    open_ = sorted(open_phases(contest.phases, now), key=lambda phase: _FIRST.index(phase.kind))
     if open_:
-        kind, closes = open_[0].kind, open_[0].closes
+        if open_[0].kind == PhaseKind.RESULTS:
+            return say("now.results")
+        label, closes = open_[0].label, open_[0].closes
         if closes is None:
-            return say(f"open_for_good.{kind}")
-        return say(f"open.{kind}", moment=shown_time(closes, zone), left=left(closes, now))
-    coming = [one for one in contest.phases if one.opens > now]
+            return say("now.open", phase=label)
+        return say("now.closes", phase=label, moment=local_moment(closes, zone), left=left(closes, now))
+    coming = [phase for phase in contest.phases if phase.opens > now]
     if not coming:
         return say("now.over")
-    first = min(coming, key=lambda one: one.opens)
-    return say("now.next", phase=phase_words(first), moment=shown_time(first.opens, zone), left=left(first.opens, now))
-
-
-def round_words(name: str) -> str:
-    """Return what a round is called.
-
-    >>> round_words("final"), round_words("third")
-    ('final round', 'round third')
-    """
-    return say(f"round.{name}") if name in ("preliminary", "final") else say("round.other", name=name)
+    first = min(coming, key=lambda phase: phase.opens)
+    return say("now.next", phase=first.label, moment=local_moment(first.opens, zone), left=left(first.opens, now))
 
 
 def played_rounds(contest: Contest) -> list[str]:
     """Return the rounds of a contest in the order in which they begin."""
-    begun = {one.round: one.opens for one in reversed(contest.phases) if one.round}  # the first phase of each stays
+    begun = {phase.round: phase.opens for phase in reversed(contest.phases) if phase.round}  # keeps the first phase
     return sorted(contest.rounds, key=lambda name: (begun.get(name, ""), name))
-
-
-def phase_words(phase: Phase) -> str:
-    """Return what a phase is called."""
-    return f"{round_words(phase.round)} · {phase.kind.words}" if phase.round and not phase.title else phase.words
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -127,61 +114,60 @@ def rules(book: Rulebook, settings: ContestSettings) -> dict[str, Any]:
     for term in book.terms:
         part = " × (1 − x)" if book.measured[term.key][0].goal == "higher" else ""
         terms.append(_line(book, term.key, percent(term.weight) + part))
-    for one in book.conditions:
-        bound, limit = ("least", one.least or 0.0) if one.most is None else ("most", one.most)
-        limit_words = say(f"limit.{bound}", limit=number(limit))
-        more = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
-        conditions.append(_line(book, one.key, f"{limit_words} ({more})" if more else limit_words))
-    attacks = ", ".join(one.key for one in book.baseline.attacks)
+    for condition in book.conditions:
+        limit = f"≥ {number(condition.least or 0.0)}" if condition.most is None else f"≤ {number(condition.most)}"
+        parameters = ", ".join(f"{name} = {value}" for name, value in condition.parameters.items())
+        conditions.append(_line(book, condition.key, f"{limit} ({parameters})" if parameters else limit))
+    attacks = ", ".join(attack.key for attack in book.baseline.attacks)
+    baseline = say("baseline.counts" if book.baseline.counts else "baseline.reported", names=attacks)
     return {
         "terms": terms,
         "conditions": conditions,
-        "otherwise": say(f"otherwise.{book.otherwise}") if book.conditions else "",
+        "otherwise": condition_sentence(book) if book.conditions else "",
         "playing": [
-            say("playing.members", settings.team_size, count=count(settings.team_size)),
+            say("playing.members", count=count(settings.team_size)),
             say(f"counting.{settings.counting}"),
             say("playing.quota", releases=count(book.quota.releases), guesses=count(book.quota.guesses)),
             say("playing.files", files=count(book.quota.files_per_day)),
             say(f"outcome.{book.outcome}"),
-            say("playing.names_hidden" if settings.names_hidden else "playing.names_shown"),
+            say("playing.random_order"),
+            *([say("playing.names_hidden")] if settings.names_hidden else []),
             *([say("playing.inserted_rows")] if book.inserted_rows else []),
             *([say("playing.exact_values")] if book.exact_values else []),
+            *([baseline] if attacks else []),
         ],
-        "baseline": say("baseline.counts" if book.baseline.counts else "baseline.told", names=attacks)
-        if attacks
-        else say("baseline.none"),
         "verdict": rule_sentence(book.judged_by),
     }
 
 
 def _line(book: Rulebook, key: str, part: str) -> dict[str, Any]:
-    """Return a measure of the rules: its share of the score or its limit, and what it says."""
+    """Return a measure of the rules: its weight or its limit, and its meaning."""
     measure = book.measured[key][0]
     direction = "higher" if measure.goal == "higher" else "lower"
-    said = {"meaning": _(measure.summary), "unit": _(measure.unit), "direction": direction}
-    return {"name": key, "part": part, "by_attacks": "guess" in measure.needs} | said
+    texts = {"meaning": _(measure.summary), "unit": _(measure.unit), "direction": direction}
+    return {"name": key, "part": part, "by_attacks": "guess" in measure.needs} | texts
 
 
 # --- waiting ---------------------------------------------------------------------------------------------------------
 
 
-def waiting_words(before: int, seconds: tuple[float, float] | None) -> str:
-    """Return a place in the queue and how long it may take, as far as anybody knows."""
-    place = say("waiting.next") if before == 0 else say("waiting.before", before, count=count(before))
+def waiting_text(before: int, seconds: tuple[float, float] | None) -> str:
+    """Return the position in the queue and the estimated time, if there is an estimate."""
+    position = count(before + 1)
     if seconds is None:
-        return say("waiting.unknown", place=place)
-    least, most = (duration(one) for one in seconds)
-    return say("waiting.about" if least == most else "waiting.range", place=place, least=least, most=most)
+        return say("waiting.position", position=position)
+    times = dict.fromkeys(duration(bound) for bound in seconds)
+    return say("waiting.estimate", position=position, time=" – ".join(times))
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------
 
 
-def log_words(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:
-    """Return what an entry of the log says."""
+def entry_text(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:
+    """Return an entry of the log as a sentence."""
     team = contest.teams.get(str(body.get("team", "")))
     both = list(body.get("submissions", ("", "")))
-    said = {
+    values = {
         "team": team.name if team else body.get("team", ""),
         "name": body.get("name", ""),
         "member": body.get("member", ""),
@@ -190,34 +176,36 @@ def log_words(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:
         "other": both[-1],
         "share": percent(float(body.get("share", 0.0))),
         "target": body.get("target", ""),
-        "round": round_words(str(body.get("round", ""))),
+        "round": round_label(str(body.get("round", ""))),
         "scorer": body.get("scorer", ""),
         "digest": str(body.get("digest", ""))[:12],
         "outcome": say("valid" if body.get("valid") else "invalid"),
     }
-    return say(f"log.{kind}", **said)
+    return say(f"log.{kind}", **values)
 
 
 # --- the frame --------------------------------------------------------------------------------------------------------
 
-FRAME = Frame("noren.contest", home=N_("To the contests"))
+FRAME = Frame("noren.contest", home=N_("Contests"))
+_DESCRIBED = (PhaseKind.PROTECT, PhaseKind.ATTACK, PhaseKind.RESULTS)
 FRAME.surroundings.globals |= {
-    "shown_time": shown_time,
+    "local_moment": local_moment,
     "left": left,
     "size": size,
-    "kind_sentence": lambda phase: say(f"phase.{phase.kind}"),
-    "phase_words": phase_words,
-    "round_words": round_words,
+    "phase_text": lambda phase: say(f"phase.{phase.kind}") if phase.kind in _DESCRIBED else "–",
+    "round_label": round_label,
+    "outcome_text": lambda book: say(f"outcome.{book.outcome}"),
+    "counting_options": lambda: [(name, say(f"counting.{name}")) for name in ("last", "chosen")],
     "played_rounds": played_rounds,
-    "round_title": lambda name: round_words(name)[:1].upper() + round_words(name)[1:],
+    "too_large": too_large,
 }
 
 _HOME = RailEntry("contests", N_("Contests"), "/", "curtain")
 _OVERVIEW = RailEntry("overview", N_("Rules"), "/contests/{contest}", "book")
-_BOARD = RailEntry("board", N_("Board"), "/contests/{contest}/board", "map")
+_BOARD = RailEntry("board", N_("Leaderboard"), "/contests/{contest}/board", "map")
 _RESULTS = RailEntry("results", N_("Results"), "/contests/{contest}/results", "cup")
 _TEAM = RailEntry("team", N_("Team"), "/contests/{contest}/team", "person")
-_PROTECT = RailEntry("protect", N_("Protect"), "/contests/{contest}/protect", "shield")
+_PROTECT = RailEntry("protect", N_("Protection"), "/contests/{contest}/protect", "shield")
 _ATTACK = RailEntry("attack", N_("Attack"), "/contests/{contest}/attack", "eye")
 _ORGANISE = RailEntry("organise", N_("Organise"), "/contests/{contest}/organise", "table")
 _RAILS = {
@@ -227,22 +215,22 @@ _RAILS = {
 }
 
 
-def asker(request: Request) -> ArenaIdentity:
+def page_identity(request: Request) -> ArenaIdentity:
     """Return who asks for a page: whoever is logged in by its browser."""
     if not hasattr(request.state, "who"):
-        request.state.who = entrance_of(request).who(request.state.session)
+        request.state.who = authentication_of(request).who(request.state.session)
     who: ArenaIdentity = request.state.who
     return who
 
 
-Asker = Annotated[ArenaIdentity, Depends(asker)]
+PageIdentity = Annotated[ArenaIdentity, Depends(page_identity)]
 
 
 class LoginNeededError(Exception):
     """A page for people with an account, asked for by nobody in particular: they are sent to where people log in."""
 
 
-def _person(who: Asker) -> ArenaIdentity:
+def _person(who: PageIdentity) -> ArenaIdentity:
     if who.account is None:
         raise LoginNeededError
     return who
@@ -252,7 +240,7 @@ Person = Annotated[ArenaIdentity, Depends(_person)]
 """The account that is logged in."""
 
 
-def _visited(contest: str, who: Asker, service: ArenaService) -> ContestAccess:
+def _visited(contest: str, who: PageIdentity, service: ArenaService) -> ContestAccess:
     return service.visit(who, contest)
 
 
@@ -277,18 +265,18 @@ def page(
     """Render a page of the arena (:meth:`noren.web.frame.Frame.page`)."""
     arena = contest_service(request).arena
     is_well = status < 500  # else the database may be away
-    who, now = (asker(request), arena.now()) if is_well else (NOBODY, "")
+    who, now = (page_identity(request), arena.now()) if is_well else (NOBODY, "")
     contest = None if visit is None else visit.contest
     role = ContestRole.VISITOR if visit is None else visit.role
-    places = (_HOME,) if contest is None else _RAILS[role]
+    rail = (_HOME,) if contest is None else _RAILS[role]
     if contest is not None and contest.has_results(now):
-        places = (*places, _RESULTS)
+        rail = (*rail, _RESULTS)
     return FRAME.page(
         request,
         template,
         title=title,
         place=place,
-        rail=[one.filled(contest=contest.id if contest else "") for one in places],
+        rail=[entry.filled(contest=contest.id if contest else "") for entry in rail],
         status=status,
         contest=contest,
         who=who,

@@ -1,4 +1,4 @@
-"""What an organiser does: create, pause, extend, score again, invite, disqualify; and what is to be looked at."""
+"""Pages of organisers: creating and managing contests."""
 
 from __future__ import annotations
 
@@ -20,19 +20,27 @@ from starlette.datastructures import UploadFile
 from noren.api import sample
 from noren.contest import actions
 from noren.contest.actions import RefusedError
-from noren.contest.dependencies import ArenaService, name_broken_rule
+from noren.contest.dependencies import ArenaService, explain_invalid_input
 from noren.contest.judging import SCORER
 from noren.contest.kinds import PhaseKind
-from noren.contest.pages.frame import Asker, Person, VisitedByPerson, page, round_words, status_of, to_page
-from noren.contest.phases import Phase, get_time_zone, moment, opened_now, planned_phases
+from noren.contest.pages.frame import (
+    PageIdentity,
+    Person,
+    VisitedByPerson,
+    current_phase,
+    page,
+    status_of,
+    to_page,
+)
+from noren.contest.phases import Phase, get_time_zone, moment, open_next_phase, planned_phases, round_label
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
-from noren.contest.service import ArenaIdentity, ContestAccess, ContestService, NewContest
+from noren.contest.service import ArenaIdentity, ContestAccess, ContestService, NewContest, organisers_only
 from noren.contest.state import Contest, ContestSettings
 from noren.data.reading import write
 from noren.data.samples.people import sample_people
 from noren.data.schema import Kind
 from noren.errors import NorenError, ParameterError
-from noren.i18n import _, ngettext
+from noren.i18n import _
 from noren.judgement.numbers import count
 from noren.tables import table_of
 from noren.web.actions import Action
@@ -45,17 +53,17 @@ router = APIRouter()
 _MOST_JOBS = 50
 _LONGEST_URL = 500
 _PLAIN: dict[str, Action[..., list[EntryContent]]] = {
-    one.name: one
-    for one in (actions.pause, actions.resume, actions.rescore, actions.invite, actions.disqualify, actions.reinstate)
+    act.name: act
+    for act in (actions.pause, actions.resume, actions.rescore, actions.invite, actions.disqualify, actions.reinstate)
 }
-"""What is done as its form says it."""
+"""Actions whose form has exactly their parameters."""
 _TIMES = ("opens", "closes", "frozen_from")
 _ACTS = (*_PLAIN, "hook", "unhook", "open", "phases", "settings", "retry", "clock")
 
 
 @router.get("/contests/{contest}/organise")
 def show_organise(request: Request, visit: VisitedByPerson) -> Response:
-    """Show how the contest goes and what may be done."""
+    """Show the state of the contest and the actions of organisers."""
     return _organise_page(request, visit)
 
 
@@ -68,47 +76,47 @@ Fields = Annotated[dict[str, str], Depends(_typed)]
 
 @router.post("/contests/{contest}/organise/{act}")
 def organise(request: Request, act: str, visit: VisitedByPerson, form: Fields) -> Response:
-    """Do one of the organiser's acts; what cannot be is said on the page, which keeps what was typed."""
+    """Do an action of the organiser; show an error on the page, which keeps its input."""
     try:
-        shown = _done(visit.organised(), act, form)
+        once = _done(visit.require_organiser(), act, form)
     except NorenError as error:
         return _organise_page(request, visit, status_of(error), wrong={act: str(error)}, typed=form)
-    if shown:
-        return _organise_page(request, visit.service.visit(visit.who, visit.contest.id), **shown)
+    if once:
+        return _organise_page(request, visit.service.visit(visit.who, visit.contest.id), **once)
     return to_page(visit.contest, "organise")
 
 
 def _done(visit: ContestAccess, act: str, form: Mapping[str, str]) -> dict[str, Any]:
-    """Do an act; return what is to be shown once, if anything."""
+    """Do an action; return what is shown only once."""
     contest, reason = visit.contest, form.get("reason", "")
     do = partial(visit.service.do, visit.who, contest.id)
     if act in _PLAIN:
-        _after, given = do(_PLAIN[act], **_PLAIN[act].of_form(form))
-        return {"invitation": given["code"]} if "code" in given else {}
+        _after, generated = do(_PLAIN[act], **_PLAIN[act].of_form(form))
+        return {"invitation": generated["code"]} if "code" in generated else {}
     if act == "hook":
         return {"hook_secret": visit.add_hook(form.get("url", "")[:_LONGEST_URL])[1]}
     if act == "unhook":
         visit.remove_hook(form.get("hook", ""))
     elif act == "open":
-        do(actions.reschedule, phases=opened_now(contest.phases, visit.now), reason=reason or _("opened by hand"))
+        do(actions.reschedule, phases=open_next_phase(contest.phases, visit.now), reason=reason or _("opened by hand"))
     elif act == "phases":
         do(actions.reschedule, phases=_phases(contest, form), reason=reason)
     elif act == "settings":
         # what the form does not name stays
-        said: dict[str, Any] = {
+        changes: dict[str, Any] = {
             name: form[name] for name in ("team_size", "registration", "visibility", "counting") if name in form
         }
         if (largest := form.get("largest")) is not None:
-            said["largest_file"] = int(float(largest) * 2**20) if largest.replace(".", "", 1).isdigit() else 0
-        with name_broken_rule():
-            settings = ContestSettings.model_validate(contest.settings.model_dump() | said)
+            changes["largest_file"] = int(float(largest) * 2**20) if largest.replace(".", "", 1).isdigit() else 0
+        with explain_invalid_input():
+            settings = ContestSettings.model_validate(contest.settings.model_dump() | changes)
         do(actions.change_settings, settings=settings, reason=reason)
     elif act == "retry":
         visit.retry(form.get("job", ""))
     elif act == "clock":
         visit.service.move_clock(visit.who, moment(form.get("to", ""), contest.settings.zone))
     else:
-        raise RefusedError(_("there is no such page"), status=404)
+        raise actions.not_found(act)
     return {}
 
 
@@ -117,13 +125,13 @@ def _phases(contest: Contest, form: Mapping[str, str]) -> list[Phase]:
     zone = contest.settings.zone
     made = []
     for phase in contest.phases:
-        given = {name: form.get(f"{name}-{phase.id}", "").strip() for name in _TIMES}
-        if not given["opens"]:
-            raise ParameterError(_("the phase {phase} has no beginning; write one").format(phase=phase.id))
+        typed = {name: form.get(f"{name}-{phase.id}", "").strip() for name in _TIMES}
+        if not typed["opens"]:
+            raise ParameterError(_("the phase {phase} has no start; enter one").format(phase=phase.id))
         before = _local_times(phase, zone)
         times = {  # a moment that nobody changed keeps its seconds
             name: None if not text else getattr(phase, name) if before[name] == text else moment(text, zone)
-            for name, text in given.items()
+            for name, text in typed.items()
         }
         made.append(phase.model_copy(update=times))
     return made
@@ -144,42 +152,33 @@ def _local_times(phase: Phase, zone: str) -> dict[str, str]:
     return {name: local_time(getattr(phase, name), zone) for name in _TIMES}
 
 
-def _organise_page(request: Request, visit: ContestAccess, status: int = 200, **told: Any) -> Response:
-    found, store = visit.organised().contest, visit.arena.store
-    jobs = store.jobs.of(found.id)
-    active = [one for one in jobs if not one.state.is_over]
-    stuck = [one for one in jobs if one.state in (State.FAILED, State.INTERRUPTED) or (one.error and one in active)]
-    noticed = [one for one in jobs if one.notice and one not in stuck and one not in active]
-    told = {"invitation": "", "hook_secret": "", "typed": {}} | told
-    now, zone = visit.now, found.settings.zone
-    told["wrong"] = dict.fromkeys(_ACTS, "") | told.get("wrong", {})
+def _organise_page(request: Request, visit: ContestAccess, status: int = 200, **context: Any) -> Response:
+    contest, store = visit.require_organiser().contest, visit.arena.store
+    jobs = store.jobs.of(contest.id)
+    active = [job for job in jobs if not job.state.is_over]
+    stuck = [job for job in jobs if job.state in (State.FAILED, State.INTERRUPTED) or (job.error and job in active)]
+    noticed = [job for job in jobs if job.notice and job not in stuck and job not in active]
+    context = {"invitation": "", "hook_secret": "", "typed": {}} | context
+    now, zone = visit.now, contest.settings.zone
+    context["wrong"] = dict.fromkeys(_ACTS, "") | context.get("wrong", {})
     flags = []
-    for flag in found.flags:
-        both = [found.submissions[one] for one in flag["submissions"]]
-        flags.append({"share": flag["share"], "files": both, "teams": [found.teams[one.team] for one in both]})
-    fields = [
-        (
-            phase,
-            {name: told["typed"].get(f"{name}-{phase.id}", text) for name, text in _local_times(phase, zone).items()},
-        )
-        for phase in found.phases
-    ]
+    for flag in contest.flags:
+        files = [contest.submissions[name] for name in flag["submissions"]]
+        flags.append({"share": flag["share"], "files": files, "teams": [contest.teams[file.team] for file in files]})
+    fields = []
+    for phase in contest.phases:
+        times = _local_times(phase, zone)
+        fields.append((phase, {name: context["typed"].get(f"{name}-{phase.id}", times[name]) for name in times}))
     teams = []
-    for team in found.teams.values():
-        kinds = Counter(one.kind for one in found.of_team(team.id))
-        refunded = sum(one.refunded is not None for one in found.of_team(team.id))
+    for team in contest.teams.values():
+        kinds = Counter(file.kind for file in contest.of_team(team.id))
+        refunded = sum(file.refunded is not None for file in contest.of_team(team.id))
         teams.append({"team": team, "releases": kinds["release"], "guesses": kinds["guess"], "refunded": refunded})
-    title = ngettext(
-        "{teams} team, {files} files handed in, {active} with the judge",
-        "{teams} teams, {files} files handed in, {active} with the judge",
-        len(teams),
-    ).format(teams=count(len(teams)), files=count(len(found.submissions)), active=count(len(active)))
-    if found.paused is not None:
-        title = _("Paused. {said}").format(said=title)
-    if stuck:
-        title += "; " + ngettext("{count} job is stuck", "{count} jobs are stuck", len(stuck)).format(
-            count=count(len(stuck))
-        )
+    counts = {"teams": len(teams), "files": len(contest.submissions), "active": len(active), "stuck": len(stuck)}
+    title = _("Teams: {teams}, submissions: {files}, waiting: {active}, stuck: {stuck}")
+    title = title.format(**{name: count(number) for name, number in counts.items()})
+    if contest.paused is not None:
+        title = f"{current_phase(contest, now)}; {title}"
     return page(
         request,
         "organise.html.jinja",
@@ -187,16 +186,16 @@ def _organise_page(request: Request, visit: ContestAccess, status: int = 200, **
         place="organise",
         visit=visit,
         status=status,
-        jobs=[*stuck, *[one for one in active if one not in stuck], *noticed[::-1]][:_MOST_JOBS],
-        stuck={one.id for one in stuck},
+        jobs=[*stuck, *[job for job in active if job not in stuck], *noticed[::-1]][:_MOST_JOBS],
+        stuck={job.id for job in stuck},
         flags=flags,
         fields=fields,
         installed=SCORER,
         teams=teams,
-        hooks=[one for one in store.hooks.of(found.id) if one.disabled is None],
-        coming=next((one for one in found.phases if one.opens > now), None),
+        hooks=[hook for hook in store.hooks.of(contest.id) if hook.disabled is None],
+        coming=next((phase for phase in contest.phases if phase.opens > now), None),
         clock=local_time(now, zone),
-        **told,
+        **context,
     )
 
 
@@ -204,7 +203,7 @@ _WHOLE = 2 * 2**30
 _ROUNDS = {"one": ("final",), "two": ("preliminary", "final")}
 _NEW = table_of(__name__)
 _USUAL: Mapping[str, str] = _NEW["usual"]
-"""What the form of a new contest says before anybody typed."""
+"""Default values of the form of a new contest."""
 _BOOKS: Mapping[str, str] = _NEW["books"]
 _LASTING = (
     PhaseKind.REGISTRATION, PhaseKind.PROTECT, PhaseKind.ATTACK, PhaseKind.BREAK, PhaseKind.EVALUATION
@@ -214,13 +213,13 @@ _LASTING = (
 
 @dataclass(frozen=True)
 class FormInput:
-    """What a person typed, with what is usual where nothing was."""
+    """The fields of the form of a new contest, with defaults for empty ones."""
 
-    said: Mapping[str, str]
+    texts: Mapping[str, str]
     files: Mapping[str, UploadFile] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> str:
-        return self.said.get(name, _USUAL.get(name, "")).strip()
+        return self.texts.get(name, _USUAL.get(name, "")).strip()
 
     @property
     def rounds(self) -> tuple[str, ...]:
@@ -233,7 +232,7 @@ class FormInput:
             return float(self[name])
         except ValueError:
             raise ParameterError(
-                _("{label}: {text!r} is no number; write one like 7").format(label=label, text=self[name][:20])
+                _("{label}: {text!r} is not a number; write one like 7").format(label=label, text=self[name][:20])
             ) from None
 
     def book(self) -> tuple[str, dict[str, Any]]:
@@ -249,27 +248,27 @@ class FormInput:
 
     def times(self, phase: Phase) -> dict[str, str]:
         """Return the times of a phase as they were typed; none where the form has no times."""
-        has_times = any(name.startswith("opens-") for name in self.said)
+        has_times = any(name.startswith("opens-") for name in self.texts)
         return {name: self[f"{name}-{phase.id}"] for name in _TIMES} if has_times else {}
 
     def planned(self) -> list[Phase]:
         """Return the phases that a beginning and lengths make."""
         zone = get_time_zone(self["zone"])
         start = self["start"] or f"{dt.datetime.now(zone) + dt.timedelta(hours=1):%Y-%m-%dT%H:00}"
-        days = [max(0.0, min(self.number(f"days_{kind}", kind.words), 3650.0)) for kind in _LASTING]
+        days = [max(0.0, min(self.number(f"days_{kind}", kind.label), 3650.0)) for kind in _LASTING]
         return planned_phases(moment(start, self["zone"]), days, self.rounds)
 
     def contest(self) -> NewContest:
         """Return the contest that is asked for, with the phases of the form, or as planned where it has none."""
         rulebook, changes = self.book()
-        with name_broken_rule():
+        with explain_invalid_input():
             settings = ContestSettings(
                 zone=self["zone"],
-                team_size=int(self.number("team_size", _("Team size"))),
+                team_size=int(self.number("team_size", _("Largest team"))),
                 registration=self["registration"],
                 visibility=self["visibility"],
                 counting=self["counting"],
-                largest_file=int(self.number("largest", _("Largest file")) * 2**20),
+                largest_file=int(self.number("largest", _("Largest file (MiB)")) * 2**20),
             )
             phases = []
             for phase in self.planned():
@@ -283,39 +282,39 @@ class FormInput:
 
 @router.get("/new")
 def show_new(request: Request, who: Person) -> Response:
-    """Ask for all that a contest needs; everything has a sensible beginning."""
+    """Show the form of a new contest with its defaults."""
     return _new_page(request, who, FormInput({}))
 
 
 @router.post("/new")
-def plan(request: Request, who: Asker, form: Fields) -> Response:
-    """Plan the phases anew from a beginning and lengths; what else was typed is kept."""
+def plan(request: Request, who: PageIdentity, form: Fields) -> Response:
+    """Update the schedule from the start and the lengths; keep the other input."""
     times = tuple(f"{name}-" for name in _TIMES)
     return _new_page(request, who, FormInput({name: text for name, text in form.items() if not name.startswith(times)}))
 
 
 @router.post("/contests")
 async def create(request: Request, who: Person, service: ArenaService) -> Response:
-    """Create a contest; what cannot be is said above the form, which keeps what was typed."""
+    """Create a contest; show an error above the form, which keeps its input."""
     await run_in_threadpool(service.may_create, who)  # before anything is read
     is_files = request.headers.get("content-type", "").startswith("multipart/")
     if is_files and not 0 < declared_length(request) <= _WHOLE:
-        raise RefusedError(_("the files are larger than this server takes; send less"), status=413)
+        raise RefusedError(actions.too_large(_WHOLE), status=413)
     async with request.form(max_fields=300, max_part_size=2**20) as form:
-        said = {name: value for name, value in form.items() if isinstance(value, str)}
+        texts = {name: value for name, value in form.items() if isinstance(value, str)}
         files = {
             name.removeprefix("file-"): value
             for name, value in form.items()
             if isinstance(value, UploadFile) and value.filename
         }
-        return await run_in_threadpool(_created, request, who, service, FormInput(said, files))
+        return await run_in_threadpool(_created, request, who, service, FormInput(texts, files))
 
 
 def _created(request: Request, who: ArenaIdentity, service: ContestService, typed: FormInput) -> Response:
     try:
-        asked = typed.contest()
-        with _data(typed, read_rulebook(asked.rulebook, **asked.changes)) as data:
-            made = service.create(who, asked, data)
+        new = typed.contest()
+        with _data(typed, read_rulebook(new.rulebook, **new.changes)) as data:
+            made = service.create(who, new, data)
     except NorenError as error:
         return _new_page(request, who, typed, str(error), status_of(error))
     return to_page(made, "organise")
@@ -335,7 +334,7 @@ def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, Bin
             if typed["data"] == "files":
                 if sent is None:
                     raise ParameterError(
-                        _("the {round} has no data; choose a file, or made-up data").format(round=round_words(name)),
+                        _("{round}: no data; choose a file, or synthetic data").format(round=round_label(name)),
                     )
                 data[name] = display_name(sent.filename or name), sent.file
                 continue
@@ -343,7 +342,7 @@ def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, Bin
             rows, customers = int(typed.number("rows", _("Rows"))), int(typed.number("customers", _("Customers")))
             if not (1 <= rows <= 1_000_000 and 2 <= customers <= 100_000 and 0 <= seed < 2**31):
                 raise ParameterError(
-                    _("made-up data have up to 1,000,000 rows of 2 to 100,000 customers; choose other numbers")
+                    _("synthetic data have 1 to 1,000,000 rows and 2 to 100,000 customers; choose other numbers")
                 )
             path = folder / f"{name}.csv"
             if book.kind == Kind.TABLE:
@@ -361,7 +360,7 @@ def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, Bin
 
 def _new_page(request: Request, who: ArenaIdentity, typed: FormInput, wrong: str = "", status: int = 200) -> Response:
     if who.account is None or not who.account.is_organiser:
-        raise RefusedError(_("only organisers create contests; ask who runs this server"), status=403)
+        raise organisers_only()
     try:
         times = [(phase, typed.times(phase) or _local_times(phase, typed["zone"])) for phase in typed.planned()]
     except NorenError as error:
@@ -373,7 +372,7 @@ def _new_page(request: Request, who: ArenaIdentity, typed: FormInput, wrong: str
     return page(
         request,
         "new.html.jinja",
-        title=_("A new contest: a rulebook, data, and times"),
+        title=_("New contest"),
         place="contests",
         status=status,
         typed={name: typed[name] for name in _USUAL},
@@ -382,5 +381,6 @@ def _new_page(request: Request, who: ArenaIdentity, typed: FormInput, wrong: str
         zones=[(zone, zone) for zone in dict.fromkeys((typed["zone"], *_NEW["zones"])) if zone],
         times=times,
         played=typed.rounds,
+        lengths=[(f"days_{kind}", kind.label, typed[f"days_{kind}"]) for kind in _LASTING],
         example=example,
     )

@@ -1,4 +1,4 @@
-"""What teams do and see: data, releases, which of them counts, guesses, the answers; boards, results and the log."""
+"""Pages of teams: releases, guesses, submitted files, leaderboards, results and the log."""
 
 from __future__ import annotations
 
@@ -15,28 +15,25 @@ from noren.contest.kinds import ContestRole, PhaseKind
 from noren.contest.pages.frame import (
     Visited,
     VisitedByPerson,
-    finding_now,
-    left,
-    log_words,
+    current_phase,
+    entry_text,
     page,
     played_rounds,
-    round_words,
-    shown_time,
     status_of,
     to_page,
-    waiting_words,
+    waiting_text,
 )
 from noren.contest.phases import Phase
+from noren.contest.results import matrix_cell
 from noren.contest.rulebook import Rulebook
 from noren.contest.schemas import SubmissionOut
 from noren.contest.service import ContestAccess
-from noren.contest.standings import Board, below_chance, verdict_on
+from noren.contest.standings import Board, below_chance, board_headline, verdict_on
 from noren.contest.state import Contest, Submission
 from noren.errors import NorenError
-from noren.i18n import _, active_language, ngettext
-from noren.judgement.numbers import count, decimal, number, percent
+from noren.i18n import _, active_language
+from noren.judgement.numbers import count, decimal, number
 from noren.judgement.verdict import Verdict
-from noren.web.errors import NotFoundError
 from noren.web.frame import stage_rows
 
 router = APIRouter()
@@ -49,13 +46,13 @@ Text = Annotated[str, Form(max_length=200)]
 
 @router.get("/contests/{contest}/protect")
 def show_protect(request: Request, visit: VisitedByPerson) -> Response:
-    """Show the data of each round, the way to hand in a release, and what was handed in."""
+    """Show the data of each round, the upload form and the submitted releases."""
     return _protect_page(request, visit)
 
 
 @router.post("/contests/{contest}/choose")
-def choose(request: Request, visit: VisitedByPerson, submission: Text = "") -> Response:
-    """Let another release count."""
+def choose_release(request: Request, visit: VisitedByPerson, submission: Text = "") -> Response:
+    """Choose the release that counts."""
     try:
         visit.service.do(visit.who, visit.contest.id, actions.choose, submission=submission)
     except NorenError as error:
@@ -68,23 +65,17 @@ def _protect_page(request: Request, visit: ContestAccess, wrong: str = "", statu
     if team is None:
         return to_page(contest, "team")
     rounds = _rounds(visit, PhaseKind.PROTECT)
-    for one in rounds:  # when its data are handed out, if that is to come, and what was handed in
-        name = one["round"].id
+    for round_ in rounds:  # when its data are published, if that is to come, and the submissions
+        name = round_["round"].id
         opens = min((phase.opens for phase in contest.phases if phase.round == name), default="")
-        one["data_from"] = opens if now < opens else None
-        one["used"] = sum(contest.used(team.id, phase.id) for phase in one["phases"])
-        one["entries"] = [handed_in(visit, entry) for entry in contest.releases(team.id, name)[::-1]]
-    title = finding_now(contest, now)
-    if (at := next((one for one in rounds if one["open"]), None)) is not None:
-        counting = next((one for one in at["entries"] if one.submission.counts), None)
-        if counting is None:
-            title = _("No release of yours counts yet: hand one in until {moment} ({left})")
-        elif counting.score is None:
-            title = _("A valid release of yours counts; replace it until {moment} ({left})")
-        else:
-            title = _("Your release scores {score} (lower is better); replace it until {moment} ({left})")
-        score = "" if counting is None or counting.score is None else decimal(counting.score)
-        title = title.format(score=score, **_until(visit, at))
+        round_["data_from"] = opens if now < opens else None
+        round_["used"] = sum(contest.used(team.id, phase.id) for phase in round_["phases"])
+        round_["entries"] = [submission_view(visit, release) for release in contest.releases(team.id, name)[::-1]]
+    title = current_phase(contest, now)
+    if (current := next((round_ for round_ in rounds if round_["open"]), None)) is not None:
+        counting = next((entry for entry in current["entries"] if entry.submission.counts), None)
+        result = _("You have no valid release yet") if counting is None else _result(counting)
+        title = f"{result}; {title}"
     return page(
         request,
         "protect.html.jinja",
@@ -101,26 +92,34 @@ def _protect_page(request: Request, visit: ContestAccess, wrong: str = "", statu
 
 
 def _rounds(visit: ContestAccess, kind: PhaseKind) -> list[dict[str, Any]]:
-    """Return the rounds that have phases of a kind, the one that is played last first, and which phase is open."""
-    found: dict[str, list[Phase]] = {}
-    for one in visit.contest.phases:
-        if one.kind == kind and one.round:
-            found.setdefault(one.round, []).append(one)
+    """Return the rounds that have phases of a kind, the latest first, and which phase is open."""
+    by_round: dict[str, list[Phase]] = {}
+    for phase in visit.contest.phases:
+        if phase.kind == kind and phase.round:
+            by_round.setdefault(phase.round, []).append(phase)
     open_ = visit.contest.open(visit.now, kind)
     return [
         {
             "round": visit.contest.rounds[name],
             "phases": phases,
-            "open": next((one for one in phases if one in open_), None),
+            "open": next((phase for phase in phases if phase in open_), None),
         }
-        for name, phases in list(found.items())[::-1]
+        for name, phases in list(by_round.items())[::-1]
     ]
 
 
-def _until(visit: ContestAccess, round_: Mapping[str, Any]) -> dict[str, str]:
-    """Return until when an open round is open, in words."""
-    closes = round_["open"].closes or visit.now
-    return {"moment": shown_time(closes, visit.contest.settings.zone), "left": left(closes, visit.now)}
+def _result(view: SubmissionView) -> str:
+    """Return the state of a submission as a headline."""
+    kind = _("Release") if view.submission.kind == "release" else _("Guess")
+    if view.state in ("waiting", "running"):
+        return f"{kind}: {_('being scored')}"
+    if view.state == "refunded":
+        return f"{kind}: {view.text}"
+    if view.state == "invalid":
+        return f"{kind}: {_('invalid')}: {view.text}"
+    if view.score is None:
+        return f"{kind}: {_('valid')}"
+    return _("{kind}: valid, with a score of {score} (lower is better)").format(kind=kind, score=decimal(view.score))
 
 
 # --- attacking -------------------------------------------------------------------------------------------------------
@@ -128,28 +127,28 @@ def _until(visit: ContestAccess, round_: Mapping[str, Any]) -> dict[str, str]:
 
 @router.get("/contests/{contest}/attack")
 def show_attack(request: Request, visit: VisitedByPerson) -> Response:
-    """Show targets, the way to hand in a guess against each, and what came of guesses."""
+    """Show the targets, their upload forms and the submitted guesses."""
     contest, team = visit.contest, visit.own
     if team is None:
         return to_page(contest, "team")
     rounds = _rounds(visit, PhaseKind.ATTACK)
-    for one in rounds:
-        name, one["waits"] = one["round"].id, ""
+    for round_ in rounds:
+        name, round_["waits"] = round_["round"].id, ""
         try:
             targets = visit.targets(name)
         except RefusedError as error:
-            targets, one["waits"] = [], str(error)
-        one["targets"] = []
-        for target in sorted(targets, key=lambda one: one.id):
-            own = contest.guesses(name, team=team.id, target=target.id)[::-1]
-            used = sum(contest.used(team.id, phase.id, target.id) for phase in one["phases"])
-            line = {"target": target, "used": used, "entries": [handed_in(visit, guess) for guess in own]}
-            one["targets"].append(line)
-    title = finding_now(contest, visit.now)
-    if (at := next((one for one in rounds if one["open"]), None)) is not None:
-        title = _("{tried} of {targets} targets attacked; hand in guesses until {moment} ({left})").format(
-            tried=sum(1 for one in at["targets"] if one["used"]), targets=len(at["targets"]), **_until(visit, at)
-        )
+            targets, round_["waits"] = [], str(error)
+        round_["targets"] = []
+        for target in sorted(targets, key=lambda target: target.id):
+            guesses = contest.guesses(name, team=team.id, target=target.id)[::-1]
+            used = sum(contest.used(team.id, phase.id, target.id) for phase in round_["phases"])
+            line = {"target": target, "used": used, "entries": [submission_view(visit, guess) for guess in guesses]}
+            round_["targets"].append(line)
+    title = current_phase(contest, visit.now)
+    if (current := next((round_ for round_ in rounds if round_["open"]), None)) is not None:
+        attacked = sum(1 for line in current["targets"] if line["used"])
+        progress = _("{attacked} of {targets} targets attacked")
+        title = f"{progress.format(attacked=attacked, targets=len(current['targets']))}; {title}"
     return page(
         request,
         "attack.html.jinja",
@@ -159,7 +158,6 @@ def show_attack(request: Request, visit: VisitedByPerson) -> Response:
         rounds=rounds,
         own=team,
         quota=contest.rulebook.quota.guesses,
-        outcome=contest.rulebook.outcome,
     )
 
 
@@ -168,21 +166,15 @@ def show_attack(request: Request, visit: VisitedByPerson) -> Response:
 
 @router.get("/contests/{contest}/files/{submission}")
 def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Response:
-    """Show one file: every problem the checker reports, its values, and how the baseline attacks did."""
+    """Show one file: its problems, values and baseline attacks."""
     contest, known, jobs = visit.contest.id, visit.submission(submission), visit.arena.store.jobs
-    entry = handed_in(visit, known)
+    entry = submission_view(visit, known)
     organises, playing = visit.role == ContestRole.ORGANISER, "protect" if known.kind == "release" else "attack"
-    baseline, score = entry.submission.shown.baseline or {}, "" if entry.score is None else decimal(entry.score)
-    title = {
-        "invalid": _("{what} is invalid, and cost no try: {first}"),
-        "valid": _("{what} is valid and scores {score} (lower is better)") if score else _("{what} is valid"),
-        "refunded": _("{what} could not be judged because of an internal error; it did not count as a try"),
-    }.get(entry.state, _("{what} is being judged"))
-    what = _("The release") if known.kind == "release" else _("The guess")
+    baseline = entry.submission.judgement.baseline or {}
     return page(
         request,
         "file.html.jinja",
-        title=title.format(what=what, first=entry.words, score=score),
+        title=_result(entry),
         place=playing if visit.role == ContestRole.MEMBER else "organise",
         visit=visit,
         entry=entry,
@@ -190,10 +182,10 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
         report=entry.submission.report,
         receipt=visit.arena.receipt(visit.contest, known).to_text(),
         judged=entry.verdict,
-        failed={key: one["failed"][active_language()] for key, one in baseline.items() if one.get("failed")},
+        failed={key: result["failed"][active_language()] for key, result in baseline.items() if result.get("failed")},
         organises=organises,
         cluster=stage_rows(jobs.stages(contest, submission)) if organises else [],
-        notice=next((one.notice for one in jobs.of(contest, submission)[::-1] if one.notice), "") if organises else "",
+        notice=next((job.notice for job in jobs.of(contest, submission)[::-1] if job.notice), "") if organises else "",
     )
 
 
@@ -205,15 +197,15 @@ class SubmissionView:
     ----------
     state
         ``waiting``, ``running``, ``valid``, ``invalid`` or ``refunded``.
-    words
-        The state in words: the place in the queue, the checker's answer in brief, why a try was given back.
+    text
+        The state as a sentence: the position in the queue, the first problem, why an attempt does not count.
     verdict
         What the judgement says of a release by what the baseline attacks found.
     """
 
     submission: SubmissionOut
     state: str
-    words: str
+    text: str
     values: list[dict[str, Any]]
     score: float | None
     verdict: Verdict | None
@@ -224,40 +216,38 @@ class SubmissionView:
         return self.state not in ("waiting", "running")
 
 
-def handed_in(visit: ContestAccess, known: Submission) -> SubmissionView:
-    """Return what somebody may see of a file."""
+def submission_view(visit: ContestAccess, known: Submission) -> SubmissionView:
+    """Return a file as the person of a visit may see it."""
     contest, described = visit.contest, visit.described(known)
-    shown, report = described.shown, described.report
+    judgement, report = described.judgement, described.report
     if known.refunded is not None:
-        state, words = (
-            "refunded",
-            _("Internal error; it did not count as a try: {reason}").format(reason=_(known.refunded)),
-        )
+        message = _("internal error, so it does not count as an attempt: {reason}")
+        state, text = "refunded", message.format(reason=_(known.refunded))
     elif known.valid:
-        state, words = "valid", _("The checker accepts it.")
+        state, text = "valid", _("The file follows the format.")
     elif known.valid is not None:
-        state, words = "invalid", _("The checker does not accept it.")
+        state, text = "invalid", ""
         if report.get("problems"):
             first = report["problems"][0]
-            at = [_("row {row}").format(row=f"{first['row']:,}")] if first.get("row") else []
-            at += [str(first["column"])] if first.get("column") else []
-            words = f"{', '.join(at)}: {first['rule']}" if at else str(first["rule"])
+            place = [_("row {row}").format(row=f"{first['row']:,}")] if first.get("row") else []
+            place += [str(first["column"])] if first.get("column") else []
+            text = f"{', '.join(place)}: {first['rule']}" if place else str(first["rule"])
     else:
-        state, words = "waiting", waiting_words(described.before, described.seconds)
+        state, text = "waiting", waiting_text(described.before, described.seconds)
         if described.state == "running":
-            state, words = "running", described.words or _("The judge looks at it.")
+            state, text = "running", described.words or _("being scored")
         if described.trouble:
-            words = _("{said} It was tried again: {trouble}").format(said=words, trouble=described.trouble)
-    # what the judgement says given what the baseline attacks found; nothing where the rules keep it back
-    is_judged = known.kind == "release" and shown.baseline and (known.judged or {}).get("facts")
-    measured = shown.values or {}
+            text = f"{text} ({described.trouble})"
+    # the verdict from the results of the baseline attacks, if the rules publish them
+    is_judged = known.kind == "release" and judgement.baseline and (known.judged or {}).get("facts")
+    measured = judgement.values or {}
     return SubmissionView(
         described,
         state,
-        words,
+        text,
         values_of(contest.rulebook, measured),
         contest.rulebook.score(measured) if known.kind == "release" and measured else None,
-        verdict_on(contest, known, (), called=(), baseline=True) if is_judged else None,
+        verdict_on(contest, known, (), names=(), baseline=True) if is_judged else None,
     )
 
 
@@ -271,8 +261,8 @@ def values_of(book: Rulebook, measured: Mapping[str, float]) -> list[dict[str, A
     for key in [*[key for key in known if key in measured], *[key for key in measured if key not in known]]:
         measure = known[key][0] if key in known else None
         about = (_(measure.summary), _(measure.unit), str(measure.goal)) if measure else ("", "", "")
-        said = dict(zip(("meaning", "unit", "direction"), about, strict=True))
-        made.append({"name": key, "text": number(measured[key]), "broken": key in broken} | said)
+        texts = dict(zip(("meaning", "unit", "direction"), about, strict=True))
+        made.append({"name": key, "text": number(measured[key]), "broken": key in broken} | texts)
     return made
 
 
@@ -287,62 +277,44 @@ _A_PAGE = 100
 @router.get("/contests/{contest}/board")
 def show_board(request: Request, visit: Visited, round_: RoundName = "") -> Response:
     """Show the board of a round: live, frozen or final."""
-    shown, since = visit.board(_round_asked(visit, round_))
+    board, since = visit.board(_requested_round(visit, round_))
     return page(
         request,
         "board.html.jinja",
-        title=_board_title(visit.contest, shown),
+        title=board_headline(board),
         place="board",
         visit=visit,
         since=since,
         own=visit.contest.team_of.get(visit.who.id, ""),
-        **_table(visit.contest, shown),
+        **_table(visit.contest, board),
     )
 
 
-def _round_asked(visit: ContestAccess, asked: str) -> str:
-    """Return the round that is asked for, else the latest that has begun."""
+def _requested_round(visit: ContestAccess, name: str) -> str:
+    """Return the round of a request, by default the latest that has begun."""
     contest = visit.contest
-    if asked:
-        if asked not in contest.rounds:
-            raise NotFoundError(_("there is no such round"))
-        return asked
-    begun = [one.round for one in contest.phases if one.round and one.opens <= visit.now]
+    if name:
+        if name not in contest.rounds:
+            raise actions.not_found(name)
+        return name
+    begun = [phase.round for phase in contest.phases if phase.round and phase.opens <= visit.now]
     return begun[-1] if begun else played_rounds(contest)[0]
-
-
-def _board_title(contest: Contest, shown: Board) -> str:
-    ranked = [one for one in shown.standings if one.rank is not None]
-    where = {"live": "", "final": ""}.get(
-        shown.kind, _("Frozen at {moment}: ").format(moment=shown_time(shown.at, contest.settings.zone))
-    )
-    if not ranked:
-        return where + _("No team has a rank in the {round} yet").format(round=round_words(shown.round))
-    first = [one for one in ranked if one.rank == 1]
-    names = ", ".join(one.name for one in first[:3])
-    score = decimal(first[0].score or 0.0)
-    if shown.kind == "final":
-        said = _("{name} wins the {round} with {score} (lower is better)")
-    elif shown.attacks_over:
-        said = _("{name} leads the {round} with {score} (lower is better)")
-    else:
-        said = _("{name} leads the {round} with {score} (lower is better); attacks are to come")
-    return where + said.format(name=names, round=round_words(shown.round), score=score)
 
 
 def _table(contest: Contest, board: Board) -> dict[str, Any]:
     """Return what the table of a board shows."""
     lines = [
         {
-            "standing": one,
-            "score": "–" if one.score is None else decimal(one.score),
-            "values": {value["name"]: value for value in values_of(contest.rulebook, one.values or {})},
-            "status": None if one.verdict is None else str(one.verdict.status),
-            "sentence": "" if one.verdict is None else one.verdict.sentence,
+            "standing": standing,
+            "score": "–" if standing.score is None else decimal(standing.score),
+            "values": {value["name"]: value for value in values_of(contest.rulebook, standing.values or {})},
+            "status": None if standing.verdict is None else str(standing.verdict.status),
+            "sentence": "" if standing.verdict is None else standing.verdict.sentence,
         }
-        for one in board.standings
+        for standing in board.standings
     ]
-    terms, conditions = ([one.key for one in some] for some in (contest.rulebook.terms, contest.rulebook.conditions))
+    terms = [term.key for term in contest.rulebook.terms]
+    conditions = [condition.key for condition in contest.rulebook.conditions]
     rounds = played_rounds(contest)
     return {"board": board, "rounds": rounds, "lines": lines, "terms": terms, "conditions": conditions}
 
@@ -352,34 +324,23 @@ def _table(contest: Contest, board: Board) -> dict[str, Any]:
 
 @router.get("/contests/{contest}/results")
 def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Response:
-    """Show the final tables: ranks, who broke whom, how firm ranks are, lots, and how to replay."""
-    found = visit.contest
-    if not found.has_results(visit.now):
+    """Show the results: standings, attack matrix, stability of ranks, and how to replay."""
+    contest = visit.contest
+    if not contest.has_results(visit.now):
         return page(
-            request, "no_results.html.jinja", title=_("The results are not out yet"), place="results", visit=visit
+            request, "no_results.html.jinja", title=_("The results are not published yet"), place="results", visit=visit
         )
-    name = _round_asked(visit, round_)
-    results = next(one for one in visit.results().rounds if one.round == name)
-    title, cells = _board_title(found, results.board), results.matrix.cells
+    name = _requested_round(visit, round_)
+    results = next(result for result in visit.results().rounds if result.round == name)
+    title, cells = board_headline(results.board), results.matrix.cells
     if cells:
-        broken = sum(cell.breaks for cell in cells)
-        title += "; " + ngettext(
-            "{count} attack in {all} broke a release", "{count} attacks in {all} broke a release", broken
-        ).format(count=count(broken), all=count(len(cells)))
-    by_pair: dict[tuple[str, str], dict[str, Any]] = {}
-    for pair, cell in results.matrix.by_pair.items():
-        one = cell.found
-        by_pair[pair] = {"breaks": cell.breaks, "side": cell.side, "shade": 0, "names": bool(one.named)}
-        if one.named:  # shaded by the share that is right
-            by_pair[pair] |= {
-                "shade": min(_SHADES, round(one.rate * _SHADES)),
-                "right": count(one.right),
-                "named": count(one.named),
-                "needed": _("needs {needed} of {named}").format(needed=count(one.needed), named=count(one.best_named)),
-                "chance": _("chance {chance}").format(chance=percent(one.chance)),
-                "interval": f"{percent(one.low)}–{percent(one.high)}",
-            }
-    names = {team.id: team.name for team in found.teams.values()}
+        broken, attacks = count(sum(cell.breaks for cell in cells)), count(len(cells))
+        title += "; " + _("{count} of {all} attacks broke a release").format(count=broken, all=attacks)
+    by_pair = {
+        pair: matrix_cell(cell) | {"shade": min(_SHADES, round(cell.evidence.rate * _SHADES)), "side": cell.side}
+        for pair, cell in results.matrix.by_pair.items()  # shaded by the share of correct guesses
+    }
+    names = {team.id: team.name for team in contest.teams.values()}
     return page(
         request,
         "results.html.jinja",
@@ -398,9 +359,9 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
             for attacker in results.matrix.teams
         ],
         below=below_chance() if any(cell.side == "below" for cell in cells) else "",
-        found=results,
+        results=results,
         names=names,
-        **_table(found, results.board),
+        **_table(contest, results.board),
     )
 
 
@@ -409,20 +370,20 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
 
 @router.get("/contests/{contest}/log")
 def show_log(request: Request, visit: Visited, start: Annotated[int | None, Query(ge=0)] = None) -> Response:
-    """Show the log, its chain, and where it is downloaded."""
-    found = visit.contest
-    first = max(0, found.position + 1 - _A_PAGE) if start is None else min(start, found.position)
+    """Show the log."""
+    contest = visit.contest
+    first = max(0, contest.position + 1 - _A_PAGE) if start is None else min(start, contest.position)
     entries: Sequence[Any] = visit.log(first)[:_A_PAGE]
     return page(
         request,
         "log.html.jinja",
-        title=_("{count} entries; the last digest is {digest}").format(
-            count=count(found.position + 1), digest=found.digest[:16]
+        title=_("Log: {count} entries, last digest {digest}").format(
+            count=count(contest.position + 1), digest=contest.digest[:16]
         ),
         place="organise" if visit.role == ContestRole.ORGANISER else "results",
         visit=visit,
         start=first,
         a_page=_A_PAGE,
-        total=found.position + 1,
-        lines=[(entry, log_words(found, entry.kind, entry.body)) for entry in entries],
+        total=contest.position + 1,
+        lines=[(entry, entry_text(contest, entry.kind, entry.body)) for entry in entries],
     )

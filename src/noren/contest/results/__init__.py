@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from noren.contest.phases import round_label
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import Stability, TeamStability, stability_of
 from noren.contest.standings import (
@@ -26,6 +27,7 @@ from noren.contest.standings import (
     Standing,
     below_chance,
     board,
+    board_headline,
     counting_entry,
     guesses_against,
     matrix_of,
@@ -68,7 +70,7 @@ class ReleaseKind:
     survived: int
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """What the kind is called, in the language now spoken."""
         return say(f"unique.{self.unique}", k=count(self.k or 0))
 
@@ -115,9 +117,9 @@ class RoundResults:
 
     def as_dict(self) -> dict[str, Any]:
         """Return them as plain data."""
-        said = vars(self) | {"standings": self.board.standings}
-        del said["board"]
-        return said
+        data = vars(self) | {"standings": self.board.standings}
+        del data["board"]
+        return data
 
 
 @dataclass(frozen=True)
@@ -140,11 +142,11 @@ class Results:
         """Return them as plain data, sentences in English whatever language is spoken, numbers to ten decimals."""
         book = self.rulebook
         with use_language("en"):
-            said = {one.name: getattr(self, one.name) for one in fields(self)} | {
+            data = {field.name: getattr(self, field.name) for field in fields(self)} | {
                 "rulebook": {"name": book.name, "version": book.version, "digest": book.digest},
                 "rule": book.judged_by.as_dict(),
             }
-            plain: dict[str, Any] = _plain(said)
+            plain: dict[str, Any] = _plain(data)
         return plain
 
     @cached_property
@@ -158,9 +160,9 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         value = value.as_dict() if hasattr(value, "as_dict") else vars(value)
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return rounded(value) if isinstance(value, float) else value
 
 
@@ -187,12 +189,12 @@ def results_of(contest: Contest) -> Results:
         versions=contest.versions,
         commitment=contest.commitment,
         salt=contest.salt or "",
-        teams={one.id: one.name for one in contest.teams.values()},
+        teams={team.id: team.name for team in contest.teams.values()},
         rounds=tuple(_round(contest, name) for name in contest.rounds),
         refunds=tuple(
-            {"submission": one.id, "team": one.team, "reason": one.refunded}
-            for one in contest.submissions.values()
-            if one.refunded is not None
+            {"submission": submission.id, "team": submission.team, "reason": submission.refunded}
+            for submission in contest.submissions.values()
+            if submission.refunded is not None
         ),
         rescorings=tuple(contest.rescorings),
     )
@@ -203,11 +205,11 @@ def _round(contest: Contest, name: str) -> RoundResults:
     final = board(contest, name, contest.time, kind="final")
     about = contest.rounds[name]
     flags = []
-    for said in contest.flags:
-        one, other = (contest.submissions[each] for each in said["submissions"])
-        if one.round == name:
-            about_both = {"teams": (one.team, other.team), "submissions": (one.id, other.id)}
-            flags.append(about_both | {"kind": one.kind, "share": float(said["share"])})
+    for flag in contest.flags:
+        first, second = (contest.submissions[submission] for submission in flag["submissions"])
+        if first.round == name:
+            pair = {"teams": (first.team, second.team), "submissions": (first.id, second.id)}
+            flags.append(pair | {"kind": first.kind, "share": float(flag["share"])})
     by_kind: dict[tuple[str, int | None], list[Standing]] = {}
     for standing in final.standings:
         release = contest.submissions.get(standing.submission or "")
@@ -216,7 +218,7 @@ def _round(contest: Contest, name: str) -> RoundResults:
         if classes:
             by_kind.setdefault(_kind(classes), []).append(standing)
     order = ("many", "some", "none")  # those with most unique histories first, then by k
-    kinds = sorted(by_kind.items(), key=lambda one: (order.index(one[0][0]), one[0][1] or 0))
+    kinds = sorted(by_kind.items(), key=lambda kind_: (order.index(kind_[0][0]), kind_[0][1] or 0))
     return RoundResults(
         round=name,
         data=about.data,
@@ -224,7 +226,7 @@ def _round(contest: Contest, name: str) -> RoundResults:
         people=about.people,
         board=final,
         kinds=tuple(
-            ReleaseKind(unique, k, tuple(one.team for one in those), sum(not one.broken for one in those))
+            ReleaseKind(unique, k, tuple(kind_.team for kind_ in those), sum(not kind_.broken for kind_ in those))
             for (unique, k), those in kinds
         ),
         matrix=matrix_of(contest, name),
@@ -254,13 +256,13 @@ def _prediction(contest: Contest, round_: str) -> AttackPrediction:
             continue
         baseline = Facts.model_validate(entry.judged["facts"]).tried
         tried = [
-            AttackResult.model_validate(one.judged["tried"])
-            for one in guesses_against(contest, round_, entry.id)
-            if one.judged
+            AttackResult.model_validate(guess.judged["tried"])
+            for guess in guesses_against(contest, round_, entry.id)
+            if guess.judged
         ]
         if baseline and tried:
-            by_baseline.append(max(one.customers for one in baseline))
-            by_teams.append(max(one.customers for one in tried))
+            by_baseline.append(max(result.customers for result in baseline))
+            by_teams.append(max(result.customers for result in tried))
     many = len(by_baseline)
     r = spearman(np.array(by_baseline, float), np.array(by_teams, float)) if many >= _FEWEST else None
     if r is None:
@@ -281,46 +283,46 @@ def results_json(results: Results) -> str:
 def standings_csv(results: Results) -> str:
     """Return one line for each team and round, in English."""
     book = results.rulebook
-    keys = list(dict.fromkeys([*(one.key for one in book.terms), *(one.key for one in book.conditions)]))
+    keys = list(dict.fromkeys([*(term.key for term in book.terms), *(condition.key for condition in book.conditions)]))
     header = ["round", "rank", "team", "score", *keys, "broken", "attackers", "effective_attackers", "verdict"]
     header += ["why", "submission"]
     with use_language("en"):
         rows = [
             [
                 each.round,
-                one.rank,
-                one.name,
-                one.score,
-                *((one.values or {}).get(key) for key in keys),
-                " ".join(one.broken),
-                one.attackers,
-                one.effective,
-                None if one.verdict is None else str(one.verdict.status),
-                one.why,
-                one.submission,
+                standing.rank,
+                standing.name,
+                standing.score,
+                *((standing.values or {}).get(key) for key in keys),
+                " ".join(standing.broken),
+                standing.attackers,
+                standing.effective,
+                None if standing.verdict is None else str(standing.verdict.status),
+                standing.why,
+                standing.submission,
             ]
             for each in results.rounds
-            for one in each.board.standings
+            for standing in each.board.standings
         ]
     return _csv(header, rows)
 
 
 def matrix_csv(results: Results) -> str:
     """Return one line for each pair of teams of which one attacked the other."""
-    found = ("named", "right", "needed", "rate", "low", "high", "chance", "customers", "exceeds")
-    header = ["round", "attacker", "target", "guesses", *found, "breaks", "side"]
+    values = ("named", "right", "needed", "rate", "low", "high", "chance", "customers", "exceeds")
+    header = ["round", "attacker", "target", "guesses", *values, "breaks", "side"]
     rows = [
         [
             each.round,
-            results.teams[one.attacker],
-            results.teams[one.target],
-            one.guesses,
-            *(getattr(one.found, name) for name in found),
-            one.breaks,
-            one.side,
+            results.teams[cell.attacker],
+            results.teams[cell.target],
+            cell.guesses,
+            *(getattr(cell.evidence, name) for name in values),
+            cell.breaks,
+            cell.side,
         ]
         for each in results.rounds
-        for one in each.matrix.cells
+        for cell in each.matrix.cells
     ]
     return _csv(header, rows)
 
@@ -328,12 +330,12 @@ def matrix_csv(results: Results) -> str:
 def stability_csv(results: Results) -> str:
     """Return one line for each ranked team and round: how often it keeps its rank."""
     rows = [
-        [each.round, *(vars(one) | {"team": results.teams[one.team]}).values(), each.stability.draws]
+        [each.round, *(vars(team) | {"team": results.teams[team.team]}).values(), each.stability.draws]
         for each in results.rounds
         if each.stability is not None
-        for one in each.stability.teams
+        for team in each.stability.teams
     ]
-    return _csv(["round", *(one.name for one in fields(TeamStability)), "draws"], rows)
+    return _csv(["round", *(field.name for field in fields(TeamStability)), "draws"], rows)
 
 
 def neutral(text: str) -> str:
@@ -356,7 +358,7 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(header)
-    writer.writerows([cell(one) for one in row] for row in rows)
+    writer.writerows([cell(value) for value in row] for row in rows)
     return out.getvalue()
 
 
@@ -364,10 +366,7 @@ def results_html(results: Results) -> str:
     """Return the page as text; the same results give the same bytes."""
     book, headline = results.rulebook, results.title
     if results.rounds:  # who won the last round
-        first = [one.name for one in results.rounds[-1].board.standings if one.rank == 1]
-        headline = say("page.nobody", title=results.title)
-        if first:
-            headline = say("page.wins", len(first), title=results.title, names=", ".join(first))
+        headline = f"{results.title}: {board_headline(results.rounds[-1].board)}"
     return template("noren.contest.results", "results.html.jinja").render(
         language=active_language(),
         css=page_styles("noren.contest.results", "results.css"),
@@ -377,30 +376,37 @@ def results_html(results: Results) -> str:
         decimal=decimal,
         percent=percent,
         verdict_label=verdict_label,
-        shown_cell=_shown_cell,
+        matrix_cell=matrix_cell,
+        round_label=round_label,
+        otherwise=condition_sentence(book),
         below_chance=below_chance,
         error=percent(ERROR),
         headline=headline,
         rule=rule_sentence(book.judged_by),
-        scoring=" + ".join(f"{one.weight:g} · {one.key}" for one in book.terms),
+        scoring=" + ".join(f"{term.weight:g} · {term.key}" for term in book.terms),
         conditions=[
-            say("page.least", measure=one.key, limit=f"{one.least:g}")
-            if one.most is None
-            else say("page.most", measure=one.key, limit=f"{one.most:g}")
-            for one in book.conditions
+            f"{condition.key} ≥ {condition.least:g}"
+            if condition.most is None
+            else f"{condition.key} ≤ {condition.most:g}"
+            for condition in book.conditions
         ],
         version=__version__,
     )
 
 
-def _shown_cell(cell: MatrixCell) -> dict[str, Any]:
+def condition_sentence(book: Rulebook) -> str:
+    """Return what follows for a release that breaks a condition."""
+    return say(f"otherwise.{book.otherwise}")
+
+
+def matrix_cell(cell: MatrixCell) -> dict[str, Any]:
     """Return what a cell of the matrix shows."""
-    one = cell.found
-    shares = {name: percent(getattr(one, name)) for name in ("low", "high", "chance")}
-    mark = "▲" if cell.breaks or one.exceeds else "▽" if cell.side == "below" else ""
+    evidence = cell.evidence
+    shares = {name: percent(getattr(evidence, name)) for name in ("low", "high", "chance")}
+    mark = "▲" if cell.breaks or evidence.exceeds else "▽" if cell.side == "below" else ""
     return {
-        "text": f"{count(one.right)}/{count(one.named)}",
-        "more": say("page.needed", needed=count(one.needed), **shares),
+        "text": f"{count(evidence.right)}/{count(evidence.named)}",
+        "more": say("page.needed", needed=count(evidence.needed), **shares),
         "mark": mark,
         "style": {"▲": "breaks", "▽": "below", "": ""}[mark],
     }

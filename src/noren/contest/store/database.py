@@ -19,8 +19,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from noren.contest.actions import RefusedError
-from noren.contest.store.encryption import Hooks, Seal, derived
+from noren.contest.actions import not_found
+from noren.contest.store.encryption import Hooks, Seal, derive_key
 from noren.contest.store.tables import about, contests, entries, jobs, organisers, sealed, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import N_, _
@@ -89,11 +89,11 @@ class ContestStore:
         self.jobs = ScoringQueue(self.engine, lease=lease)
         self.seal, self.hooks = Seal(key, "secrets"), Hooks(self.engine, key)
         self.clock = Clock(self.engine, is_rehearsal=is_rehearsal)
-        self.key_check = hashlib.sha256(derived(key, "check")).hexdigest()
+        self.key_check = hashlib.sha256(derive_key(key, "check")).hexdigest()
         with self.engine.begin() as database:
             database.execute(about.update().where(about.c.key_check == "").values(key_check=self.key_check))
-            kept = database.execute(sa.select(about.c.key_check)).scalar_one()
-        if kept != self.key_check:
+            stored_check = database.execute(sa.select(about.c.key_check)).scalar_one()
+        if stored_check != self.key_check:
             self.close()
             raise FileError(
                 _(
@@ -109,24 +109,24 @@ class ContestStore:
 
     def organises(self, account: str, contest: str) -> bool:
         """Tell whether a person organises a contest."""
-        asked = organisers.select().where(organisers.c.contest == contest, organisers.c.account == account)
+        query = organisers.select().where(organisers.c.contest == contest, organisers.c.account == account)
         with self.engine.connect() as database:
-            return database.execute(asked).first() is not None
+            return database.execute(query).first() is not None
 
     def secret(self, contest: str, name: str) -> bytes | None:
         """Return what a contest knows and tells nobody; it is kept with the contest, and never changed."""
-        asked = sa.select(sealed.c.content).where(sealed.c.contest == contest, sealed.c.name == name)
+        query = sa.select(sealed.c.content).where(sealed.c.contest == contest, sealed.c.name == name)
         with self.engine.connect() as database:
-            kept: bytes | None = database.execute(asked).scalar()
-        return None if kept is None else self.seal.open(kept, f"{contest}/{name}")
+            content: bytes | None = database.execute(query).scalar()
+        return None if content is None else self.seal.open(content, f"{contest}/{name}")
 
     # --- logs ------------------------------------------------------------------------------------------------
 
     def contests(self) -> list[str]:
         """Return the names of all contests, the oldest first."""
         with self.engine.connect() as database:
-            asked = sa.select(contests.c.id).order_by(contests.c.created, contests.c.id)
-            return list(database.execute(asked).scalars())
+            query = sa.select(contests.c.id).order_by(contests.c.created, contests.c.id)
+            return list(database.execute(query).scalars())
 
     def entries(self, contest: str, start: int = 0) -> list[LogEntry]:
         """Return a log, from an entry on; none for a contest that is not there."""
@@ -148,8 +148,8 @@ class ContestStore:
                 database.execute(contests.insert().values(id=contest, **values))
                 Change(self, database, contest, None).append(log)
                 for name, content in secrets.items():
-                    kept = self.seal.close(content, f"{contest}/{name}")
-                    database.execute(sealed.insert().values(contest=contest, name=name, content=kept))
+                    sealed_content = self.seal.close(content, f"{contest}/{name}")
+                    database.execute(sealed.insert().values(contest=contest, name=name, content=sealed_content))
                 for account in organised_by:
                     database.execute(organisers.insert().values(contest=contest, account=account))
         except IntegrityError as error:
@@ -163,12 +163,12 @@ class ContestStore:
     def changing(self, contest: str) -> Iterator[Change]:
         """Yield what a log is and may become, while nobody else can change it; what was said counts at the end."""
         with exclusive(self.engine) as database:
-            asked = sa.select(contests.c.head_position).where(contests.c.id == contest).with_for_update()
+            query = sa.select(contests.c.head_position).where(contests.c.id == contest).with_for_update()
             if self.engine.dialect.name == "postgresql":
                 database.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = '{_LONGEST_HOLD}'")
-            last = database.execute(asked).scalar()
+            last = database.execute(query).scalar()
             if last is None:
-                raise RefusedError(_("there is no such contest"), status=404)
+                raise not_found(contest)
             yield Change(self, database, contest, _entries(database, contest, last)[0])
 
 
@@ -226,10 +226,10 @@ class Change:
 
 def _entries(database: sa.Connection, contest: str, start: int) -> list[LogEntry]:
     at = entries.c
-    asked = entries.select().where(at.contest == contest, at.position >= start).order_by(at.position)
+    query = entries.select().where(at.contest == contest, at.position >= start).order_by(at.position)
     return [
         LogEntry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)
-        for row in database.execute(asked)
+        for row in database.execute(query)
     ]
 
 
@@ -307,8 +307,8 @@ class ScoringQueue:
 
     def job(self, job: str) -> ScoringJob | None:
         """Return a job."""
-        found = self._some(jobs.c.id == job)
-        return found[0] if found else None
+        matches = self._some(jobs.c.id == job)
+        return matches[0] if matches else None
 
     def of(self, contest: str, submission: str | None = None) -> list[ScoringJob]:
         """Return the jobs of a contest, or of one submission, the oldest first."""
@@ -327,72 +327,72 @@ class ScoringQueue:
             .correlate(mine)
             .scalar_subquery()
         )
-        asked = sa.select(count).where(mine.c.id == job, mine.c.state == State.WAITING)
+        query = sa.select(count).where(mine.c.id == job, mine.c.state == State.WAITING)
         with self._engine.connect() as database:
-            place: int | None = database.execute(asked).scalar()
+            place: int | None = database.execute(query).scalar()
         return place
 
     def durations(self, kind: str) -> list[float]:
         """Return how many seconds the last jobs of a kind took, the latest first."""
         at = jobs.c
-        asked = sa.select(at.started, at.ended).where(at.kind == kind, at.state == State.DONE, at.started.is_not(None))
+        query = sa.select(at.started, at.ended).where(at.kind == kind, at.state == State.DONE, at.started.is_not(None))
         with self._engine.connect() as database:
-            rows = database.execute(asked.order_by(at.ended.desc()).limit(_RECENT)).all()
+            rows = database.execute(query.order_by(at.ended.desc()).limit(_RECENT)).all()
         moments = [(dt.datetime.fromisoformat(row.started), dt.datetime.fromisoformat(row.ended)) for row in rows]
         return [(ended - started).total_seconds() for started, ended in moments]
 
-    def at_work(self) -> int:
+    def running_count(self) -> int:
         """Return how many are at work now."""
         at = jobs.c
-        asked = sa.select(sa.func.count()).where(at.state == State.RUNNING, at.lease_until > clock_of(self._engine))
+        query = sa.select(sa.func.count()).where(at.state == State.RUNNING, at.lease_until > clock_of(self._engine))
         with self._engine.connect() as database:
-            return int(database.execute(asked).scalar_one())
+            return int(database.execute(query).scalar_one())
 
     def has(self, database: sa.Connection, contest: str, kind: str, order: Mapping[str, Any]) -> bool:
         """Tell, as a part of a transaction, whether a job of a kind and order is there, be it over."""
         at = jobs.c
         text = canonical(order).decode()
-        asked = sa.select(at.id).where(at.contest == contest, at.kind == kind, at.order == text).limit(1)
-        return database.execute(asked).first() is not None
+        query = sa.select(at.id).where(at.contest == contest, at.kind == kind, at.order == text).limit(1)
+        return database.execute(query).first() is not None
 
     def retry(self, contest: str, job: str) -> bool:
         """Let a job that was given up wait again; tell whether there was one."""
-        found = self.job(job)
-        if found is None or found.contest != contest or found.state not in _GIVEN_UP:
+        known = self.job(job)
+        if known is None or known.contest != contest or known.state not in _GIVEN_UP:
             return False
-        return self.queue.enqueue(job, found.queue, error="", done=0.0)
+        return self.queue.enqueue(job, known.queue, error="", done=0.0)
 
-    def tell(self, job: str, holder: str, **values: Any) -> None:
+    def update(self, job: str, holder: str, **values: Any) -> None:
         """Keep something of a job for as long as it is the holder's.
 
         That is how far it is (``done``, ``words``), what the organiser should know (``notice``), or the ``stages`` of
         a cluster that does it, which stay with it.
         """
         at = jobs.c
-        asked = jobs.update().where(at.id == job, at.claimed_by == holder, at.state == State.RUNNING)
+        query = jobs.update().where(at.id == job, at.claimed_by == holder, at.state == State.RUNNING)
         if "stages" in values:
             values["stages"] = json.dumps(values["stages"], ensure_ascii=False)
         with self._engine.begin() as database:
-            database.execute(asked.values(**values))
+            database.execute(query.values(**values))
 
     def stages(self, contest: str, submission: str) -> list[dict[str, Any]]:
         """Return the stages of the cluster that judged a file last; none where no cluster did."""
         at = jobs.c
-        asked = sa.select(at.stages).where(at.contest == contest, at.submission == submission, at.stages != "")
+        query = sa.select(at.stages).where(at.contest == contest, at.submission == submission, at.stages != "")
         with self._engine.connect() as database:
-            kept = database.execute(asked.order_by(at.enqueued.desc()).limit(1)).scalar()
-        found: list[dict[str, Any]] = json.loads(kept) if kept else []
-        return found
+            text = database.execute(query.order_by(at.enqueued.desc()).limit(1)).scalar()
+        stages: list[dict[str, Any]] = json.loads(text) if text else []
+        return stages
 
     def _some(self, *conditions: sa.ColumnElement[bool]) -> list[ScoringJob]:
-        asked = sa.select(*_LISTED).where(*conditions).order_by(jobs.c.enqueued, jobs.c.id)
-        found = []
+        query = sa.select(*_LISTED).where(*conditions).order_by(jobs.c.enqueued, jobs.c.id)
+        jobs_ = []
         with self._engine.connect() as database:
-            for row in database.execute(asked):
-                given = {**row._mapping, **self.queue.unwritten.get(row.id, {})}
-                known = {name: given[name] for name in ScoringJob.__dataclass_fields__}
+            for row in database.execute(query):
+                values = {**row._mapping, **self.queue.unwritten.get(row.id, {})}
+                known = {name: values[name] for name in ScoringJob.__dataclass_fields__}
                 known |= {name: _(known[name]) if known[name] else "" for name in ("error", "notice")}
-                found.append(
+                jobs_.append(
                     ScoringJob(**known | {"order": json.loads(known["order"]), "state": State(known["state"])})
                 )
-        return found
+        return jobs_

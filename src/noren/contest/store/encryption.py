@@ -1,6 +1,6 @@
-"""Encrypting what nobody may read before the results (AES-256-GCM), with a key that is kept outside the database.
+"""Encryption of secrets (AES-256-GCM) with a key outside the database.
 
-Whoever copies the database or the files alone learns nothing. The key is the environment's ``NOREN_CONTEST_KEY`` (64
+A copy of the database or the files alone discloses nothing. The key is the environment's ``NOREN_CONTEST_KEY`` (64
 hexadecimal digits: the way for several machines), else the file ``secret.key`` in the data folder, made once and
 readable by its owner alone. Every use has a key of its own, derived from it (HKDF). Sealed in the database are
 the salts of lots and the keys of webhooks.
@@ -34,18 +34,17 @@ KEY_FILE: Final = "secret.key"
 _BYTES, _NONCE = 32, 12
 
 
-def kept_key(folder: Path) -> bytes:
-    """Return the key of the environment, or of a folder, where it is made if there is none yet.
+def server_key(folder: Path) -> bytes:
+    """Return the key of the environment, or of a folder, where it is created if missing.
 
-    Several processes that begin at once agree on one key: who comes second keeps the first one's.
+    Processes that start at the same time agree on one key.
     """
-    given = os.environ.get(ENVIRONMENT)
-    if given is not None:
-        if not re.fullmatch(r"[0-9a-fA-F]{64}", given.strip()):
-            raise ParameterError(
-                _("{name} is no key; set it to 64 hexadecimal digits (openssl rand -hex 32)").format(name=ENVIRONMENT),
-            )
-        return bytes.fromhex(given.strip())
+    text = os.environ.get(ENVIRONMENT)
+    if text is not None:
+        if not re.fullmatch(r"[0-9a-fA-F]{64}", text.strip()):
+            message = _("{name} is not a key; set it to 64 hexadecimal digits (openssl rand -hex 32)")
+            raise ParameterError(message.format(name=ENVIRONMENT))
+        return bytes.fromhex(text.strip())
     path = folder / KEY_FILE
     if not path.exists():
         aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
@@ -62,50 +61,48 @@ def kept_key(folder: Path) -> bytes:
                 aside.unlink(missing_ok=True)
     key = require_readable(path).read_bytes()
     if len(key) < _BYTES:
-        raise FileError(_("the key of the contests is damaged; bring it back from a backup"), file=path)
+        raise FileError(_("the key is damaged; restore it from a backup"), file=path)
     return key
 
 
-def derived(key: bytes, use: str, salt: bytes = b"") -> bytes:
-    """Return the key of one use."""
+def derive_key(key: bytes, use: str, salt: bytes = b"") -> bytes:
+    """Derive the key of one use."""
     return HKDF(algorithm=SHA256(), length=_BYTES, salt=salt or None, info=f"noren contest: {use}".encode()).derive(key)
 
 
 class Seal:
-    """Encrypts short contents; each is bound to the place it is kept at, and opens nowhere else.
+    """Encrypts short contents; each is bound to the name of its place.
 
     Examples
     --------
     >>> seal = Seal(bytes(32), "hooks")
-    >>> kept = seal.close(b"salt", "spring-cup/lots")
-    >>> b"salt" in kept, seal.open(kept, "spring-cup/lots")
+    >>> sealed = seal.close(b"salt", "spring-cup/lots")
+    >>> b"salt" in sealed, seal.open(sealed, "spring-cup/lots")
     (False, b'salt')
     """
 
     def __init__(self, key: bytes, use: str) -> None:
-        self._cipher = AESGCM(derived(key, use))
+        self._cipher = AESGCM(derive_key(key, use))
 
     def close(self, content: bytes, place: str) -> bytes:
-        """Return a content encrypted."""
+        """Encrypt a content for a place."""
         nonce = secrets.token_bytes(_NONCE)
         return nonce + self._cipher.encrypt(nonce, content, place.encode())
 
-    def open(self, kept: bytes, place: str) -> bytes:
-        """Return what was encrypted for a place."""
+    def open(self, sealed_content: bytes, place: str) -> bytes:
+        """Decrypt the content of a place."""
         try:
-            return self._cipher.decrypt(kept[:_NONCE], kept[_NONCE:], place.encode())
+            return self._cipher.decrypt(sealed_content[:_NONCE], sealed_content[_NONCE:], place.encode())
         except InvalidTag:
             raise FileError(
-                _(
-                    "what is kept of {place} does not open; use the key that it was written with, or bring "
-                    "it back from a backup"
-                ).format(place=place),
+                _("stored data are damaged or encrypted with another key; restore a backup, or use the original key"),
+                file=place,
             ) from None
 
 
 @dataclass(frozen=True)
 class Hook:
-    """An address that is told of news, and the secret by which it knows that they are ours."""
+    """A webhook: an address and the secret that signs its messages."""
 
     id: str
     contest: str
@@ -122,21 +119,21 @@ class Hooks:
         self._engine, self._seal = engine, Seal(key, "hooks")
 
     def add(self, contest: str, url: str, secret: bytes) -> Hook:
-        """Add an address."""
+        """Add a webhook."""
         hook = Hook(new_id(), contest, url, secret, now(), None)
         with self._engine.begin() as database:
-            kept = self._seal.close(secret, hook.id)
-            database.execute(hooks.insert().values(**hook.__dict__ | {"secret": kept}))
+            sealed_secret = self._seal.close(secret, hook.id)
+            database.execute(hooks.insert().values(**hook.__dict__ | {"secret": sealed_secret}))
         return hook
 
     def of(self, contest: str) -> list[Hook]:
-        """Return the addresses of a contest, the oldest first, those that are disabled too."""
+        """Return the webhooks of a contest, the oldest first, including disabled ones."""
         with self._engine.connect() as database:
             rows = database.execute(hooks.select().where(hooks.c.contest == contest).order_by(hooks.c.created)).all()
         return [Hook(**{**row._mapping, "secret": self._seal.open(row.secret, row.id)}) for row in rows]
 
     def disable(self, contest: str, hook: str) -> bool:
-        """Tell an address no more; tell whether the contest had such a one."""
-        asked = hooks.update().where(hooks.c.id == hook, hooks.c.contest == contest, hooks.c.disabled.is_(None))
+        """Disable a webhook; tell whether the contest had it."""
+        query = hooks.update().where(hooks.c.id == hook, hooks.c.contest == contest, hooks.c.disabled.is_(None))
         with self._engine.begin() as database:
-            return database.execute(asked.values(disabled=now())).rowcount == 1
+            return database.execute(query.values(disabled=now())).rowcount == 1

@@ -27,10 +27,11 @@ import fsspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from noren.contest.store.encryption import derived
+from noren.contest.actions import too_large
+from noren.contest.store.encryption import derive_key
 from noren.data.formats.files import explain_write_errors
 from noren.errors import FileError, ParameterError, reason_of
-from noren.i18n import _
+
 from noren.tables import Texts
 from noren.web.errors import TooLargeError
 
@@ -82,7 +83,7 @@ class Files:
                 self._disk = _Disk(*fsspec.core.url_to_fs(place))
             except (ImportError, ValueError) as error:
                 raise ParameterError(say("no_place", place=place, reason=reason_of(error))) from None
-        self._key = derived(key, "files")
+        self._key = derive_key(key, "files")
         _sweep()
 
     def put(self, content: bytes | Iterable[bytes], *, sealed: bool, largest: int | None = None) -> StoredFile:
@@ -90,7 +91,7 @@ class Files:
         with self.writing(sealed=sealed, largest=largest) as incoming:
             for block in [content] if isinstance(content, bytes) else content:
                 incoming.write(block)
-        return incoming.kept
+        return incoming.stored
 
     @contextlib.contextmanager
     def writing(self, *, sealed: bool, largest: int | None = None) -> Iterator[IncomingFile]:
@@ -100,13 +101,13 @@ class Files:
                 incoming = IncomingFile(out, largest, self._key if sealed else None)
                 yield incoming
                 incoming.finish()
-            self._disk.keep(aside, _name(incoming.kept.digest, sealed=sealed))
+            self._disk.keep(aside, _name(incoming.stored.digest, sealed=sealed))
 
     @contextlib.contextmanager
     def _aside(self) -> Iterator[tuple[str, BinaryIO]]:
         """Yield the name of a new file and the file itself; it is gone again where the block of code ends badly."""
         aside = f"aside/{secrets.token_hex(16)}"
-        with explain_write_errors(Path(self._disk.shown(""))):
+        with explain_write_errors(Path(self._disk.display_path(""))):
             out = self._disk.create(aside)
             try:
                 yield aside, out
@@ -141,7 +142,7 @@ class Files:
                         out.write(block)
             yield plain
 
-    def as_kept(self, digest: str) -> tuple[bool, Iterator[bytes]]:
+    def stored_bytes(self, digest: str) -> tuple[bool, Iterator[bytes]]:
         """Return whether a file is sealed, and its bytes as they lie in the store: what a backup copies."""
         name = self._name(digest)
 
@@ -151,7 +152,7 @@ class Files:
 
         return name.endswith(_SEALED), blocks()
 
-    def put_as_kept(self, digest: str, blocks: Iterable[bytes], *, sealed: bool) -> None:
+    def restore(self, digest: str, blocks: Iterable[bytes], *, sealed: bool) -> None:
         """Keep a file as a store of the same key kept it; nothing is kept of what is not what it is called."""
         with self._aside() as (aside, out):
             with out:
@@ -166,25 +167,25 @@ class Files:
             for name in (_name(digest, sealed=False), _name(digest, sealed=True)):
                 if self._disk.system.isfile(self._disk.path(name)):
                     return name
-        raise FileError(say("not_there"), file=self._disk.shown(digest))
+        raise FileError(say("not_there"), file=self._disk.display_path(digest))
 
     def _blocks(self, digest: str, name: str | None = None, *, sealed: bool | None = None) -> Iterator[bytes]:
         """Yield a file's plain bytes; the last comes only if they are what was put in."""
         name = name or self._name(digest)
         is_sealed = name.endswith(_SEALED) if sealed is None else sealed
-        found, held = hashlib.sha256(), b""
+        digest_, held = hashlib.sha256(), b""
         try:
             with self._disk.open(name) as source:
                 for block in _opened(source, self._key) if is_sealed else iter(partial(source.read, FRAME), b""):
-                    found.update(block)
+                    digest_.update(block)
                     if held:
                         yield held
                     held = block
-            is_whole = found.hexdigest() == digest
+            is_whole = digest_.hexdigest() == digest
         except (InvalidTag, EOFError):
             is_whole = False
         if not is_whole:
-            raise FileError(say("damaged"), file=self._disk.shown(name))
+            raise FileError(say("damaged"), file=self._disk.display_path(name))
         yield held
 
 
@@ -198,16 +199,14 @@ class IncomingFile:
         self._number, self._waiting = 0, bytearray()
         if key is not None:
             salt = secrets.token_bytes(_SALT)
-            self._cipher = AESGCM(derived(key, "file", salt))
+            self._cipher = AESGCM(derive_key(key, "file", salt))
             out.write(_MAGIC + salt)
 
     def write(self, block: bytes) -> None:
         """Take the next bytes."""
         self._size += len(block)
         if self._largest is not None and self._size > self._largest:
-            raise TooLargeError(
-                _("the file holds more than {largest:,} bytes; send a smaller one").format(largest=self._largest)
-            )
+            raise TooLargeError(too_large(self._largest))
         self._sha.update(block)
         if self._cipher is None:
             self._out.write(block)
@@ -227,7 +226,7 @@ class IncomingFile:
         self._number += 1
 
     @property
-    def kept(self) -> StoredFile:
+    def stored(self) -> StoredFile:
         """What came in so far."""
         return StoredFile(self._sha.hexdigest(), self._size)
 
@@ -242,7 +241,7 @@ def _opened(source: BinaryIO, key: bytes) -> Iterator[bytes]:
     magic, salt = _exactly(source, len(_MAGIC)), _exactly(source, _SALT)
     if magic != _MAGIC or len(salt) < _SALT:
         raise EOFError
-    cipher, number, frame = AESGCM(derived(key, "file", salt)), 0, _exactly(source, FRAME + _TAG)
+    cipher, number, frame = AESGCM(derive_key(key, "file", salt)), 0, _exactly(source, FRAME + _TAG)
     while True:
         following = _exactly(source, FRAME + _TAG)
         yield cipher.decrypt(_nonce(number, last=not following), frame, _MAGIC)
@@ -253,10 +252,10 @@ def _opened(source: BinaryIO, key: bytes) -> Iterator[bytes]:
 
 def _exactly(source: BinaryIO, count: int) -> bytes:
     """Return so many bytes, fewer only at the end."""
-    found = bytearray()
-    while len(found) < count and (block := source.read(count - len(found))):
-        found += block
-    return bytes(found)
+    content = bytearray()
+    while len(content) < count and (block := source.read(count - len(content))):
+        content += block
+    return bytes(content)
 
 
 def _sweep() -> None:
@@ -301,7 +300,7 @@ class _Disk:
         opened: BinaryIO = self.system.open(self.path(name), "rb")
         return opened
 
-    def shown(self, name: str) -> str:
+    def display_path(self, name: str) -> str:
         return str(self.system.unstrip_protocol(self.path(name)) if self.folder is None else self.folder / name)
 
 
