@@ -90,7 +90,7 @@ def test_which_of_two_is_the_customer_is_answered_by_a_flag(noren, shop: Path, t
     answer = noren(*words)
     assert answer.code == 2
     assert answer.err.splitlines() == [
-        f"noren: {shop}: client no and household_id could each tell who bought (6 and 2 values in 12 rows):"
+        f"noren: {shop}: client no and household_id could each be the customer (6 and 2 values in 12 rows):"
         " which is the customer?; answer with --customer 'client no' or --customer household_id or --rows people,"
         " or give a schema (--schema)"
     ]
@@ -108,7 +108,7 @@ def test_a_schema_leaves_nothing_to_say(noren, shop: Path, tmp_path: Path) -> No
         for flag, value in (("--rows", "people"), ("--customer", "item")):
             answer = noren(*words, flag, value, *more)
             assert answer.code == 2
-            assert f"--schema already settles what {flag} says; leave one of --schema and {flag} out" in answer.err
+            assert f"{flag} and --schema exclude each other; omit one of them" in answer.err
 
 
 def test_guessing_asks_and_goes_on(noren, visits: Path, tmp_path: Path) -> None:

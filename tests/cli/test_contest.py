@@ -13,7 +13,7 @@ from tests.conftest import Command
 from noren.cli.contest.connecting import round_of
 from noren.cli.contest.organising import _phases, _plan
 from noren.contest.client import Client
-from noren.contest.phases import extended, opened_now
+from noren.contest.phases import extend_phase, open_next_phase
 from noren.errors import ParameterError
 
 pytestmark = pytest.mark.usefixtures("_nobody")
@@ -137,11 +137,11 @@ class TestPlans:
                 "frozen_from": at(24),
             },
         ]
-        moved = opened_now(_phases({"phases": phases}), at(5))
+        moved = open_next_phase(_phases({"phases": phases}), at(5))
         assert [(one.opens, one.closes) for one in moved] == [(at(0), at(5)), (at(5), at(13)), (at(13), at(18))]
         assert moved[2].frozen_from == at(17)
         with pytest.raises(ParameterError, match="every phase of this contest has begun"):
-            opened_now(_phases({"phases": phases}), at(30))
+            open_next_phase(_phases({"phases": phases}), at(30))
 
     def test_what_follows_an_extended_phase_moves_with_it(self) -> None:
         phases = [
@@ -149,7 +149,7 @@ class TestPlans:
             {"id": "attack", "kind": "attack", "opens": at(10), "closes": at(20)},
             {"id": "results", "kind": "results", "opens": at(20)},
         ]
-        moved = extended(_phases({"phases": phases}), "protect", at(13))
+        moved = extend_phase(_phases({"phases": phases}), "protect", at(13))
         assert [(one.opens, one.closes) for one in moved] == [(at(0), at(13)), (at(13), at(23)), (at(23), None)]
 
     def test_the_round_that_is_played_is_meant(self) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Answer, Command
 
 from noren import api
-from noren.cli.explore import cells, prospect_words, watching, window
+from noren.cli.explore import cells, forecast_sentence, watching, window
 from noren.data.contest_files import write_rows
 from noren.data.reading import write
 from noren.data.samples.people import sample_people
@@ -45,22 +45,20 @@ def test_a_sweep_prints_a_table_and_the_answer_and_writes_a_study(explore: Any, 
     answer = explore("--methods", "generalize-by-count,thin", "--k", "2,3,5,99", "--share", "0.3", *RULE, "--out", out)
     assert answer.code == 0, answer.err
     assert "generalize-by-count, k = 5" in answer.out
-    assert "generalize-by-count, k = 99 was refused: k=99 is more than the 24 customers there are" in answer.out
-    assert (
-        "Recommended: generalize-by-count, k = 5. It is the only one of 4 settings that meets your rule" in answer.out
-    )
+    assert "generalize-by-count, k = 99 was refused: k = 99 needs at least 99 customers, but there are 24" in answer.out
+    assert "Recommended: generalize-by-count, k = 5. It is the only setting that meets your rule" in answer.out
     assert "Proved: at least 5 customers share each released history" in answer.out
-    assert "Rule partner (a partner who is bound by a contract)" in answer.out
+    assert "Rule partner (a partner bound by a contract)" in answer.out
     assert f"written to {out}" in answer.out
-    assert "5 releases to look at: 20 pieces of work, 0 kept from before, on 1 process" in answer.err
-    assert "[1/5] generalize-by-count, k = 2: done, use" in answer.err
+    assert "Releases: 5; work to do: 20; cached: 0; processes: 1" in answer.err
+    assert "[1/5] generalize-by-count, k = 2: done, utility" in answer.err
     assert sorted(path.name for path in out.iterdir()) == [
         "frontier.svg", "report.html", "sweep.toml", "table.csv", "table.json"
     ]  # fmt: skip
     again = explore("--methods", "generalize-by-count,thin", "--k", "2,3,5,99", "--share", "0.3", *RULE, "--out", out)
     assert again.out == answer.out
-    assert "5 releases to look at; all of it is kept from before" in again.err
-    assert "0 pieces of work computed, 20 kept from before." in again.err
+    assert "Releases: 5; work to do: 0; cached: 20; processes: 1" in again.err
+    assert "0 units of work computed, 20 from the cache." in again.err
 
 
 def test_the_file_repeats_the_table_byte_for_byte(explore: Any, noren: Command, t_csv: Path) -> None:
@@ -79,7 +77,7 @@ def test_the_file_repeats_the_table_byte_for_byte(explore: Any, noren: Command, 
     changed.write_text("".join(t_csv.read_text().splitlines(keepends=True)[:200]))
     other = noren("explore", changed, "--sweep", first / "sweep.toml", "--workers", "1", "--attacks", "none")
     assert other.code == 0
-    assert "the data are not those that it was written about" in other.err
+    assert "this sweep was made from other data" in other.err
 
 
 def test_machines_get_one_object(explore: Any) -> None:
@@ -88,9 +86,11 @@ def test_machines_get_one_object(explore: Any) -> None:
     found = answer.json
     assert found["recommended"] == ["generalize-by-count, k = 5"]
     assert (found["settings"][0]["verdict"], found["points"][0]["reason"]) == ("proved", "guarantee")
-    assert (found["computed"], found["kept"], found["out"]) == (4, 0, None)
+    assert (found["computed"], found["cached"], found["out"]) == (4, 0, None)
     assert found["points"][0]["scores"]["rfm"]["value"] > 0
-    assert found["answer"][0].startswith("Recommended: generalize-by-count, k = 5, the only setting.")
+    assert found["answer"][0].startswith(
+        "Recommended: generalize-by-count, k = 5. It is the only setting that meets your rule,"
+    )
     assert 'seed"' not in json.dumps(found)  # which seeds there were is not told
 
 
@@ -102,7 +102,7 @@ def test_a_table_of_people(noren: Command, tmp_path: Path) -> None:
                    "--language", "en", "--out", tmp_path / "study")  # fmt: skip
     assert answer.code == 0, answer.err
     assert "Recommended: mondrian, k = 6" in answer.out
-    assert "mondrian, k = 10, l = 2 would be safer (proved, risk 8.3% in place of 16.7%)" in answer.out
+    assert "Safer: mondrian, k = 10, l = 2 (proved, risk 8.3% instead of 16.7%)" in answer.out
     assert (tmp_path / "cache" / "explore").is_dir()
 
 
@@ -118,9 +118,9 @@ def test_ctrl_c_keeps_what_is_done(explore: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(api, "attack", pressed)
     stopped = explore("--methods", "thin", "--share", "0.2,0.4", *RULE)
     assert stopped.code == 130
-    assert "stopped; what is done is kept, and the same command goes on from here" in stopped.err
+    assert "interrupted; run the same command again to continue from the cached results" in stopped.err
     answer = explore("--methods", "thin", "--share", "0.2,0.4", *RULE, "--json")
-    assert answer.json["kept"] >= 4
+    assert answer.json["cached"] >= 4
     assert answer.json["computed"] <= 4
 
 
@@ -129,16 +129,16 @@ def test_ctrl_c_keeps_what_is_done(explore: Any, monkeypatch: pytest.MonkeyPatch
     [
         (("--methods", "generalise"), "did you mean generalize"),
         (("--methods", "thin", "--shar", "1"), "did you mean --share"),
-        (("--methods", "thin", "--share", "7"), "share = 7 does not fit thin"),
+        (("--methods", "thin", "--share", "7"), "share = 7 is not valid for thin"),
         (("--methods", "generalize-by-count", "--k", "9..2"), "the range 9..2 is empty or too long"),
-        (("--methods", "thin", "--seeds", "x"), "--seeds x is not a list of seeds"),
+        (("--methods", "thin", "--seeds", "x"), "--seeds x is not valid; write it like 1..3"),
         (("--methods", "thin", "--attacks", "jacard"), "did you mean jaccard"),
-        (("--methods", "thin", "--rule", "3"), "3 is not a chance between 0 and 1"),
+        (("--methods", "thin", "--rule", "3"), "3 is not a probability between 0 and 1"),
         (("--methods", "thin", "--rule", "partners"), "did you mean partner"),
         (("--methods", "thin", "--require", "0.9"), "--require"),
         (("--methods", "generalize-by-count", "--k", "99", *RULE), "none of the 1 points could be run"),
         (("--methods", "mondrian", "--k", "3", *RULE), "mondrian works on a table, and this is a history"),
-        (("--sweep", "sweep.toml", "--methods", "thin"), "leave --methods out"),
+        (("--sweep", "sweep.toml", "--methods", "thin"), "--sweep and --methods exclude each other"),
         (("--sweep", "nowhere.toml"), "nowhere.toml: the sweep cannot be read"),
     ],
 )
@@ -150,7 +150,7 @@ def test_bad_input_is_named(explore: Any, words: tuple[str, ...], said: str) -> 
 
 
 def test_bad_places_are_named(explore: Any, noren: Command, t_csv: Path) -> None:
-    assert "no original is named" in noren("explore", "--methods", "thin").err
+    assert "ORIGINAL is missing" in noren("explore", "--methods", "thin").err
     full = t_csv.parent / "full"
     full.mkdir()
     (full / "mine.txt").write_text("keep me")
@@ -187,16 +187,16 @@ def test_a_terminal_sees_the_table_fill(explore: Any, monkeypatch: pytest.Monkey
             watch.begin(SweepForecast(lines, 1, 0, 12, 2))
             watch.changed(0, PointProgress("thin, share = 0.2", 1, "running", 3, 6))
     said = screen.getvalue()
-    assert "2 releases to look at: 12 pieces of work, 0 kept from before, on 2 processes" in said
-    assert "3 of 6" in said
+    assert "Releases: 2; work to do: 12; cached: 0; processes: 2" in said
+    assert "3 / 6" in said
     assert "thin, share = 0.4" in said
 
 
 def test_what_lines_say() -> None:
     assert cells(PointProgress("a", 1, "waiting", 0, 6)) == ("a", "waiting", "", "", "", "")
-    assert cells(PointProgress("a", 2, "running", 2, 6))[:2] == ("a (2)", "2 of 6")
+    assert cells(PointProgress("a", 2, "running", 2, 6))[:2] == ("a (2)", "2 / 6")
     lines = [PointProgress(str(n), 1, "waiting", 0, 6) for n in range(9)]
     assert [line.label for line in window(lines, 4)] == ["0", "1", "2", "3"]
-    told = prospect_words(SweepForecast(lines, 1, 3, 5, 1, ["generalize", "ensemble"]))
-    ahead = "9 releases to look at: 5 pieces of work, 3 kept from before"
-    assert told == f"{ahead}, on 1 process; slow on large data: generalize, ensemble"
+    told = forecast_sentence(SweepForecast(lines, 1, 3, 5, 1, ["generalize", "ensemble"]))
+    ahead = "Releases: 9; work to do: 5; cached: 3; processes: 1"
+    assert told == f"{ahead}; slow on large data: generalize, ensemble"

@@ -9,6 +9,7 @@ from tests.ledger.books import LINES, MONTHS, everything_in, history, months
 
 from noren.data.contest_files import write_rows
 
+INIT = ("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml")
 CHAIN = '[[step]]\nmethod = "monthly-pseudonyms"\n'
 
 
@@ -185,10 +186,10 @@ def test_a_chart_of_what_would_come(noren, folder, original, tmp_path) -> None:
         (("add", "ledger", "T.csv", "--chart", "c.pdf"), "no chart ends in '.pdf'"),
         (("add", "ledger", "T.csv", "--chain", "nowhere.toml"), "nowhere.toml: there is no such file"),
         (("init", "ledger", "--schema", "pwscup2018", "--chain", "chain.toml"), "is not empty"),
-        (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--budget", "emm"), "emm is no limit"),
-        (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--budget", "u=1"), "no budget for u"),
-        (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--attacks", ","), "without attacks sees no"),
-        (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--period", "day"), "cannot go by 'day'"),
+        ((*INIT, "--budget", "emm"), "emm is no limit"),
+        ((*INIT, "--budget", "u=1"), "no budget for u"),
+        ((*INIT, "--attacks", ","), "without attacks sees no"),
+        ((*INIT, "--period", "day"), "cannot go by 'day'"),
         (("show", "nowhere"), "this is no ledger"),
         (("chart", "ledger", "--out", "c.png"), "nothing was released yet, so there is nothing to draw"),
     ],
@@ -230,7 +231,7 @@ def test_damage_is_named_and_exits_2(noren, folder, original) -> None:
     statement.write_text(statement.read_text(encoding="utf-8") + " ", encoding="utf-8")
     answer = noren("ledger", "check", folder)
     assert answer.code == 2
-    assert f"{statement}: the file is not what it was when the period was released" in answer.out
+    assert f"{statement}: the file changed after the release" in answer.out
     said = noren("ledger", "check", folder, "--json")
     assert said.code == 2
     assert said.json["ok"] is False
@@ -270,10 +271,10 @@ def test_a_ledger_that_attacks_only_before_release_says_what_is_not_known(noren,
         added = noren("ledger", "add", folder, small_csv, "--seed", 1)
         assert added.code == 0, added.err
     assert "by itself" in added.out
-    assert "is not known" in added.out
+    assert "is not known" in " ".join(added.out.split())
     shown = noren("ledger", "show", folder)
     assert shown.code == 0, shown.err
-    assert "is not known" in shown.out
+    assert "is not known" in " ".join(shown.out.split())
     about = noren("ledger", "show", folder, "--json").json
     assert about["attack_released"] is False
     assert [entry["risk"].get("alone", False) for entry in about["entries"]] == [False, True]

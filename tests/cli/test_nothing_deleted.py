@@ -88,7 +88,7 @@ def words_of(command: str, name: str, data: Path, out: Path) -> list[str]:
         "explore": [history, *HISTORY, "--methods", "pseudonymize", "--attacks", "s1", "--measures", "rfm", "--force",
                     "--workers", 1, "--cache", data / "cache", "--out", out],
         "report": [history, release, *HISTORY, "--out", out],
-        "papers": [release, "--for", "appi", "--force", "--out", out],
+        "papers": [release, "--law", "appi", "--force", "--out", out],
         "draw": [history, release, *HISTORY, "--draws", 1, "--out", out],
         "categorize": [history, *HISTORY, "--file", data / "categories.csv", "--out", other, "--page", other],
         "hierarchy build": [history, *HISTORY, "--column", "item", "--force", "--out", out],
@@ -185,7 +185,7 @@ def test_a_link_is_not_followed(noren, data, command, name, kind) -> None:
     answer = noren(*words_of(command, name, data, link))
     assert answer.code == 2, answer
     assert "link.html is a link to" in answer.err
-    assert "name the place itself, or another" in answer.err
+    assert "name the target itself" in answer.err
     assert len(answer.err.strip().splitlines()) == 1
     assert kept(before, snapshot(data))
     assert place.exists() is (kind != "nothing")
@@ -220,9 +220,7 @@ def test_only_what_the_command_wrote_is_replaced(noren, data, command, name) -> 
         before = snapshot(data)
         answer = noren(*words)
         assert answer.code == 2, answer
-        assert (
-            f"own holds {mine}, and only what this command wrote before is replaced; name another folder" in answer.err
-        )
+        assert f"own contains {mine}, which this command did not write; name another folder" in answer.err
         assert kept(before, snapshot(data))
         place.rmdir() if mine.endswith("/") else place.unlink()
         if mine.startswith("secret") and not any(place.parent.iterdir()):
@@ -245,7 +243,7 @@ def test_folders_are_known_by_what_is_in_them(noren, data) -> None:
     (data / "demo/T.csv").write_text("my own data")
     answer = noren(*demo, "--force")
     assert answer.code == 2
-    assert "demo holds T.csv" in answer.err
+    assert "demo contains T.csv" in answer.err
     assert (data / "demo/T.csv").read_text() == "my own data"
     fake = data / "fake"
     fake.mkdir()
@@ -261,7 +259,7 @@ def test_a_release_that_is_read_is_not_replaced(noren, data) -> None:
     words = ("protect", public, *HISTORY, "--method", "pseudonymize", "--out", data / "release", "--force")
     answer = noren(*words)
     assert answer.code == 2
-    assert f"release holds {public}, which this command reads; name another folder" in answer.err
+    assert f"release contains {public}, an input of this command; name another folder" in answer.err
     assert snapshot(data) == before
 
 
@@ -272,14 +270,14 @@ def test_a_parameter_that_names_a_file_is_read(noren, data) -> None:
     before = schema.read_bytes()
     answer = noren("draw", data / "T.csv", data / "release", "--schema", schema, "--out", schema)
     assert (answer.code, schema.read_bytes()) == (2, before)
-    assert "own.toml is read by this command and would be overwritten; name another file" in answer.err
+    assert "own.toml is an input of this command and would be overwritten; name another file" in answer.err
 
 
 def test_two_outputs_are_two_files(noren, data) -> None:
     out = data / "both.csv"
     answer = noren("reconstruct", data / "retained", "--out", out, "--cells", out)
     assert answer.code == 2
-    assert "both.csv is named twice, by --out and --cells; name another file" in answer.err
+    assert "both.csv is named twice (--out, --cells); name another file" in answer.err
     assert not out.exists()
 
 
@@ -289,7 +287,7 @@ def test_the_folder_one_is_in_is_not_replaced(noren, data, tmp_path, monkeypatch
     monkeypatch.chdir(here)
     answer = noren("protect", data / "T.csv", *HISTORY, "--method", "pseudonymize", "--out", ".")
     assert answer.code == 2
-    assert ". is the folder you are in; name another" in answer.err
+    assert ". is the working folder; name another folder" in answer.err
     assert list(here.iterdir()) == []
 
 

@@ -27,7 +27,7 @@ def test_papers_about_a_broken_release_are_written_and_stamped(noren, small_csv,
     assert answer.code == 0, answer.err
     assert "warning: this release is broken by the rule, and every page says so" in answer.err
     assert "▲ broken" in (out / "1-dpia.md").read_text(encoding="utf-8")
-    assert "papers written to" in answer.out
+    assert f"written to {out}; fields to fill in: " in answer.out
 
 
 def test_papers_about_a_release_alone_say_that_nothing_was_tried(noren, small_csv, tmp_path) -> None:

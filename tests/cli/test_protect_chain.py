@@ -93,4 +93,4 @@ def test_a_wrong_step_names_file_step_and_value(noren, small_csv, chain, tmp_pat
     chain.write_text(CHAIN.replace("share = 0.1", "share = -2"), encoding="utf-8")
     answer = call(noren, small_csv, "--chain", chain, "--out", tmp_path / "r")
     assert answer.code == 2
-    assert f"{chain}: step 1: share = -2 does not fit thin" in answer.err
+    assert f"{chain}: step 1, thin: share = -2 is not valid for thin" in answer.err

@@ -124,7 +124,7 @@ def test_the_bar_shows_the_best(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def test_a_stoppable_bar_says_what_it_keeps(capsys: pytest.CaptureFixture[str]) -> None:
-    with stoppable_bar("Working") as report:
+    with stoppable_bar() as report:
         report(0.1, "searching", 12.0)
         signal.raise_signal(signal.SIGINT)
         report(0.2, "writing")  # the search ended by itself: nothing to stop

@@ -294,7 +294,7 @@ def test_an_original_that_is_another_is_refused(adult, shop) -> None:
     other = noren.Table(table.frame.with_columns(pl.col("age") + 1), table.schema)
     with pytest.raises(ParameterError, match="was not made from this original"):
         case_of(release, other)
-    handed_out = Release(release.public, Secret.nobodys(), release.statement)
+    handed_out = Release(release.public, Secret.empty(), release.statement)
     with pytest.raises(ParameterError, match="was not made from this original"):
         case_of(handed_out, shop)
     assert case_of(handed_out, table).verdict.evidence == ()

@@ -278,8 +278,7 @@ def test_a_published_release_is_shown_as_far_as_it_is_known(history: History, ou
     page = Page(report_html(history, [examine(history, replace(release, secret=gone), attacks=FEW["attacks"])]))
     said = " ".join(text for _tag, text in page.said)
     assert "no attack was judged" in said  # untried
-    assert "it is not at hand" in said
-    assert "U was not measured" in said
+    assert said.count("it is not at hand") == 2
     assert ("30", "30") in page.numbers
 
 

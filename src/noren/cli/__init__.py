@@ -56,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
             except BrokenPipeError:
                 _print_nowhere()
             except OSError as error:  # a result that nobody got is no success
-                _complain(_of_the_machine(error))
+                _print_error(_system_error_message(error))
                 code = 2
         except BaseException as error:
             # a library may catch Ctrl-C half-way and raise something of its own: what the person did counts
@@ -64,7 +64,7 @@ def run(arguments: Sequence[str]) -> int:
                 raise
             code = 130
     if code == 130:
-        _complain(_("interrupted; nothing was left half-written"))
+        _print_error(_("interrupted; nothing was left half-written"))
     return code
 
 
@@ -88,10 +88,10 @@ def interrupts_to(handler: Callable[[int, FrameType | None], None]) -> Iterator[
 
 
 def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
-    words, language, debug = _everywhere_flags(arguments)
+    words, language, debug = _global_flags(arguments)
     if language is not None and language not in LANGUAGES:
         activate(preferred_language())
-        _complain(_("--lang {language} is not supported; use en or ja").format(language=language))
+        _print_error(_("--lang {language} is not supported; use en or ja").format(language=language))
         return 2
     activate(preferred_language(language))
 
@@ -110,7 +110,7 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
     except NorenError as error:
         if debug or interrupts:
             raise
-        _complain(str(error))
+        _print_error(str(error))
         return error.exit_code
     except typer.Exit as leaving:
         return leaving.exit_code
@@ -123,21 +123,21 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
         if isinstance(error, usage_error):
             context = getattr(error, "ctx", None)
             place = context.command_path if context else "noren"
-            said = usage_sentence(error.format_message())  # type: ignore[attr-defined]
-            if said:  # nothing is said where the help page was the answer
-                _complain(_("{message} Try {command} --help.").format(message=said, command=place))
+            message = usage_sentence(error.format_message())  # type: ignore[attr-defined]
+            if message:  # nothing is said where the help page was the answer
+                _print_error(_("{message} Try {command} --help.").format(message=message, command=place))
             return 2
         if debug or interrupts:
             raise
         if isinstance(error, OSError | MemoryError):
-            _complain(_of_the_machine(error))
+            _print_error(_system_error_message(error))
             return 2
         if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in _OF_SERVERS:
             extra = "arena" if words[:1] == ["contest"] else "studio"
             missing = _("{package} is not installed; pip install 'noren[{extra}]'")
-            _complain(missing.format(package=error.name, extra=extra))
+            _print_error(missing.format(package=error.name, extra=extra))
             return 2
-        _complain(
+        _print_error(
             _("this should not happen ({kind}: {message}); run again with --debug and report it").format(
                 kind=type(error).__name__, message=" ".join(str(error).split())[:200]
             )
@@ -157,7 +157,7 @@ def _commands(language: str) -> Any:
     return typer.main.get_command(app)
 
 
-def _of_the_machine(error: OSError | MemoryError) -> str:
+def _system_error_message(error: OSError | MemoryError) -> str:
     """Return trouble that is not ours in one line: a disk, a device, a permission, memory."""
     if isinstance(error, MemoryError):
         return _("there is not enough memory; take fewer rows, or a machine with more")
@@ -165,11 +165,11 @@ def _of_the_machine(error: OSError | MemoryError) -> str:
     if error.filename is None:
         _print_nowhere()
         return _("the result could not be printed ({reason}); print it to another place").format(reason=reason)
-    words = _("{path}: {reason}; check the path, the disk and your permissions")
-    return words.format(path=error.filename, reason=reason)
+    message = _("{path}: {reason}; check the path, the disk and your permissions")
+    return message.format(path=error.filename, reason=reason)
 
 
-def _everywhere_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, bool]:
+def _global_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, bool]:
     """Take ``--lang`` and ``--debug`` out, wherever they stand."""
     words: list[str] = []
     language: str | None = None
@@ -189,6 +189,6 @@ def _everywhere_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, 
     return words, language, debug
 
 
-def _complain(message: str) -> None:
+def _print_error(message: str) -> None:
     with contextlib.suppress(OSError):  # a full or closed stderr; the exit code still tells
         print(f"noren: {message}", file=sys.stderr)

@@ -20,7 +20,7 @@ from noren.cli import (  # noqa: F401 - each adds its commands
     studio,
 )
 from noren.cli.parts.commands import app
-from noren.cli.parts.help_pages import speak
+from noren.cli.parts.help_pages import localize_typer
 from noren.i18n import _
 
 __all__ = ["app"]
@@ -33,7 +33,7 @@ _ORDER = (
 )
 """How the help page lists them."""
 
-speak()
+localize_typer()
 
 
 def _version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Data themselves, and what their values become: from ``sample`` over ``schema`` and ``datasets`` to ``hierarchy``."""
+"""Commands on data: ``sample``, ``convert``, ``categorize``, ``schema``, ``datasets`` and ``hierarchy``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from noren.cli.parts.commands import Note, Output, Part, TextTable, app, number,
 from noren.cli.parts.inputs import CustomerColumn, Force, Original, Reading, Rows, SchemaName, answers, load_people
 from noren.cli.releases import checked_parts
 from noren.errors import FileError, FormatError, InputError, OutputError, SchemaError
-from noren.i18n import _, ngettext
+from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
@@ -42,21 +42,22 @@ def sample(
     answer: dict[str, float]
     if kind == "people":
         if master is not None or schema not in ("sample", "people"):
-            raise refusal("people_have_columns")
-        with progress_bar(_("Generating")) as progress:
+            raise refusal("excludes", flag="--kind people", others="--schema, --master")
+        with progress_bar() as progress:
             people = sample_people(_PEOPLE if rows is None else rows, seed)
             progress(0.8)
             write(people, out)
         quasi = [column.name for column in people.schema.with_role("quasi")]
-        alike = people.frame.group_by(quasi).len()["len"]
-        answer = {"rows": len(people), "combinations": len(alike), "alone": int((alike == 1).sum())}
+        class_sizes = people.frame.group_by(quasi).len()["len"]
+        unique = int((class_sizes == 1).sum())
+        answer = {"rows": len(people), "combinations": len(class_sizes), "unique": unique}
         facts = [
-            (_("rows"), number(answer["rows"]), _("people")),
-            (_("combinations"), number(answer["combinations"]), _("different combinations of quasi-identifiers")),
-            (_("alone"), number(answer["alone"]), _("people whose combination nobody else has")),
+            (_("People"), number(answer["rows"])),
+            (_("Combinations of quasi-identifiers"), number(answer["combinations"])),
+            (_("Unique people"), number(unique)),
         ]
     else:
-        with progress_bar(_("Generating")) as progress:
+        with progress_bar() as progress:
             shape = write_sample(
                 out,
                 Schema.load(schema),
@@ -69,14 +70,13 @@ def sample(
             )
         answer = {"n": shape.n, "m": shape.m, "b": shape.b, "mu": shape.mu, "h": shape.h}
         facts = [
-            ("n", number(shape.n), _("customers")),
-            ("m", number(shape.m), _("purchases")),
-            ("b", number(shape.b), _("different items per customer, mean")),
-            ("µ", number(shape.mu), _("Jaccard similarity of two customers' items, mean")),
-            ("h", number(shape.h), _("items two customers share, mean")),
+            (f"{_('Customers')} (n)", number(shape.n)),
+            (f"{_('Purchases')} (m)", number(shape.m)),
+            (_("Different items per customer, mean (b)"), number(shape.b)),
+            (_("Jaccard similarity of two customers, mean (µ)"), number(shape.mu)),
+            (_("Items shared by two customers, mean (h)"), number(shape.h)),
         ]
-    shown = TextTable((_("figure"), _("value"), _("meaning")), facts, str(out))
-    return Output(answer | {"out": str(out)}, [shown])
+    return Output(answer | {"out": str(out)}, [TextTable(("", _("Value")), facts, str(out))])
 
 
 @app.command("convert")
@@ -88,10 +88,10 @@ def convert(
     """Convert a file."""
     from noren.data.reading import convert as run
 
-    with progress_bar(_("Converting")) as progress:
+    with progress_bar() as progress:
         rows = run(source, target, schema, progress=lambda done, count: progress(done, f"{count:,}"))
-    words = _("{rows:,} rows written to {target}").format(rows=rows, target=target)
-    return Output({"rows": rows, "out": str(target)}, [words])
+    written = _("{rows:,} rows written to {out}").format(rows=rows, out=target)
+    return Output({"rows": rows, "out": str(target)}, [written])
 
 
 @app.command("categorize")
@@ -124,29 +124,31 @@ def categorize(
     if not isinstance(data, History):
         raise SchemaError(_("a table has no items; give a purchase history"))
     items = data[Role.ITEM].drop_nulls().unique().to_list()
-    called: dict[str, str] = {}
+    names_by_item: dict[str, str] = {}
     if names is not None:
-        called = read_item_names(names, names_schema)
+        names_by_item = read_item_names(names, names_schema)
     elif file is None or data.schema.with_role(Role.DESCRIPTION):
-        called = item_names(data)
+        names_by_item = item_names(data)
     if file is not None:
         categories = complete(read_categories(file), items)
     else:
-        categories = derive_categories(called, items, count=count, seed=seed)
+        categories = derive_categories(names_by_item, items, count=count, seed=seed)
     write_categories(categories, out)
     if page is not None:
-        write_category_page(categories, called, page)
+        write_category_page(categories, names_by_item, page)
     groups = categories.groups()
-    listed = [{"category": c, "name": categories.name(c), "items": len(found)} for c, found in groups.items()]
-    rows = [(c, categories.name(c), f"{len(found):,}") for c, found in groups.items()]
-    written = _("categories of {items:,} items written to {out}").format(items=len(categories.of_item), out=out)
+    listed = [{"category": c, "name": categories.name(c), "items": len(members)} for c, members in groups.items()]
+    rows = [(c, categories.name(c), f"{len(members):,}") for c, members in groups.items()]
+    written = _("written to {out}").format(out=out)
     return Output(
         {"out": str(out), "items": len(categories.of_item), "categories": listed},
-        [TextTable((_("category"), _("name"), _("items")), rows), Note(written)],
+        [TextTable((_("Category"), _("Name"), _("Items")), rows), Note(written)],
     )
 
 
-schema_commands = app.group("schema", help=_("Guess, show or check what columns mean."), no_args_is_help=True)
+schema_commands = app.group(
+    "schema", help=_("Guess, show and list schemas, which define the columns of a file."), no_args_is_help=True
+)
 
 
 @schema_commands.command("guess")
@@ -161,32 +163,32 @@ def guess(
 
     from noren.data.formats.files import writing_file
 
-    found = Reading(None, rows_are, customer).guess(file)
+    guessed = Reading(None, rows_are, customer).guess(file)
     if out is not None:
         with writing_file(out) as aside:
-            aside.write_text(found.schema.to_toml(), encoding="utf-8")
-    content = found.schema.model_dump(mode="json", exclude_none=True)
-    for column, about in zip(found.schema.columns, content["columns"], strict=True):
+            aside.write_text(guessed.schema.to_toml(), encoding="utf-8")
+    content = guessed.schema.model_dump(mode="json", exclude_none=True)
+    for column, about in zip(guessed.schema.columns, content["columns"], strict=True):
         about["scale"] = str(column.scale)
     answer = {
         "schema": content,
-        "said": list(found.said),
-        "questions": [asdict(question) for question in found.questions],
-        "understood": [asdict(column) for column in found.understood],
+        "notes": list(guessed.notes),
+        "questions": [asdict(question) for question in guessed.questions],
+        "understood": [asdict(column) for column in guessed.understood],
     }
     # what was made of each column, as a small table: its type, how it is written, an example
-    rows = [(c.column, c.type, c.written, f"{c.example} → {c.value}" if c.example else "–") for c in found.understood]
+    rows = [(c.column, c.type, c.written, f"{c.example} → {c.value}" if c.example else "–") for c in guessed.understood]
     widths = [min(40, max((cell_len(row[i]) for row in rows), default=0)) for i in range(3)]
-    lines = [*found.said]
+    lines = [*guessed.notes]
     for row in rows:
         cells = [set_cell_size(cell, width) for cell, width in zip(row, widths, strict=False)]
         lines.append("  " + "  ".join([*cells, row[3]]))
-    for question in found.questions:
+    for question in guessed.questions:
         flags = answers(question)
-        lines.append(_("{question} ({flags})").format(question=question, flags=flags) if flags else str(question))
-    written = found.schema.to_toml().removesuffix("\n")
+        lines.append(f"{question} ({flags})" if flags else str(question))
+    written = guessed.schema.to_toml().removesuffix("\n")
     if out is not None:
-        written = _("written to {out}; look at it, then use --schema {out}").format(out=out)
+        written = _("written to {out}; review it, then use --schema {out}").format(out=out)
     return Output(answer, [*map(Note, lines), written])
 
 
@@ -207,13 +209,13 @@ def listing() -> Output:
     presets = [Schema.preset(name) for name in PRESETS]
     return Output(
         {"schemas": [{"name": s.name, "title": s.title, "kind": str(s.kind)} for s in presets]},
-        [TextTable((_("name"), _("kind"), _("columns")), [(s.name, str(s.kind), ", ".join(s.names)) for s in presets])],
+        [TextTable((_("Name"), _("Kind"), _("Columns")), [(s.name, str(s.kind), ", ".join(s.names)) for s in presets])],
     )
 
 
 datasets_commands = app.group(
     "datasets",
-    help=_("List the public data sets Noren knows, and fetch those that can be downloaded."),
+    help=_("List and download public data sets."),
     invoke_without_command=True,
 )
 
@@ -239,13 +241,13 @@ def datasets(context: typer.Context) -> Output | None:
                 "kind": str(dataset.kind),
                 "rows": dataset.rows,
                 "licence": _(dataset.licence),
-                "found": where,
+                "folder": where,
                 "can_be_fetched": dataset.archive is not None,
             }
         )
         about = (dataset.name, dataset.schema, f"{dataset.rows:,}", _(dataset.title))
-        rows.append((*about, where or _("not here")))
-    table = TextTable((_("name"), _("schema"), _("rows"), _("what"), _("where")), rows)
+        rows.append((*about, where or "–"))
+    table = TextTable((_("Name"), _("Schema"), _("Rows"), _("Title"), _("Folder")), rows)
     return Output({"datasets": listed}, [table])
 
 
@@ -254,9 +256,9 @@ def fetch(name: Annotated[str, Argument(metavar="NAME")]) -> Output:
     """Fetch a data set."""
     from noren.data.catalog import fetch as run
 
-    with progress_bar(_("Fetching")) as progress:
-        found = run(name, progress)
-    files = [str(path) for path in found.paths.values()]
+    with progress_bar() as progress:
+        downloaded = run(name, progress)
+    files = [str(path) for path in downloaded.paths.values()]
     return Output({"name": name, "files": files}, files)
 
 
@@ -264,7 +266,7 @@ def fetch(name: Annotated[str, Argument(metavar="NAME")]) -> Output:
 
 hierarchy_commands = app.group(
     "hierarchy",
-    help=_("Build and check hierarchies: what values become, level by level, when a table is generalised."),
+    help=_("Build and check hierarchies, which generalize values level by level."),
     no_args_is_help=True,
 )
 
@@ -274,7 +276,7 @@ def build(
     original: Original,
     column: Annotated[str | None, Option(metavar="COLUMN")] = None,
     by: Annotated[str, Option(metavar="BUILDER")] = "usual",
-    given: Annotated[str, Option("--with", metavar="WORDS")] = "",
+    parameters: Annotated[str, Option("--with", metavar="PARAMETERS")] = "",
     other: Annotated[str, Option(metavar="LABEL")] = "",
     out: Path | None = None,
     schema: SchemaName = None,
@@ -289,17 +291,16 @@ def build(
     data = load_people(original, schema, quiet=True)
     if column is not None:
         _reject_existing(out, force)
-        words = given
-        if by == "groups" and not given.lstrip().startswith("{"):  # the name of a file
+        if by == "groups" and not parameters.lstrip().startswith("{"):  # the name of a file
             try:
-                words = read_all_bytes(Path(given), largest=2**28).decode("utf-8-sig")
+                parameters = read_all_bytes(Path(parameters), largest=2**28).decode("utf-8-sig")
             except UnicodeDecodeError:
-                raise FormatError(_("the file is not UTF-8; save it as UTF-8"), file=given) from None
-        made = [_built(data, column, by, words, other, out)]
-    elif by != "usual" or given or out is None:
-        raise refusal("no_column_named")
+                raise FormatError(_("the file is not UTF-8; save it as UTF-8"), file=parameters) from None
+        made = [_built(data, column, by, parameters, other, out)]
+    elif by != "usual" or parameters or out is None:
+        raise refusal("missing", flag="--column", example="--column age")
     else:  # the usual hierarchy of every column that could link a person
-        linking = [one.name for one in data.schema.with_role(Role.QUASI)]
+        linking = [column.name for column in data.schema.with_role(Role.QUASI)]
         named = {name: hierarchy_file_name(name, [other for other in linking if other != name]) for name in linking}
         if not linking:
             raise refusal("no_linking_column")
@@ -308,20 +309,18 @@ def build(
         for file in files.values():
             _reject_existing(file, force)
         empty = [name for name in files if not data.frame[name].count()]
-        say(*(_("{column} holds no values, and gets no hierarchy").format(column=name) for name in empty))
+        say(*(_("{column} has no values and gets no hierarchy").format(column=name) for name in empty))
         made = [_built(data, name, by, "", "", file) for name, file in files.items() if name not in empty]
-    headings = (_("level"), _("labels"), _("rows of the rarest"), _("labels with their rows"))
+    headings = (_("Level"), _("Labels"), _("Rows of the rarest"), "")
     parts: list[Part] = []
-    for one in made:
+    for hierarchy in made:
         rows = []
-        for i, level in enumerate(one["levels"]):
-            shown = "; ".join(f"{label} ({count:,})" for label, count in level["shown"])
-            rows.append((str(i), f"{level['labels']:,}", f"{level['smallest']:,}", shown))
-        written = _("nothing was written; add --out to keep it")
-        if one["out"] is not None:
-            written = ngettext("{count:,} value written to {out}", "{count:,} values written to {out}", one["values"])
-        note = written.format(count=one["values"], out=one["out"])
-        parts += [TextTable(headings, rows, one["column"]), Note(note)]
+        for i, level in enumerate(hierarchy["levels"]):
+            examples = "; ".join(f"{label} ({count:,})" for label, count in level["examples"])
+            rows.append((str(i), f"{level['labels']:,}", f"{level['smallest']:,}", examples))
+        path = hierarchy["out"]
+        note = _("nothing was written; use --out") if path is None else _("written to {out}").format(out=path)
+        parts += [TextTable(headings, rows, hierarchy["column"]), Note(note)]
     return Output(made[0] if column is not None else {"hierarchies": made}, parts)
 
 
@@ -333,24 +332,24 @@ def _reject_existing(out: Path | None, force: bool) -> None:
         return
     if not force:
         raise OutputError(
-            _("{path} is there already; name another file, or add --force to replace it").format(path=out)
+            _("{path} already exists; choose another path, or add --force to replace it").format(path=out)
         )
     try:
-        found = check_hierarchy(out)
+        existing = check_hierarchy(out)
     except InputError:
-        found = None
-    if found is None or found.problems or found.labels.width < 2:
-        raise OutputError(_("{path} is not a hierarchy, and only one is replaced; name another file").format(path=out))
+        existing = None
+    if existing is None or existing.problems or existing.labels.width < 2:
+        raise OutputError(_("{path} is not a hierarchy and is not replaced; name another file").format(path=out))
 
 
-def _built(data: Records, column: str, by: str, words: str, other: str, out: Path | None) -> dict[str, Any]:
-    """Build one hierarchy, write it where that is asked for, and return what there is to say of it."""
+def _built(data: Records, column: str, by: str, parameters: str, other: str, out: Path | None) -> dict[str, Any]:
+    """Build one hierarchy, write it to ``out`` if given, and return its size, level by level."""
     from noren.data.hierarchies.builder import ColumnValues
     from noren.data.hierarchies.builders import builder_of, class_sizes
     from noren.data.hierarchies.levels import write_hierarchy
 
-    builder = builder_of(by, words, other)
-    with progress_bar(_("Building {column}").format(column=column)) as progress:
+    builder = builder_of(by, parameters, other)
+    with progress_bar(column) as progress:
         values = ColumnValues(data, data.schema[column], progress)
         hierarchy = builder.build(values)
     if out is not None:
@@ -362,7 +361,8 @@ def _built(data: Records, column: str, by: str, words: str, other: str, out: Pat
         "out": None if out is None else str(out),
         "values": len(hierarchy.values),
         "levels": [
-            {"labels": level["labels"], "smallest": level["least"], "shown": level["shown"][:5]} for level in levels
+            {"labels": level["labels"], "smallest": level["least"], "examples": level["examples"][:5]}
+            for level in levels
         ],
     }
 
@@ -379,17 +379,18 @@ def check(
     from noren.data.hierarchies.levels import check_files, files_in
 
     records = None if data is None else load_people(data, schema, quiet=True)
-    found = check_files(files_in(files), records, column=column)
-    valid = not any(one.problems for one in found)
+    checks = check_files(files_in(files), records, column=column)
+    valid = not any(checked.problems for checked in checks)
     parts: list[Part] = []
-    for one in found:
-        name, fine = one.file.name, []
-        if one.hierarchy is not None:
-            words = _("{file} is valid: {values:,} values, {levels} levels")
-            fine.append(words.format(file=name, values=len(one.hierarchy.values), levels=one.hierarchy.depth))
-        notes = [f"{name}: {note}" for note in one.notes]
-        parts += checked_parts(name, one.problems[:limit], len(one.problems), notes, fine)
-    answer = {"valid": valid, "files": [one.as_dict() for one in found]}
+    for checked in checks:
+        name, summary = checked.file.name, []
+        if checked.hierarchy is not None:
+            sentence = _("{file} is valid: {values:,} values, {levels} levels")
+            size = {"values": len(checked.hierarchy.values), "levels": checked.hierarchy.depth}
+            summary.append(sentence.format(file=name, **size))
+        notes = [f"{name}: {note}" for note in checked.notes]
+        parts += checked_parts(name, checked.problems[:limit], len(checked.problems), notes, summary)
+    answer = {"valid": valid, "files": [checked.as_dict() for checked in checks]}
     return Output(answer, parts, exit_code=0 if valid else 2)
 
 
@@ -400,14 +401,14 @@ def builders() -> Output:
 
     listed: list[dict[str, Any]] = [
         {
-            "by": one.by,
-            "summary": _(one.summary),
-            "with": _(one.asks) if one.asks else "",
-            "example": one.example,
-            "types": sorted(one.types),
+            "by": builder.by,
+            "summary": _(builder.summary),
+            "with": _(builder.asks) if builder.asks else "",
+            "example": builder.example,
+            "types": sorted(builder.types),
         }
-        for one in BUILDERS.values()
+        for builder in BUILDERS.values()
     ]
-    rows = [(one["by"], one["summary"], one["example"], one["with"]) for one in listed]
-    headings = ("--by", _("what it does"), _("--with, for example"), _("what that is"))
+    rows = [(about["by"], about["summary"], about["example"], about["with"]) for about in listed]
+    headings = ("--by", _("Meaning"), "--with", _("Parameters"))
     return Output({"builders": listed}, [TextTable(headings, rows)])

@@ -1,4 +1,4 @@
-"""Who can be recognised and what inferred: ``infer``, ``unicity``, ``identifiers``, ``population``, ``threshold``."""
+"""Commands on disclosure risk: ``infer``, ``unicity``, ``identifiers``, ``population``, ``threshold``."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def infer(
 
     by = get_rule(rule)
     if method is None and context.args:
-        raise refusal("unexpected_by_infer", word=context.args[0])
+        raise refusal("unexpected", word=context.args[0], command="infer")
     ready = None if method is None else from_flags(methods[method], context.args)
     data = reading.load(original)
     others = None if control is None else read(control, data.schema).data
-    with progress_bar(_("Inferring")) as progress:
+    with progress_bar() as progress:
         study = run(
             data,
             release,
@@ -64,14 +64,15 @@ def infer(
             progress=progress,
         )
     sentences = inferred_sentences(study.inferred, by)
-    threats = {"membership": _("membership"), "attribute": _("attribute")}
+    threats = {"membership": _("Membership"), "attribute": _("Attribute")}
     parts: list[Part] = []
-    for one in study.inferred:
-        what = f"{threats[one.threat]}, {one.about}" if one.about else threats[one.threat]
-        words = _("{what}, by {by}: {members:,} members, {controls:,} controls")
-        parts.append(words.format(what=what, by=one.by, members=one.members, controls=one.controls))
-        rows = [(name, f"{said.value:.3f}", f"{said.low:.3f} … {said.high:.3f}") for name, said in one.numbers.items()]
-        parts.append(TextTable((_("number"), _("value"), "95 %"), rows))
+    for inferred in study.inferred:
+        threat_label = " ".join(filter(None, (threats[inferred.threat], inferred.about)))
+        words = _("{threat}, {attack}: {members:,} members, {controls:,} controls")
+        sizes = {"members": inferred.members, "controls": inferred.controls}
+        parts.append(words.format(threat=threat_label, attack=inferred.by, **sizes))
+        rows = [(name, f"{n.value:.3f}", f"{n.low:.3f} … {n.high:.3f}") for name, n in inferred.numbers.items()]
+        parts.append(TextTable(("", _("Value"), "95 %"), rows))
     for name, reason in study.not_tried.items():
         parts.append(Note(_("{name} was not tried: {reason}").format(name=name, reason=reason)))
     parts += [*sentences, Note(rule_sentence(by))]
@@ -84,11 +85,11 @@ def unicity(
     release: Annotated[Path | None, Argument(metavar="[RELEASE]")] = None,
     known: str = "1-20",
     columns: str | None = None,
-    date: str | None = None,
-    time: str | None = None,
-    item: str | None = None,
-    price: str | None = None,
-    quantity: str | None = None,
+    date: Annotated[str | None, Option(metavar="exact|hour|day|week|month|quarter|year|unknown")] = None,
+    time: Annotated[str | None, Option(metavar="exact|hour|unknown")] = None,
+    item: Annotated[str | None, Option(metavar="exact|category|prefix:2|unknown")] = None,
+    price: Annotated[str | None, Option(metavar="exact|round:10|digits:2|unknown")] = None,
+    quantity: Annotated[str | None, Option(metavar="exact|round:10|digits:2|unknown")] = None,
     categories: Path | None = None,
     sample: Annotated[int, Option(min=1)] = 2_000,
     everybody: Annotated[bool, Option("--all")] = False,
@@ -110,57 +111,54 @@ def unicity(
         chart_ending(chart)
     data = reading.load(original)
     there = None if release is None else read_any_release(release, data)
-    with progress_bar(_("Unicity")) as progress:
-        found = run(
+    with progress_bar() as progress:
+        result = run(
             data, there, known=known, columns=None if columns is None else comma_separated(columns), date=date,
             time=time, item=item, price=price, quantity=quantity, categories=categories,
             sample=None if everybody else sample, seed=seed, progress=progress,
         )  # fmt: skip
-    first = found.original.headline()
-    sentences = [singled_out(first, found.sampled)]
-    if found.release is not None:
-        sentences += [left_in_release(step) for step in found.release.steps if step.known == first.known]
+    first = result.original.headline()
+    sentences = [singled_out(first, result.sampled)]
+    if result.release is not None:
+        sentences += [left_in_release(step) for step in result.release.steps if step.known == first.known]
     if chart is not None:
-        others = {} if found.release is None or release is None else {release.name: found.release.as_list()}
-        heading = [line for said in sentences for line in heading_lines(said)]
-        write_picture(unicity_lines(found.original.as_list(), others, heading=heading), chart)
-    answer = found.as_dict() | {"sentences": sentences} | ({"chart": str(chart)} if chart else {})
-    return Output(answer, _unicity_parts(found, sentences, chart))
+        others = {} if result.release is None or release is None else {release.name: result.release.as_list()}
+        heading = [line for sentence in sentences for line in heading_lines(sentence)]
+        write_picture(unicity_lines(result.original.as_list(), others, heading=heading), chart)
+    answer = result.as_dict() | {"sentences": sentences} | ({"chart": str(chart)} if chart else {})
+    return Output(answer, _unicity_parts(result, sentences, chart))
 
 
-def _unicity_parts(found: Unicity, sentences: list[str], chart: Path | None) -> Iterator[Part]:
+def _unicity_parts(result: Unicity, sentences: list[str], chart: Path | None) -> Iterator[Part]:
     from noren.reports.unicity import release_table, unicity_table
 
-    title = "" if found.release is None else _("original")
-    yield TextTable(*unicity_table(found.original.as_list()), title)
-    if found.release is not None:
-        yield TextTable(*release_table(found.release.as_list()), _("release"))
+    title = "" if result.release is None else _("Original")
+    yield TextTable(*unicity_table(result.original.as_list()), title)
+    if result.release is not None:
+        yield TextTable(*release_table(result.release.as_list()), _("Release"))
     yield from map(Note, sentences)
-    known = ", ".join(f"{name} ({word})" for name, word in found.columns.items())
+    known = ", ".join(f"{name} ({word})" for name, word in result.columns.items())
     yield Note(
-        _("known of a purchase: {known}; {sampled:,} of {customers:,} customers asked about").format(
-            known=known, sampled=found.sampled, customers=found.customers
+        _("Known of each purchase: {known}. Customers examined: {sampled:,} of {customers:,}.").format(
+            known=known, sampled=result.sampled, customers=result.customers
         )
     )
-    steps = found.original.steps
-    if all(step.unique == 1 for step in steps):
-        yield Note(_("every customer asked about is singled out, from {known} on").format(known=steps[0].known))
-    if found.beyond is not None:
-        beyond = _("nobody asked about has {count:,} different purchases; the most is {most:,}")
-        yield Note(beyond.format(count=found.beyond, most=found.most))
+    if result.beyond is not None:
+        beyond = _("No examined customer has {count:,} different purchases; the maximum is {most:,}.")
+        yield Note(beyond.format(count=result.beyond, most=result.most))
     if chart is not None:
-        yield Note(_("chart written to {out}").format(out=chart))
+        yield Note(_("written to {out}").format(out=chart))
 
 
-Columns = Annotated[str, Option("--columns", help=_("Columns to look at, separated by commas."))]
+Columns = Annotated[str, Option("--columns", help=_("Columns separated by commas (default: all quasi-identifiers)."))]
 
 
 @app.command("identifiers")
 def identifiers(
     table: Original,
     columns: Columns = "",
-    largest: int = 3,
-    shown: Annotated[int, Option(min=1)] = 5,
+    max_columns: int = 3,
+    limit: Annotated[int, Option(min=1)] = 5,
     schema: SchemaName = None,
     seed: Annotated[int, Option(min=0)] = 0,
 ) -> Output:
@@ -169,25 +167,24 @@ def identifiers(
     from noren.judgement.numbers import percent
 
     data = load_people(table, schema)
-    with progress_bar(_("Searching")) as progress:
-        found = search(
-            data, columns=comma_separated(columns), largest=largest, shown=shown, seed=seed, progress=progress
-        )
+    with progress_bar() as progress:
+        names = comma_separated(columns)
+        result = search(data, columns=names, largest=max_columns, most_per_size=limit, seed=seed, progress=progress)
     rows = []
-    for one in (*found.columns, *found.sets):
-        interval = f" ({percent(one.low)}–{percent(one.high)})" if one.low < one.high else ""
-        names, share = " + ".join(one.columns), percent(one.separation) + interval
-        rows.append((names, percent(one.alone), share, percent(one.distinction)))
-    headings = (_("columns"), _("alone"), _("separation"), _("distinction"))
+    for group in (*result.columns, *result.sets):
+        interval = f" ({percent(group.low)}–{percent(group.high)})" if group.low < group.high else ""
+        share = percent(group.separation) + interval
+        rows.append((" + ".join(group.columns), percent(group.alone), share, percent(group.distinction)))
+    headings = (_("Columns"), _("Unique"), _("Separation"), _("Distinction"))
     meaning = _(
-        "alone: people whose combination nobody else has; separation: pairs of people that differ; "
-        "distinction: different combinations, over people"
+        "Unique: share of people with a unique combination. Separation: share of pairs of people that differ. "
+        "Distinction: different combinations per person."
     )
     parts: list[Part] = [TextTable(headings, rows), Note(meaning)]
-    if found.searched < found.possible:
-        searched = _("{searched:,} of {possible:,} combinations were searched: those that add a column to a strong one")
-        parts.append(Note(searched.format(searched=found.searched, possible=found.possible)))
-    return Output(found.as_dict(), parts)
+    if result.searched < result.possible:
+        searched = _("{searched:,} of {possible:,} combinations were searched: those that extend a strong one")
+        parts.append(Note(searched.format(searched=result.searched, possible=result.possible)))
+    return Output(result.as_dict(), parts)
 
 
 @app.command("population")
@@ -204,23 +201,23 @@ def population(
     from noren.judgement.sentences import estimates_differ
 
     data = load_people(table, schema)
-    found = estimate(data, size, fraction=fraction, columns=comma_separated(columns))
+    result = estimate(data, size, fraction=fraction, columns=comma_separated(columns))
     rows = []
     for name in ("pitman", "zayatz", "snb"):
-        if name in found.estimates:
-            value = found.estimates[name]
-            mark = _("chosen") if name == found.chosen else ""
-            rows.append((name, f"{value:,.0f}", percent(value / found.population), mark))
+        if name in result.estimates:
+            value = result.estimates[name]
+            mark = "←" if name == result.chosen else ""
+            rows.append((name, f"{value:,.0f}", percent(value / result.population), mark))
         else:
-            rows.append((name, "", "", found.failed[name]))
-    alone = _("{alone:,} of {rows:,} people are unique in the table, which has {fraction} of {population:,} people")
-    notes = [
-        alone.format(alone=found.alone, rows=found.rows, fraction=percent(found.fraction), population=found.population),
-        estimates_differ(found),
-        _("an estimate holds where the table is a random sample of the population"),
-    ]
-    estimates = TextTable((_("estimator"), _("unique people"), _("share"), ""), rows)
-    return Output(found.as_dict(), [estimates, *(Note(note) for note in notes if note)])
+            rows.append((name, "", "", result.failed[name]))
+    summary = _(
+        "{unique:,} of {rows:,} people are unique in the table, which has {fraction} of {population:,} people. "
+        "The estimates assume that the table is a random sample of the population."
+    )
+    sizes = {"rows": result.rows, "fraction": percent(result.fraction), "population": result.population}
+    notes = [summary.format(unique=result.alone, **sizes), estimates_differ(result)]
+    estimates = TextTable((_("Estimator"), _("Unique people"), _("Share"), ""), rows)
+    return Output(result.as_dict(), [estimates, *(Note(note) for note in notes if note)])
 
 
 @app.command("threshold")
@@ -239,5 +236,5 @@ def threshold(
 
     test = build(Effective, {"bound": bound, "p": p, "alpha": alpha})
     r = run(n, bound=bound, p=Fraction(test.p), alpha=Fraction(test.alpha))
-    words = _("{r} of {n} must be right") if r <= n else _("no number of hits among {n} is effective")
+    words = _("{r} of {n} must be right") if r <= n else _("even {n} right guesses are not effective")
     return Output({"n": n, "r": r}, [words.format(r=r, n=n)])

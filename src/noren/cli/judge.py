@@ -67,27 +67,27 @@ def attack(
         about: dict[str, Any] = {"named": len(guess), "parameters": parameters[name]} | dict(guess.notes)
         results[name] = about | ({} if out is None else where.write_guess(guess, out, data, target))
 
-    parameters = {one.name: one.parameters() for one in ready}
+    parameters = {attack.name: attack.parameters() for attack in ready}
     run = Run(where, data, target, RunStore(on_guess=write, on_failure=failures.note))
     try:
-        with progress_bar(_("attack")) as progress:
+        with progress_bar() as progress:
             run.attack(ready, progress=progress, **limits)
     except BaseException:
         if situation.interrupts and out is not None:  # guesses are written whole, each when it is there
             missing = ", ".join(name for name in parameters if name not in results)
             words = _("{out} holds the guesses of {names}; missing: {missing}")
-            say(words.format(out=out, names=", ".join(results) or _("none"), missing=missing))
+            say(words.format(out=out, missing=missing))
         raise
     guesses = run.store.guesses
     verdict = None
     if target.has_secret:
         deciding = [measures.create(name) for name in deciding_measures(data.schema)]
-        scores = {one.name: where.measure(data, target, one) for one in deciding}
+        scores = {kind.name: where.measure(data, target, kind) for kind in deciding}
         verdict = judged(facts_counted(where.counts(data, target), guesses, scores, failures.reasons), by)
         for tried in verdict.facts.tried:
             results[tried.attack] |= {"right": tried.right, "hits": tried.hits[1:]}
-        for shown in verdict.evidence:
-            results[shown.attack] |= shown.model_dump(exclude={"attack", "named", "right"})
+        for evidence in verdict.evidence:
+            results[evidence.attack] |= evidence.model_dump(exclude={"attack", "named", "right"})
     worst = verdict.evidence[0] if verdict is not None and verdict.evidence and verdict.evidence[0].right else None
     answer = {
         "results": results,
@@ -147,10 +147,10 @@ def measure(
             failures.note(name, error)
             return
         refusals.append(error)
-        say(_("left out: {name}, as {reason}").format(name=name, reason=error))
+        say(_("left out: {name}, as {reason}").format(reason=f"{name}: {error}"))
 
     run = Run(where, data, released, RunStore(dict(guesses), on_failure=fail))
-    with progress_bar(_("measure")) as progress:
+    with progress_bar() as progress:
         run.measure(ready, progress=progress)
     results = run.store.scores
     if refusals and not results and not failures.reasons:
@@ -229,18 +229,18 @@ def verdict_parts(verdict: Verdict) -> Iterator[Part]:
     yield verdict_label(verdict.status)
     yield verdict.sentence
     yield from (line for line in cautions(verdict) if line not in verdict.sentence)
-    named = [one for one in verdict.evidence if one.named]
-    if named:
-        whose = _("people") if verdict.facts.kind == "table" else _("customers")
-        headings = (_("attack"), _("named"), _("right"), _("rate"), "95 %", whose, _("best try"), "")
-        yield TextTable(headings, [evidence_row(one) for one in named])
-    silent = [one.attack for one in verdict.evidence if not one.named]
-    if silent:
-        yield _("Name nobody: {attacks}.").format(attacks=", ".join(silent))
+    with_guesses = [evidence for evidence in verdict.evidence if evidence.named]
+    if with_guesses:
+        people = _("people") if verdict.facts.kind == "table" else _("customers")
+        headings = (_("attack"), _("named"), _("right"), _("rate"), "95 %", people, _("best try"), "")
+        yield TextTable(headings, [evidence_row(evidence) for evidence in with_guesses])
+    without_guesses = [evidence.attack for evidence in verdict.evidence if not evidence.named]
+    if without_guesses:
+        yield _("Name nobody: {attacks}.").format(attacks=", ".join(without_guesses))
     yield Note(rule_sentence(verdict.rule))
 
 
-def evidence_row(one: AttackEvidence) -> tuple[str, ...]:
+def evidence_row(evidence: AttackEvidence) -> tuple[str, ...]:
     """Return what one attack got, for a table on the screen.
 
     >>> from noren.judgement.evidence import AttackResult, Facts
@@ -251,6 +251,11 @@ def evidence_row(one: AttackEvidence) -> tuple[str, ...]:
     """
     from noren.judgement.numbers import count, percent
 
-    best = f"{count(one.best_right)}/{count(one.best_named)} ({count(one.needed)})"
-    rates = (percent(one.rate), f"{100 * one.low:.0f}–{100 * one.high:.0f}", percent(one.customers))
-    return one.attack, count(one.named), count(one.right), *rates, best, "✗" if one.exceeds else ""
+    best = f"{count(evidence.best_right)}/{count(evidence.best_named)} ({count(evidence.needed)})"
+    rates = (
+        percent(evidence.rate),
+        f"{100 * evidence.low:.0f}–{100 * evidence.high:.0f}",
+        percent(evidence.customers),
+    )
+    mark = "✗" if evidence.exceeds else ""
+    return evidence.attack, count(evidence.named), count(evidence.right), *rates, best, mark

@@ -1,4 +1,4 @@
-"""``noren ledger``: what was released period by period, and what the next release would add."""
+"""``noren ledger``: record the releases of each period, and weigh the risk that the next one adds."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from noren.cli.parts.commands import (
     situation,
 )
 from noren.cli.parts.inputs import Master, RuleName, Seed, comma_separated
-from noren.i18n import _, ngettext
+from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.ledger import Ledger, LedgerEntry, Proposal
 
 ledger_commands = app.group(
     "ledger",
-    help=_("Record what was released period by period, and see how much risk the next release adds."),
+    help=_("Release data period by period and control the joint risk of all releases."),
     no_args_is_help=True,
 )
 
-Folder = Annotated[Path, Argument(metavar="LEDGER", help=_("A folder that noren ledger init made."))]
+Folder = Annotated[Path, Argument(metavar="LEDGER", help=_("A folder created by noren ledger init."))]
 
 _EASY_TO_TRY = 2**40
 _MOST_NAMED = 20
@@ -61,13 +61,13 @@ def init(
 
     limits: dict[str, float] = {}
     for part in (part for word in budget or [] for part in word.split(",")):
-        name, sign, limit = (text.strip() for text in part.partition("="))
+        name, _sign, limit = (text.strip() for text in part.partition("="))
+        if name in limits:
+            raise refusal("named_twice", name=f"--budget {name}")
         try:
-            if not sign or name in limits:
-                raise ValueError(part)
             limits[name] = float(limit)
         except ValueError:
-            raise refusal("no_limit", part=part) from None
+            raise refusal("invalid", flag="--budget", value=part, example="emm=0.2") from None
     made = Ledger.create(
         ledger,
         schema=schema,
@@ -79,15 +79,15 @@ def init(
         attack_released=not only_before_release,
     )
     rows = [
-        (_("period"), made.settings.period),
-        (_("steps"), ", ".join(step.name for step in made.settings.chain.steps)),
-        (_("attacks"), ", ".join(made.settings.attacks)),
-        *([(_("attacked"), _("each period before its release alone"))] if only_before_release else []),
-        *((_("budget {name}").format(name=name.upper()), number(v)) for name, v in made.settings.budget.items()),
-        (_("ledger"), str(ledger)),
+        (_("Period"), made.settings.period),
+        (_("Methods"), ", ".join(step.name for step in made.settings.chain.steps)),
+        (_("Attacks"), ", ".join(made.settings.attacks)),
+        *([("", _("Each period is attacked only before its release."))] if only_before_release else []),
+        *((f"{_('Budget')} {name.upper()}", number(limit)) for name, limit in made.settings.budget.items()),
+        (_("Folder"), str(ledger)),
     ]
     following = _("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run")
-    return Output(_about(made), [TextTable((_("what"), ""), rows), rule_sentence(made.settings.rule), Note(following)])
+    return Output(_about(made), [TextTable(("", ""), rows), rule_sentence(made.settings.rule), Note(following)])
 
 
 # --- adding ------------------------------------------------------------------------------------------------
@@ -107,13 +107,13 @@ def add(
     master: Master = None,
     seed: Seed = None,
 ) -> Output:
-    """Add a period, or weigh it."""
+    """Release a period, or only weigh its risk."""
     from noren.data.reading import read
     from noren.errors import NorenError
     from noren.ledger import BudgetError, Ledger, UnknownRiskError
 
     if every and (period_name is not None or dry_run):
-        raise refusal("all_and_one_period")
+        raise refusal("excludes", flag="--all", others="--period-name, --dry-run")
     if chart is not None:
         from noren.drawing.base import chart_ending
 
@@ -121,7 +121,7 @@ def add(
     book = Ledger.open(ledger)
     data = read(original, book.settings.schema, master=master).data
     if seed is not None and seed < _EASY_TO_TRY:
-        say(_("note: anyone who has the original could try small seeds and rebuild the pseudonyms; omit --seed."))
+        say(_("note: with the original, small seeds can be guessed and the pseudonyms rebuilt; omit --seed."))
     names: list[str | None] = [*book.to_come(data)] if every else [period_name]
     done: list[dict[str, Any]] = []
     try:
@@ -129,15 +129,15 @@ def add(
             how: dict[str, Any] = {"period": name, "chain": chain, "seed": seed, "allow_gap": allow_gap}
             how |= {"source": original, "tell": say}
             entry: LedgerEntry | None = None
-            with progress_bar(_("Weighing")) as progress:
+            with progress_bar() as progress:
                 try:
                     if dry_run:
                         proposal = book.weigh(data, **how, progress=progress)
                     else:
-                        entry, proposal = book.keep_weighed(data, **how, progress=progress)
+                        entry, proposal = book.add_with_proposal(data, **how, progress=progress)
                 except (BudgetError, UnknownRiskError) as refused:
                     proposal = refused.proposal
-            done.append(_told(book, proposal, entry))
+            done.append(_addition(book, proposal, entry))
             if explain:
                 done[-1]["exposed"] = proposal.exposed.head(_MOST_NAMED).to_dicts()
             if not situation.json:  # at once: the next period may take long
@@ -156,8 +156,8 @@ def add(
     return Output({"additions": done})
 
 
-def _told(book: Ledger, proposal: Proposal, entry: LedgerEntry | None) -> dict[str, Any]:
-    """Return what was done as plain data, without a word about single customers."""
+def _addition(book: Ledger, proposal: Proposal, entry: LedgerEntry | None) -> dict[str, Any]:
+    """Return the outcome of one period as plain data, without anything about single customers."""
     periods, curves = book.curves(None if entry else proposal)
     return {
         "period": proposal.period,
@@ -195,45 +195,43 @@ def _addition_parts(book: Ledger, proposal: Proposal, entry: LedgerEntry | None,
         )
         for name in MEASURES
     ]
-    sure = () if certificate is None else (_("certified"), _("at most"))
-    found = (_("before"), _("attacks"), _("best attack"), _("by chance"))
-    heading = (
-        _("What attacks find in {period} by itself")
-        if after.alone
-        else _("The risk of everything released, with {period}")
-    )
+    certified = () if certificate is None else (_("Certified"), _("Upper bound"))
+    attacked = (_("Before"), _("Attacks"), _("Best attack"), _("By chance"))
+    heading = _("Risk of {period} alone") if after.alone else _("Risk of all releases up to {period}")
     yield heading.format(period=proposal.period)
-    yield TextTable((_("measure"), *sure, _("budget"), *found), rows)
+    yield TextTable((_("Measure"), *certified, _("Budget"), *attacked), rows)
     yield certificate_sentence(certificate, proposal.uncertified, attacked=not after.alone)
     yield attacks_sentence(after)
     if budget and not proposal.broken:
-        yield _("within the budget")
-    yield _("Everything released, with {period}: {sentence}").format(
+        yield _("The joint risk is within the budget.")
+    yield _("All releases up to {period}: {sentence}").format(
         period=proposal.period, sentence=proposal.verdict.sentence
     )
     yield rule_sentence(book.settings.rule)
     yield from _curves_parts(book, None if entry else proposal)
     if explain:
-        yield Note(_("warning: these are customers' names; do not hand this on."))
+        yield Note(_("warning: this table names customers; keep it confidential."))
         people = [tuple(str(cell) for cell in row) for row in proposal.exposed.head(_MOST_NAMED).iter_rows()]
-        told = (_("customer"), _("periods found"), _("periods with purchases"), _("attacks that find them now"))
-        yield TextTable(told, people)
+        headings = (_("Customer"), _("Periods re-identified"), _("Periods with purchases"), _("Attacks"))
+        yield TextTable(headings, people)
     if entry is not None:
         folder = book.release_folder(entry.period)
         yield _("{period} released: {rows:,} rows in {folder}").format(
             period=entry.period, rows=entry.public_rows, folder=folder
         )
-        yield Note(_("next: {command}").format(command=f"noren publish {folder} --out to-hand-out/"))
+        yield Note(_("next: {command}").format(command=f"noren publish {folder} --out public/"))
     elif not proposal.broken and not proposal.failed:
-        yield Note(_("nothing was written; without --dry-run {period} is released").format(period=proposal.period))
+        yield Note(
+            _("nothing was written; run again without --dry-run to release {period}").format(period=proposal.period)
+        )
 
 
 def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, TextTable]:
-    """Return what each attack found after each release; the last ones where there are many."""
+    """Return the risk by each attack after each release: a heading and a table of the last twelve."""
     periods, curves = book.curves(proposal)
-    shown = slice(-12, None)
-    rows = [(name, *("" if v is None else _share(v) for v in curve[shown])) for name, curve in curves.items()]
-    return _("MM of each attack after each release"), TextTable((_("attack"), *periods[shown]), rows)
+    latest = slice(-12, None)
+    rows = [(name, *("" if v is None else _share(v) for v in curve[latest])) for name, curve in curves.items()]
+    return _("MM of each attack after each release"), TextTable((_("Attack"), *periods[latest]), rows)
 
 
 # --- looking -----------------------------------------------------------------------------------------------
@@ -252,25 +250,25 @@ def overview(ledger: Folder) -> Output:
         following = f"noren ledger add {book.folder} T.csv --dry-run"
         return Output(_about(book), [Note(_("nothing was released yet; next: {command}").format(command=following))])
     verdicts = book.verdicts()
-    shown = list(book.settings.budget) or ["mm"]
+    limited = list(book.settings.budget) or ["mm"]
     rows = [
         (
             e.period,
             number(e.original_rows),
             number(e.public_rows),
-            *("–" if e.certificate is None else _share(e.certificate.rate[name]) for name in shown),
+            *("–" if e.certificate is None else _share(e.certificate.rate[name]) for name in limited),
             *("–" if e.risk.alone else _share(share) for share in (e.risk.um, e.risk.mm, e.risk.emm)),
             verdict_label(verdicts[e.period].status),
             e.added[:10],
         )
         for e in entries
     ]
-    certified = [_("{measure} certified").format(measure=name.upper()) for name in shown]
-    headings = (_("period"), _("original rows"), _("released rows"), *certified, "UM", "MM", "EMM", _("verdict"))
+    certified = [f"{_('Certified')} {name.upper()}" for name in limited]
+    headings = (_("Period"), _("Original rows"), _("Released rows"), *certified, "UM", "MM", "EMM", _("Verdict"))
     last = entries[-1].period
-    together = _("Everything released, with {period}: {sentence}")
+    together = _("All releases up to {period}: {sentence}")
     parts: list[Part] = [
-        TextTable((*headings, _("added")), rows),
+        TextTable((*headings, _("Added")), rows),
         certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone),
         attacks_sentence(entries[-1].risk),
         together.format(period=last, sentence=verdicts[last].sentence),
@@ -279,10 +277,8 @@ def overview(ledger: Folder) -> Output:
     ]
     left = book.left()
     for name, limit in book.settings.budget.items():
-        words = _("budget for {measure}: {limit:g}, and what is left is not known")
-        if name in left:
-            words = _("budget for {measure}: {limit:g}, of which {left:.4f} is left")
-        parts.append(words.format(measure=name.upper(), limit=limit, left=max(left.get(name, 0.0), 0.0)))
+        rest = f"{max(left[name], 0.0):.4f}" if name in left else "–"
+        parts.append(f"{_('Budget')} {name.upper()}: {limit:g}; {_('Remaining')}: {rest}")
     return Output(_about(book), parts)
 
 
@@ -300,12 +296,8 @@ def check(ledger: Folder) -> Output:
     book = Ledger.open(ledger)
     wrong = book.check()
     problems = [{"file": str(error.file)} | error.problem.as_dict() for error in wrong]
-    words = ngettext(
-        "{count} release, and every file is as it was written",
-        "{count} releases, and every file is as it was written",
-        len(book.entries),
-    )
-    parts = [str(error) for error in wrong] or [words.format(count=len(book.entries))]
+    unchanged = _("No file has changed (releases: {count}).").format(count=len(book.entries))
+    parts = [str(error) for error in wrong] or [unchanged]
     return Output({"ok": not wrong, "problems": problems}, parts, exit_code=2 if wrong else 0)
 
 
@@ -318,8 +310,8 @@ def chart(ledger: Folder, out: Path) -> Output:
 
 
 def _draw(book: Ledger, out: Path, proposal: Proposal | None) -> str:
-    """Draw the risk over releases, and return what to say of it."""
+    """Draw the risk over releases, and return the sentence for the output."""
     from noren.drawing.ledger_chart import Curves, write_ledger_chart
 
     write_ledger_chart(Curves.of(book, proposal), out)
-    return _("chart written to {out}").format(out=out)
+    return _("written to {out}").format(out=out)

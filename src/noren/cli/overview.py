@@ -1,4 +1,4 @@
-"""What Noren consists of: its components, the papers it reproduces, and a demo of everything."""
+"""``methods``, ``attacks``, ``measures``, ``reproduce`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     from noren.judgement.verdict import Verdict
     from noren.reproduce.run import Reproduction
 
-Name = Annotated[str | None, Argument(metavar="NAME", help=_("Show this one alone, with its parameters."))]
+Name = Annotated[str | None, Argument(metavar="NAME", help=_("Show only this one, with its parameters."))]
 
 
 def _listing(kind: str, name: str | None) -> Output:
-    """List all methods, attacks or measures, or tell of one."""
+    """List all methods, attacks or measures, or describe one."""
     from noren.registry import describe, flags
 
     registry = getattr(importlib.import_module(f"noren.{kind}"), kind)
     picked = [registry[n] for n in registry] if name is None else [registry[name]]
     broken = registry.broken() if name is None else {}
-    say(*(_("left out: {what}").format(what=reason) for reason in broken.values()))
+    say(*(_("skipped: {reason}").format(reason=reason) for reason in broken.values()))
     parts: list[Part] = []
     if name is None:
         rows = [(c.name, _(c.summary), " ".join(f.flag for f in flags(c)), c.source) for c in picked]
-        parts.append(TextTable((_("name"), _("what it does"), _("parameters"), _("source")), rows))
+        parts.append(TextTable((_("Name"), _("Meaning"), _("Parameters"), _("Source")), rows))
     else:
         parts.append(f"{picked[0].name}: {_(picked[0].summary)}")
         if picked[0].roles:
-            parts.append(_("It needs columns with the roles: {roles}.").format(roles=", ".join(picked[0].roles)))
-        parts.append(_("It takes {time}.").format(time=picked[0].runtime.words))
+            parts.append(_("Required roles: {roles}.").format(roles=", ".join(picked[0].roles)))
+        parts.append(_("Runtime: {time}.").format(time=picked[0].runtime.words))
         rows = [(f.flag, f.type, _("required") if f.required else str(f.default), f.help) for f in flags(picked[0])]
         if rows:
-            parts.append(TextTable((_("flag"), _("type"), _("default"), _("meaning")), rows))
+            parts.append(TextTable(("", _("Type"), _("Default"), _("Meaning")), rows))
     return Output({kind: [describe(c) for c in picked]} | ({"broken": broken} if broken else {}), parts)
 
 
@@ -95,14 +95,14 @@ def reproduce(
     choice.check(chosen)
     if out is not None:
         require_free_path(out, replace=force and REPRODUCTION)
-    with progress_bar(_("Reproducing")) as progress:
+    with progress_bar() as progress:
         report = run(
             chosen, Extent(quick, seeds), choice, folder=cache, fresh=fresh, workers=workers, progress=progress
         )
     if out is not None:
         write(report, out, replace=force)
     failed = [
-        _("{document} {part}, {row} {column}: the paper has {paper}, ours is {ours}").format(
+        _("{document} {part}, {row} {column}: {paper} in the paper, {ours} in Noren").format(
             document=document, part=key, row=cell.row, column=cell.column, paper=cell.paper, ours=cell.ours
         )
         for document, key, cell in report.failed
@@ -116,36 +116,32 @@ def _reproduction_parts(report: Reproduction, out: Path | None) -> Iterator[Part
     from rich.cells import cell_len
     from rich.console import Console
 
-    from noren.reproduce.writing import before_table, grid, headline, long_grid, part_title
+    from noren.reproduce.writing import grid, headline, long_grid, part_title, remarks_of
 
     width = Console().width
     for result in report.documents:
         yield f"{result.document.key}: {_(result.document.title)}\n"
         for part in result.parts:
             if cells := part.comparison.cells:  # as wide as the paper's table, or one below the other
-                shown = grid(cells)
-                headings = _two_lines(shown.headings)
+                table = grid(cells)
+                headings = _two_lines(table.headings)
                 lines = ([heading.split("\n")[i] for heading in headings] for i in (0, -1))
-                if sum(max(map(cell_len, column)) + 3 for column in zip(*shown.rows, *lines, strict=True)) + 1 > width:
-                    shown = long_grid(cells)
-                    headings = _two_lines(shown.headings)
-                yield TextTable(headings, shown.rows, part_title(part))
+                if sum(max(map(cell_len, column)) + 3 for column in zip(*table.rows, *lines, strict=True)) + 1 > width:
+                    table = long_grid(cells)
+                    headings = _two_lines(table.headings)
+                yield TextTable(headings, table.rows, part_title(part))
             else:
                 yield part_title(part)
-            yield from (*before_table(part), "")
+            yield from (*remarks_of(part), "")
         if result.errata:
             yield _("Errata")
         for erratum in result.errata:
-            words = (
-                _("{key} ({where}): printed: {printed}; unexplained. {derivation}")
-                if erratum.unexplained
-                else _("{key} ({where}): printed: {printed}; it must be: {derived}. {derivation}")
-            )
-            yield textwrap.fill(words.format(**erratum.as_dict()), width, subsequent_indent="  ")
+            mark = f" ({_('unexplained')})" if erratum.unexplained else ""
+            yield textwrap.fill(f"{erratum.key}{mark}: {erratum.text}", width, subsequent_indent="  ")
         yield ""
     yield headline(report) + "."
-    counts = _("{computed} pieces of work computed, {kept} kept from before.")
-    yield counts.format(computed=report.computed, kept=report.kept)
+    counts = _("{computed} units of work computed, {cached} from the cache.")
+    yield counts.format(computed=report.computed, cached=report.cached)
     if out is not None:
         yield _("written to {out}").format(out=out)
 
@@ -198,12 +194,12 @@ def demo(
     earlier = out.is_dir() and any(out.iterdir()) and kind.foreign(out) is None  # a demo, and nothing else
     with writing_folder(out, replace=(force or earlier) and kind) as folder:
         if not situation.json:
-            say(_("1. generating {rows:,} purchases of {customers:,} customers").format(rows=rows, customers=customers))
+            say(_("generating {rows:,} purchases of {customers:,} customers").format(rows=rows, customers=customers))
         original = sample(customers=customers, rows=rows, seed=seed, schema=_SCHEMA)
         write_rows(original, folder / "T.csv")
         outcomes: list[Outcome] = []
         failures = Failures()
-        with progress_bar(_("2. protecting, attacking, measuring")) as progress:
+        with progress_bar() as progress:
             examined = partial(_examined, original, folder, seed)
             with child_processes(2) if rows > _SMALL else nullcontext() as pool:
                 # the last first: at a first run its kernels are compiled while others compile those of the attacks
@@ -248,29 +244,26 @@ def _examined(original: Records, folder: Path, seed: int, place: str) -> Outcome
 
 
 def _story(verdicts: Sequence[Verdict], places: Sequence[RiskUtilityPoint], page: Path) -> Iterator[Part]:
-    """Yield the story on one screen: what each release lets happen, what it keeps, and which to take."""
+    """Yield a summary on one screen: the risk and utility of each release, and which one to choose."""
     from noren.judgement.frontier import finding
     from noren.judgement.numbers import percent
-    from noren.judgement.sentences import allowed, rule_sentence, verdict_label
+    from noren.judgement.sentences import rule_sentence, verdict_label
 
-    headings = (_("release"), _("verdict"), _("re-identified"), _("utility kept"))
+    headings = (_("Release"), _("Verdict"), _("Risk"), _("Utility"))
     rows = []
     for verdict, place in zip(verdicts, places, strict=True):
         most = "≤ " if verdict.risk_of == "guarantee" else ""  # at most so many, where that is proved
         named = "–" if verdict.risk is None else most + percent(verdict.risk)
         rows.append((place.label, verdict_label(place.status), named, percent(place.use or 0.0)))
     by = verdicts[0].rule
-    yield _("Which release meets the rule? Nobody may be re-identified with a probability above {allowed}.").format(
-        allowed=allowed(by)
-    )
     yield TextTable(headings, rows)
-    yield _("{sentence}.").format(sentence=finding(places))
+    yield finding(places)
     chosen = [i for i, place in enumerate(places) if place.status.is_safe]
     if chosen:
         best = max(chosen, key=lambda i: places[i].use or 0.0)
-        yield _("Take {label}. {sentence}").format(label=places[best].label, sentence=verdicts[best].sentence)
+        yield _("Recommended: {label}. {sentence}").format(label=places[best].label, sentence=verdicts[best].sentence)
     yield Note(rule_sentence(by))
-    yield _("All measures and charts: {page}").format(page=page.as_uri())
+    yield _("Report: {page}").format(page=page.as_uri())
 
 
 # --- knowing an earlier demo again -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Releases are made, looked at and handed out: from ``protect`` over ``report`` and ``check`` to ``publish``."""
+"""Commands on releases: ``protect``, ``report``, ``correlate``, ``draw``, ``check``, ``papers``, ``publish``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from noren.cli.parts.commands import (
 )
 from noren.cli.parts.inputs import Control, EngineName, Force, Keep, Original, Reading, RuleName, Seed, chosen
 from noren.errors import CheckFailedError, OutputError
-from noren.i18n import _, ngettext
+from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
@@ -63,7 +63,7 @@ def protect(
     if (method is None) == (chain is None):
         raise refusal("method_or_chain")
     if chain is not None and context.args:
-        raise refusal("unexpected_by_chain", word=context.args[0], file=chain)
+        raise refusal("unexpected", word=context.args[0], command="protect", file=chain)
     ready = from_flags(methods[method or ""], context.args) if chain is None else read_chain(chain)
     where = get_engine(engine)
     if is_local(out):
@@ -71,20 +71,20 @@ def protect(
     used = draw_seed() if seed is None else seed
     if stream:
         known = reading.schema_of(original)
-        with progress_bar(_("Protecting")) as progress:
-            said = where.stream(original, ready, out, known, seed=used, replace=force, progress=progress)
-        rows = [*_told(said), (_("original rows"), number(said.notes["rows"]))]
-        return Output({"release": str(out)} | said.as_dict(), [TextTable((_("what"), ""), rows)])
+        with progress_bar() as progress:
+            statement = where.stream(original, ready, out, known, seed=used, replace=force, progress=progress)
+        rows = [*_statement_rows(statement), (_("Original rows"), number(statement.notes["rows"]))]
+        return Output({"release": str(out)} | statement.as_dict(), [TextTable(("", ""), rows)])
     options: dict[str, Any] = {"official": True} if official else {}
     options |= {"keep": tuple(keep)} if keep else {}
     data = reading.open(where, original)
     options |= {"seed": used, "audit": not no_audit, "force": force}
     try:
-        with stoppable_bar(_("Protecting")) as progress:
+        with stoppable_bar() as progress:
             done = where.protect(data, ready, out, progress=progress, **options)
     except (CheckFailedError, OutputError):  # a false claim or a full disk must not lose the work of a long search
         if seed is None:
-            words = _("nothing was written; --seed {seed} makes the same release again (keep the seed secret)")
+            words = _("nothing was written; --seed {seed} makes the same release again (keep it secret)")
             say(words.format(seed=used))
         raise
     counts = (done.original_rows, done.public_rows, done.deleted_rows, done.inserted_rows)
@@ -93,14 +93,14 @@ def protect(
     answer |= {**dict(zip(keys, counts, strict=True)), **done.more, "promise": done.statement.promise}
     answer |= {"left_out": list(done.left_out), "notes": done.statement.notes}
     answer |= {"failed": {"audit": str(done.failure)}} if done.failure else {}
-    labels = (_("original rows"), _("released rows"), _("deleted rows"), _("added rows"))
-    facts = _told(done.statement)
-    facts += [(_("left out, as they identify people"), ", ".join(done.left_out))] if done.left_out else []
+    labels = (_("Original rows"), _("Released rows"), _("Deleted rows"), _("Added rows"))
+    facts = _statement_rows(done.statement)
+    facts += [(_("Removed identifying columns"), ", ".join(done.left_out))] if done.left_out else []
     facts += [(label, number(count)) for label, count in zip(labels, counts, strict=True)]
     again = (
         f"noren measure {original} {out}{reading.flags}{where.flag} --measures {'classes' if done.failure else 'all'}"
     )
-    parts: list[Part] = [TextTable((_("what"), ""), [*facts, (_("release"), str(out))])]
+    parts: list[Part] = [TextTable(("", ""), [*facts, (_("Release"), str(out))])]
     parts += [Note(str(done.failure))] if done.failure else []
     parts.append(Note(_("next: {command}").format(command=again)))
     if done.failure and situation.json:
@@ -109,20 +109,20 @@ def protect(
     return Output(answer, parts, 1 if done.failure else 0)
 
 
-def _told(statement: Statement) -> list[tuple[str, str]]:
-    """Return for each method what was done and what it promises."""
+def _statement_rows(statement: Statement) -> list[tuple[str, str]]:
+    """Return the method and the promise of each step as rows of a table."""
     several = len(statement.steps) > 1
     facts = []
-    for place, step in enumerate(statement.steps, start=1):
-        label = _("step {number}").format(number=place) if several else _("method")
-        given = [f"{name}={value}" for name, value in step.parameters.items() if value not in (None, [])]
-        facts += [(label, " ".join([step.method, *given])), (_("promise"), _(step.promise))]
+    for position, step in enumerate(statement.steps, start=1):
+        label = f"{_('Method')} {position}" if several else _("Method")
+        parameters = [f"{name}={value}" for name, value in step.parameters.items() if value not in (None, [])]
+        facts += [(label, " ".join([step.method, *parameters])), (_("Promise"), _(step.promise))]
         if step.notes.get("stopped"):
-            facts.append((_("stopped"), _("after {share:.0%} of the search").format(share=step.notes["searched"])))
-        if nobodys := step.notes.get("rows_without_customer"):
-            facts.append((_("left out, as nobody owns them"), _("{count:,} rows").format(count=nobodys)))
-        if step.notes.get("columns_not_there"):
-            facts.append((_("done without"), ", ".join(step.notes["columns_not_there"])))
+            facts.append((_("Search stopped at"), f"{step.notes['searched']:.0%}"))
+        if without_customer := step.notes.get("rows_without_customer"):
+            facts.append((_("Removed rows without a customer"), number(without_customer)))
+        if step.notes.get("missing_columns"):
+            facts.append((_("Missing columns"), ", ".join(step.notes["missing_columns"])))
     return facts
 
 
@@ -154,7 +154,7 @@ def report(
         for name, reason in outcomes[-1].failed.items():
             failures.add(f"{path.name}, {name}", reason)
     write_report(data, outcomes, out, rule=by)
-    print(_("report written to {out}").format(out=out))
+    print(_("written to {out}").format(out=out))
     if failures.reasons:
         raise typer.Exit(1)
 
@@ -181,28 +181,29 @@ def correlate(
     rejection_limit(len(releases), alpha)
     wanted = ",".join(usefulness_measures()) if names == "all" else names
     data = reading.load(original)
-    given = {"draws": draws, "seed": seed}
+    options = {"draws": draws, "seed": seed}
     picked = [
-        build(m, {k: v for k, v in given.items() if k in m.model_fields}) for m in chosen(measures, wanted, data.schema)
+        build(m, {k: v for k, v in options.items() if k in m.model_fields})
+        for m in chosen(measures, wanted, data.schema)
     ]
     loaded = [(str(path), read_release(path, data)) for path in releases]
-    with progress_bar(_("Correlating")) as progress:
-        found = run(data, loaded, picked, alpha=alpha, progress=progress)
+    with progress_bar() as progress:
+        result = run(data, loaded, picked, alpha=alpha, progress=progress)
     rows = []
-    for name in found.values:
-        r, beyond = found.correlation(name), found.beyond_chance(name)
-        verdict = {None: _("the same everywhere"), True: _("correlated"), False: _("may be chance")}[beyond]
+    for name in result.values:
+        r, beyond = result.correlation(name), result.beyond_chance(name)
+        verdict = {None: _("constant"), True: _("significant"), False: _("not significant")}[beyond]
         rows.append((name, "" if r is None else f"{r:.3f}", verdict))
     count = _(
-        "{count} releases, U from {least} to {most}; a correlation above {limit:.3f} is significant (level {alpha:g})"
+        "{count} releases, U from {least} to {most}; a correlation beyond ±{limit:.3f} is significant (level {alpha:g})"
     ).format(
-        count=len(found.releases),
-        least=number(min(found.error)),
-        most=number(max(found.error)),
-        limit=found.limit,
-        alpha=found.alpha,
+        count=len(result.releases),
+        least=number(min(result.error)),
+        most=number(max(result.error)),
+        limit=result.limit,
+        alpha=result.alpha,
     )
-    return Output(found.as_dict(), [TextTable((_("measure"), _("correlation with U"), ""), rows), Note(count)])
+    return Output(result.as_dict(), [TextTable((_("Measure"), _("Correlation with U"), ""), rows), Note(count)])
 
 
 @app.command("draw")
@@ -226,13 +227,13 @@ def draw(
     data = reading.load(original)
     public = read_public(release, data)
     if not (isinstance(data, History) and isinstance(public, History)):
-        raise SchemaError(_("only purchase histories can be drawn; give a history and its release"))
+        raise SchemaError(_("data sets can be drawn only for purchase histories; give a history and its release"))
     groups = release_categories(Release.load(release).statement) if release.is_dir() else None
-    with progress_bar(_("Drawing")) as progress:
+    with progress_bar() as progress:
         write_draws(Draws(data, public, seed=seed, categories=groups), draws, out, progress=progress)
     answer = {"out": str(out), "draws": draws, "rows": draws * len(public), "seed": seed}
-    written = _("{draws:,} data sets of {rows:,} rows each written to {out}")
-    return Output(answer, [written.format(draws=draws, rows=len(public), out=out)])
+    written = _("{rows:,} rows written to {out}").format(rows=draws * len(public), out=out)
+    return Output(answer, [written])
 
 
 @app.command("check")
@@ -252,7 +253,7 @@ def check(
 
 
 def report_parts(report: Report, file: str) -> Iterator[Part]:
-    """Return what a checker says of a file."""
+    """Return the problems and warnings of a checked file."""
     notes = [warning.sentence(file) for warning in report.warnings]
     return checked_parts(file, report.problems, report.total, notes, [_("{file} is valid").format(file=file)])
 
@@ -260,19 +261,17 @@ def report_parts(report: Report, file: str) -> Iterator[Part]:
 def checked_parts(
     file: str, problems: Sequence[Problem], total: int, notes: Sequence[str], valid: Sequence[str]
 ) -> Iterator[Part]:
-    """Yield the problems of a file, some of all there are, what is worth noting, and how it came out."""
+    """Yield the listed problems of a file, its notes, and whether it is valid."""
     for problem in problems:
         yield problem.sentence(file)
-    more = total - len(problems)
-    if more > 0:
-        yield ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more)
+    if total > len(problems):
+        yield "…"
     for note in notes:
         yield Note(_("note: {sentence}").format(sentence=note))
     if not total:
         yield from valid
     else:
-        invalid = ngettext("{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", total)
-        yield invalid.format(file=file, count=total)
+        yield _("{file} is not valid. Problems: {count:,}").format(file=file, count=total)
 
 
 @app.command("digest")
@@ -283,19 +282,19 @@ def digest(
     """Print the digest."""
     from noren.execution.engine import get_engine
 
-    with progress_bar(_("Reading")) as progress:
-        told, rows = get_engine(engine).digest(release, progress=progress)
-    return Output({"digest": told, "rows": rows}, [told])
+    with progress_bar() as progress:
+        digest, rows = get_engine(engine).digest(release, progress=progress)
+    return Output({"digest": digest, "rows": rows}, [digest])
 
 
 @app.command("papers")
 def papers(
     release: Annotated[Path, Argument(metavar="RELEASE")],
-    law: Annotated[Literal["appi", "gdpr"], Option("--for")],
+    law: Literal["appi", "gdpr"],
     out: Path,
     original: Path | None = None,
     facts: Path | None = None,
-    about: Annotated[Literal["auto", "anonymised", "pseudonymised"], Option("--as")] = "auto",
+    kind: Literal["auto", "anonymised", "pseudonymised"] = "auto",
     rule: RuleName = None,
     control: Control = None,
     *,
@@ -306,7 +305,7 @@ def papers(
     from noren.data.reading import read, read_release
     from noren.data.release import Release
     from noren.judgement.rule import get_rule
-    from noren.judgement.verdict import VerdictStatus
+    from noren.judgement.sentences import verdict_label
     from noren.papers.case import case_in_ledger, case_of
     from noren.papers.pack import pack_as_data, pack_of, write_pack
     from noren.papers.wording import read_facts
@@ -320,25 +319,18 @@ def papers(
         with progress_bar(release.name) as progress:
             case = case_of(there, data, rule=by, control=others, progress=progress)
     elif control is not None:
-        raise refusal("control_alone")
+        raise refusal("missing", flag="--original", example="--original orders.csv")
     else:
         case = case_in_ledger(release, None if rule is None else by) or case_of(Release.load(release), rule=by)
-    pack = pack_of(case, law, known=known, about=about)
+    pack = pack_of(case, law, known=known, about=kind)
     write_pack(pack, case, out, replace_existing=force)
     parts: list[Part] = []
-    if case.verdict.status == VerdictStatus.BROKEN:
-        parts.append(Note(_("warning: this release is broken by the rule, and every page says so")))
-    elif not case.verdict.status.is_safe:
-        warning = _("warning: nothing that decides was tried on this release, and every page says so; give --original")
-        parts.append(Note(warning))
+    if not case.verdict.status.is_safe:
+        warning = _("warning: every document states the verdict: {verdict}")
+        parts.append(Note(warning.format(verdict=verdict_label(case.verdict.status))))
     parts += [f"{document.name}  {document.title}" for document in pack.documents]
-    left = len(pack.fields())
-    written = ngettext(
-        "papers written to {out}; {count} place is to be filled in, listed in {last}",
-        "papers written to {out}; {count} places are to be filled in, listed in {last}",
-        left,
-    )
-    parts.append(written.format(out=out, count=left, last=pack.documents[-1].name))
+    written = _("written to {out}; fields to fill in: {count}, listed in {file}")
+    parts.append(written.format(out=out, count=len(pack.fields()), file=pack.documents[-1].name))
     return Output(pack_as_data(pack, case) | {"papers": str(out)}, parts)
 
 
@@ -353,7 +345,7 @@ def publish(
     *,
     reading: Reading,
     official: Annotated[bool, Option("--official")] = False,
-    card_from: Path | None = None,
+    scores: Path | None = None,
     force: Force = False,
 ) -> Output:
     """Publish a release."""
@@ -366,16 +358,16 @@ def publish(
     if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
         raise refusal("inside_release", out=out)
     require_free_path(out, replace=force and PUBLISHED)
-    scores = None if card_from is None else read_scores(card_from)
+    measured = None if scores is None else read_scores(scores)
     data = None if original is None else reading.load(original)
-    with progress_bar(_("Judging")) as progress:
+    with progress_bar() as progress:
         verdict = run(
             release, out, data, rule=rule, override=override, keep=keep or (), official=official, force=force,
-            scores=scores, progress=progress,
+            scores=measured, progress=progress,
         )  # fmt: skip
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
     parts: list[Part] = [verdict_label(verdict.status), verdict.sentence]
     if override:
-        parts.append(Note(_("published all the same: {reason}").format(reason=override)))
-    parts.append(_("published {files} to {out}").format(files=", ".join(files), out=out))
+        parts.append(Note(_("Published despite the verdict: {reason}").format(reason=override)))
+    parts.append(f"{_('written to {out}').format(out=out)}: {', '.join(files)}")
     return Output({"published": str(out), "files": files, "override": override, **verdict.as_dict()}, parts)

@@ -12,6 +12,7 @@ from typer import Argument, Option
 
 from noren.cli.parts.commands import Note, Output, TextTable, app, number, progress_bar, refusal, situation
 from noren.cli.parts.inputs import CustomerColumn, EngineName, Reading, Rows, SchemaName, comma_separated
+from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -41,26 +42,26 @@ def plan(
     from noren.kernels.reconstruction.retention import k_of, keep_probabilities, rows_needed
 
     if not domains:
-        raise refusal("nothing_to_plan")
+        raise refusal("nothing_to_plan", flag="--domains", example="--domains 5,2,42")
     sizes = [round(n) for n in _numbers(domains, "--domains", least=2)]
     ks = _numbers(k or _USUAL, "--k", least=1)
     shares = _numbers(weights, "--weights", least=0) if weights else None
     if rows is None and rho is None:
-        raise refusal("rows_or_rho")
+        raise refusal("rows_or_rho", flag="--rows / --rho", example="--rows 32561")
     if rho is not None and not 0 <= rho < 1:
-        raise refusal("no_probability", rho=rho)
-    found = []
+        raise ParameterError.out_of_range("no_probability", rho, "0 <= rho < 1")
+    plans = []
     if rho is not None and rows is not None:
-        found.append({"k": k_of([rho] * len(sizes), sizes, rows), "rho": [rho] * len(sizes), "rows": rows})
+        plans.append({"k": k_of([rho] * len(sizes), sizes, rows), "rho": [rho] * len(sizes), "rows": rows})
     elif rho is not None:
-        found = [{"k": one, "rho": [rho] * len(sizes), "rows": rows_needed(one, rho, sizes)} for one in ks]
+        plans = [{"k": wanted, "rho": [rho] * len(sizes), "rows": rows_needed(wanted, rho, sizes)} for wanted in ks]
     elif rows is not None:
-        found = [{"k": one, "rho": keep_probabilities(one, sizes, rows, shares), "rows": rows} for one in ks]
+        plans = [{"k": wanted, "rho": keep_probabilities(wanted, sizes, rows, shares), "rows": rows} for wanted in ks]
     lines = [
-        (number(float(str(one["k"]))), _few(one["rho"]), number(float(str(one["rows"]))))  # type: ignore[arg-type]
-        for one in found
+        (number(float(str(p["k"]))), _rho_text(p["rho"]), number(float(str(p["rows"]))))  # type: ignore[arg-type]
+        for p in plans
     ]
-    return Output({"domains": sizes, "plans": found}, [TextTable(("k", "rho", _("rows")), lines)])
+    return Output({"domains": sizes, "plans": plans}, [TextTable(("k", "rho", _("rows")), lines)])
 
 
 @plan_commands.command("joint")
@@ -78,54 +79,54 @@ def joint(
     paths = releases or []
     twice = [path for at, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:at]}]
     if twice:
-        raise refusal("release_named_twice", path=twice[0])
+        raise refusal("release_named_twice", name=twice[0])
     parts = [part_in(path) for path in paths]
     if rows is None and parts:
         rows = parts[0].rows
     if planned and rows is None:
-        raise refusal("rows_not_said")
-    parts += [_planned(said, rows or 0, schema) for said in planned or []]
-    found = together(parts)
-    if rows is not None and rows != found.rows:
-        raise refusal("other_rows", made=found.rows, rows=rows)
-    room = found.room(keep) if keep is not None else None
-    notes = _reasons(found)
-    told = [
+        raise refusal("rows_not_said", flag="--rows", example="--rows 32561")
+    parts += [_planned(text, rows or 0, schema) for text in planned or []]
+    result = together(parts)
+    if rows is not None and rows != result.rows:
+        raise refusal("other_rows", made=result.rows, rows=rows)
+    room = result.room(keep) if keep is not None else None
+    notes = _reasons(result)
+    listed = [
         {"release": part.name, "attributes": part.attributes, "rho": part.rhos, "k": part.k, "odds": part.odds}
-        for part in found.parts
+        for part in result.parts
     ]
-    answer = {"rows": found.rows, "releases": told, "attributes": found.attributes, "repeated": found.repeated}
-    answer |= {"k": found.k, "odds": found.odds, "same_table": found.same_table, "reasons": [*notes]}
+    answer = {"rows": result.rows, "releases": listed, "attributes": result.attributes, "repeated": result.repeated}
+    answer |= {"k": result.k, "odds": result.odds, "same_table": result.same_table, "reasons": [*notes]}
     answer |= {} if keep is None else {"keep": keep, "one_more_needs_k": room}
     lines = [
-        (part.name, ", ".join(part.attributes), _few(part.rhos), number(round(part.k, 6)), f"{part.odds:.3g}")
-        for part in found.parts
+        (part.name, ", ".join(part.attributes), _rho_text(part.rhos), number(round(part.k, 6)), f"{part.odds:.3g}")
+        for part in result.parts
     ]
-    whole = (_("all together"), ", ".join(found.attributes), "", number(round(found.k, 6)), f"{found.odds:.3g}")
-    table = TextTable((_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, whole])
+    total = (_("all together"), ", ".join(result.attributes), "", number(round(result.k, 6)), f"{result.odds:.3g}")
+    table = TextTable((_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, total])
     if keep is not None and room is None:
         broken = _("k = {keep:g} does not hold any more: together they have {k:.4g}.")
-        notes.append(broken.format(keep=keep, k=found.k))
+        notes.append(broken.format(keep=keep, k=result.k))
     elif keep is not None:
         left = _("One more release keeps k = {keep:g} if its own k is {room:,.2f} or more.")
         notes.append(left.format(keep=keep, room=room))
     return Output(answer, [table, *map(Note, notes)])
 
 
-def _planned(said: str, rows: int, schema: str | None) -> JointPart:
+def _planned(text: str, rows: int, schema: str | None) -> JointPart:
     """Return the release that ``race,sex:500`` plans."""
     from noren.kernels.reconstruction.retention import keep_probabilities
     from noren.retention.joint_release import planned_part
 
-    words, _colon, k = said.rpartition(":")
+    words, _colon, k = text.rpartition(":")
     names = comma_separated(words)
     try:
         wanted = float(k)
     except ValueError:
         names = []
     if not names:
-        raise refusal("no_plan", said=said)
-    name = _("planned {words}").format(words=said)
+        raise refusal("no_plan", flag="--planned", value=text, example="race,sex:500")
+    name = f"--planned {text}"
     if all(word.isdigit() for word in names):
         sizes = [round(n) for n in _numbers(words, "--planned", least=2)]
         return planned_part(name, (), rows, wanted, keep_probabilities(wanted, sizes, rows))
@@ -139,7 +140,7 @@ def _planned(said: str, rows: int, schema: str | None) -> JointPart:
     return planned_part(name, made.names, rows, wanted, made.rhos)
 
 
-def _reasons(found: Joint) -> list[str]:
+def _reasons(result: Joint) -> list[str]:
     """Return why the joint k is what it is, and what it rests on."""
     lines = [
         _(
@@ -147,37 +148,35 @@ def _reasons(found: Joint) -> list[str]:
             "with a probability above 1/k: the noise of each release is drawn independently, so the evidence "
             "multiplies, and k = 1 + (rows - 1)·Π b²."
         ),
-        _(
-            "An attacker who cannot link the rows of different releases, whose order is random, learns from each "
-            "no more than its own k allows."
-        ),
     ]
-    if found.repeated:
+    if result.repeated:
         lines.append(
-            _("Released more than once, so that the evidence adds up: {names}.").format(names=", ".join(found.repeated))
+            _("Released more than once, so that the evidence adds up: {names}.").format(
+                names=", ".join(result.repeated)
+            )
         )
-    if found.same_table is None:
+    if result.same_table is None:
         lines.append(
             _("It is assumed that all are releases of one table: statements let only the number of rows be checked.")
         )
     return lines
 
 
-def _few(rhos: Sequence[float]) -> str:
+def _rho_text(rhos: Sequence[float]) -> str:
     """Return ρ once where it is common, else one for each attribute."""
     if not rhos:
         return ""
     return f"{rhos[0]:.4f}" if len(set(rhos)) == 1 else " ".join(f"{rho:.4f}" for rho in rhos)
 
 
-def _numbers(said: str, flag: str, *, least: float) -> list[float]:
+def _numbers(text: str, flag: str, *, least: float) -> list[float]:
     try:
-        found = [float(word) for word in said.split(",") if word.strip()]
+        numbers = [float(word) for word in text.split(",") if word.strip()]
     except ValueError:
-        found = []
-    if not found or not all(least <= one < 1e15 for one in found):
-        raise refusal("no_numbers", flag=flag, said=said, least=least)
-    return found
+        numbers = []
+    if not numbers or not all(least <= value < 1e15 for value in numbers):
+        raise refusal("no_numbers", flag=flag, text=text, least=least)
+    return numbers
 
 
 chart_commands = app.group(
@@ -208,17 +207,17 @@ class Picture:
         from noren.drawing.base import chart_ending, write_picture
 
         if self.out is None and not situation.json:
-            raise refusal("nowhere_to_draw")
+            raise refusal("nowhere_to_draw", flag="--out / --json", example="--out chart.html")
         if self.out is not None:
             chart_ending(self.out)
         loaded, data = Release.load(release), None
         if self.original is not None:
             reading = Reading(self.schema, self.rows_are, self.customer)
             data = reading.load(self.original, release=release, quiet=True)
-        shown = charts.view(loaded, names, original=data, model=None if self.model == "stated" else self.model)
-        answer = shown.as_dict()
+        view = charts.view(loaded, names, original=data, model=None if self.model == "stated" else self.model)
+        answer = view.as_dict()
         if self.out is not None:
-            write_picture(charts.histogram(shown) if len(names) == 1 else charts.crosstab(shown), self.out)
+            write_picture(charts.histogram(view) if len(names) == 1 else charts.crosstab(view), self.out)
             answer |= {"out": str(self.out)}
         return Output(answer, [_("chart written to {out}").format(out=self.out)])
 
@@ -260,48 +259,48 @@ def reconstruct(
     from noren.execution.engine import get_engine
     from noren.retention.reconstructed import WideReconstruction
 
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "model": None if model == "stated" else model,
         "attributes": comma_separated(attributes),
-        "interactions": [one.split("+") for one in comma_separated(interactions)],
+        "interactions": [pair.split("+") for pair in comma_separated(interactions)],
         "bootstrap": bootstrap,
         "seed": seed,
     }
-    with progress_bar(_("Reconstructing")) as progress:
-        found, schema = get_engine(engine).reconstruct(release, progress=progress, **asked)
-    records = found.records(seed)
-    write(Records(records, found.perturbation.released_schema(schema)), out)
-    by_pairs = isinstance(found, WideReconstruction)
+    with progress_bar() as progress:
+        result, schema = get_engine(engine).reconstruct(release, progress=progress, **options)
+    records = result.records(seed)
+    write(Records(records, result.perturbation.released_schema(schema)), out)
+    by_pairs = isinstance(result, WideReconstruction)
     if cells is not None:
-        frame = found.cells()
+        frame = result.cells()
         numbers = [name for name in ("records", "low", "high") if name in frame.columns]
-        columns = [attribute.column for attribute in found.perturbation.attributes]
+        columns = [attribute.column for attribute in result.perturbation.attributes]
         if by_pairs:
             columns = [Column(name=name, optional=True) for name in frame.columns if frame[name].dtype == pl.String]
         columns += [Column(name=name, type=ValueType.DECIMAL, width=1e-9) for name in numbers]
         write(Records(frame, Schema(kind=Kind.TABLE, columns=tuple(columns))), cells)
     facts: dict[str, Any] = {
         "records": len(records),
-        "cells": found.perturbation.cells,
-        "model": found.model,
-        "made_of": found.made_of,
+        "cells": result.perturbation.cells,
+        "model": result.model,
+        "made_of": result.made_of,
         "tables": "pairs" if by_pairs else "whole",
     }
-    if found.own_intervals:
+    if result.own_intervals:
         facts["intervals"] = {
-            name: [[float(low), float(high)] for low, high in zip(one.low, one.high, strict=True)]
-            for name, one in found.own_intervals.items()
+            name: [[float(low), float(high)] for low, high in zip(bounds.low, bounds.high, strict=True)]
+            for name, bounds in result.own_intervals.items()
         }
     rows = [
         (_("records"), number(len(records))),
-        (_("cells"), number(found.perturbation.cells)),
-        (_("model"), found.model),
-        *((f"  {name}", f"{share:.2f}") for name, share in list(found.made_of.items())[:5]),
+        (_("cells"), number(result.perturbation.cells)),
+        (_("model"), result.model),
+        *((f"  {name}", f"{share:.2f}") for name, share in list(result.made_of.items())[:5]),
         (_("written to"), str(out)),
     ]
     if by_pairs:
-        rows.insert(2, (_("too many for one table"), _("reconstructed: all tables of one and of two attributes")))
-    if found.intervals is not None:
-        wide = float((found.intervals.high - found.intervals.low).mean())
-        rows.insert(2, (_("interval of a cell (95%), mean width"), number(wide)))
-    return Output({"out": str(out)} | facts, [TextTable((_("what"), ""), rows)])
+        rows.insert(2, ("too many for one table", _("reconstructed: all tables of one and of two attributes")))
+    if result.intervals is not None:
+        width = float((result.intervals.high - result.intervals.low).mean())
+        rows.insert(2, (_("interval of a cell (95%), mean width"), number(width)))
+    return Output({"out": str(out)} | facts, [TextTable(("what", ""), rows)])

@@ -1,4 +1,4 @@
-"""``noren studio``: the web workbench, who may use it, and the trail of what they did."""
+"""``noren studio``: the web application, its users and its audit trail."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from typer import Argument, Option
 from noren.cli.parts.commands import App, Note, Output, Part, TextTable, refusal, say
 from noren.cli.parts.inputs import ServerOptions
 from noren.errors import FileError
-from noren.i18n import _, ngettext
+from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.studio.store import Store
     from noren.studio.users import User
 
-HELP = _("Open the web workbench on this machine: protect, attack and judge data in the browser.")
+HELP = _("Run the studio: protect, attack and judge data in the browser.")
 
 PASSWORD = "NOREN_STUDIO_PASSWORD"  # noqa: S105 - the name of a variable
 LoginName = Annotated[str, Argument(metavar="LOGIN", help=_("The login."))]
 RoleName = Annotated[str, Option("--role", metavar="steward|reviewer|reader")]
 
 app = App(invoke_without_command=True)
-user = app.group("user", help=_("Who may use a studio: add, list, role, password, revoke."), no_args_is_help=True)
+user = app.group("user", help=_("Manage the users of a studio."), no_args_is_help=True)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,6 @@ class StudioServer(ServerOptions):
 
     port: Annotated[int, Option(min=0, max=65_535)] = 8321
     open_page: Annotated[bool, Option("--open/--no-open")] = True
-    name: Annotated[list[str] | None, Option("--allow-host", "--name")] = None
 
 
 @app.callback()
@@ -68,12 +67,12 @@ def studio(
         from noren.data.formats.files import writing_file
         from noren.web.accounts import hashed
 
-        kept = ServerSettings(folder)
-        kept.make_folder()
+        settings = ServerSettings(folder)
+        settings.make_folder()
         secret = hashed(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True))
-        with writing_file(kept.password_file, private=True) as aside:
+        with writing_file(settings.password_file, private=True) as aside:
             aside.write_text(secret, encoding="ascii")
-        say(_("the password is set"))
+        say(_("password saved"))
         return
     taken, has_users = server.listening(), False
     if database is not None or (folder / "studio.sqlite").is_file():
@@ -89,20 +88,20 @@ def studio(
         accounts=has_users,
         **server.settings(taken) | ({} if workers is None else {"workers": workers}),
     )
-    page = server.announce(_("the studio is open at {address} (Ctrl-C closes it)"), settings.addresses)
+    page = server.announce(_("studio running at {address} (stop with Ctrl-C)"), settings.addresses)
     from noren.studio.app import serve
 
     serve(settings, taken, page, say)
 
 
-# --- who may use a studio --------------------------------------------------------------------------------------------
+# --- users --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class StudioLocation:
-    """Which studio a command is about."""
+    """The studio that a command works on: ``--data-dir`` and ``--database``, as one parameter."""
 
-    data_dir: Annotated[Path | None, Option("--data-dir", "--folder")] = None
+    data_dir: Path | None = None
     database: str | None = None
 
     @contextlib.contextmanager
@@ -134,17 +133,17 @@ def add(
 
     wanted = get_role(role)
     with place.store(make=True) as store:
-        return _told(store.users.add(login, name, _password(), wanted))
+        return _user_output(store.users.add(login, name, _password(), wanted))
 
 
 @user.command("list")
 def list_users(place: StudioLocation) -> Output:
-    """Show everybody."""
+    """List the users."""
     with place.store() as store:
-        found = store.users.all()
-    rows = [(one.login, one.name, one.role.words, one.created[:10], (one.revoked or "")[:10]) for one in found]
-    headings = (_("login"), _("name"), _("role"), _("since"), _("revoked"))
-    return Output({"users": [_plain(one) for one in found]}, [TextTable(headings, rows)])
+        users = store.users.all()
+    rows = [(user.login, user.name, user.role.words, user.created[:10], (user.revoked or "")[:10]) for user in users]
+    headings = (_("Login"), _("Name"), _("Role"), _("Added"), _("Revoked"))
+    return Output({"users": [_plain(user) for user in users]}, [TextTable(headings, rows)])
 
 
 @user.command("role")
@@ -153,47 +152,47 @@ def set_role(login: LoginName, role: RoleName, place: StudioLocation) -> Output:
     from noren.studio.users import get_role
 
     with place.store() as store:
-        return _told(store.users.set_role(login, get_role(role)))
+        return _user_output(store.users.set_role(login, get_role(role)))
 
 
 @user.command("password")
 def set_password(login: LoginName, place: StudioLocation) -> Output:
     """Set a password."""
     with place.store() as store:
-        store.users.one(login)
-        return _told(store.users.set_password(login, _password()))
+        store.users.get(login)
+        return _user_output(store.users.set_password(login, _password()))
 
 
 @user.command("revoke")
 def revoke(login: LoginName, place: StudioLocation) -> Output:
     """Revoke a user."""
     with place.store() as store:
-        return _told(store.users.revoke(login))
+        return _user_output(store.users.revoke(login))
 
 
 def _password() -> str:
-    """Return the password from the surroundings, from what is sent to the command, or from whoever types it."""
-    given = os.environ.get(PASSWORD)
-    if given is None and not sys.stdin.isatty():
-        given = sys.stdin.readline().rstrip("\r\n")
-    return given or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True, err=True))
+    """Return the password from the environment, from standard input, or from a prompt."""
+    password = os.environ.get(PASSWORD)
+    if password is None and not sys.stdin.isatty():
+        password = sys.stdin.readline().rstrip("\r\n")
+    return password or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True, err=True))
 
 
-def _plain(one: User) -> dict[str, str | None]:
-    return {name: getattr(one, name) for name in ("login", "name", "role", "created", "revoked")}
+def _plain(user: User) -> dict[str, str | None]:
+    return {name: getattr(user, name) for name in ("login", "name", "role", "created", "revoked")}
 
 
-def _told(one: User) -> Output:
-    words = _("{login} is a {role}") if one.revoked is None else _("{login} is revoked")
-    return Output(_plain(one), [words.format(login=one.login, role=one.role.words)])
+def _user_output(user: User) -> Output:
+    state = user.role.words if user.revoked is None else _("Revoked")
+    return Output(_plain(user), [f"{user.login}: {state}"])
 
 
-# --- what they did ---------------------------------------------------------------------------------------------------
+# --- audit trail ---------------------------------------------------------------------------------------------------
 
 
 @app.command("trail")
 def trail(out: Path, place: StudioLocation) -> Output:
-    """Write the trail of a studio."""
+    """Export the audit trail of a studio."""
     from noren.data.formats.files import writing_file
 
     with place.store() as store, writing_file(out, private=True) as aside:
@@ -201,7 +200,7 @@ def trail(out: Path, place: StudioLocation) -> Output:
             file.writelines(store.trail.lines())
         head = store.trail.head()
     count, digest = (0, "") if head is None else (head.position + 1, head.digest)
-    return Output({"entries": count, "last": digest}, _about_trail("{told}", count, digest))
+    return Output({"entries": count, "last": digest}, _trail_parts(count, digest))
 
 
 @app.command("verify")
@@ -209,7 +208,7 @@ def verify(
     file: Annotated[Path, Argument(metavar="TRAIL")],
     expect: Annotated[str | None, Option(metavar="DIGEST")] = None,
 ) -> Output:
-    """Tell whether the chain of a trail holds; leave with 1 where it does not."""
+    """Verify the chain of a trail; exit code 1 if it is broken."""
     from noren.studio.audit_trail import check_file
     from noren.work.hash_chain import BrokenChainError
 
@@ -217,10 +216,9 @@ def verify(
         count, digest = check_file(file, expect)
     except BrokenChainError as error:
         return Output({"holds": False, "entry": error.place, "message": str(error)}, [Note(str(error))], exit_code=1)
-    parts = _about_trail(_("the chain holds: {told}"), count, digest)
+    parts = [_("The hash chain is intact."), *_trail_parts(count, digest)]
     return Output({"entries": count, "last": digest, "holds": True}, parts)
 
 
-def _about_trail(words: str, count: int, digest: str) -> list[Part]:
-    entries = ngettext("{count} entry", "{count} entries", count).format(count=f"{count:,}")
-    return [words.format(told=entries), *([_("latest digest: {digest}").format(digest=digest)] if digest else [])]
+def _trail_parts(count: int, digest: str) -> list[Part]:
+    return [_("Entries: {count:,}; latest digest: {digest}").format(count=count, digest=digest or "–")]

@@ -1,8 +1,7 @@
-"""The data card that lies beside a public part: what its columns are, what analyses keep, how to read it.
+"""The data card published with a public part: its columns, the utility of analyses, and how to read the file.
 
-It is made from the public part and the statement that is published with it, and of a verdict takes only what is public:
-no secret can come in. What analyses keep is told only where the statement says it, or where the steward hands scores
-over.
+It is made from the public part and its published statement, and takes from the verdict only what is public, so no
+secret can get in. Utility is given only if the statement has it or the steward provides scores.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ _NAMED: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def card_files(
-    release: Release, kept: Mapping[str, float] | None = None, *, verdict: Verdict | None = None, override: str = ""
+    release: Release, scores: Mapping[str, float] | None = None, *, verdict: Verdict | None = None, override: str = ""
 ) -> dict[str, bytes]:
-    """Return the files that lie beside a public part: the card in both languages and two forms, and a loader.
+    """Return the files published with a public part: the card in both languages and two formats, and a loader.
 
     ``verdict`` is the one it is published by, ``override`` the reason for publishing it against the verdict.
     """
@@ -58,7 +57,7 @@ def card_files(
     made: dict[str, bytes] = {}
     for language in LANGUAGES:
         with use_language(language):
-            card = data_card(release.public, statement, kept or {}, verdict, override)
+            card = data_card(release.public, statement, scores or {}, verdict, override)
             made[f"card.{language}.html"] = as_html(card, language)
             made[f"card.{language}.md"] = as_markdown(card, language)
     made[LOADER] = (files("noren.papers") / "templates" / "load_public.py.txt").read_bytes()
@@ -66,25 +65,29 @@ def card_files(
 
 
 def data_card(
-    public: Records, statement: Statement, kept: Mapping[str, float], verdict: Verdict | None = None, override: str = ""
+    public: Records,
+    statement: Statement,
+    published_scores: Mapping[str, float],
+    verdict: Verdict | None = None,
+    override: str = "",
 ) -> Document:
-    """Return the card of a public part, in the language now spoken; ``kept`` are scores that may be published."""
+    """Return the card of a public part, in the active language; ``published_scores`` are added to it."""
     wording = Wording()
     columns = released_columns(public)
     rows, width = count(len(public)), count(len(public.schema.columns))
-    what: list[Block] = [wording.said("card.what", rows=rows, columns=width), steps(statement, wording)]
+    what: list[Block] = [wording.text("card.what", rows=rows, columns=width), steps(statement, wording)]
     if statement.promise:
-        what.append(wording.said("card.promise", promise=_(statement.promise)))
+        what.append(wording.text("card.promise", promise=_(statement.promise)))
     # cells say what is so where every step only makes rows alike by widening cells, or replaces names
     if not all(
         step.is_truthful and step.method in methods and methods[step.method].promises in (ALIKE, NAMES, MONTHS)
         for step in statement.steps
     ):
-        what.append(wording.said("card.untrue"))
+        what.append(wording.text("card.untrue"))
     sections = [wording.section("card.what_title", *what)]
     if verdict is not None:
         texts = (verdict_label(verdict.status), public_sentence(verdict), rule_sentence(verdict.rule))
-        reason = [wording.said("card.override", reason=override)] if override else []
+        reason = [wording.text("card.override", reason=override)] if override else []
         sections.append(wording.section("card.verdict_title", *((text,) for text in texts), *reason))
     heads = [*wording.words("common.", "column", "role", "done"), wording.word("card.form")]
     cells = [
@@ -99,25 +102,25 @@ def data_card(
     people = [column_text(c.name) for c in columns if c.role == Role.CUSTOMER]
     about: list[Block] = [
         DocumentTable.of(heads, cells),
-        *(wording.said("card.pseudonym", column=name) for name in people),
+        *(wording.text("card.pseudonym", column=name) for name in people),
     ]
     if any(column.suppressed for column in columns):
-        about.append(wording.said("card.empty"))
-    told, scores = statement.steps[-1].notes.get("U"), []
-    if isinstance(told, int | float) and len(statement.steps) == 1:
-        scores.append(("U", number(told), wording.word("card.lower"), wording.word("card.u_means")))
-    for name, value in kept.items():
+        about.append(wording.text("card.empty"))
+    error_u, scores = statement.steps[-1].notes.get("U"), []
+    if isinstance(error_u, int | float) and len(statement.steps) == 1:
+        scores.append(("U", number(error_u), wording.word("card.lower"), wording.word("card.u_means")))
+    for name, value in published_scores.items():
         goal = wording.word(f"card.{measures[name].goal}")
         scores.append((name, number(value), goal, _(measures[name].summary)))
-    analyses: list[Block] = [wording.said("card.kept_intro" if scores else "card.kept_none")]
+    analyses: list[Block] = [wording.text("card.kept_intro" if scores else "card.kept_none")]
     if scores:
         analyses.append(DocumentTable.of(wording.words("card.", "measure", "value", "direction", "means"), scores))
     # how to read the first column of ranges and the first of sets
     first = [(form, c.name) for form in ("range", "set") for c in [c for c in columns if c.form == form][:1]]
-    use: list[Block] = [wording.said("card.use_intro" if first else "card.use_plain"), wording.said("card.loader")]
+    use: list[Block] = [wording.text("card.use_intro" if first else "card.use_plain"), wording.text("card.loader")]
     for language, lines in table_of(__name__).items():
-        shown = [lines[f"{form}s"].replace("NAME", _NAMED[language](name)) for form, name in first]
-        use.append(Code(language, "\n".join([lines["first"], *shown])))
+        examples = [lines[f"{form}s"].replace("NAME", _NAMED[language](name)) for form, name in first]
+        use.append(Code(language, "\n".join([lines["first"], *examples])))
     sections += [
         wording.section("card.columns_title", *about),
         wording.section("card.kept_title", *analyses),
@@ -128,14 +131,14 @@ def data_card(
 
 
 def read_scores(path: str | Path) -> dict[str, float]:
-    "Read what ``noren measure --json`` printed; of it only measures of utility are kept, for a card is public."
+    """Read the output of ``noren measure --json``; only measures of utility are returned, because a card is public."""
     path = require_readable(path)
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))["results"]
-        found = {str(name): float(score["value"]) for name, score in said.items()}
+        results = json.loads(path.read_text(encoding="utf-8"))["results"]
+        scores = {str(name): float(score["value"]) for name, score in results.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FileError(_("these are no scores; give the file that noren measure --json printed"), file=path) from None
-    return {name: value for name, value in found.items() if name in measures and measures[name].side == "utility"}
+        raise FileError(_("the file has no scores; give the output of noren measure --json"), file=path) from None
+    return {name: value for name, value in scores.items() if name in measures and measures[name].side == "utility"}
 
 
 # --- publishing -------------------------------------------------------------------------------------------------------
@@ -171,23 +174,24 @@ def publish(
     """
     override = " ".join(override.split())
     if len(override) > _LONGEST or not override.isprintable():
-        raise ParameterError(_("this reason is too long; use {most} characters or fewer").format(most=_LONGEST))
+        message = _("{name} is too long; use {most} characters or fewer")
+        raise ParameterError(message.format(name="--override", most=_LONGEST))
     release = Release.load(folder)
-    if kept := {release.public.schema[name].name for name in keep}:
-        notes = {**release.statement.notes, "kept": sorted(kept | kept_columns(release.statement))}
+    if kept_names := {release.public.schema[name].name for name in keep}:
+        notes = {**release.statement.notes, "kept": sorted(kept_names | kept_columns(release.statement))}
         release = replace(release, statement=replace(release.statement, notes=notes))
     in_ledger = case_in_ledger(folder, rule)
     verdict = _own_verdict(release, original, get_rule(rule), progress) if in_ledger is None else in_ledger.verdict
     refused = verdict.facts.chosen_seed or not verdict.status.is_safe
     if refused and not override:
         why = verdict.sentence if not verdict.status.is_safe else _(
-            "The seed of this release was chosen by hand (below 2³²): anyone who has the original can try such seeds "
-            "and rebuild the pseudonyms. Protect again without --seed."
+            "The seed of this release was chosen by hand (below 2³²). With the original, such seeds can be guessed and "
+            "the pseudonyms rebuilt. Protect again without --seed."
         )  # fmt: skip
-        words = _("{why} Nothing was published; give a reason with --override to publish it all the same.")
+        message = _("{why} Nothing was published; to publish it anyway, give a reason with --override.")
         if original is None and verdict.status == VerdictStatus.UNTRIED:
-            words = _("{why} Nothing was published; name the original with --original, so that attacks can decide.")
-        raise CheckFailedError(words.format(why=why))
+            message = _("{why} Nothing was published; name the original with --original, so that attacks can decide.")
+        raise CheckFailedError(message.format(why=why))
     card = card_files(release, scores, verdict=verdict, override=override if refused else "")
     release.publish(out, official=official, replace_existing=force, card=card)
     return verdict

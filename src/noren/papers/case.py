@@ -157,7 +157,7 @@ class ReleasedColumn:
 
 def released_columns(public: Records) -> tuple[ReleasedColumn, ...]:
     """Return what became of each column of a public part."""
-    found = []
+    columns = []
     for column in public.schema.columns:
         cells = public.frame[column.name]
         counts = dict(kind(cells).cast(pl.String).value_counts().iter_rows())
@@ -174,7 +174,7 @@ def released_columns(public: Records) -> tuple[ReleasedColumn, ...]:
             form, extents = "set", cells.drop_nulls().list.len()
             extents = extents.filter(extents != 1)
         median = extents.median()
-        found.append(
+        columns.append(
             ReleasedColumn(
                 name=column.name,
                 role=column.role,
@@ -184,7 +184,7 @@ def released_columns(public: Records) -> tuple[ReleasedColumn, ...]:
                 extent=float(median) if isinstance(median, int | float) else None,
             )
         )
-    return tuple(found)
+    return tuple(columns)
 
 
 def column_text(name: str) -> str:
@@ -205,9 +205,9 @@ def treatment(column: ReleasedColumn, wording: Wording) -> str:
         width = wording.word("common.days", days=width)
     elif column.type == ValueType.TIME:
         width = wording.word("common.minutes", minutes=width)
-    said = [
+    texts = [
         wording.word(f"common.done_{name}", share=percent(count / cells), width=width, size=size)
         for name, count in counts.items()
         if count
     ]
-    return ("、" if wording.language == "ja" else "; ").join(said)
+    return ("、" if wording.language == "ja" else "; ").join(texts)

@@ -115,9 +115,9 @@ class Pack:
         """Return every field to fill in, with the first document that asks for it."""
         first: dict[Field, Document] = {}
         for document in self.documents:
-            for one in (part for text in document.texts() for part in text if isinstance(part, Field)):
-                first.setdefault(one, document)
-        return [(document, one) for one, document in first.items()]
+            for field in (part for text in document.texts() for part in text if isinstance(part, Field)):
+                first.setdefault(field, document)
+        return [(document, field) for field, document in first.items()]
 
 
 def filled(template: str, value_of: Callable[[str], str | Field | Text]) -> Text:
@@ -134,13 +134,13 @@ def filled(template: str, value_of: Callable[[str], str | Field | Text]) -> Text
         if name is not None:
             value = value_of(name)
             parts += value if isinstance(value, tuple) else [value]
-    found: list[str | Field] = []
+    merged: list[str | Field] = []
     for part in parts:  # neighbouring texts become one
-        if isinstance(part, str) and found and isinstance(found[-1], str):
-            found[-1] += part
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
         elif part != "":
-            found.append(part)
-    return tuple(found)
+            merged.append(part)
+    return tuple(merged)
 
 
 def plain(text: Text) -> str:

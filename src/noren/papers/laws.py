@@ -33,26 +33,26 @@ from noren.reports.unicity import singled_out_caption
 
 def anonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for anonymously processed information."""
-    section, said = wording.section, wording.said
+    section, text = wording.section, wording.text
     what, rows, columns = categories(case, wording), count(len(case.release.public)), count(len(case.columns))
     duties = wording.points(f"appi.recipient_duty_{article}" for article in (44, 45, 46))
-    file = said("appi.recipient_file", rows=rows, columns=columns)
-    making = section("appi.categories_title", said("appi.making_text"), what, said("appi.making_more"))
+    file = text("appi.recipient_file", rows=rows, columns=columns)
+    making = section("appi.categories_title", text("appi.making_text"), what, text("appi.making_more"))
     providing = [
-        section("appi.categories_title", said("appi.providing_text"), what),
-        section("appi.provision_title", said("appi.provision_text")),
+        section("appi.categories_title", text("appi.providing_text"), what),
+        section("appi.provision_title", text("appi.provision_text")),
     ]
     items = enumerate(_items(case, wording), start=1)
-    table = _table([(f"appi.item_{number}", f"appi.item_{number}", told) for number, told in items], wording)
+    table = _table([(f"appi.item_{number}", f"appi.item_{number}", item) for number, item in items], wording)
     deleted = ((line,) for line in rows_text(case, wording))
     standard = [
-        section("appi.standard_name", said("appi.standard_intro"), said("appi.law"), said("appi.rules"), table),
+        section("appi.standard_name", text("appi.standard_intro"), text("appi.law"), text("appi.rules"), table),
         section("appi.columns_title", columns_grid(case, wording)),
-        section("appi.steps_title", steps(case.release.statement, wording), *deleted, said("appi.steps_secret")),
-        section("common.evidence_title", *evidence_blocks(case, wording), said("appi.self_matching")),
+        section("appi.steps_title", steps(case.release.statement, wording), *deleted, text("appi.steps_secret")),
+        section("common.evidence_title", *evidence_blocks(case, wording), text("appi.self_matching")),
     ]
     recipient = [
-        section("appi.recipient_what", said("appi.recipient_text"), file, what),
+        section("appi.recipient_what", text("appi.recipient_text"), file, what),
         section("appi.recipient_duties", duties),
     ]
     written = [
@@ -65,11 +65,11 @@ def anonymised(case: Case, wording: Wording) -> list[Document]:
     return [document(name, key, audience, sections, case, wording) for name, key, audience, sections in written]
 
 
-Told = tuple[str, str, str]
+ItemAnswer = tuple[str, str, str]
 """The columns that an item is about, what was done, and the evidence."""
 
 
-def _table(items: Sequence[tuple[str, str, Told]], wording: Wording) -> DocumentTable:
+def _table(items: Sequence[tuple[str, str, ItemAnswer]], wording: Wording) -> DocumentTable:
     """Return the table of a standard: of each item its name, the name of its risk, and what is told of it."""
     rows = [
         (
@@ -85,7 +85,7 @@ def _table(items: Sequence[tuple[str, str, Told]], wording: Wording) -> Document
     return DocumentTable.of(wording.words("appi.", "item", "columns", "risk", "measure", "evidence", "decide"), rows)
 
 
-def _items(case: Case, wording: Wording) -> list[Told]:
+def _items(case: Case, wording: Wording) -> list[ItemAnswer]:
     """Return what is told of each item of the standard of Rules Art. 34.
 
     They are descriptions that identify (names, identifiers, free texts), individual identification codes (that nobody
@@ -97,7 +97,7 @@ def _items(case: Case, wording: Wording) -> list[Told]:
     done |= {c.name: f"{text[c.name]}: {wording.word('common.done_deleted')}" for c in deleted}
     naming = (Role.CUSTOMER, Role.IDENTIFIER, Role.OTHER, Role.DESCRIPTION)
     own = [c.name for c in case.columns if c.role in naming] + [c.name for c in deleted if c.role in naming]
-    kept = [text[c.name] for c in case.columns if c.role == Role.IDENTIFIER]
+    removed = [text[c.name] for c in case.columns if c.role == Role.IDENTIFIER]
     gone = [text[c.name] for c in deleted if c.role == Role.IDENTIFIER]
     linking = [c for c in case.columns if c.role in (Role.CUSTOMER, Role.INVOICE)]
     linked = [
@@ -108,20 +108,20 @@ def _items(case: Case, wording: Wording) -> list[Told]:
     rare = [done[c.name] for c in case.columns if c.interval or c.set or c.suppressed] + rows_text(case, wording)
     alike = [smallest_class(case, wording)]
     alike += [
-        wording.word("appi.item_4_evidence_attack", named=count(one.named), right=count(one.right))
-        for one in case.verdict.evidence
-        if one.attack == "unique-rows"
+        wording.word("appi.item_4_evidence_attack", named=count(evidence.named), right=count(evidence.right))
+        for evidence in case.verdict.evidence
+        if evidence.attack == "unique-rows"
     ]
     measured = ", ".join(text[c.name] for c in case.columns if c.role != Role.CUSTOMER)
-    told = "\n".join(str(part) for item in steps(case.release.statement, wording).items for part in item)
+    methods_text = "\n".join(str(part) for item in steps(case.release.statement, wording).items for part in item)
     return [
         (
             ", ".join(text[name] for name in own),
             "; ".join(done[name] for name in own) or none,
-            wording.word("appi.item_1_evidence", count=count(len(kept))),
+            wording.word("appi.item_1_evidence", count=count(len(removed))),
         ),
         (
-            ", ".join(kept),
+            ", ".join(removed),
             wording.word("appi.item_2_done", columns=", ".join(gone) or none),
             wording.word("appi.item_2_evidence"),
         ),
@@ -131,7 +131,7 @@ def _items(case: Case, wording: Wording) -> list[Told]:
             wording.word("appi.item_3_evidence"),
         ),
         (measured, "; ".join(rare) or none, "\n".join(alike)),
-        (", ".join(text[c.name] for c in case.columns), told, case.verdict.sentence),
+        (", ".join(text[c.name] for c in case.columns), methods_text, case.verdict.sentence),
     ]
 
 
@@ -140,26 +140,26 @@ def _items(case: Case, wording: Wording) -> list[Told]:
 
 def pseudonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for pseudonymously processed information; each says that it is not anonymous."""
-    section, said = wording.section, wording.said
+    section, text = wording.section, wording.text
     kind = "pseudonymised.not_anonymous" if is_pseudonymised_only(case.release) else "pseudonymised.chosen"
-    what = section("pseudonymised.what_it_is", said(kind))
+    what = section("pseudonymised.what_it_is", text(kind))
     duties = wording.points(f"pseudonymised.notice_{number}" for number in "35678")
     none = wording.word("common.none")
-    one, two, *_rest = _items(case, wording)
+    first, two, *_rest = _items(case, wording)
     table = _table(
         [
-            ("pseudonymised.item_1", "appi.item_1", one),
+            ("pseudonymised.item_1", "appi.item_1", first),
             ("pseudonymised.item_2", "appi.item_2", two),
             ("pseudonymised.item_3", "pseudonymised.item_3", (none, none, wording.word("appi.item_2_evidence"))),
         ],
         wording,
     )
     standard = [
-        section("pseudonymised.standard_name", said("appi.law"), said("appi.rules"), table),
+        section("pseudonymised.standard_name", text("appi.law"), text("appi.rules"), table),
         section("appi.columns_title", columns_grid(case, wording), steps(case.release.statement, wording)),
         section("common.evidence_title", *evidence_blocks(case, wording)),
     ]
-    purpose = section("pseudonymised.publication_name", said("pseudonymised.publication_text"))
+    purpose = section("pseudonymised.publication_name", text("pseudonymised.publication_text"))
     written = [
         ("1-standard", "pseudonymised.standard", "inside", standard),
         ("2-publication", "pseudonymised.publication", "public", [purpose]),
@@ -174,35 +174,35 @@ def pseudonymised(case: Case, wording: Wording) -> list[Document]:
 
 def impact_assessment(case: Case, wording: Wording) -> list[Document]:
     """Return the annex: what was done, three questions with measured answers, what was not measured."""
-    section, said, facts = wording.section, wording.said, case.verdict.facts
+    section, text, facts = wording.section, wording.text, case.verdict.facts
     table = facts.table
     rows, people = count(len(case.release.public)), count(facts.people) if facts.people else "–"
-    processing: list[Block] = [said("gdpr.processing_text"), said("gdpr.processing_data", rows=rows, people=people)]
+    processing: list[Block] = [text("gdpr.processing_text"), text("gdpr.processing_data", rows=rows, people=people)]
     if is_pseudonymised_only(case.release):
-        processing.append(said("gdpr.pseudonymous"))
+        processing.append(text("gdpr.pseudonymous"))
 
     singling: list[Block] = [(smallest_class(case, wording),)]
     if case.unicity is None:
-        singling.append(said("gdpr.no_unicity"))
+        singling.append(text("gdpr.no_unicity"))
     else:
         known = [UnicityStep(**step) for step in case.unicity["release"] or ()]
-        shown = [step for step in known if step.known <= 4][-1:]
-        singling += [(singled_out_caption(case.unicity),), *((left_in_release(step),) for step in shown)]
+        steps_to_show = [step for step in known if step.known <= 4][-1:]
+        singling += [(singled_out_caption(case.unicity),), *((left_in_release(step),) for step in steps_to_show)]
 
     within = "gdpr.within_periods" if changes_pseudonyms(case.release) else "gdpr.within"
-    linking: list[Block] = [said("gdpr.within_table" if facts.kind == Kind.TABLE else within)]
+    linking: list[Block] = [text("gdpr.within_table" if facts.kind == Kind.TABLE else within)]
     if case.verdict.evidence:
-        linking += [said("gdpr.with_original"), evidence_grid(case.verdict.evidence, wording)]
+        linking += [text("gdpr.with_original"), evidence_grid(case.verdict.evidence, wording)]
     else:
-        linking.append(said("gdpr.no_attack", why=why_untried(case, wording)))
+        linking.append(text("gdpr.no_attack", why=why_untried(case, wording)))
 
     inferred = inferred_sentences(facts.inferred, case.verdict.rule)
-    inference: list[Block] = [(line,) for line in inferred] or [said("gdpr.no_inference")]
+    inference: list[Block] = [(line,) for line in inferred] or [text("gdpr.no_inference")]
     if table is None or not table.disclosures:
-        inference.append(said("gdpr.no_sensitive"))
+        inference.append(text("gdpr.no_sensitive"))
     else:
-        told = disclosure_sentences(table) or [wording.word("gdpr.nothing_told")]
-        inference += [(line,) for line in (*told, *guessed_sentences(table))]
+        disclosures = disclosure_sentences(table) or [wording.word("gdpr.nothing_told")]
+        inference += [(line,) for line in (*disclosures, *guessed_sentences(table))]
 
     unsaid = wording.points(("gdpr.open_outside", "gdpr.open_means", "gdpr.open_attacks"))
     done = steps(case.release.statement, wording)

@@ -44,15 +44,15 @@ def pack_of(case: Case, law: Law, *, known: Mapping[str, str] | None = None, abo
     else:
         documents = anonymised(case, wording)
     # the document that ends a pack: every field to fill in, every decision, and what counsel must confirm
-    asked = Pack(wording.language, tuple(documents)).fields()
-    fields = [(asking.title, one.what, one.key) for asking, one in asked if one.key]
-    decisions = [(asking.title, one.what) for asking, one in asked if not one.key]
-    heads, filled = wording.words("common.open_", "document", "what", "key"), wording.said("common.open_all_filled")
+    open_fields = Pack(wording.language, tuple(documents)).fields()
+    fields = [(document.title, field.what, field.key) for document, field in open_fields if field.key]
+    decisions = [(document.title, field.what) for document, field in open_fields if not field.key]
+    heads, filled = wording.words("common.open_", "document", "what", "key"), wording.text("common.open_all_filled")
     to_fill_in = DocumentTable.of(heads, fields) if fields else filled
     to_decide = DocumentTable.of(heads[:2], decisions) if decisions else filled
     counsel = wording.points(key for key in drafts() if key.startswith(f"{texts_of}.counsel_"))
     sections = [
-        wording.section("common.open_fields", wording.said("common.open_intro"), to_fill_in),
+        wording.section("common.open_fields", wording.text("common.open_intro"), to_fill_in),
         wording.section("common.open_decisions", to_decide),
         wording.section("common.open_counsel", counsel),
     ]
@@ -67,9 +67,9 @@ _WRITERS: Mapping[str, Callable[[Document, str], bytes]] = {"html": as_html, "do
 
 def pack_files(pack: Pack, case: Case) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a pack: each document in three forms, and what the pack says as data."""
-    for one in pack.documents:
+    for paper in pack.documents:
         for ending, write in _WRITERS.items():
-            yield f"{one.name}.{ending}", write(one, pack.language)
+            yield f"{paper.name}.{ending}", write(paper, pack.language)
     yield _KEPT, (json.dumps(pack_as_data(pack, case), ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 
 
@@ -78,9 +78,10 @@ def pack_as_data(pack: Pack, case: Case) -> dict[str, Any]:
     return {
         "noren": __version__,
         "language": pack.language,
-        "documents": {one.name: one.title for one in pack.documents},
+        "documents": {document.name: document.title for document in pack.documents},
         "to_fill_in": [
-            {"document": asking.name, "key": one.key or None, "what": one.what} for asking, one in pack.fields()
+            {"document": document.name, "key": field.key or None, "what": field.what}
+            for document, field in pack.fields()
         ],
         "stamped": bool(pack.documents[0].stamp),
         "verdict": case.verdict.as_dict(),

@@ -48,11 +48,11 @@ def categories(case: Case, wording: Wording) -> Block:
     items: list[Text] = []
     for column in case.columns:
         if column.role == Role.CUSTOMER:
-            items.append(wording.said("appi.category_customer"))
+            items.append(wording.text("appi.category_customer"))
         else:
             role = wording.word(f"common.role_{column.role}")
-            items.append(wording.said("appi.category", column=column_text(column.name), role=role))
-    return Points(tuple(items)) if items else wording.said("appi.no_category")
+            items.append(wording.text("appi.category", column=column_text(column.name), role=role))
+    return Points(tuple(items)) if items else wording.text("appi.no_category")
 
 
 def columns_grid(case: Case, wording: Wording) -> DocumentTable:
@@ -70,7 +70,7 @@ def steps(statement: Statement, wording: Wording) -> Points:
         parameters = printable(listed(non_default_parameters(step)), _LONGEST) or wording.word("common.none")
         summary = _(methods[step.method].summary) if step.method in methods else ""
         method = printable(step.method)
-        items.append(wording.said("common.step", method=method, parameters=parameters, summary=summary))
+        items.append(wording.text("common.step", method=method, parameters=parameters, summary=summary))
     return Points(tuple(items))
 
 
@@ -80,10 +80,10 @@ def rows_text(case: Case, wording: Wording) -> list[str]:
     if not release.has_secret:
         return []
     every = count(release.secret.original_rows)
-    said = [wording.word("common.rows_deleted", deleted=count(release.deleted_rows), all=every)]
+    lines = [wording.word("common.rows_deleted", deleted=count(release.deleted_rows), all=every)]
     if release.inserted_rows:
-        said.append(wording.word("common.rows_inserted", inserted=count(release.inserted_rows)))
-    return said
+        lines.append(wording.word("common.rows_inserted", inserted=count(release.inserted_rows)))
+    return lines
 
 
 # --- evidence --------------------------------------------------------------------------------------------------------
@@ -92,13 +92,13 @@ def rows_text(case: Case, wording: Wording) -> list[str]:
 def evidence_blocks(case: Case, wording: Wording) -> tuple[Block, ...]:
     """Return the verdict, its rule and what each attack got; what was not measured is said."""
     verdict = case.verdict
-    said: list[Block] = [(verdict_label(verdict.status),), (verdict.sentence,), (rule_sentence(verdict.rule),)]
-    said += [(line,) for line in cautions(verdict) if line not in verdict.sentence]
+    blocks: list[Block] = [(verdict_label(verdict.status),), (verdict.sentence,), (rule_sentence(verdict.rule),)]
+    blocks += [(line,) for line in cautions(verdict) if line not in verdict.sentence]
     if case.period:
-        said.append(wording.said("common.from_ledger", period=case.period))
+        blocks.append(wording.text("common.from_ledger", period=case.period))
     if verdict.evidence:
-        return (*said, evidence_grid(verdict.evidence, wording))
-    return (*said, wording.said("common.not_measured", why=why_untried(case, wording)))
+        return (*blocks, evidence_grid(verdict.evidence, wording))
+    return (*blocks, wording.text("common.not_measured", why=why_untried(case, wording)))
 
 
 def smallest_class(case: Case, wording: Wording) -> str:
@@ -119,14 +119,14 @@ def evidence_grid(evidence: Sequence[AttackEvidence], wording: Wording) -> Docum
     """Return what each attack got, as a table."""
     rows = [
         (
-            one.attack,
-            count(one.named),
-            count(one.right),
-            f"{percent(one.rate)} ({percent(one.low)} – {percent(one.high)})" if one.named else "–",
-            percent(one.customers),
-            wording.word("common.yes" if one.exceeds else "common.no"),
+            row.attack,
+            count(row.named),
+            count(row.right),
+            f"{percent(row.rate)} ({percent(row.low)} – {percent(row.high)})" if row.named else "–",
+            percent(row.customers),
+            wording.word("common.yes" if row.exceeds else "common.no"),
         )
-        for one in evidence
+        for row in evidence
     ]
     return DocumentTable.of(
         wording.words("common.", "attack", "named", "right", "rate", "share_of_people", "exceeds"), rows
@@ -146,12 +146,12 @@ def register(law: str, case: Case, wording: Wording) -> list[Section]:
         for what in ("pseudonyms", "origin", "run")
     ]
     keeping = [
-        (wording.said(f"appi.register_{item}"), wording.said(f"appi.register_{item}_entry"))
+        (wording.text(f"appi.register_{item}"), wording.text(f"appi.register_{item}_entry"))
         for item in ("1", "2", "3", "until")
     ]
     what = DocumentTable.of(wording.words("appi.register_", "what", "contents", "is_here"), rows)
     held = DocumentTable((wording.word(f"{law}.register_measure"), wording.word("appi.register_entry")), tuple(keeping))
     return [
-        wording.section(f"{law}.register_name", wording.said(f"{law}.register_intro"), what),
+        wording.section(f"{law}.register_name", wording.text(f"{law}.register_intro"), what),
         wording.section("appi.register_keeping", held),
     ]

@@ -1,7 +1,7 @@
-"""What the papers say, drafted in each language, side by side in ``texts/*.toml``.
+"""The texts of the papers, drafted in each language, side by side in ``texts/*.toml``.
 
 A legal text is not translated sentence by sentence: each language has its own draft, and counsel reads both in one
-place. So these texts stand in files of their own and not in the catalogue. How safe a release is they never say:
+place. So these texts are in files of their own and not in the catalogue. They never state how safe a release is:
 that comes from :mod:`noren.judgement.sentences`.
 """
 
@@ -26,17 +26,17 @@ _FILES = ("common", "appi", "pseudonymised", "gdpr", "card")
 @cache
 def drafts() -> Mapping[str, Mapping[str, str]]:
     """Return every text by its name: of each language its draft."""
-    found: dict[str, Mapping[str, str]] = {}
+    texts: dict[str, Mapping[str, str]] = {}
     for name in _FILES:
         text = (files("noren.papers") / "texts" / f"{name}.toml").read_text(encoding="utf-8")
         for key, draft in tomllib.loads(text).items():
-            found[f"{name}.{key}"] = draft
-    return found
+            texts[f"{name}.{key}"] = draft
+    return texts
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What is said in one language, with what a steward already knows.
+    """The texts in one language, with the facts that the steward filled in.
 
     >>> Wording("en", {"company": "Acme"}).field("company"), str(Wording("en").field("company"))
     ('Acme', '[TO FILL IN: name of the business that makes the data]')
@@ -47,9 +47,9 @@ class Wording:
 
     def word(self, key: str, **values: str) -> str:
         """Return a text without fields."""
-        return plain(self.said(key, **values))
+        return plain(self.text(key, **values))
 
-    def said(self, key: str, **values: str | Field | Text) -> Text:
+    def text(self, key: str, **values: str | Field | Text) -> Text:
         """Return a text; a place that nobody fills is a fact of the steward's, known or to be filled in."""
         template = drafts()[key][self.language]
         return filled(template, lambda name: values[name] if name in values else self.field(name))
@@ -60,7 +60,7 @@ class Wording:
 
     def points(self, keys: Iterable[str]) -> Points:
         """Return several texts as a list."""
-        return Points(tuple(self.said(key) for key in keys))
+        return Points(tuple(self.text(key) for key in keys))
 
     def words(self, prefix: str, *names: str) -> list[str]:
         """Return several texts whose names begin alike."""
@@ -77,14 +77,14 @@ class Wording:
         return Field(self.word(key, **values), drafts()["common.mark"][self.language])
 
 
-# --- what the steward knows and the release does not ------------------------------------------------------------------
+# --- facts that only the steward knows ------------------------------------------------------------------
 
 _PREFIX = "common.field_"
 _LONGEST = 2_000
 
 
 def fact_names() -> list[str]:
-    """Return the facts that papers ask for."""
+    """Return the names of the facts in the papers."""
     return [key.removeprefix(_PREFIX) for key in drafts() if key.startswith(_PREFIX)]
 
 
@@ -92,27 +92,26 @@ def read_facts(path: str | Path) -> dict[str, str]:
     """Read a TOML file of facts: ``company = "…"``; an unknown name stops with the nearest that exists."""
     path = require_readable(path)
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise FileError(str(error), _("correct the file"), file=path) from None
+        raise FileError(_("the file is not TOML ({reason}); correct it").format(reason=error), file=path) from None
     known, facts = fact_names(), {}
-    for name, value in given.items():
+    for name, value in content.items():
         text = value.isoformat() if isinstance(value, dt.date) else value
-        rule = cure = ""
+        problem = ""
         if name not in known:
-            rule = _("{name} is no fact that papers ask for{hint}").format(name=name, hint=suggestion(name, known))
-            cure = _("facts are {names}").format(names=", ".join(known))
+            problem = _("{name} is not a fact of the papers{hint}; use one of {names}")
         elif not isinstance(text, str) or not text.strip():
-            rule, cure = _("{name} has no text").format(name=name), _('write it like {name} = "…"').format(name=name)
+            problem = _('{name} has no text; write it like {name} = "…"')
         elif len(text) > _LONGEST:
-            rule = _("{name} is longer than {most:,} characters").format(name=name, most=_LONGEST)
-            cure = _("shorten it")
-        if rule:
-            raise FileError(rule, cure, file=path)
+            problem = _("{name} is too long; use {most} characters or fewer")
+        if problem:
+            values = {"hint": suggestion(name, known), "names": ", ".join(known), "most": f"{_LONGEST:,}"}
+            raise FileError(problem.format(name=name, **values), file=path)
         facts[name] = " ".join(text.split())
     return facts
 
 
-def submitted_facts(given: Mapping[str, str]) -> dict[str, str]:
-    """Return facts that a form sent: those that were filled in."""
-    return {name: " ".join(text.split())[:_LONGEST] for name, text in given.items() if text.strip()}
+def submitted_facts(form: Mapping[str, str]) -> dict[str, str]:
+    """Return the facts that were filled in on a form."""
+    return {name: " ".join(text.split())[:_LONGEST] for name, text in form.items() if text.strip()}

@@ -1,4 +1,4 @@
-"""What data are like before anybody protects them: each column's values, and how much customers buy."""
+"""Profiles of data before protection: the values of each column, and how much customers buy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from noren.data.samples.shape import shape
 from noren.data.schema import Column, Role, Scale
 from noren.drawing.base import page_styles, template
 from noren.drawing.histograms import MOST_VALUES, Axis, Bars, axis_of, count_bars, spread
-from noren.i18n import _, active_language, ngettext
+from noren.i18n import _, active_language
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.reports.unicity import unicity_facts
@@ -49,7 +49,7 @@ def profile(records: Records) -> dict[str, Any]:
 
 
 def _column(values: pl.Series, column: Column) -> dict[str, Any]:
-    said = values.drop_nulls()
+    present = values.drop_nulls()
     about: dict[str, Any] = {
         "name": printable(column.name),
         "role": str(column.role),
@@ -69,27 +69,28 @@ def _column(values: pl.Series, column: Column) -> dict[str, Any]:
     if column.scale != Scale.NOMINAL:
         ends = pl.Series("x", [values.min(), values.max()], dtype=values.dtype)
         about["minimum"], about["maximum"] = _texts(ends, column)
-        about["distinct"], axis = said.n_unique(), axis_of(values, column)
+        about["distinct"], axis = present.n_unique(), axis_of(values, column)
         if axis is not None:
-            found = spread(values, axis, len(values))
-            weights = [round(float(w), _DIGITS) for w in found.weights]
+            heights = spread(values, axis, len(values))
+            weights = [round(float(w), _DIGITS) for w in heights.weights]
             facts = Bars(axis, len(axis.labels)).facts(others=False)
-            about["bars"] = facts | {"weights": weights, "unsaid": round(found.unsaid, _DIGITS)}
+            about["bars"] = facts | {"weights": weights, "unsaid": round(heights.unsaid, _DIGITS)}
     else:
         # an axis lists every value there is, and an identifier has as many as rows: here the commonest are enough
-        counted = said.cast(pl.String).alias("value").value_counts(name="rows")
+        counted = present.cast(pl.String).alias("value").value_counts(name="rows")
         about["distinct"], others = len(counted), len(counted) > MOST_VALUES
         if len(counted):
-            shown = MOST_VALUES - 1 if others else len(counted)
-            least = counted["rows"].top_k(shown).min()
-            kept = counted.filter(pl.col("rows") >= least).sort(["rows", "value"], descending=[True, False]).head(shown)
-            weights = [float(rows) for rows in kept["rows"]]
+            bars = MOST_VALUES - 1 if others else len(counted)
+            least = counted["rows"].top_k(bars).min()
+            common = counted.filter(pl.col("rows") >= least).sort(["rows", "value"], descending=[True, False])
+            common = common.head(bars)
+            weights = [float(rows) for rows in common["rows"]]
             if others:
-                weights.append(float(len(said) - sum(weights)))
-            facts = Bars(Axis(column, tuple(kept["value"]), np.empty(0)), len(kept)).facts(others=others)
+                weights.append(float(len(present) - sum(weights)))
+            facts = Bars(Axis(column, tuple(common["value"]), np.empty(0)), len(common)).facts(others=others)
             more = {"values": len(counted), "weights": weights, "unsaid": float(values.null_count())}
             about["bars"] = facts | more
-    first = said.head(_EXAMPLE_ROWS).unique(maintain_order=True).head(_EXAMPLES)
+    first = present.head(_EXAMPLE_ROWS).unique(maintain_order=True).head(_EXAMPLES)
     return about | {"examples": _texts(first, column)}
 
 
@@ -99,7 +100,7 @@ def _texts(values: pl.Series, column: Column) -> list[str | None]:
 
 
 def _history(history: History) -> dict[str, Any]:
-    """Return how much customers buy; None of days and things where no column tells them."""
+    """Return how much customers buy; days and items are None without their columns."""
     customer = history.schema.role(Role.CUSTOMER).name
     by_customer = history.frame.select(who=pl.col(customer)).drop_nulls().group_by("who").len("rows")
     when: dict[str, Any] = {"first": None, "last": None, "months_active": None}
@@ -112,11 +113,11 @@ def _history(history: History) -> dict[str, Any]:
         when = {"first": first, "last": last, "months_active": count_bars(months.cast(pl.Int64).to_numpy())}
     what: dict[str, Any] = {"items": None, "shape": None}
     for item in (column.name for column in history.schema.with_role(Role.ITEM)[:1]):
-        found = shape(history.frame.select(customer, item).drop_nulls(), customer, item)
+        purchases = shape(history.frame.select(customer, item).drop_nulls(), customer, item)
         facts = ("n", "m", "b", "mu", "h", "mu_is_exact", "mu_error")
         what = {
             "items": history.frame[item].drop_nulls().n_unique(),
-            "shape": {name: getattr(found, name) for name in facts},
+            "shape": {name: getattr(purchases, name) for name in facts},
         }
     return {
         "customers": len(by_customer),
@@ -143,16 +144,14 @@ def write_category_page(categories: Categories, names: Mapping[str, str], path: 
 
 
 def category_page(categories: Categories, names: Mapping[str, str]) -> str:
-    """Return the page as text, largest category first; ``names`` says what items are called, as far as is known."""
+    """Return the page as text, largest category first; ``names`` has the names of items, as far as known."""
     groups = sorted(categories.groups().items(), key=lambda group: (-len(group[1]), group[0]))
     total = sum(len(items) for _category, items in groups)
     parts = []
     for number, (category, items) in enumerate(groups, start=1):
-        # examples from the whole of the category, not its first codes alone: neighbouring codes are alike
-        shown = items[:: max(1, len(items) // EXAMPLES)][:EXAMPLES]
-        name, left = printable(categories.name(category), _LONGEST), len(items) - len(shown)
-        more = ngettext("and {count} more", "and {count} more", left)
-        title = ngettext("{name}: {items} item", "{name}: {items} items", len(items))
+        # examples from the whole category: neighbouring codes are similar
+        examples = items[:: max(1, len(items) // EXAMPLES)][:EXAMPLES]
+        name, left = printable(categories.name(category), _LONGEST), len(items) - len(examples)
         parts.append(
             {
                 "anchor": f"category-{number}",
@@ -160,23 +159,19 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
                 "name": name,
                 "size": count(len(items)),
                 "share": percent(len(items) / total),
-                "title": title.format(name=name, items=count(len(items))),
+                "title": f"{name} ({count(len(items))})",
                 "examples": [
                     {"item": printable(item, _LONGEST), "name": printable(names.get(item, ""), _LONGEST)}
-                    for item in shown
+                    for item in examples
                 ],
-                "more": more.format(count=count(left)) if left else "",
+                "more": f"+ {count(left)}" if left else "",
             }
         )
     largest = parts[0]["share"] if parts else percent(0)
-    said = ngettext(
-        "{items} items in {categories} category; the largest holds {share}",
-        "{items} items in {categories} categories; the largest holds {share}",
-        len(groups),
-    )
+    headline = _("{items} items in {categories} categories; the largest has {share}")
     return template("noren.reports", "categories.html.jinja").render(
         language=active_language(),
-        headline=said.format(items=count(total), categories=count(len(groups)), share=largest),
+        headline=headline.format(items=count(total), categories=count(len(groups)), share=largest),
         parts=parts,
         version=__version__,
         css=page_styles(),

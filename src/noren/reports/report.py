@@ -1,4 +1,4 @@
-"""One page about releases, for the steward: the verdict, what attackers achieve, what stays useful, how to redo it.
+"""The HTML report on releases, for the steward: verdicts, attacks, utility and how to reproduce them.
 
 The page is one HTML file. It loads nothing, runs nothing (its content-security policy forbids scripts), prints well and
 follows the reader's light or dark theme. Every text that comes from data, schemas or labels is escaped. It shows
@@ -22,7 +22,7 @@ from noren.drawing.base import Spec, page_styles, picture, template
 from noren.drawing.histograms import axis_of, charted_columns, meant_by, net_shift, spread
 from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
 from noren.errors import ParameterError
-from noren.i18n import _, active_language, ngettext
+from noren.i18n import _, active_language
 from noren.judgement.frontier import finding, frontier_sentence, releasable_points, risk_utility_point
 from noren.judgement.glossary import terms
 from noren.judgement.judging import judge
@@ -71,48 +71,43 @@ def report_html(
     title: str | None = None,
     pseudonyms: bool = True,
 ) -> str:
-    """Return the page as text, in the language now spoken; the same outcomes give the same bytes.
+    """Return the page as text, in the active language; the same outcomes give the same bytes.
 
     Parameters
     ----------
     original
-        The data that were protected.
+        The data before protection.
     outcomes
-        What became of them, in the order to show.
+        The results of each release, in the order to show.
     rule
-        What verdicts are given by; left out, what a partner may be able to do.
+        The rule for verdicts (default: partner).
     title
         A name for the page, shown above the finding; the heading is always the finding.
     pseudonyms
-        Whether rows shown side by side tell whose pseudonym is whose.
+        Whether the example rows show pseudonyms beside customers.
     """
     if not outcomes:
-        raise ParameterError(_("there is nothing to report; name at least one release"))
+        raise ParameterError(_("there is no release to report on; name at least one"))
     by, people = get_rule(rule), people_in(original)
-    shown = [replace(o, label=printable(o.label, _LONGEST_LABEL), people=people) for o in outcomes]
+    labelled = [replace(o, label=printable(o.label, _LONGEST_LABEL), people=people) for o in outcomes]
     parts = [
         _part(number, outcome, judge(outcome, by), original, pairs, pseudonyms=pseudonyms)
-        for number, (outcome, pairs) in enumerate(zip(shown, _pairs(original, shown), strict=True), start=1)
+        for number, (outcome, pairs) in enumerate(zip(labelled, _pairs(original, labelled), strict=True), start=1)
     ]
     if len(parts) > 1:
         headline = finding([part["place"] for part in parts])
     else:
-        words = headline_sentence(parts[0]["verdict"])
-        headline = _("{label}: {finding}").format(label=parts[0]["label"], finding=words)
-    about = ngettext(
-        "{releases} release of {rows} rows about {people} people",
-        "{releases} releases of {rows} rows about {people} people",
-        len(shown),
-    )
+        headline = f"{parts[0]['label']}: {headline_sentence(parts[0]['verdict'])}"
+    about = _("Releases: {releases}, original rows: {rows}, people: {people}")
     return template("noren.reports", "report.html.jinja").render(
         language=active_language(),
         title=printable(title) if title else "",
         headline=headline,
-        about=about.format(releases=count(len(shown)), rows=count(len(original)), people=count(people)),
+        about=about.format(releases=count(len(labelled)), rows=count(len(original)), people=count(people)),
         rule=rule_sentence(by),
         pseudonyms=pseudonyms,
         glossary=terms(*_TERMS),
-        map=_map(shown, parts),
+        map=_map(labelled, parts),
         parts=parts,
         columns=[printable(name, 60) for name in example_columns(original)],
         words=VerdictStatus,
@@ -126,7 +121,6 @@ def report_html(
         version=__version__,
         css=page_styles(),
         _=_,
-        ngettext=ngettext,
     )
 
 
@@ -136,25 +130,25 @@ def report_html(
 def _part(
     number: int, outcome: Outcome, verdict: Verdict, original: Records, pairs: Sequence[Any], *, pseudonyms: bool
 ) -> dict[str, Any]:
-    """Return what to show of ``outcome``, the ``number``-th of the page.
+    """Return the section of ``outcome``, the ``number``-th of the page.
 
-    ``unjudged`` tells how many people each attack names of which nobody knows how many are right.
+    ``unjudged`` has the number of people that each attack names, if it is unknown how many of them are right.
     """
     release, error = outcome.release, outcome.scores.get("cell-error")
     errors: Mapping[str, float] = {} if error is None else error.parts
     columns: dict[str, str] = {}  # the first of each role: what a part of U is about
     for column in original.schema.columns:
         columns.setdefault(column.role, column.name)
-    judged = {one.attack for one in verdict.evidence}
+    judged = {evidence.attack for evidence in verdict.evidence}
     made = release.statement
-    given = {name: value for name, value in made.parameters.items() if value is not None}
+    parameters = {name: value for name, value in made.parameters.items() if value is not None}
     statement = [
-        (_("method"), made.method),
-        (_("what it does"), _(methods[made.method].summary) if made.method in methods else ""),
-        (_("parameters"), listed(given) or _("none")),
-        (_("promise"), _(made.promise)),
-        (_("made by"), f"Noren {made.noren}"),
-        (_("notes"), listed(made.notes)),
+        (_("Method"), made.method),
+        (_("Meaning"), _(methods[made.method].summary) if made.method in methods else ""),
+        (_("Parameters"), listed(parameters) or "–"),
+        (_("Promise"), _(made.promise)),
+        ("Noren", made.noren),
+        (_("Notes"), listed(made.notes)),
     ]
     return {
         "anchor": f"release-{number}",
@@ -171,7 +165,7 @@ def _part(
         "error": None if error is None else error.value,
         "errors": [(printable(columns.get(role, role), 60), u) for role, u in errors.items()],
         "deleted": release.deleted_rows if release.has_secret else None,
-        "others": [one for one in measure_views(outcome.scores) if one.name not in _OWN_MEASURES],
+        "others": [view for view in measure_views(outcome.scores) if view.name not in _OWN_MEASURES],
         "pairs": pairs,
         "rows": example_rows(original, release, pseudonyms=pseudonyms),
         "unicity": unicity_part(original, release),
@@ -201,21 +195,19 @@ def _pairs(original: Records, outcomes: Sequence[Outcome]) -> list[list[dict[str
             if column.name in public.columns:
                 cells = meant_by(original.frame[column.name], public[column.name], column, release)
             after.append(None if cells is None else spread(cells, axis, rows))
-        top = max(float(s.weights[: axis.shown].max()) for s in (before, *after) if s is not None)
+        top = max(float(s.weights[: axis.displayed].max()) for s in (before, *after) if s is not None)
         left = _picture(histogram(axis, before, top=top, released=False))
         for pairs, released in zip(every, after, strict=True):
             if released is None:
                 continue
             shift, unsaid = net_shift(before, released, rows), released.unsaid / max(rows, 1)
-            found = _("every bar keeps its height")
-            if shift >= 1e-9 or unsaid >= 1e-9:
-                moved = percent(shift) if shift >= 1e-9 else percent(0.0)
-                found = _("net shift {shift}, not said {unsaid}").format(shift=moved, unsaid=percent(unsaid))
+            moved = percent(shift if shift >= 1e-9 else 0.0)
+            change = _("net shift {shift}, suppressed {suppressed}").format(shift=moved, suppressed=percent(unsaid))
             pairs.append(
                 {
                     "column": printable(column.name, 60),
-                    "finding": found,
-                    "top_of": len(axis.labels) if axis.nominal and axis.shown < len(axis.labels) else None,
+                    "finding": change,
+                    "top_of": len(axis.labels) if axis.nominal and axis.displayed < len(axis.labels) else None,
                     "shift": shift,
                     "unsaid": unsaid,
                     "original": left,
@@ -233,7 +225,7 @@ def _picture(chart: Spec) -> Markup:
 
 
 def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the map of the releases whose risk and utility are known, if there are two at least.
+    """Return the map of the releases whose risk and utility are known; None for fewer than two.
 
     It is drawn once for a wide page and once for a phone.
     """
@@ -242,7 +234,7 @@ def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dic
     if len(known) < 2:
         return None
     drawn: dict[str, Any] = {
-        "titles": (use_title(known), _("risk")),
+        "titles": (use_title(known), _("Risk")),
         "lines": lines_of(known, releasable_points(known)),
     }
     return {
@@ -253,7 +245,7 @@ def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dic
 
 
 def point_labels(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return what stands beside the points: of labels that begin with one method's name, what tells them apart."""
+    """Return short labels for the points: without a method's name and parameters that all of them share."""
     short: dict[int, list[str]] = {}
     for i, outcome in enumerate(outcomes):
         rest = outcome.label.removeprefix(outcome.release.statement.method)

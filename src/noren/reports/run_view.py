@@ -117,11 +117,11 @@ class RunView(_View):
 
     def measure(self, name: str) -> MeasureView | None:
         """Return what a measure said; None where it said nothing."""
-        return next((one for one in self.measures if one.name == name), None)
+        return next((view for view in self.measures if view.name == name), None)
 
     def place(self, verdict: Verdict) -> RiskUtilityPoint:
         """Return where the run stands on the map by a verdict on its facts."""
-        known = {one.name: Score(one.value) for one in self.measures if one.value is not None}
+        known = {view.name: Score(view.value) for view in self.measures if view.value is not None}
         return risk_utility_point(self.label, verdict, known)
 
 
@@ -170,7 +170,7 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
 
 def measure_views(scores: Mapping[str, Score]) -> tuple[MeasureView, ...]:
     """Return every score with what its measure says of itself."""
-    said = []
+    views = []
     for name, score in scores.items():
         known = measures[name] if name in measures else None  # noqa: SIM401 - a register has no get
         about: dict[str, Any] = {"group": "utility", "unit": "", "summary": "", "goal": None, "bounds": None}
@@ -179,8 +179,8 @@ def measure_views(scores: Mapping[str, Score]) -> tuple[MeasureView, ...]:
             about["bounds"] = tuple(known.bounds)
         parts = {printable(part): plain(float(value)) for part, value in score.parts.items()}
         value, notes = plain(float(score.value)), plain(score.notes)
-        said.append(MeasureView(name=printable(name), value=value, parts=parts, notes=notes, **about))
-    return tuple(said)
+        views.append(MeasureView(name=printable(name), value=value, parts=parts, notes=notes, **about))
+    return tuple(views)
 
 
 def written(value: float | None) -> str:
@@ -199,7 +199,7 @@ def written(value: float | None) -> str:
 
 def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
     """Return the bars of every column worth a look, before and after; of retention also what was reconstructed."""
-    found, rows = [], len(original)
+    bars_of_columns, rows = [], len(original)
     for beside in side_by_side(original, release):
         bars = bars_of(beside.original, beside.column, attribute=beside.attribute)
         if bars is None:
@@ -213,14 +213,18 @@ def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
                 number, of_bars = shares(of.values(np.arange(of.size)), bars.axis)
                 weights = estimate.table @ of_bars[number]
                 elsewhere = float(weights[-1]) if bars.axis.nominal else 0.0
-                kept = weights[: len(bars.axis.labels)]
-                rebuilt = BarCounts(kept, elsewhere, max(0.0, rows - float(kept.sum()) - elsewhere))
-        shown = {"original": before, "released": after} | ({} if rebuilt is None else {"reconstructed": rebuilt})
-        rest = {side: float(one.weights[bars.shown :].sum()) + one.elsewhere for side, one in shown.items()}
+                heights_kept = weights[: len(bars.axis.labels)]
+                rebuilt = BarCounts(heights_kept, elsewhere, max(0.0, rows - float(heights_kept.sum()) - elsewhere))
+        sides = {"original": before, "released": after} | ({} if rebuilt is None else {"reconstructed": rebuilt})
+        rest = {
+            side: float(counts.weights[bars.displayed :].sum()) + counts.elsewhere for side, counts in sides.items()
+        }
         others = bars.axis.nominal and any(weight > 10**-_DIGITS for weight in rest.values())
         heights = {
-            side: [round(float(height), _DIGITS) for height in (*one.weights[: bars.shown], *[rest[side]] * others)]
-            for side, one in shown.items()
+            side: [
+                round(float(height), _DIGITS) for height in (*counts.weights[: bars.displayed], *[rest[side]] * others)
+            ]
+            for side, counts in sides.items()
         }
         about = {
             "original": heights["original"],
@@ -230,8 +234,8 @@ def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
             "shift_reconstructed": None if rebuilt is None else net_shift(before, rebuilt, rows),
             "unsaid": after.unsaid / max(rows, 1),
         }
-        found.append(bars.facts(others=others) | about)
-    return found
+        bars_of_columns.append(bars.facts(others=others) | about)
+    return bars_of_columns
 
 
 # --- classes -------------------------------------------------------------------------------------------------
@@ -246,10 +250,10 @@ def class_size_bars(release: Release) -> dict[str, Any] | None:
         of, sizes = "rows", table_classes(public).sizes.to_numpy().astype(np.int64)
     else:
         return None
-    found = count_bars(sizes)
-    bar = np.searchsorted(found["from"], sizes, side="right") - 1
-    members = np.bincount(bar, weights=sizes, minlength=len(found["from"])) if len(sizes) else np.zeros(0)
-    return found | {"of": of, "members": members.astype(int).tolist(), "alone": int((sizes == 1).sum())}
+    bars = count_bars(sizes)
+    bar = np.searchsorted(bars["from"], sizes, side="right") - 1
+    members = np.bincount(bar, weights=sizes, minlength=len(bars["from"])) if len(sizes) else np.zeros(0)
+    return bars | {"of": of, "members": members.astype(int).tolist(), "alone": int((sizes == 1).sum())}
 
 
 # --- original rows beside what the release says of each, for the steward's eyes: page by page, or a few ---------------
@@ -305,14 +309,14 @@ def example_rows(original: Records, release: Release, *, pseudonyms: bool = True
         short, whole = (printable("–" if hidden else row[f"{side}:{name}"] or "", most) for most in _LENGTHS)
         return CellView(short, whole if whole != short else "", "" if change == "same" else change)
 
-    found = row_pairs(original, release, _EXAMPLES, inserted=False)
+    pairs = row_pairs(original, release, _EXAMPLES, inserted=False)
     return [
         RowPair(
             row["row"],
             [cell(row, name, "original") for name in names],
             [cell(row, name, "released") for name in names] if row["state"] == "kept" else None,
         )
-        for row in found.iter_rows(named=True)  # a handful, never the whole
+        for row in pairs.iter_rows(named=True)  # a handful, never the whole
     ]
 
 
@@ -344,8 +348,8 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
     rows = public.frame.select(pl.col(public.schema.names).gather(places))  # rows of nulls where there is none
     after = replace(public, frame=rows, spelling=public.spelling.take(places.fill_null(len(public))))
     before = original.take(own)
-    told, said = before.texts(""), after.texts()
-    same_told, same_said = (replace(part, spelling=Spelling()).texts("") for part in (before, after))
+    original_texts, released_texts = before.texts(""), after.texts()
+    plain_original, plain_released = (replace(part, spelling=Spelling()).texts("") for part in (before, after))
     # original rows in the words of the release, where these are public: categories, and classes of numbers
     words, made = pl.DataFrame(), perturbed_by(release)
     if made is not None:
@@ -369,16 +373,16 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
     for name in names:
         cells = pl.DataFrame(
             {
-                "told": side(told, name),
-                "was": side(same_told, name),
-                "said": side(said, name),
-                "now": side(same_said, name),
+                "told": side(original_texts, name),
+                "was": side(plain_original, name),
+                "said": side(released_texts, name),
+                "now": side(plain_released, name),
                 "words": side(words, name),
-                "kind": kind(after.frame[name]) if name in said.columns else blank,
+                "kind": kind(after.frame[name]) if name in released_texts.columns else blank,
                 "state": frame["state"],
             }
         )
-        columns += _shown(name, cells, original, release)
+        columns += _row_pair_columns(name, cells, original, release)
     return pl.DataFrame(columns)
 
 
@@ -392,14 +396,14 @@ def _places(release: Release, rows: int, most: int, *, inserted: bool) -> tuple[
     known = public.drop_nulls("row").unique("row", keep="first")
     more = pl.DataFrame({"public": new}).with_columns(row=pl.int_range(rows, every, dtype=pl.UInt32, eager=True))
     both = pl.concat([known.select("row", "public"), more.select("row", "public")])
-    found = chosen.to_frame().join(both, on="row", how="left", maintain_order="left")["public"]
-    return chosen, found
+    public_rows = chosen.to_frame().join(both, on="row", how="left", maintain_order="left")["public"]
+    return chosen, public_rows
 
 
 # --- what became of a cell -----------------------------------------------------------------------------------
 
 
-def _shown(name: str, cells: pl.DataFrame, original: Records, release: Release) -> list[pl.Series]:
+def _row_pair_columns(name: str, cells: pl.DataFrame, original: Records, release: Release) -> list[pl.Series]:
     """Return a column of chosen rows as it is shown: before, after, and what became of each cell.
 
     Of ``cells``, ``told`` and ``said`` are as files spell them, ``was`` and ``now`` to compare; ``words`` are the
@@ -432,10 +436,10 @@ def _shown(name: str, cells: pl.DataFrame, original: Records, release: Release) 
     change = pl.when(pl.col("state") == "kept").then(became).cast(CHANGES)
     # a cell that was empty and is: not a star, for nothing was taken from it
     star = pl.when((pl.col("change") == "same") & (pl.col("kind") == "suppressed")).then(pl.lit(""))
-    said = pl.when(pl.col("state") != "deleted").then(star.otherwise(pl.col("said")))
-    shown = cells.with_columns(change=change).select(
+    released = pl.when(pl.col("state") != "deleted").then(star.otherwise(pl.col("said")))
+    columns = cells.with_columns(change=change).select(
         printable_texts(pl.col("told")).alias(f"original:{name}"),
-        printable_texts(said).alias(f"released:{name}"),
+        printable_texts(released).alias(f"released:{name}"),
         pl.col("change").alias(f"change:{name}"),
     )
-    return shown.get_columns()
+    return columns.get_columns()

@@ -53,9 +53,9 @@ class ScriptOrder:
     report: str | None = None
 
     @classmethod
-    def of(cls, records: Records, outcome: Outcome, **places: Any) -> ScriptOrder:
+    def of(cls, records: Records, outcome: Outcome, **paths: Any) -> ScriptOrder:
         """Return what made an outcome of these data; ``places`` are the original's file and so on."""
-        return cls(outcome.release.statement, records.schema, list(outcome.guesses), list(outcome.scores), **places)
+        return cls(outcome.release.statement, records.schema, list(outcome.guesses), list(outcome.scores), **paths)
 
 
 def needed_files(order: ScriptOrder) -> list[str]:
@@ -64,8 +64,8 @@ def needed_files(order: ScriptOrder) -> list[str]:
     >>> needed_files(ScriptOrder(Statement("hierarchy", {"k": 5, "hierarchies": "ladders"}), Schema.preset("adult")))
     ['ladders']
     """
-    given = [step.parameters.get(name) for step in order.statement.steps for name in _FILES]
-    return sorted({str(name) for name in given if name})
+    paths = [step.parameters.get(name) for step in order.statement.steps for name in _FILES]
+    return sorted({str(path) for path in paths if path})
 
 
 # --- a shell ---------------------------------------------------------------------------------------------------------
@@ -100,10 +100,10 @@ def commands(order: ScriptOrder, seed: str = "SEED") -> list[str]:
 
 def as_commands(order: ScriptOrder, *, seed: int | None = None) -> str:
     """Return a script for bash; it holds the seed only if that is given."""
-    lines = ["#!/usr/bin/env bash", *(f"# {said}" for said in _remarks(order)), "set -euo pipefail", ""]
+    lines = ["#!/usr/bin/env bash", *(f"# {remark}" for remark in _remarks(order)), "set -euo pipefail", ""]
     if seed is None:
-        asked = _("set SEED to the seed of the release; it is a secret").replace("}", ")")
-        quoted = "".join(f"\\{c}" if c in '\\"$`' else c for c in asked)
+        prompt = _("set SEED to the seed of the release; it is a secret").replace("}", ")")
+        quoted = "".join(f"\\{c}" if c in '\\"$`' else c for c in prompt)
         lines.append(f': "${{SEED:?{quoted}}}"')
     else:
         lines.append(f"SEED={seed}  # {_('a secret: it rebuilds the pseudonyms')}")
@@ -139,7 +139,7 @@ def _flags(parameters: Mapping[str, Any]) -> list[str]:
     ['--k 3', '--suppress-cells', '--no-audit', '--starts 2010-12-01,2011-01-01']
     """
     words = []
-    for name, value in _said(parameters).items():
+    for name, value in _set_parameters(parameters).items():
         flag = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-", 1))
@@ -168,7 +168,11 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
     release.save('release/')
     <BLANKLINE>
     """
-    lines = [*(f"# {said}" for said in _remarks(order)), *(["import os", ""] if seed is None else []), "import noren"]
+    lines = [
+        *(f"# {remark}" for remark in _remarks(order)),
+        *(["import os", ""] if seed is None else []),
+        "import noren",
+    ]
     if order.report is not None:
         lines += ["from noren.judgement.outcome import examine", "from noren.reports.report import write_report"]
     held = 'int(os.environ["SEED"])' if seed is None else str(seed)
@@ -178,12 +182,12 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
         lines.append(f"schema = noren.Schema.from_toml({_long(order.schema.to_toml())})")
         schema = "schema"
     lines.append(f"original = noren.read({order.original!r}, {schema}).data")
-    statement, said = order.statement, _said(order.statement.parameters)
+    statement, options = order.statement, _set_parameters(order.statement.parameters)
     if _is_chain(statement):
         steps = [_as_table(step) for step in statement.steps]
         lines += [f"steps = {_long(steps)}", "release = noren.protect(original, steps, seed=seed)"]
     else:
-        parameters = f", **{_long(said)}" if said else ""
+        parameters = f", **{_long(options)}" if options else ""
         lines.append(f"release = noren.protect(original, {statement.method!r}, seed=seed{parameters})")
     lines.append(f"release.save({order.out!r})")
     if order.attacks or order.measures:
@@ -212,14 +216,14 @@ def _long(content: Any) -> str:
 
 def _remarks(order: ScriptOrder) -> list[str]:
     """Return what whoever runs the script should know."""
-    said = [_("Made by Noren {version}.").format(version=order.statement.noren)]
+    remarks = [f"Noren {order.statement.noren}"]
     if needed := needed_files(order):
-        said.append(_("It needs these files beside it: {names}.").format(names=", ".join(needed)))
+        remarks.append(_("It needs these files beside it: {names}.").format(names=", ".join(needed)))
     if any(step.notes.get("stopped") or step.notes.get("by_the_clock") for step in order.statement.steps):
-        said.append(
+        remarks.append(
             _("The search was stopped, or ran by the clock: the seed alone does not make the same release again.")
         )
-    return [" ".join(text.split()) for text in said]  # names of files and versions stay on their line
+    return [" ".join(text.split()) for text in remarks]  # names of files and versions stay on their line
 
 
 def _is_preset(schema: Schema) -> bool:
@@ -230,7 +234,7 @@ def _is_chain(statement: Statement) -> bool:
     return statement.steps != [statement]
 
 
-def _said(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _set_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value not in (None, [], ())}
 
 
@@ -243,4 +247,4 @@ def listed(facts: Mapping[str, Any]) -> str:
 
 
 def _as_table(step: Statement) -> dict[str, Any]:
-    return {"method": step.method} | _said(step.parameters)
+    return {"method": step.method} | _set_parameters(step.parameters)

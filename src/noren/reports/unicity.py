@@ -37,28 +37,28 @@ def unicity_part(original: Records, release: Release) -> dict[str, Any] | None:
 
     None where it cannot be asked.
     """
-    found = unicity_facts(original, release)
-    if found is None:
+    facts = unicity_facts(original, release)
+    if facts is None:
         return None
-    before, after = found["curve"], found["release"]
+    before, after = facts["curve"], facts["release"]
     known = _headline(before).known
     left = [left_in_release(UnicityStep(**step)) for step in after if step["known"] == known]
     chart = picture(unicity_lines(before, {_("release"): after}))
     return {
-        "sentences": [singled_out_caption(found), *left],
+        "sentences": [singled_out_caption(facts), *left],
         "chart": Markup(chart),  # noqa: S704 - the drawer escapes texts
         "tables": [unicity_table(before), release_table(after)],
     }
 
 
-def singled_out_caption(found: Mapping[str, Any]) -> str:
+def singled_out_caption(facts: Mapping[str, Any]) -> str:
     """Return the first thing to say of a curve."""
-    return singled_out(_headline(found["curve"]), found["sampled"])
+    return singled_out(_headline(facts["curve"]), facts["sampled"])
 
 
 def unicity_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
     """Return a curve as a table: its headings, and its rows."""
-    headings = [_("known purchases"), _("customers asked about"), _("singled out"), _("95 %"), _("candidates")]
+    headings = [_("known purchases"), _("customers asked about"), _("singled out"), "95 %", _("candidates")]
     rows = [
         [
             str(step["known"]),
@@ -74,7 +74,7 @@ def unicity_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
 
 def release_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
     """Return the curve of a release as a table; what needs the secret part is left open without it."""
-    alone = [_("known purchases"), _("one pseudonym left"), _("95 %"), _("the right one"), _("none left")]
+    headings = [_("known purchases"), _("one pseudonym left"), "95 %", _("the right one"), _("none left")]
     rows = []
     for step in curve:
         right, forgiving = ("–" if step.get(key) is None else percent(step[key]) for key in ("right", "forgiving"))
@@ -89,7 +89,7 @@ def release_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
                 step_range(step.get("forgiving_low"), step.get("forgiving_high")),
             ]
         )
-    return [*alone, _("found with mismatches tolerated"), _("95 %")], rows
+    return [*headings, _("found with mismatches tolerated"), "95 %"], rows
 
 
 def _headline(curve: Sequence[Mapping[str, Any]]) -> UnicityStep:
@@ -120,13 +120,13 @@ def unicity_lines(
     Of a release the line is the share found rightly by somebody who passes over purchases that do not fit, where that
     is known: more knowledge never lowers it for want of a fit. Else it is the share left with one pseudonym.
     """
-    alone = ("unique", "low", "high")
-    lines = {_("original"): (original, alone)}
+    keys_unique = ("unique", "low", "high")
+    lines = {_("original"): (original, keys_unique)}
     for label, steps in (releases or {}).items():
-        said, keys = _("{label}, one pseudonym left"), alone
+        meaning, keys = _("{label}, one pseudonym left"), keys_unique
         if all("forgiving" in step for step in steps):
-            said, keys = _("{label}, correctly"), ("forgiving", "forgiving_low", "forgiving_high")
-        lines[said.format(label=label)] = steps, keys
+            meaning, keys = _("{label}, correctly"), ("forgiving", "forgiving_low", "forgiving_high")
+        lines[f"{label}: {meaning}"] = steps, keys
     names = distinct(list(lines), LONGEST_NAME + 16)
     rows = [
         {

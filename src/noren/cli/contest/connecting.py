@@ -50,8 +50,8 @@ class Connection:
         from noren.contest.credentials import login_for
 
         login = login_for(self.server, self.token)
-        with contextlib.closing(Client(login.server, login.token, tell=say)) as found:
-            yield found
+        with contextlib.closing(Client(login.server, login.token, tell=say)) as client:
+            yield client
 
 
 def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[str, Any], Any], Any]) -> None:
@@ -62,44 +62,44 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
     """
 
     def run(
-        act: Action[..., Any], *, contest: str, server: str | None, token: str | None, as_json: bool, **asked: Any
+        act: Action[..., Any], *, contest: str, server: str | None, token: str | None, as_json: bool, **options: Any
     ) -> None:
         situation.json = as_json
         with Connection(server, token).client() as connected:
             team: dict[str, Any] = {}
-            if "team" in asked:
-                teams, name = connected.get("contests", contest, "teams"), asked["team"]
-                team = next((one for one in teams if name in (one["id"], one["name"])), team)
+            if "team" in options:
+                teams, name = connected.get("contests", contest, "teams"), options["team"]
+                team = next((team for team in teams if name in (team["id"], team["name"])), team)
                 if not team:
-                    raise refusal("no_team", name=name[:60], names=", ".join(one["name"] for one in teams[:50]))
-                asked |= {"team": team["id"]}
-            answer = connected.do(act, contest, **asked)
-            said = {"contest": contest} | asked
-            output = about(connected, said, answer)
+                    raise refusal("no_team", name=name[:60], names=", ".join(team["name"] for team in teams[:50]))
+                options |= {"team": team["id"]}
+            answer = connected.do(act, contest, **options)
+            request = {"contest": contest} | options
+            output = about(connected, request, answer)
             if not isinstance(output, Output):
-                output = Output(output, [_(act.done).format(**(answer or {}) | team | said)])
+                output = Output(output, [_(act.done).format(**(answer or {}) | team | request)])
         output.show()
 
     made = command(act, run, contest=Contest, server=(Server, None), token=(Token, None), as_json=(Json, False))
     app.command(act.name, help=_(act.help), epilog=example_line(act.example))(made)
 
 
-def round_of(contest: dict[str, Any], given: str | None, kind: str | None = None) -> str:
+def round_of(contest: dict[str, Any], name: str | None, kind: str | None = None) -> str:
     """Return the round that is meant: the one named, the one that is open now, or the last that began."""
-    names = [one["id"] for one in contest["rounds"]]
-    if given is not None:
-        if given not in names:
-            raise refusal("no_round", name=given[:40], names=", ".join(names))
-        return given
-    phases = [one for one in contest["phases"] if one.get("round")]
-    of_kind = [one for one in phases if kind in (None, one["kind"])] or phases
-    open_ = [one for one in of_kind if one.get("open")]
-    begun = [one for one in of_kind if one["opens"] <= contest["now"]]
+    names = [round_["id"] for round_ in contest["rounds"]]
+    if name is not None:
+        if name not in names:
+            raise refusal("no_round", name=name[:40], names=", ".join(names))
+        return name
+    phases = [phase for phase in contest["phases"] if phase.get("round")]
+    of_kind = [phase for phase in phases if kind in (None, phase["kind"])] or phases
+    open_ = [phase for phase in of_kind if phase.get("open")]
+    begun = [phase for phase in of_kind if phase["opens"] <= contest["now"]]
     chosen = open_ or begun[-1:] or of_kind[:1]
     return str(chosen[0]["round"])
 
 
-def shown_time(moment: str | None, zone: str = "UTC") -> str:
+def local_time(moment: str | None, zone: str = "UTC") -> str:
     """Return a moment in the contest's time zone, to the minute.
 
     >>> shown_time("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
@@ -129,25 +129,25 @@ def signup(
     code: str = "",
 ) -> Output:
     """Make an account and keep a token."""
-    from noren.contest.client import enter
+    from noren.contest.client import create_login
     from noren.contest.credentials import server_address
 
     server = server_address(address)
-    return _welcome(login, enter(server, login, _password(confirm=True), new=name or login, code=code, tell=say))
+    return _welcome(login, create_login(server, login, _password(confirm=True), new=name or login, code=code, tell=say))
 
 
 @app.command("login")
 def login(
     address: Address,
     login: LoginName,
-    program: str = "noren",
+    name: Annotated[str, Option("--token-name")] = "noren",
 ) -> Output:
     """Log in and keep a token."""
-    from noren.contest.client import enter
+    from noren.contest.client import create_login
     from noren.contest.credentials import server_address
 
     server = server_address(address)
-    return _welcome(login, enter(server, login, _password(confirm=False), program=program, tell=say))
+    return _welcome(login, create_login(server, login, _password(confirm=False), program=name, tell=say))
 
 
 @app.command("logout")
@@ -156,9 +156,9 @@ def logout(address: Address) -> Output:
     from noren.contest.credentials import forget, server_address
 
     server = server_address(address)
-    gone = forget(server)
-    words = _("forgotten") if gone else _("there was no login for {server}").format(server=server)
-    return Output({"server": server, "forgotten": gone}, [words])
+    deleted = forget(server)
+    words = _("forgotten") if deleted else _("there was no login for {server}")
+    return Output({"server": server, "forgotten": deleted}, [words.format(server=server)])
 
 
 @app.command("token")
@@ -171,28 +171,27 @@ def token(
 ) -> Output:
     """List, make and revoke tokens."""
     if name is not None and revoke is not None:
-        raise refusal("make_and_revoke")
-    with connection.client() as asked:
+        raise refusal("make_and_revoke", flag="--create", others="--revoke")
+    with connection.client() as client:
         if name is not None:
             content = {"name": name, "scopes": scope or ["read", "team"]}
-            text = str(asked.send("POST", "account", "tokens", content=content)["text"])
+            text = str(client.send("POST", "account", "tokens", content=content)["text"])
             return Output({"token": text}, [text], remarks=[_("keep it: it is shown this once")])
         if revoke is not None:
-            asked.send("DELETE", "account", "tokens", revoke, again=True)
-        listed = asked.get("account", "tokens")
-    rows = [(one["id"], one["name"], ", ".join(one["scopes"]), str(one.get("last_used") or "")) for one in listed]
-    return Output({"tokens": listed}, [TextTable((_("token"), _("name"), _("may"), _("last used")), rows)])
+            client.send("DELETE", "account", "tokens", revoke, again=True)
+        tokens = client.get("account", "tokens")
+    rows = [(t["id"], t["name"], ", ".join(t["scopes"]), str(t.get("last_used") or "")) for t in tokens]
+    return Output({"tokens": tokens}, [TextTable(("token", _("name"), _("may"), _("last used")), rows)])
 
 
 def _password(*, confirm: bool) -> str:
-    given = os.environ.get(PASSWORD)
-    return given or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=confirm, err=True))
+    password = os.environ.get(PASSWORD)
+    return password or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=confirm, err=True))
 
 
 def _welcome(login: str, made: Login) -> Output:
     """Keep the token, and say who is logged in."""
     from noren.contest.credentials import remember
 
-    told = {"server": made.server, "login": login, "file": str(remember(made))}
-    words = _("you are {login} on {server}"), _("the token is kept in {file}")
-    return Output(told, [words[0].format(**told), Note(words[1].format(**told))])
+    answer = {"server": made.server, "login": login, "file": str(remember(made))}
+    return Output(answer, [_("you are {login} on {server}").format(**answer), Note(answer["file"])])

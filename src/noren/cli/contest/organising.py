@@ -1,5 +1,5 @@
-"""``noren contest serve, work``: the server and those who judge for it; ``create, open``, the organiser's acts from
-``pause`` to ``invite``, and ``simulate``: a contest with simulated teams.
+"""Commands for organisers: ``noren contest serve`` and ``work`` (the server and its workers), ``create``, ``open``,
+the actions from ``pause`` to ``invite``, and ``simulate``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, add_action, shown_time
+from noren.cli.contest.connecting import ArenaStorage, Connection, Contest, add_action, local_time
 from noren.cli.parts.commands import App, Note, Output, Part, TextTable, progress_bar, refusal, say, situation
 from noren.cli.parts.inputs import ServerOptions
 from noren.contest import actions
 from noren.contest.kinds import ENGINE_FROM, cluster_of
-from noren.errors import FileError, ParameterError
+from noren.errors import FileError
 from noren.i18n import _
 from noren.tables import Texts
 
@@ -68,7 +68,7 @@ def serve(
 
     if demo:
         if data_dir is not None or storage != ArenaStorage():
-            raise refusal("demo_keeps_nothing")
+            raise refusal("excludes", flag="--demo", others="--data-dir, --database, --files")
         from noren.contest.simulation import serve_demo
 
         serve_demo(server.listening(), server.host, say, open_page=server.open_page)
@@ -81,9 +81,9 @@ def serve(
         private_hooks=private_hooks,
         **server.settings(taken) | vars(storage) | vars(judging) | ({} if workers is None else {"workers": workers}),
     )
-    page = server.announce(_("the arena is open at {address} (Ctrl-C closes it)"), settings.addresses)
+    page = server.announce(_("arena running at {address} (stop with Ctrl-C)"), settings.addresses)
     if rehearsal:
-        say(_("note: this is a rehearsal; its organisers can move the clock."))
+        say(_("note: this is a rehearsal; organisers can move the clock."))
     from noren.contest.app import serve as run
 
     run(settings, taken, page, say)
@@ -99,7 +99,7 @@ def work(
     lease: Annotated[float | None, Option(min=1.0)] = None,
     judging: JudgingEngine,
 ) -> None:
-    """Judge what is handed in until Ctrl-C."""
+    """Judge submitted files until Ctrl-C."""
     from noren.contest.app import run_judge
     from noren.contest.arena import Arena
     from noren.web.settings import default_folder
@@ -107,7 +107,7 @@ def work(
     cluster_of(judging.engine)
     folder = data_dir or default_folder("arena")
     with closing(Arena(folder, **vars(storage), rehearsal=rehearsal, lease=lease)) as arena:
-        say(_("judging for the arena in {folder} (Ctrl-C ends it)").format(folder=folder))
+        say(_("judging files of the arena in {folder} (stop with Ctrl-C)").format(folder=folder))
         run_judge(arena, workers, **vars(judging))
 
 
@@ -143,8 +143,10 @@ def create(
     files: dict[str, Path] = {}
     for word in data:
         name, sign, path = word.partition("=")
-        if not sign or not name or not path or name in files:
-            raise refusal("data_of_no_round", word=word)
+        if not sign or not name or not path:
+            raise refusal("invalid", flag="--data", value=word, example="final=T.csv")
+        if name in files:
+            raise refusal("named_twice", name=f"--data {name}")
         files[name] = Path(path)
     if rulebook not in PRESETS and not rulebook.endswith(".toml") and not Path(rulebook).exists():
         read_rulebook(rulebook)  # says which there are
@@ -152,13 +154,15 @@ def create(
     changes: dict[str, Any] = {}
     for word in change or []:  # as TOML values, where they are some
         name, sign, value = word.partition("=")
-        if not sign or name in changes:
-            raise refusal("sets_nothing", word=word)
+        if not sign:
+            raise refusal("invalid", flag="--set", value=word, example="bound=sharp")
+        if name in changes:
+            raise refusal("named_twice", name=f"--set {name}")
         try:
             changes[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
             changes[name] = value
-    asked_for = {
+    request = {
         "id": contest,
         "title": title or contest,
         "rulebook": text,
@@ -172,15 +176,15 @@ def create(
         },
         "phases": _plan(phases, start, days, zone, list(files)),
     }
-    with connection.client() as asked:
-        made = asked.create(asked_for, files)
-        address = f"{asked.address}/contests/{contest}"
-    return Output(made, [_plan_table(made, zone), _("the contest is at {address}").format(address=address)])
+    with connection.client() as client:
+        made = client.create(request, files)
+        address = f"{client.address}/contests/{contest}"
+    return Output(made, [_plan_table(made, zone), address])
 
 
 def _plan_table(about: dict[str, Any], zone: str) -> TextTable:
-    rows = [(one["id"], shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)) for one in about["phases"]]
-    return TextTable((_("phase"), _("opens"), _("closes")), rows, f"{about['title']} ({zone})")
+    rows = [(p["id"], local_time(p["opens"], zone), local_time(p.get("closes"), zone)) for p in about["phases"]]
+    return TextTable((_("Phase"), _("Opens"), _("Closes")), rows, f"{about['title']} ({zone})")
 
 
 def _text(content: bytes, path: Path) -> str:
@@ -191,34 +195,32 @@ def _text(content: bytes, path: Path) -> str:
 
 
 def _plan(phases: Path | None, start: str | None, days: str, zone: str, rounds: list[str]) -> list[dict[str, Any]]:
-    """Return the phases: those of a file, or a usual plan from a moment on."""
+    """Return the phases of a file, or a default schedule from a moment on."""
     from noren.contest.phases import moment, planned_phases
     from noren.data.formats.source import read_all_bytes
 
     if phases is not None:
         if start is not None or days != _DAYS:
-            raise refusal("phases_and_days")
+            raise refusal("excludes", flag="--phases", others="--start, --days")
         try:
             listed = tomllib.loads(_text(read_all_bytes(phases, largest=2**18), phases)).get("phases")
         except tomllib.TOMLDecodeError as error:
             raise refusal("no_toml", FileError, file=phases, reason=error) from None
-        if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
+        if not isinstance(listed, list) or not listed or not all(isinstance(phase, dict) for phase in listed):
             raise refusal("no_phases", FileError, file=phases)
-        for one in listed:
-            for name, value in one.items():
+        for phase in listed:
+            for name, value in phase.items():
                 if name in ("opens", "closes", "frozen_from"):
-                    one[name] = moment(value if isinstance(value, dt.datetime) else str(value), zone)
+                    phase[name] = moment(value if isinstance(value, dt.datetime) else str(value), zone)
         return listed
     try:
         lengths = [float(part) for part in days.split(",")]
         if len(lengths) != 5 or min(lengths) < 0:
             raise ValueError(days)
     except ValueError:
-        raise ParameterError(
-            _("--days {days} are not five lengths").format(days=days), _("write them like {days}").format(days=_DAYS)
-        ) from None
+        raise refusal("invalid", flag="--days", value=days, example=_DAYS) from None
     first = moment(dt.datetime.now(dt.UTC) if start is None else start, zone)
-    return [one.as_dict() for one in planned_phases(first, lengths, rounds)]
+    return [phase.as_dict() for phase in planned_phases(first, lengths, rounds)]
 
 
 @app.command("open")
@@ -231,36 +233,43 @@ def open_(
     connection: Connection,
 ) -> Output:
     """Open a contest's page, or its next phase."""
-    from noren.contest.phases import opened_now
+    from noren.contest.phases import open_next_phase
 
-    with connection.client() as asked:
-        about = asked.contest(contest)
-        address = f"{asked.address}/contests/{contest}"
+    with connection.client() as client:
+        about = client.contest(contest)
+        address = f"{client.address}/contests/{contest}"
         moved: list[dict[str, Any]] = []
         if now:
-            moved = [one.as_dict() for one in opened_now(_phases(about), about["now"])]
-            about = asked.do(actions.reschedule, contest, phases=moved, reason=reason or _("opened by hand"))
+            moved = [phase.as_dict() for phase in open_next_phase(_phases(about), about["now"])]
+            about = client.do(actions.reschedule, contest, phases=moved, reason=reason or _("opened manually"))
     parts: list[Part] = [_plan_table(about, about["settings"]["zone"]), address] if moved else [address]
     if browser and not moved and not situation.json:
         import webbrowser
 
         if not webbrowser.open(address):
-            parts.append(Note(_("there is no browser here; open the address yourself")))
+            parts.append(Note(_("no browser found; open the address yourself")))
     return Output({"address": address, "moved": bool(moved), "phases": about["phases"]}, parts)
 
 
 def _phases(about: dict[str, Any]) -> list[Phase]:
-    """Return the phases that a server tells of."""
+    """Return the phases in a server's answer."""
     from noren.contest.phases import Phase
 
-    said = [{name: one[name] for name in Phase.model_fields if one.get(name)} for one in about["phases"]]
-    return [Phase.model_validate(one) for one in said]
+    phases = [
+        {name: about_phase[name] for name in Phase.model_fields if about_phase.get(name)}
+        for about_phase in about["phases"]
+    ]
+    return [Phase.model_validate(phase) for phase in phases]
 
 
 acting = App()
 
-add_action(acting, actions.pause, lambda _client, said, _answer: {"contest": said["contest"], "paused": said["reason"]})
-add_action(acting, actions.resume, lambda _client, said, _answer: {"contest": said["contest"], "paused": None})
+add_action(
+    acting,
+    actions.pause,
+    lambda _client, request, _answer: {"contest": request["contest"], "paused": request["reason"]},
+)
+add_action(acting, actions.resume, lambda _client, request, _answer: {"contest": request["contest"], "paused": None})
 
 
 @acting.command("extend")
@@ -272,24 +281,26 @@ def extend(
     *,
     connection: Connection,
 ) -> Output:
-    """Let a phase close later; what follows it opens as much later."""
-    from noren.contest.phases import extended, moment
+    """Extend a phase and move all later phases."""
+    from noren.contest.phases import extend_phase, moment
 
-    with connection.client() as asked:
-        about = asked.contest(contest)
-        zone, known = about["settings"]["zone"], {one.id: one for one in _phases(about)}
-        if phase not in known or known[phase].closes is None:
-            raise refusal("no_phase", name=phase[:40], names=", ".join(known))
+    with connection.client() as client:
+        about = client.contest(contest)
+        zone, phases = about["settings"]["zone"], {phase.id: phase for phase in _phases(about)}
+        if phase not in phases or phases[phase].closes is None:
+            raise refusal("no_such", name=phase[:40], names=", ".join(phases))
         closes = moment(until, zone)
-        moved = [one.as_dict() for one in extended(list(known.values()), phase, closes)]
-        asked.do(actions.reschedule, contest, phases=moved, reason=reason)
-    told = _("{phase} closes {moment} ({zone})").format(phase=phase, moment=shown_time(closes, zone), zone=zone)
-    return Output({"contest": contest, "phases": moved}, [told])
+        moved = [phase.as_dict() for phase in extend_phase(list(phases.values()), phase, closes)]
+        client.do(actions.reschedule, contest, phases=moved, reason=reason)
+    sentence = _("{phase} closes {time} ({zone})").format(phase=phase, time=local_time(closes, zone), zone=zone)
+    return Output({"contest": contest, "phases": moved}, [sentence])
 
 
-add_action(acting, actions.disqualify, lambda _client, said, _answer: {"team": said["team"], "out": said["reason"]})
-add_action(acting, actions.reinstate, lambda _client, said, _answer: {"team": said["team"], "out": None})
-add_action(acting, actions.rescore, lambda _client, said, _answer: {"scorer": said["scorer"]})
+add_action(
+    acting, actions.disqualify, lambda _client, request, _answer: {"team": request["team"], "out": request["reason"]}
+)
+add_action(acting, actions.reinstate, lambda _client, request, _answer: {"team": request["team"], "out": None})
+add_action(acting, actions.rescore, lambda _client, request, _answer: {"scorer": request["scorer"]})
 
 
 @acting.command("jobs")
@@ -300,29 +311,31 @@ def jobs(
     connection: Connection,
 ) -> Output:
     """Show what waits, runs or failed."""
-    with connection.client() as asked:
+    with connection.client() as client:
         if retry is not None:
-            asked.send("POST", "contests", contest, "jobs", retry, "retry", content={})
-        listed = [one for one in asked.get("contests", contest, "jobs") if one["state"] != "done"]
+            client.send("POST", "contests", contest, "jobs", retry, "retry", content={})
+        unfinished = [job for job in client.get("contests", contest, "jobs") if job["state"] != "done"]
     rows = [
-        (one["id"], one["kind"], one["submission"] or "", one["state"], str(one["attempts"]), one["error"] or "")
-        for one in listed
+        (job["id"], job["kind"], job["submission"] or "", job["state"], str(job["attempts"]), job["error"] or "")
+        for job in unfinished
     ]
-    return Output(
-        {"jobs": listed}, [TextTable((_("job"), _("kind"), _("file"), _("state"), _("tries"), _("why")), rows)]
-    )
+    headings = (_("Job"), _("Kind"), _("File"), _("State"), _("Attempts"), _("Reason"))
+    return Output({"jobs": unfinished}, [TextTable(headings, rows)])
 
 
 @acting.command("flags")
 def flags(contest: Contest, connection: Connection) -> Output:
     """Show files of different teams that are nearly the same."""
-    with connection.client() as asked:
-        listed = asked.get("contests", contest, "flags")
-    rows = [(*(str(name) for name in one["teams"]), *one["submissions"], f"{one['share']:.1%}") for one in listed]
-    return Output({"flags": listed}, [TextTable((_("team"), _("team"), _("file"), _("file"), _("alike")), rows)])
+    with connection.client() as client:
+        flags = client.get("contests", contest, "flags")
+    rows = [(*(str(name) for name in flag["teams"]), *flag["submissions"], f"{flag['share']:.1%}") for flag in flags]
+    headings = (_("Team"), _("Team"), _("File"), _("File"), _("Share"))
+    return Output({"flags": flags}, [TextTable(headings, rows)])
 
 
-add_action(acting, actions.invite, lambda _client, said, answer: {"contest": said["contest"], "code": answer["code"]})
+add_action(
+    acting, actions.invite, lambda _client, request, answer: {"contest": request["contest"], "code": answer["code"]}
+)
 
 
 @acting.command("simulate")
@@ -343,6 +356,6 @@ def simulate(
     if out is not None:
         require_writable(out)  # before a whole contest is played
     plan = SimulationPlan(rules(rulebook, None, Connection()), teams=teams, customers=customers, rows=rows, seed=seed)
-    with progress_bar(_("Playing")) as progress:
+    with progress_bar() as progress:
         boards = play(plan, out, progress=progress)
     return Output({"boards": boards}, [part for board in boards for part in board_parts(board, "UTC")])

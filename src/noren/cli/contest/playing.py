@@ -1,4 +1,4 @@
-"""``noren contest register, join, data, submit, targets, attack, status``: what a team does."""
+"""Commands for teams, from ``noren contest register`` over ``submit`` and ``attack`` to ``status``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.contest.connecting import Connection, Contest, Round, add_action, round_of, shown_time
+from noren.cli.contest.connecting import Connection, Contest, Round, add_action, local_time, round_of
 from noren.cli.parts.commands import App, Note, Output, Part, TextTable, number, progress_bar, refusal, say, situation
 from noren.contest import actions
 from noren.errors import Problem
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 app = App()
 
-Phase = Annotated[str | None, Option("--phase", help=_("For which phase, where several are open."))]
-Wait = Annotated[bool, Option("--wait/--no-wait", help=_("Wait for what the judge finds."))]
-Target = Annotated[str, Argument(metavar="TARGET", help=_("The number of a target, such as 07."))]
+Phase = Annotated[str | None, Option("--phase", help=_("The phase, such as final-protect."))]
+Wait = Annotated[bool, Option("--wait/--no-wait", help=_("Wait for the result."))]
+Target = Annotated[str, Argument(metavar="TARGET", help=_("The target's number, such as 07."))]
 
 
-def _registered(_client: Client, said: dict[str, Any], answer: dict[str, Any]) -> Output:
+def _registered(_client: Client, request: dict[str, Any], answer: dict[str, Any]) -> Output:
     words = _(actions.register.done).format(name=answer["team"]["name"], code=answer["code"])
-    join = f"noren contest join {said['contest']} --code {answer['code']}"
-    return Output(answer, [words, Note(_("others join with: {command}").format(command=join))])
+    join = f"noren contest join {request['contest']} --code {answer['code']}"
+    return Output(answer, [words, Note(_("Team members join with: {command}").format(command=join))])
 
 
 add_action(app, actions.register, _registered)
-add_action(app, actions.join, lambda _client, _said, answer: {"team": answer})
+add_action(app, actions.join, lambda _client, _request, answer: {"team": answer})
 
 
 @app.command("data")
@@ -46,12 +46,12 @@ def data(
     connection: Connection,
 ) -> Output:
     """Fetch the data of a round."""
-    with connection.client() as asked:
-        chosen = round_of(asked.contest(contest), round_, "protect")
-        with progress_bar(_("Fetching")) as progress:
-            size = asked.download("contests", contest, "rounds", chosen, "data", out=out, progress=progress)
-    words = _("the data of {round}: {bytes:,} bytes in {out}").format(round=chosen, bytes=size, out=out)
-    return Output({"round": chosen, "out": str(out), "bytes": size}, [words])
+    with connection.client() as client:
+        chosen = round_of(client.contest(contest), round_, "protect")
+        with progress_bar() as progress:
+            size = client.download("contests", contest, "rounds", chosen, "data", out=out, progress=progress)
+    written = _("written to {out}").format(out=out)
+    return Output({"round": chosen, "out": str(out), "bytes": size}, [written])
 
 
 @app.command("submit")
@@ -64,16 +64,16 @@ def submit(
     *,
     connection: Connection,
 ) -> Output:
-    """Hand in a release."""
-    with connection.client() as asked, handed_in(release) as file:
-        with progress_bar(_("Sending")) as progress:
-            got = asked.submit(contest, file, phase=phase, progress=progress)
-        return _after(asked, contest, got, out, wait=wait)
+    """Submit a release."""
+    with connection.client() as client, submission_file(release) as file:
+        with progress_bar() as progress:
+            received = client.submit(contest, file, phase=phase, progress=progress)
+        return _after_submission(client, contest, received, out, wait=wait)
 
 
 @contextlib.contextmanager
-def handed_in(release: Path) -> Iterator[Path]:
-    """Yield the file that is handed in: of a release folder, its rows in the original's order, then those inserted."""
+def submission_file(release: Path) -> Iterator[Path]:
+    """Yield the file to submit: of a release folder, its rows in the original's order, then those inserted."""
     if not release.is_dir():
         yield release
         return
@@ -90,7 +90,9 @@ def handed_in(release: Path) -> Iterator[Path]:
 
 
 add_action(
-    app, actions.choose, lambda client, said, _none: _handed(client.submission(said["contest"], said["submission"]))
+    app,
+    actions.choose,
+    lambda client, request, _none: _submission_output(client.submission(request["contest"], request["submission"])),
 )
 
 
@@ -106,21 +108,22 @@ def targets(
     from noren.data.formats.files import create_folder
 
     files: dict[str, str] = {}
-    with connection.client() as asked:
-        chosen = round_of(asked.contest(contest), round_, "attack")
-        listed = asked.targets(contest, chosen)
+    with connection.client() as client:
+        chosen = round_of(client.contest(contest), round_, "attack")
+        listed = client.targets(contest, chosen)
         if out is not None:
             create_folder(out)
-            with progress_bar(_("Fetching")) as progress:
-                for done, one in enumerate(listed):
-                    progress(done / len(listed), one.target)
-                    name = f"{one.target}.csv"
-                    asked.download("contests", contest, "rounds", chosen, "targets", one.target, out=out / name)
-                    files[one.target] = str(out / f"{one.target}.csv")
-    told = [one.model_dump() | {"file": files.get(one.target)} for one in listed]
-    rows = [(one.target, str(one.tries), str(one.left), files.get(one.target, "")) for one in listed]
-    table = TextTable((_("target"), _("tries"), _("left"), _("file")), rows)
-    return Output({"round": chosen, "targets": told}, [table])
+            with progress_bar() as progress:
+                for done, attackable in enumerate(listed):
+                    target = attackable.target
+                    progress(done / len(listed), target)
+                    path = out / f"{target}.csv"
+                    client.download("contests", contest, "rounds", chosen, "targets", target, out=path)
+                    files[target] = str(path)
+    answer = [attackable.model_dump() | {"file": files.get(attackable.target)} for attackable in listed]
+    rows = [(row.target, str(row.tries), str(row.left), files.get(row.target, "")) for row in listed]
+    table = TextTable((_("Target"), _("Attempts"), _("Remaining"), _("File")), rows)
+    return Output({"round": chosen, "targets": answer}, [table])
 
 
 @app.command("attack")
@@ -137,50 +140,49 @@ def attack(
     *,
     connection: Connection,
 ) -> Output:
-    """Hand in a guess."""
-    from noren.contest.judging.prepared import guess_on
+    """Submit a guess."""
+    from noren.contest.judging.prepared import write_attack
     from noren.contest.rulebook import read_rulebook
 
     if (guess is None) == (with_ is None):
         raise refusal("no_guess")
     if guess is not None and out is not None:
-        raise refusal("out_without_attack")
-    with connection.client() as asked, TemporaryDirectory(prefix="noren-") as folder:
+        raise refusal("excludes", flag="GUESS", others="--out")
+    with connection.client() as client, TemporaryDirectory(prefix="noren-") as folder:
         if guess is None:  # fetch the target, attack it and write the guess
-            chosen, public = round_of(asked.contest(contest), round_, "attack"), Path(folder) / "target.csv"
-            asked.download("contests", contest, "rounds", chosen, "targets", target, out=public)
+            chosen, public = round_of(client.contest(contest), round_, "attack"), Path(folder) / "target.csv"
+            client.download("contests", contest, "rounds", chosen, "targets", target, out=public)
             if original is None:
                 original = Path(folder) / "original.csv"
-                asked.download("contests", contest, "rounds", chosen, "data", out=original)
-            book, guess = (
-                read_rulebook(asked.text("contests", contest, "rulebook.toml")),
-                out or Path(folder) / "guess.csv",
-            )
+                client.download("contests", contest, "rounds", chosen, "data", out=original)
+            book = read_rulebook(client.text("contests", contest, "rulebook.toml"))
+            guess = out or Path(folder) / "guess.csv"
             with progress_bar(str(with_)) as progress:
-                guess_on(book, original, public, str(with_), guess, progress=progress)
-        with progress_bar(_("Sending")) as progress:
-            got = asked.submit(contest, guess, target=target, phase=phase, progress=progress)
-        return _after(asked, contest, got, None, wait=wait)
+                write_attack(book, original, public, str(with_), guess, progress=progress)
+        with progress_bar() as progress:
+            received = client.submit(contest, guess, target=target, phase=phase, progress=progress)
+        return _after_submission(client, contest, received, None, wait=wait)
 
 
-def _after(asked: Client, contest: str, got: ReceivedOut, out: Path | None, *, wait: bool) -> Output:
-    """Keep the receipt, wait for the judge, and tell what was found; exit code 1 where the file is not valid."""
-    from noren.contest.credentials import keep_receipt
+def _after_submission(client: Client, contest: str, received: ReceivedOut, out: Path | None, *, wait: bool) -> Output:
+    """Store the receipt, wait for the judge, and return the result; exit code 1 if the file is not valid."""
+    from noren.contest.credentials import save_receipt
 
-    kept = keep_receipt(asked.address, contest, got.submission, got.receipt, out)
+    submission_id, receipt = received.submission, received.receipt
+    receipt_file = save_receipt(client.address, contest, submission_id, receipt, out)
     if not situation.json:
-        say(_("received as {submission}; the receipt is in {file}").format(submission=got.submission, file=kept))
-    told = {"submission": got.submission, "receipt": got.receipt, "receipt_file": str(kept)}
+        say(_("received as {submission}; receipt stored in {file}").format(submission=submission_id, file=receipt_file))
+    answer = {"submission": submission_id, "receipt": receipt, "receipt_file": str(receipt_file)}
     if not wait:
-        following = _("next: {command}").format(command=f"noren contest status {contest} {got.submission}")
-        return Output(told | {"judged": None}, [Note(following)])
-    with progress_bar(_("Judging")) as progress:
-        found = asked.judged(contest, got.submission, progress)
-    shown = _handed(found)
-    return Output(told | {"judged": shown.data}, shown.parts, exit_code=0 if found.valid is True else 1)
+        following = _("next: {command}").format(command=f"noren contest status {contest} {submission_id}")
+        return Output(answer | {"judged": None}, [Note(following)])
+    with progress_bar() as progress:
+        submission = client.judged(contest, submission_id, progress)
+    output = _submission_output(submission)
+    return Output(answer | {"judged": output.data}, output.parts, exit_code=0 if submission.valid is True else 1)
 
 
-# --- looking at one's own --------------------------------------------------------------------------------------------
+# --- status --------------------------------------------------------------------------------------------
 
 
 @app.command("status")
@@ -190,78 +192,78 @@ def status(
     *,
     connection: Connection,
 ) -> Output:
-    """Tell how things stand."""
-    with connection.client() as asked:
+    """Show the state of contests and of submitted files."""
+    with connection.client() as client:
         if contest is None:
-            session, found = asked.session(), asked.get("contests")
-            words = _("{server}: you are not logged in") if session.account is None else _("{server}: you are {login}")
+            session, contests = client.session(), client.get("contests")
+            state = _("not logged in to {server}") if session.account is None else _("logged in to {server} as {login}")
             login = session.account and session.account["login"]
             rows = []
-            for one in found:
-                is_open = ", ".join(phase["id"] for phase in one["phases"] if phase.get("open"))
-                rows.append((one["id"], one["title"], is_open, str(one["teams"]), one["role"]))
+            for about in contests:
+                open_phases = ", ".join(phase["id"] for phase in about["phases"] if phase.get("open"))
+                rows.append((about["id"], about["title"], open_phases, str(about["teams"]), about["role"]))
+            headings = ("ID", _("Title"), _("Phase"), _("Teams"), _("Role"))
             return Output(
-                {"session": session.model_dump(mode="json"), "contests": found},
-                [
-                    Note(words.format(server=asked.address, login=login)),
-                    TextTable((_("contest"), _("title"), _("open now"), _("teams"), _("you are")), rows),
-                ],
+                {"session": session.model_dump(mode="json"), "contests": contests},
+                [Note(state.format(server=client.address, login=login)), TextTable(headings, rows)],
             )
         if submission is not None:
-            return _handed(asked.submission(contest, submission))
-        about = asked.contest(contest)
-        handed = asked.submissions(contest) if about["role"] != "visitor" else []
+            return _submission_output(client.submission(contest, submission))
+        about = client.contest(contest)
+        submissions = client.submissions(contest) if about["role"] != "visitor" else []
     zone = about["settings"]["zone"]
     parts: list[Part] = []
     if about["paused"]:
-        parts.append(Note(_("the contest is paused: {reason}").format(reason=about["paused"])))
+        parts.append(Note(_("The contest is paused: {reason}").format(reason=about["paused"])))
     if about.get("team"):
-        parts.append(Note(_("your team: {name}").format(name=about["team"]["name"])))
+        parts.append(Note(f"{_('Team')}: {about['team']['name']}"))
     plan = []
-    for one in about["phases"]:
-        times = shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)
-        plan.append((one["id"], *times, _("open") if one.get("open") else ""))
-    parts.append(TextTable((_("phase"), _("opens"), _("closes"), ""), plan, f"{about['title']} ({zone})"))
-    if handed:
-        files = [(file.id, _kind(file), file.round, shown_time(file.time), _word(file)) for file in handed]
-        parts.append(TextTable((_("file"), _("kind"), _("round"), _("received"), _("found")), files))
-    return Output({"contest": about, "submissions": [file.model_dump(mode="json") for file in handed]}, parts)
+    for phase in about["phases"]:
+        times = local_time(phase["opens"], zone), local_time(phase.get("closes"), zone)
+        plan.append((phase["id"], *times, _("open") if phase.get("open") else ""))
+    parts.append(TextTable((_("Phase"), _("Opens"), _("Closes"), ""), plan, f"{about['title']} ({zone})"))
+    if submissions:
+        files = [(file.id, _kind(file), file.round, local_time(file.time), _result(file)) for file in submissions]
+        parts.append(TextTable((_("File"), _("Kind"), _("Round"), _("Time"), _("Result")), files))
+    return Output({"contest": about, "submissions": [file.model_dump(mode="json") for file in submissions]}, parts)
 
 
-def _kind(one: SubmissionOut) -> str:
-    return _("release") if one.kind == "release" else _("guess against {target}").format(target=one.target)
+def _kind(submission: SubmissionOut) -> str:
+    return _("Release") if submission.kind == "release" else _("Guess about {target}").format(target=submission.target)
 
 
-def _word(one: SubmissionOut) -> str:
-    """Return in a word what came of a file."""
-    if one.state == "refunded":
-        return _("given back: {reason}").format(reason=one.trouble)
-    if one.valid is None:
-        return one.trouble or _("waiting")
-    if not one.valid:
+def _result(submission: SubmissionOut) -> str:
+    """Return the judge's result of a file in a word or two."""
+    if submission.state == "refunded":
+        return _("returned: {reason}").format(reason=submission.trouble)
+    if submission.valid is None:
+        return submission.trouble or _("waiting")
+    if not submission.valid:
         return _("not valid")
-    return _("valid, counts") if one.counts else _("valid")
+    return _("valid, counts") if submission.counts else _("valid")
 
 
-def _handed(found: SubmissionOut) -> Output:
-    """Return what the judge found of a file."""
-    parts: list[Part] = [f"{found.id}: {_kind(found)}, {_word(found)}"]
-    report = found.report
-    for told in (*report.get("problems", ()), *report.get("warnings", ())):
-        rule, cure = str(told.get("rule") or ""), str(told.get("cure") or "")
-        parts.append(f"  {Problem(told.get('row'), told.get('column'), told.get('value'), rule, cure).sentence()}")
+def _submission_output(submission: SubmissionOut) -> Output:
+    """Return the judge's report on a file."""
+    parts: list[Part] = [f"{submission.id}: {_kind(submission)}, {_result(submission)}"]
+    report = submission.report
+    for problem in (*report.get("problems", ()), *report.get("warnings", ())):
+        rule, cure = str(problem.get("rule") or ""), str(problem.get("cure") or "")
+        parts.append(
+            f"  {Problem(problem.get('row'), problem.get('column'), problem.get('value'), rule, cure).sentence()}"
+        )
     total = int(report.get("total", 0))
     if total > len(report.get("problems", ())):
-        parts.append("  " + _("{count:,} problems in all").format(count=total))
-    parts += score_table(found.shown.values, found.shown.baseline)
-    if found.trouble and found.state != "refunded":
-        parts.append(found.trouble)
-    return Output(found.model_dump(mode="json"), parts)
+        parts.append("  " + _("Problems: {count:,}").format(count=total))
+    parts += score_table(submission.judgement.values, submission.judgement.baseline)
+    if submission.trouble and submission.state != "refunded":
+        parts.append(submission.trouble)
+    return Output(submission.model_dump(mode="json"), parts)
 
 
 def score_table(values: Mapping[str, float] | None, baseline: Mapping[str, Any] | None) -> list[TextTable]:
-    """Return the table of a file's measures and of what the baseline attacks got, where there are any."""
+    """Return the table of a file's measures and baseline attacks; empty without any."""
     rows = [(name, number(value)) for name, value in (values or {}).items()]
-    for name, one in (baseline or {}).items():
-        rows += [(f"{name}: {key}", number(value)) for key, value in (one.get("values") or {}).items()]
-    return [TextTable((_("measure"), _("value")), rows)] if rows else []
+    for name, scores in (baseline or {}).items():
+        rows += [(f"{name}: {key}", number(value)) for key, value in (scores.get("values") or {}).items()]
+    return [TextTable((_("Measure"), _("Value")), rows)] if rows else []

@@ -113,15 +113,15 @@ def show(parts: Iterable[Part]) -> None:
                 sys.stdout.write(f"{part}\n")  # in one piece: a reader may leave after it
 
 
-def _show_table(shown: TextTable) -> None:
+def _show_table(content: TextTable) -> None:
     """Print a table; columns of numbers are set to the right."""
     from rich import table as rich_table
     from rich.console import Console
     from rich.text import Text
 
-    title, rows = shown.title, [list(row) for row in shown.rows]
+    title, rows = content.title, [list(row) for row in content.rows]
     table = rich_table.Table(title=Text(title) if title else None, title_justify="left", header_style="bold")
-    for i, heading in enumerate(shown.headings):
+    for i, heading in enumerate(content.headings):
         cells = [row[i].replace(",", "").replace(".", "", 1).removeprefix("-") for row in rows if row[i]]
         numeric = bool(rows) and all(cell.isdigit() for cell in cells)
         table.add_column(heading, justify="right" if numeric else "left", overflow="fold", no_wrap=i == 0)
@@ -150,15 +150,15 @@ def refusal(
     return kind(_messages(name, **values), file=file)
 
 
-def say(*words: str) -> None:
+def say(*lines: str) -> None:
     """Tell the person something that is not the result."""
     with contextlib.suppress(OSError):  # a full or closed stderr is no reason to lose the result
-        for line in words:
+        for line in lines:
             print(line, file=sys.stderr)
 
 
 @contextlib.contextmanager
-def progress_bar(title: str) -> Iterator[Progress]:
+def progress_bar(title: str = "") -> Iterator[Progress]:
     """Show how far long work has come, in a terminal alone."""
     if situation.json or not sys.stderr.isatty():
         yield silent
@@ -180,35 +180,35 @@ def progress_bar(title: str) -> Iterator[Progress]:
 
         def report(done: float, words: str = "", best: float | None = None) -> None:
             if best is not None and number(best) not in words:
-                words = _("{words}, best {best}").format(words=words, best=number(best))
+                words = _("{words}, best {best}").format(progress=words, best=number(best))
             bar.update(task, completed=done, words=words)
 
         yield report
 
 
 @contextlib.contextmanager
-def stoppable_bar(title: str) -> Iterator[Progress]:
+def stoppable_bar() -> Iterator[Progress]:
     """Show how far long work has come; Ctrl-C keeps the best so far where there is one, a second one leaves."""
     before = signal.getsignal(signal.SIGINT)
-    with progress_bar(title) as shown:
+    with progress_bar() as update_bar:
 
         def report(done: float, words: str = "", best: float | None = None) -> None:
-            shown(done, words, best)
-            if told.wanted and not told.said and best is not None:
+            update_bar(done, words, best)
+            if search.stop_requested and not search.raised and best is not None:
                 say(_("stopping with the best so far ({best}); Ctrl-C again leaves without").format(best=number(best)))
 
         def pressed(which: int, frame: FrameType | None) -> None:
-            if told.best is not None and not told.wanted:
-                told.stop()  # heard at the next report: no work is torn apart
+            if search.best is not None and not search.stop_requested:
+                search.stop()  # heard at the next report: no work is torn apart
                 return
             try:
                 before(which, frame) if callable(before) else signal.default_int_handler(which, frame)
             except KeyboardInterrupt:  # which a search would take for a wish to keep the best
                 raise SystemExit(130) from None
 
-        told = Stoppable(report)
+        search = Stoppable(report)
         with interrupts_to(pressed):
-            yield told
+            yield search
 
 
 def number(value: float) -> str:
@@ -233,7 +233,7 @@ def _help_texts(declared: Callable[..., Any]) -> Mapping[str, str]:
 
 
 @functools.cache  # several commands have the options of one class, and annotations take long to evaluate
-def _explained(declared: Callable[..., Any]) -> inspect.Signature:
+def _signature_with_help(declared: Callable[..., Any]) -> inspect.Signature:
     """Return the signature of a command or of a class of options, its parameters with their help."""
     texts = _help_texts(declared)
     signature = inspect.signature(declared, eval_str=True)
@@ -254,12 +254,12 @@ def _printing(function: Callable[..., Any]) -> Callable[..., Any]:
     ``--json`` is added where the function returns an output. A parameter whose type is a dataclass stands for the
     options that are the fields of that class.
     """
-    signature = _explained(function)
+    signature = _signature_with_help(function)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
     for parameter in signature.parameters.values():
         if inspect.isclass(parameter.annotation) and dataclasses.is_dataclass(parameter.annotation):
-            fields = _explained(parameter.annotation).parameters
+            fields = _signature_with_help(parameter.annotation).parameters
             groups[parameter.name] = (parameter.annotation, list(fields))
             parameters += fields.values()
         else:
@@ -381,7 +381,7 @@ def is_written(command: str, name: str) -> bool:
 
 
 @contextlib.contextmanager
-def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -> Iterator[None]:
+def guarded(command: str, options: Mapping[str, Any], words: Sequence[str] = ()) -> Iterator[None]:
     """Keep what a command reads for as long as it runs; stop at once where it would write over that or through a link.
 
     Parameters
@@ -395,19 +395,19 @@ def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -
 
     read: list[Path] = []
     written: dict[Path, str] = {}
-    for name, value in given.items():
+    for name, value in options.items():
         for path in value if isinstance(value, list | tuple) else [value]:
             if not isinstance(path, Path):
                 continue
             if is_written(command, name):
                 if path in written:
-                    one, other = (each.upper() if each == "target" else f"--{each}" for each in (written[path], name))
-                    twice = _("{path} is named twice, by {one} and {other}; name another file")
-                    raise OutputError(twice.format(path=path, one=one, other=other))
+                    twice = [flag.upper() if flag == "target" else f"--{flag}" for flag in (written[path], name)]
+                    message = _("{path} is named twice, by {one} and {other}; name another file")
+                    raise OutputError(message.format(path=path, flags=", ".join(twice)))
                 written[path] = name
             elif name not in WORKED_IN:
                 read.append(path)
-    texts = [value for value in (*given.values(), *words) if isinstance(value, str)]
+    texts = [value for value in (*options.values(), *words) if isinstance(value, str)]
     parts = [part for text in texts for word in (text, text.rpartition("=")[2]) for part in (word, *word.split(","))]
     for part in parts:
         with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Help pages and usage errors in the reader's language, also where typer itself speaks (see ``foreign_words``)."""
+"""Help pages and usage errors in the user's language, including typer's own messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HELP = frozenset(
     }
 )
 
-# the longer of two that begin alike stands first
+# of two messages that begin alike, the longer comes first
 _ERRORS = (
     N_("No such command {name}. Did you mean {names}?"),
     N_("No such command {name}."),
@@ -30,25 +30,25 @@ _ERRORS = (
     N_("Option {name} requires an argument."),
     N_("Option {name} does not take a value."),
     N_("Got unexpected extra argument(s) ({words})"),
-    N_("Invalid value for {name}: {said}"),
+    N_("Invalid value for {name}: {reason}"),
     N_("Value error, {value} is not one of {choices}."),
     *VALIDATION,
 )
 
 
 _MARK_UP: Final = re.compile(r"(?<!\\)(\[[a-z#/@][^[]*?\])")
-"""What a page would take for mark-up: local[2], a table's name in TOML."""
+"""Text that Rich would read as markup: local[2], a table name in TOML."""
 
 
 class LocalizedCommand:
-    """A command whose page is in the reader's language."""
+    """A command whose help page is in the user's language."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, with typer's own help translated and brackets shown as they are."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
-            said = getattr(param, "help", None) or ""
-            param.help = _MARK_UP.sub(r"\\\1", _(said) if said in _HELP else said)
+            text = getattr(param, "help", None) or ""
+            param.help = _MARK_UP.sub(r"\\\1", _(text) if text in _HELP else text)
         return params
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
@@ -57,8 +57,8 @@ class LocalizedCommand:
         formatter.write_usage(ctx.command_path, " ".join(pieces), prefix=_("Usage: "))
 
 
-def speak() -> None:
-    """Set the words that typer keeps in constants, and break lines as the language does."""
+def localize_typer() -> None:
+    """Translate typer's constants, and break lines by the rules of the language."""
     rich_utils.OPTIONS_PANEL_TITLE = _("Options")
     rich_utils.ARGUMENTS_PANEL_TITLE = _("Arguments")
     rich_utils.COMMANDS_PANEL_TITLE = _("Commands")
@@ -70,14 +70,16 @@ def speak() -> None:
         rich._wrap.words = line_words  # text without Japanese breaks as before
 
 
-def usage_sentence(said: str) -> str:
-    """Return what typer says of wrong words in the reader's language, ending as a sentence does.
+def usage_sentence(message: str) -> str:
+    """Return typer's usage error in the user's language, as a sentence.
 
     >>> usage_sentence("Missing option '--out'.")
     "Missing option '--out'."
     """
-    told = translated(said, _ERRORS)
-    return told if not told or told.endswith((".", "。", "?", "？", ")", "）")) else f"{told}."
+    sentence = translated(message, _ERRORS)
+    if not sentence or sentence.endswith((".", "。", "?", "？", ")", "）")):
+        return sentence
+    return sentence + ("。" if active_language() == "ja" else ".")
 
 
 # --- where a line of Japanese may break ------------------------------------------------------------------------------
@@ -111,5 +113,5 @@ def line_words(text: str) -> Iterator[tuple[int, int, str]]:
     ['列', '（CSV）', 'で', 'す。 ', 'k=2 ', 'で']
     """
     keep = str if text.isascii() else _UnbrokenWord
-    for found in _WORD.finditer(text):
-        yield found.start(), found.end(), keep(found.group())
+    for match in _WORD.finditer(text):
+        yield match.start(), match.end(), keep(match.group())

@@ -82,11 +82,11 @@ class Reading:
             path,
             known,
             master=self.master,
-            **self._said_of_rows(known),
+            **self._row_answers(known),
             stop_at=lambda questions: _stop_at(questions, path),
         )
         if not (quiet or situation.json):
-            say(*(f"{path.name}: {line}" for line in data.said))
+            say(*(f"{path.name}: {line}" for line in data.remarks))
         say(*(f"{path.name}: {line}" for line in data.questions))
         return data
 
@@ -100,26 +100,26 @@ class Reading:
         """Guess the schema of a file, whatever schema is named."""
         from noren.data.guessing.schema_guess import guess_schema
 
-        return guess_schema(path, **self._said_of_rows(None))
+        return guess_schema(path, **self._row_answers(None))
 
     def schema_of(self, path: Path) -> Schema:
         """Return the schema that a file is read by: as named, else guessed, unless people would be counted wrongly."""
         from noren.data.schema import Schema
 
-        self._said_of_rows(self.schema)
+        self._row_answers(self.schema)
         if self.schema is not None:
             return Schema.load(self.schema)
-        found = self.guess(path)
-        _stop_at(found.questions, path)
-        return found.schema
+        guess = self.guess(path)
+        _stop_at(guess.questions, path)
+        return guess.schema
 
-    def _said_of_rows(self, schema: str | Schema | None) -> dict[str, Any]:
+    def _row_answers(self, schema: str | Schema | None) -> dict[str, Any]:
         """Return what was said of rows in the words of a schema; stop where a schema says so already."""
         from noren.data.schema import Kind
 
-        for flag, given in (("--rows", self.rows_are), ("--customer", self.customer)):
-            if schema is not None and given is not None:
-                raise refusal("schema_says_so", flag=flag)
+        for flag, value in (("--rows", self.rows_are), ("--customer", self.customer)):
+            if schema is not None and value is not None:
+                raise refusal("schema_says_so", flag=flag, others="--schema")
         return {"kind": None if self.rows_are is None else Kind(_KINDS[self.rows_are]), "customer": self.customer}
 
     @property
@@ -146,8 +146,8 @@ def load_people(path: Path, schema: str | None, *, quiet: bool = False) -> Recor
 def _stop_at(questions: Sequence[Question], path: Path) -> None:
     for question in questions:
         if question.stops:
-            cure = _("answer with {flags}, or give a schema (--schema)").format(flags=answers(question))
-            raise SchemaError(str(question), cure, file=path)
+            remedy = _("answer with {flags}, or give a schema (--schema)").format(flags=answers(question))
+            raise SchemaError(str(question), remedy, file=path)
 
 
 def answers(question: Question) -> str:
@@ -160,8 +160,8 @@ def answers(question: Question) -> str:
     if question.about not in flags:
         return ""
     words = {kind: rows for rows, kind in _KINDS.items()}
-    said = [shlex.quote(words.get(answer.value, answer.value)) for answer in question.answers]
-    return _(" or ").join([*(f"{flags[question.about]} {value}" for value in said), others[question.about]])
+    values = [shlex.quote(words.get(answer.value, answer.value)) for answer in question.answers]
+    return _(" or ").join([*(f"{flags[question.about]} {value}" for value in values), others[question.about]])
 
 
 def comma_separated(text: str) -> list[str]:
@@ -220,10 +220,10 @@ class ServerOptions:
         port = taken.getsockname()[1]
         return {"host": self.host, "port": port, "names": names, "proxies": proxies, "https": self.https}
 
-    def announce(self, words: str, addresses: Sequence[str]) -> str | None:
+    def announce(self, message: str, addresses: Sequence[str]) -> str | None:
         """Say where the server is open, and return the address to open in the browser, if any."""
         address, *others = addresses
-        say(words.format(address=address))
+        say(message.format(address=address))
         if others:
             elsewhere = _("from other machines: {addresses}; other names are let in with --allow-host NAME")
             say(elsewhere.format(addresses=", ".join(others)))
