@@ -35,7 +35,7 @@ from machine import RESULTS, facts, table
 
 from noren.api import measure, protect
 from noren.contest import actions
-from noren.contest.client import AnsweredError, Client, enter
+from noren.contest.client import AnsweredError, Client, create_login
 from noren.contest.judging.prepared import original_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
@@ -98,7 +98,7 @@ class Cup:
     def _team(self, number: int) -> Client:
         headers = {"X-Forwarded-For": f"10.2.{number // 250}.{number % 250 + 1}"}
         address = self.rehearsal.hall.address
-        login = enter(address, f"{self.name}-{number}", new_id(), new=f"Team {number}", headers=headers)
+        login = create_login(address, f"{self.name}-{number}", new_id(), new=f"Team {number}", headers=headers)
         client = Client(address, login.token, headers=headers, patience=600.0)
         client.do(actions.register, self.name, name=f"Team {number}")
         return client
@@ -119,12 +119,12 @@ class Cup:
         """Wait until nothing is left to judge; return the seconds."""
         began = time.monotonic()
         while True:
-            asked = time.monotonic()
-            found = self.handed()
-            after(sum(one.is_over for one in found))
-            if all(one.is_over for one in found):
+            polled = time.monotonic()
+            submissions = self.handed()
+            after(sum(one.is_over for one in submissions))
+            if all(one.is_over for one in submissions):
                 return time.monotonic() - began
-            time.sleep(max(_POLL, 4 * (time.monotonic() - asked)))  # a long list is work for the server, too
+            time.sleep(max(_POLL, 4 * (time.monotonic() - polled)))  # a long list is work for the server, too
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -328,27 +328,27 @@ def many(rehearsal: Rehearsal, size: Size, folder: Path) -> str:
     return table(("many small files", ""), rows)
 
 
-def winner(rehearsal: Rehearsal, size: Size, folder: Path, given: Path | None) -> str:
+def winner(rehearsal: Rehearsal, size: Size, folder: Path, file: Path | None) -> str:
     """Hand in a release of pairs with the least error, and see what the judge makes of it."""
     data = final_data(folder, size)
     original = original_of(preset("pwscup2018"), data)
-    if given is None:
+    if file is None:
         release = protect(original, "generalize", k=2, seed=1, audit=False)
         content, known = submission_of(release), measure(original, release, "cell-error").value
     else:
-        content, known = given.read_bytes(), float("nan")
+        content, known = file.read_bytes(), float("nan")
     cup = Cup(rehearsal, f"winner-{new_id()}", data, 1)
     cup.move_to(f"{ROUND}-protect")
     path = folder / "winner.csv"
     path.write_bytes(content)
     got = cup.teams[0].submit(cup.name, path)
     seconds = cup.wait_until_judged()
-    found = cup.organiser.submission(cup.name, got.submission)
+    submission = cup.organiser.submission(cup.name, got.submission)
     cup.close()
     rows = [
         ("data", "PWS Cup 2018, final" if data == FINAL else f"generated, {size.rows:,} rows"),
-        ("valid", str(found.valid)),
-        ("U by the arena", f"{(found.shown.values or {})['cell-error']:.5f}"),
+        ("valid", str(submission.valid)),
+        ("U by the arena", f"{(submission.judgement.values or {})['cell-error']:.5f}"),
         ("U by noren measure", "–" if known != known else f"{known:.5f}"),
         ("seconds to judge it, with the house's attacks", f"{seconds:.0f}"),
     ]
@@ -368,13 +368,13 @@ def keep(part: str, text: str) -> None:
             sections[name.strip()] = body.strip()
     line = facts("noren", "polars", "numpy", "fastapi", "uvicorn", "sqlalchemy", "psycopg")
     sections[part] = f"{text}\n\n{line}"
-    told = (
+    row = (
         "Server, workers and teams share the machine; teams are threads of one process that speak the public "
         "interface. Written by `benchmarks/bench_arena.py`, each part by a run of its own."
     )
     parts = [f"## {name}\n\n{sections[name]}" for name in PARTS if name in sections]
     RESULTS.mkdir(exist_ok=True)
-    path.write_text("\n\n".join(["# The arena under load", told, *parts]) + "\n", encoding="utf-8")
+    path.write_text("\n\n".join(["# The arena under load", row, *parts]) + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -386,23 +386,23 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--files", type=int, help="how many small files the part many hands in; 10,000 where left out")
     parser.add_argument("--winner", type=Path, help="the release to hand in, in the row order of the final data")
-    given = parser.parse_args()
-    size = SMALL if given.small else Size()
-    size = size if given.files is None else replace(size, files=given.files)
+    options = parser.parse_args()
+    size = SMALL if options.small else Size()
+    size = size if options.files is None else replace(size, files=options.files)
     with (
         tempfile.TemporaryDirectory(prefix="noren-bench-") as folder,
-        Rehearsal(workers=given.workers, database=given.database) as rehearsal,
+        Rehearsal(workers=options.workers, database=options.database) as rehearsal,
     ):
-        for part in given.part or PARTS:
+        for part in options.part or PARTS:
             place = Path(folder)
             if part == "winner":
-                text = winner(rehearsal, size, place, given.winner)
+                text = winner(rehearsal, size, place, options.winner)
             else:
                 text = {"deadline": deadline, "guesses": guesses, "many": many}[part](rehearsal, size, place)
-            if given.database:
+            if options.database:
                 text += "\n\nOn PostgreSQL."
             print(f"{text}\n", flush=True)
-            if not given.small:
+            if not options.small:
                 keep(part, text)
 
 

@@ -44,7 +44,7 @@ NEEDED = {bound: thresholds(1000, bound) for bound in BOUNDS}
 Seeded = Callable[[int], Guess]
 
 
-def asked(bound: Bound) -> str:
+def hits_needed(bound: Bound) -> str:
     return ", ".join(f"{NEEDED[bound][n]} of {n}" for n in SHOWN)
 
 
@@ -59,8 +59,8 @@ def attackers(original: History, public: History, seconds: dict[str, float]) -> 
         return ready
 
     def consistency() -> Seeded:
-        found = consistent_customers(original, public)
-        return lambda seed: Consistency().assign(found, seed=seed)
+        candidates = consistent_customers(original, public)
+        return lambda seed: Consistency().assign(candidates, seed=seed)
 
     def nearest() -> Seeded:
         sides = comparison_arrays(original, public)
@@ -130,15 +130,15 @@ def main() -> None:
     }
     # what is compiled on first use is no part of an attack's time
     attackers(original, pair.public, {})  # type: ignore[arg-type]
-    found = [part for label, release in releases.items() for part in attacked(label, original, release, seeds)]
+    sections = [part for label, release in releases.items() for part in attacked(label, original, release, seeds)]
     report(
         "attacks",
         "Attacks on k-anonymous histories",
         f"PWS Cup 2018, final data: 1,000 customers, 89,278 rows; {seeds} seeds for each attack that draws.",
-        f"Hits needed for an effective attack: paper {asked('paper')};"
-        f" sharp {asked('sharp')}."
+        f"Hits needed for an effective attack: paper {hits_needed('paper')};"
+        f" sharp {hits_needed('sharp')}."
         " The best number of answers is chosen with the truth at hand: what a lucky attacker would have done.",
-        *found,
+        *sections,
         facts("noren", "numpy", "numba", "scipy", "polars"),
     )
 

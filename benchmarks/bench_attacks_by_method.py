@@ -62,8 +62,8 @@ def purchases(customers: int) -> noren.History:
     """Return the rows of some customers of PWS Cup 2017 in the columns of 2018: without invoice (always 0) and time."""
     rows = noren.read(SHARED / "pwscup2017_T.csv", "pwscup2017").data
     chosen = drawn(rows.frame["customer"].cast(pl.String), customers)
-    kept = rows.frame.filter(pl.col("customer").cast(pl.String).is_in(chosen))
-    columns = kept.select(pl.col("customer").cast(pl.String), "date", "item", "price", "quantity")
+    chosen_rows = rows.frame.filter(pl.col("customer").cast(pl.String).is_in(chosen))
+    columns = chosen_rows.select(pl.col("customer").cast(pl.String), "date", "item", "price", "quantity")
     return noren.History.of(columns, noren.Schema.preset("pwscup2018"))
 
 
@@ -71,10 +71,10 @@ def persons(number: int) -> noren.Table:
     """Return some complete rows of Adult with the seven quasi-identifiers and the salary class."""
     rows = noren.read(SHARED / "adult.data", "adult").data
     complete = rows.frame.filter(~pl.any_horizontal(pl.col(pl.String) == "?")).with_row_index("row")
-    kept = complete.filter(pl.col("row").is_in(drawn(complete["row"], number)))
+    chosen_rows = complete.filter(pl.col("row").is_in(drawn(complete["row"], number)))
     wanted = [c for c in rows.schema.columns if c.name in (*QUASI, "salary-class")]
     schema = rows.schema.model_copy(update={"columns": tuple(wanted)})
-    return noren.Table.of(kept.select([c.name for c in wanted]), schema)
+    return noren.Table.of(chosen_rows.select([c.name for c in wanted]), schema)
 
 
 def rates(original: Any, kind: str, people: int, seeds: int) -> dict[tuple[str, str], list[float]]:
@@ -83,7 +83,7 @@ def rates(original: Any, kind: str, people: int, seeds: int) -> dict[tuple[str, 
         side: [name for name in register if register[name].fits(original.schema)]
         for side, register in (("methods", methods), ("attacks", attacks))
     }
-    found: dict[tuple[str, str], list[float]] = {}
+    rates_of: dict[tuple[str, str], list[float]] = {}
     for method in fitting["methods"]:
         if kind == "table" and method == "chain":
             continue
@@ -93,9 +93,9 @@ def rates(original: Any, kind: str, people: int, seeds: int) -> dict[tuple[str, 
             for attack in fitting["attacks"]:
                 guess = noren.attack(original, release, attack, seed=1000 + seed)
                 rate = noren.measure(original, release, "reid-rate", guesses=[guess]).value
-                found.setdefault((attack, method), []).append(rate)
+                rates_of.setdefault((attack, method), []).append(rate)
         print(f"{kind}: {method} in {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    return found
+    return rates_of
 
 
 def cell(shares: list[float]) -> str:
@@ -105,12 +105,12 @@ def cell(shares: list[float]) -> str:
     return f"{mean:.1%} ± {100 * half:.1f}"
 
 
-def section(title: str, about: str, found: dict[tuple[str, str], list[float]]) -> list[str]:
+def section(title: str, about: str, rates_of: dict[tuple[str, str], list[float]]) -> list[str]:
     """Return one table: a row for each attack, a column for each method."""
-    rows = sorted({attack for attack, _method in found})
-    columns = sorted({method for _attack, method in found})
+    rows = sorted({attack for attack, _method in rates_of})
+    columns = sorted({method for _attack, method in rates_of})
     body = [
-        [f"[{attack}](attacks/{attack}.md)", *(cell(found[attack, method]) for method in columns)] for attack in rows
+        [f"[{attack}](attacks/{attack}.md)", *(cell(rates_of[attack, method]) for method in columns)] for attack in rows
     ]
     head = ["attack", *(f"[{method}](methods/{method}.md)" for method in columns)]
     return [f"### {title}", about, table(head, body)]
@@ -121,25 +121,25 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--customers", type=int, default=200)
     parser.add_argument("--people", type=int, default=1000)
-    given = parser.parse_args()
-    if given.seeds < 2:
+    options = parser.parse_args()
+    if options.seeds < 2:
         sys.exit("an interval needs at least two seeds")
     if not SHARED.is_dir():
         sys.exit("the published data are not beside this checkout")
-    history, people = purchases(given.customers), persons(given.people)
+    history, people = purchases(options.customers), persons(options.people)
     histories = section(
         "Purchase histories",
-        f"{given.customers} customers of PWS Cup 2017, {len(history):,} rows.",
-        rates(history, "history", given.customers, given.seeds),
+        f"{options.customers} customers of PWS Cup 2017, {len(history):,} rows.",
+        rates(history, "history", options.customers, options.seeds),
     )
     tables = section(
         "Tables",
-        f"{given.people:,} complete rows of Adult with seven quasi-identifiers.",
-        rates(people, "table", given.people, given.seeds),
+        f"{options.people:,} complete rows of Adult with seven quasi-identifiers.",
+        rates(people, "table", options.people, options.seeds),
     )
     parts = [*histories, *tables, facts("noren", "polars", "numpy", "numba", "scipy")]
     about = (
-        f"Mean share of people re-identified over {given.seeds} seeds, with half the width of Student's 95 % interval. "
+        f"Mean share of people re-identified over {options.seeds} seeds, with half of Student's 95 % interval. "
         "The attacker knows the whole original."
     )
     report(

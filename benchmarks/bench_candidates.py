@@ -48,15 +48,15 @@ def replace(folder: str, noise: float) -> dict[str, Any]:
     where = Path(folder)
     pairs = pl.read_parquet(where / "T.parquet", columns=["customer", "item"]).unique(maintain_order=True)
     draw = np.random.Generator(np.random.PCG64(2))
-    kept, added = draw.random(len(pairs)) >= noise, draw.random(len(pairs)) < noise
+    stays, added = draw.random(len(pairs)) >= noise, draw.random(len(pairs)) < noise
     others = pairs["item"].gather(draw.integers(0, len(pairs), int(added.sum())))
-    mixed = pl.concat([pairs.filter(kept), pairs.filter(added).select("customer").with_columns(others)]).unique()
+    mixed = pl.concat([pairs.filter(stays), pairs.filter(added).select("customer").with_columns(others)]).unique()
     customers = pairs["customer"].unique(maintain_order=True)
     truth = pl.DataFrame({"customer": customers, "pseudonym": draw.permutation(len(customers)).astype(str)})
-    shown = mixed.join(truth, on="customer").select(customer="pseudonym", item="item").sort("customer", "item")
-    shown.with_columns(date=pl.date(2010, 12, 1), price=pl.lit(1.0), quantity=pl.lit(1, dtype=pl.Int64)).write_parquet(
-        where / f"replaced-{noise}.parquet"
-    )
+    released = mixed.join(truth, on="customer").select(customer="pseudonym", item="item").sort("customer", "item")
+    released.with_columns(
+        date=pl.date(2010, 12, 1), price=pl.lit(1.0), quantity=pl.lit(1, dtype=pl.Int64)
+    ).write_parquet(where / f"replaced-{noise}.parquet")
     truth.write_parquet(where / f"truth-{noise}.parquet")
     return {}
 
@@ -72,20 +72,20 @@ def rename(folder: str) -> dict[str, Any]:
     return {}
 
 
-def attack(folder: str, shown: str, name: str, candidates: int) -> dict[str, Any]:
+def attack(folder: str, released: str, name: str, candidates: int) -> dict[str, Any]:
     """Run one attack and tell what it took."""
     import numpy as np
     import polars as pl
 
     from noren.attacks import attacks
-    from noren.data.arrays import set_sides
+    from noren.data.arrays import item_set_arrays
     from noren.data.frames import History
     from noren.data.schema import Schema
 
     where, schema = Path(folder), Schema.preset("pwscup2018")
     original, public = (
         History(pl.read_parquet(where / file).select(schema.names), schema)
-        for file in ("T.parquet", f"{shown}.parquet")
+        for file in ("T.parquet", f"{released}.parquet")
     )
     chosen = attacks.create(name, **({"candidates": candidates} if name == "jaccard" else {}))
     few = original.take(pl.Series(range(100)))
@@ -94,11 +94,11 @@ def attack(folder: str, shown: str, name: str, candidates: int) -> dict[str, Any
     guess = chosen.attack(original, public, seed=0)
     took: dict[str, Any] = {"processor": time.process_time() - start, "rows": len(original)}
     if name == "jaccard":
-        truth = pl.read_parquet(where / f"truth-{shown.removeprefix('replaced-')}.parquet")
+        truth = pl.read_parquet(where / f"truth-{released.removeprefix('replaced-')}.parquet")
         first = guess.pairs.unique("pseudonym", keep="first", maintain_order=True)
         took["right"] = len(first.join(truth, on=["pseudonym", "customer"])) / len(truth)
         took["similarity"] = guess.notes["mean_similarity"]
-        sides = set_sides(original, public)
+        sides = item_set_arrays(original, public)
         buyers, showers = (np.bincount(side.item, minlength=sides.items) for side in (sides.known, sides.released))
         took["shared"] = int((buyers * showers).sum())
     return took
@@ -134,9 +134,9 @@ def main() -> None:
     parser.add_argument("--folder", help="where data and lines are kept; what is there is not done again")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.part:
-        name, folder, *rest = asked.part
+    options = parser.parse_args()
+    if options.part:
+        name, folder, *rest = options.part
         parts = {
             "make": lambda: make(folder, int(rest[0]), int(rest[1])),
             "replace": lambda: replace(folder, float(rest[0])),
@@ -146,33 +146,33 @@ def main() -> None:
         print(json.dumps(parts[name]()))
         return
     with tempfile.TemporaryDirectory(prefix="noren-bench-") as aside:
-        measured(asked, Path(asked.folder or aside) / str(asked.customers))
+        measured(options, Path(options.folder or aside) / str(options.customers))
 
 
-def measured(asked: argparse.Namespace, folder: Path) -> None:
+def measured(options: argparse.Namespace, folder: Path) -> None:
     """Do the lines that were chosen and are not in the folder yet."""
     folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / "lines.json"
-    lines: dict[str, tuple[list[str], float]] = json.loads(kept.read_text()) if kept.exists() else {}
-    for items in (asked.items, asked.largest):
+    stored = folder / "lines.json"
+    lines: dict[str, tuple[list[str], float]] = json.loads(stored.read_text()) if stored.exists() else {}
+    for items in (options.items, options.largest):
         where = folder / str(items)
         works: dict[str, Callable[[], tuple[list[str], float]]] = {
             f"{items}-{noise}-{candidates}": partial(by_set, str(where), items, noise, candidates)
-            for noise in asked.replaced
-            for candidates in asked.candidates
+            for noise in options.replaced
+            for candidates in options.candidates
         }
-        if items == asked.items:
+        if items == options.items:
             works |= {name: partial(by_row, str(where), name) for name in BY_ROW}
-        left = {name: work for name, work in works.items() if name in (asked.only or works) and name not in lines}
+        left = {name: work for name, work in works.items() if name in (options.only or works) and name not in lines}
         if left:
-            made(where, asked.customers, items)
-        with ThreadPoolExecutor(asked.jobs) as pool:
+            made(where, options.customers, items)
+        with ThreadPoolExecutor(options.jobs) as pool:
             waiting = {pool.submit(work): name for name, work in left.items()}
             for future in as_completed(waiting):
                 lines[waiting[future]] = future.result()
                 print(*future.result()[0], flush=True)
-                kept.write_text(json.dumps(lines))
-    told(asked.customers, asked.items, list(lines.values()))
+                stored.write_text(json.dumps(lines))
+    write_page(options.customers, options.items, list(lines.values()))
 
 
 def made(where: Path, people: int, items: int) -> None:
@@ -183,11 +183,11 @@ def made(where: Path, people: int, items: int) -> None:
         run_part(__file__, "rename", where)
 
 
-def told(customers: int, items: int, lines: list[tuple[list[str], float]]) -> None:
+def write_page(customers: int, items: int, lines: list[tuple[list[str], float]]) -> None:
     """Write what is known so far."""
     peak = max(high for _line, high in lines)
     by_sets, by_rows = (
-        [line for line, _high in sorted(lines, key=lambda one: one[0]) if (line[0] in BY_ROW) == way]
+        [line for line, _high in sorted(lines, key=lambda entry: entry[0]) if (line[0] in BY_ROW) == way]
         for way in (False, True)
     )
     report(

@@ -35,9 +35,9 @@ def row_by_row(original: list[list[str]], released: list[list[str]]) -> float:
     sd = {column: statistics.pstdev([number(row[column], column) for row in original]) for column in (1, 3, 4)}
     width = {1: 1.0, 3: 0.01, 4: 1.0}
     total = 0.0
-    for true, said in zip(original, released, strict=True):
+    for true, public in zip(original, released, strict=True):
         for column in (1, 2, 3, 4):
-            cell = said[column]
+            cell = public[column]
             if cell == "*":
                 total += 1
             elif cell.startswith("{"):
@@ -69,17 +69,17 @@ def main() -> None:
     shared = Path(__file__).resolve().parents[2] / "shared"
     parser.add_argument("--data", default=str(shared / "data" / "pwscup2018_final_T.csv"))
     parser.add_argument("--release", default=str(shared / "oracles" / "pwscup2018" / "pair_final" / "A.csv.gz"))
-    asked = parser.parse_args()
-    original, released = rows_of(Path(asked.data)), rows_of(Path(asked.release))
+    options = parser.parse_args()
+    original, released = rows_of(Path(options.data)), rows_of(Path(options.release))
     slow, by_rows = best_of(lambda: row_by_row(original, released), REPEATS)
-    data = read(asked.data, "pwscup2018").data
-    release = read_release(asked.release, data)
+    data = read(options.data, "pwscup2018").data
+    release = read_release(options.release, data)
     measure(data, release, "cell-error")  # compiles or loads what it needs
     fast, ours = best_of(lambda: measure(data, release, "cell-error").value, REPEATS)
 
     def from_files() -> float:
-        again = read(asked.data, "pwscup2018").data
-        return measure(again, read_release(asked.release, again), "cell-error").value
+        again = read(options.data, "pwscup2018").data
+        return measure(again, read_release(options.release, again), "cell-error").value
 
     whole, _ours = best_of(from_files, 3)
     cells = 4 * len(original)

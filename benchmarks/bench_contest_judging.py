@@ -53,8 +53,8 @@ def judged(folder: Path, rows: int, customers: int) -> list[list[str]]:
     score_release(whole, *files)  # compiled kernels are not what is measured
     times = in_turns(list(works.values()))
     return [
-        [f"{name}, {rows:,} rows", f"{1000 * one.processor_seconds:,.0f}", f"{1000 * one.seconds:,.0f}"]
-        for name, one in zip(works, times, strict=True)
+        [f"{name}, {rows:,} rows", f"{1000 * seconds.processor_seconds:,.0f}", f"{1000 * seconds.seconds:,.0f}"]
+        for name, seconds in zip(works, times, strict=True)
     ]
 
 
@@ -62,9 +62,9 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--rows", type=int, default=89_278)
     words.add_argument("--customers", type=int, default=1_000)
-    asked = words.parse_args()
+    options = words.parse_args()
     lines = []
-    for rows, customers in ((400, 40), (asked.rows, asked.customers)):
+    for rows, customers in ((400, 40), (options.rows, options.customers)):
         with TemporaryDirectory() as folder:
             lines += judged(Path(folder), rows, customers)
     head = ["", "processor milliseconds", "wall milliseconds"]

@@ -106,7 +106,7 @@ PROGRAMS = {
 
 def row(name: str, done: Run, size: int, floor: Run, written: int) -> list[str]:
     if not done.ok:
-        print(done.said, file=sys.stderr)
+        print(done.output, file=sys.stderr)
         return [name, "failed", "", "", "", "", ""]
     return [
         name,
@@ -121,7 +121,7 @@ def row(name: str, done: Run, size: int, floor: Run, written: int) -> list[str]:
 
 def must(done: Run) -> Run:
     if not done.ok:
-        sys.exit(done.said)
+        sys.exit(done.output)
     return done
 
 
@@ -147,15 +147,15 @@ def main() -> None:
             sys.exit(f"{folder} needs {3 * size / 1e9:.0f} GB of free disk; set TMPDIR to a larger one")
         size, runs, written = measured(Path(folder), size)
     noren, floor = runs["Noren, schema given"], runs["plain copy, to the disk"]
-    counts = {int(done.said) for done in runs.values() if done.ok and done.said}
+    counts = {int(done.output) for done in runs.values() if done.ok and done.output}
     if not noren.ok or len(counts) != 1:
         verdict = f"Something went wrong: the programs found {sorted(counts)} rows."
     else:
-        kept = "is kept" if noren.peak_bytes < BAR else "**is missed**"
+        outcome = "is kept" if noren.peak_bytes < BAR else "**is missed**"
         verdict = (
             f"A CSV file of {size / 1e6:,.0f} MB ({counts.pop():,} rows, 9 columns) to Parquet (zstd), {REPEATS} rounds"
             " of fresh processes in turns: the run of median wall time, and the highest peak of memory of the rounds."
-            f" The bar of {BAR / 1e6:,.0f} MB peak memory {kept}: {noren.peak_bytes / 1e6:,.0f} MB."
+            f" The bar of {BAR / 1e6:,.0f} MB peak memory {outcome}: {noren.peak_bytes / 1e6:,.0f} MB."
         )
     report(
         "convert",

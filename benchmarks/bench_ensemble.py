@@ -96,10 +96,10 @@ def run(job: Job) -> tuple[Job, dict[str, float], dict[str, float]]:
         except InputError:
             continue
         seconds[name] = time.process_time() - start
-    heard = dict(guesses)
+    member_guesses = dict(guesses)
     for name, rehearse in ((BEFORE, False), (AFTER, True)):
         start = time.process_time()
-        guesses[name] = attack(data, release, "ensemble", other_guesses=heard, rehearse=rehearse, **limits)
+        guesses[name] = attack(data, release, "ensemble", other_guesses=member_guesses, rehearse=rehearse, **limits)
         seconds[name] = time.process_time() - start
     kind = judged_by(chain)
     if kind == "emm":
@@ -109,23 +109,25 @@ def run(job: Job) -> tuple[Job, dict[str, float], dict[str, float]]:
 
 def interval(values: Iterable[float]) -> tuple[float, float]:
     """Return the mean and half of the 95 % interval of the mean (Student)."""
-    found = np.fromiter(values, float)
-    if len(found) < 2:
-        return float(found.mean()), float("nan")
-    return float(found.mean()), float(student.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
+    numbers = np.fromiter(values, float)
+    if len(numbers) < 2:
+        return float(numbers.mean()), float("nan")
+    return float(numbers.mean()), float(
+        student.ppf(0.975, len(numbers) - 1) * numbers.std(ddof=1) / np.sqrt(len(numbers))
+    )
 
 
-def told(values: Iterable[float], sign: str = "") -> str:
+def interval_text(values: Iterable[float], sign: str = "") -> str:
     mean, half = interval(values)
     return f"{mean:{sign}.3f} ± {half:.3f}"
 
 
-def lines(found: dict[Job, dict[str, float]], contest: bool) -> tuple[list[list[str]], list[list[str]], list[str]]:
+def lines(scores_of: dict[Job, dict[str, float]], contest: bool) -> tuple[list[list[str]], list[list[str]], list[str]]:
     """Return a line for each setting, one with all members, and where the ensemble is below beyond noise."""
     short, long, below = [], [], []
     for chain in CONTEST if contest else CHAINS:
         for knows in KNOWN:
-            runs = [scores for job, scores in found.items() if (*job[:2], job[3]) == (chain, knows, contest)]
+            runs = [scores for job, scores in scores_of.items() if (*job[:2], job[3]) == (chain, knows, contest)]
             if not runs:
                 continue
             there = [name for name in MEMBERS if all(name in scores for scores in runs)]
@@ -133,17 +135,21 @@ def lines(found: dict[Job, dict[str, float]], contest: bool) -> tuple[list[list[
             column = {name: [scores[name] for scores in runs] for name in (*there, BEFORE, AFTER)}
             paired = np.subtract(column[AFTER], column[best])
             gain = np.subtract(column[AFTER], column[BEFORE])
-            ours = [told(column[name]) for name in (best, BEFORE, AFTER)]
-            short.append([chain, knows, str(len(runs)), best, *ours, told(paired, "+"), told(gain, "+")])
-            long.append([chain, knows, *(told(column[name]) if name in column else "-" for name in MEMBERS)])
+            ours = [interval_text(column[name]) for name in (best, BEFORE, AFTER)]
+            short.append(
+                [chain, knows, str(len(runs)), best, *ours, interval_text(paired, "+"), interval_text(gain, "+")]
+            )
+            long.append([chain, knows, *(interval_text(column[name]) if name in column else "-" for name in MEMBERS)])
             mean, half = interval(paired)
-            below += [f"{chain} ({knows}, {best}): {told(paired, '+')}"] if mean + half < 0 else []
+            below += [f"{chain} ({knows}, {best}): {interval_text(paired, '+')}"] if mean + half < 0 else []
     return short, long, below
 
 
 def verdict(settings: int, below: Sequence[str]) -> str:
-    said = f"Below its best member beyond noise (95 % interval of the paired difference) in {len(below)} of {settings}"
-    return said + (": " + "; ".join(below) + "." if below else ".")
+    sentence = (
+        f"Below its best member beyond noise (95 % interval of the paired difference) in {len(below)} of {settings}"
+    )
+    return sentence + (": " + "; ".join(below) + "." if below else ".")
 
 
 def main() -> None:
@@ -153,39 +159,43 @@ def main() -> None:
     parser.add_argument("--contest", type=int, default=2, help="seeds on the data of PWS Cup 2017; 0: none")
     parser.add_argument("--kept", type=Path, help="a file of what was found so far: go on from there")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long; the table says how many seeds")
-    given = parser.parse_args()
+    options = parser.parse_args()
     start = time.monotonic()
     jobs: list[Job] = [
-        (chain, knows, seed, False) for seed in range(given.seeds) for chain in CHAINS for knows in KNOWN
+        (chain, knows, seed, False) for seed in range(options.seeds) for chain in CHAINS for knows in KNOWN
     ]
-    jobs += [(chain, knows, seed, True) for seed in range(given.contest) for chain in CONTEST for knows in KNOWN]
+    jobs += [(chain, knows, seed, True) for seed in range(options.contest) for chain in CONTEST for knows in KNOWN]
     os.environ["POLARS_MAX_THREADS"] = "1"
-    kept = given.kept.read_text().splitlines() if given.kept and given.kept.exists() else []
-    done = [(tuple(job), scores, seconds) for job, scores, seconds in map(json.loads, kept) if tuple(job) in set(jobs)]
-    found: dict[Job, dict[str, float]] = {job: scores for job, scores, _seconds in done}
+    stored_lines = options.kept.read_text().splitlines() if options.kept and options.kept.exists() else []
+    done = [
+        (tuple(job), scores, seconds)
+        for job, scores, seconds in map(json.loads, stored_lines)
+        if tuple(job) in set(jobs)
+    ]
+    scores_of: dict[Job, dict[str, float]] = {job: scores for job, scores, _seconds in done}
     spent: dict[str, list[float]] = {}
     for _job, _scores, seconds in done:
         for name, took in seconds.items():
             spent.setdefault(name, []).append(took)
     # polars has threads, and a process that has some must not be forked
-    with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
-        for job, scores, seconds in pool.map(run, [job for job in jobs if job not in found]):
-            found[job] = scores
-            if given.kept:
-                with given.kept.open("a") as file:
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+        for job, scores, seconds in pool.map(run, [job for job in jobs if job not in scores_of]):
+            scores_of[job] = scores
+            if options.kept:
+                with options.kept.open("a") as file:
                     file.write(json.dumps([job, scores, seconds]) + "\n")
             for name, took in seconds.items():
                 spent.setdefault(name, []).append(took)
-            print(len(found), "of", len(jobs), *job, f"{scores[AFTER]:.3f}", flush=True)
-            if time.monotonic() - start > 60 * given.minutes:
+            print(len(scores_of), "of", len(jobs), *job, f"{scores[AFTER]:.3f}", flush=True)
+            if time.monotonic() - start > 60 * options.minutes:
                 pool.shutdown(wait=False, cancel_futures=True)
                 break
     head = ["release", "knows", "seeds", "best member", "its EMM", "ensemble before", "ensemble", "ensemble - best"]
     head += ["ensemble - before"]
-    short, long, below = lines(found, contest=False)
+    short, long, below = lines(scores_of, contest=False)
     parts = [table(head, short), verdict(len(short), below)]
-    if given.contest:
-        published, _all, lost = lines(found, contest=True)
+    if options.contest:
+        published, _all, lost = lines(scores_of, contest=True)
         parts += [
             "## PWS Cup 2017",
             "Preliminary round: 44,917 rows, 500 customers.",

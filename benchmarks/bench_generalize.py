@@ -35,17 +35,17 @@ HEAD = ["k", "method", "U", "lower bound", "deleted rows", "seconds", "processor
 
 def line(where: str, label: str, method: str, parameters: dict[str, object]) -> list[str]:
     done = run_python(ONE, where, method, json.dumps(parameters))
-    found = [text for text in done.said.splitlines() if text.startswith("RESULT ")]
-    if not done.ok or not found:
-        sys.exit(f"{label} ended with {done.code}: {done.said.strip()[-800:]}")
-    said = json.loads(found[0].removeprefix("RESULT "))
-    bound = said.get("lower_bound")
+    result_lines = [text for text in done.output.splitlines() if text.startswith("RESULT ")]
+    if not done.ok or not result_lines:
+        sys.exit(f"{label} ended with {done.code}: {done.output.strip()[-800:]}")
+    result = json.loads(result_lines[0].removeprefix("RESULT "))
+    bound = result.get("lower_bound")
     row = [
         str(parameters.get("k", "mixed")),
         label,
-        f"{said['U']:.5f}",
-        "" if bound is None else f"{bound:.5f}" + (" (optimal)" if said.get("proved_optimal") else ""),
-        f"{said['deleted']:,}",
+        f"{result['U']:.5f}",
+        "" if bound is None else f"{bound:.5f}" + (" (optimal)" if result.get("proved_optimal") else ""),
+        f"{result['deleted']:,}",
         f"{done.seconds:.1f}",
         f"{done.processor_seconds:.1f}",
         f"{done.peak_bytes / 1e6:,.0f}",
@@ -90,22 +90,22 @@ def categories(data: str, ks: list[int], names: str) -> None:
         derived, dealt = Path(folder) / "derived.csv", Path(folder) / "dealt.csv"
         done = run_python(derive, data, names, str(derived))
         if not derived.exists():
-            sys.exit(done.said)
+            sys.exit(done.output)
         deal_at_random(derived, dealt)
         for k in ks:
             for label, method, more in (
                 ("by count (S1)", "generalize-by-count", {}),
                 ("generalize quick", "generalize", {"effort": "quick"}),
             ):
-                found = [
-                    line(data, f"{label}, {words}", method, {"k": k, **more, **given})
-                    for words, given in (
+                lines = [
+                    line(data, f"{label}, {words}", method, {"k": k, **more, **parameters})
+                    for words, parameters in (
                         ("items", {}),
                         ("derived categories", {"categories": str(derived)}),
                         ("dealt at random", {"categories": str(dealt)}),
                     )
                 ]
-                values = [float(row[2]) for row in found]
+                values = [float(row[2]) for row in lines]
                 gains = [f"{values[0] - value:.4f}" for value in values[1:]]
                 rows.append([str(k), label, *(f"{value:.4f}" for value in values), *gains])
     head = ["k", "method", "U of items", "U derived", "U dealt", "gain derived", "gain dealt"]
@@ -126,10 +126,10 @@ def deal_at_random(derived: Path, dealt: Path) -> None:
     random.Random(1).shuffle(items)
     shares = [size / sum(S1_SIZES) for size in S1_SIZES]
     ends = [round(len(items) * sum(shares[: i + 1])) for i in range(len(shares))]
-    said = ["item,category"]
+    lines = ["item,category"]
     for at, (first, last) in enumerate(zip([0, *ends], ends, strict=False)):
-        said += [f"{item},c{at}" for item in items[first:last]]
-    dealt.write_text("\n".join(said) + "\n")
+        lines += [f"{item},c{at}" for item in items[first:last]]
+    dealt.write_text("\n".join(lines) + "\n")
 
 
 def blocks(data: str) -> None:
@@ -158,14 +158,14 @@ def main() -> None:
     parser.add_argument("--names", default=str(shared / "online_retail.parquet"))
     parser.add_argument("--k", default="2,3,4,6,10")
     parser.add_argument("--efforts", default="quick,normal,thorough")
-    asked = parser.parse_args()
-    ks = [int(text) for text in asked.k.split(",")]
-    if "methods" in asked.parts:
-        methods(asked.data, ks, asked.efforts.split(","))
-    if "categories" in asked.parts:
-        categories(asked.data, ks, asked.names)
-    if "blocks" in asked.parts:
-        blocks(asked.data)
+    options = parser.parse_args()
+    ks = [int(text) for text in options.k.split(",")]
+    if "methods" in options.parts:
+        methods(options.data, ks, options.efforts.split(","))
+    if "categories" in options.parts:
+        categories(options.data, ks, options.names)
+    if "blocks" in options.parts:
+        blocks(options.data)
 
 
 if __name__ == "__main__":

@@ -48,18 +48,18 @@ def measured(where: str, *, seed: int = 1, source: str = "", **parameters: objec
     """Run once in a process of its own, with the code in ``source`` if one is given, and return what it said."""
     program = f"import sys; sys.path.insert(0, {source!r})\n{ONE}" if source else ONE
     done = run_python(program, where, json.dumps({"effort": "quick"} | parameters), str(seed))
-    lines = [text for text in done.said.splitlines() if text.startswith("RESULT ")]
+    lines = [text for text in done.output.splitlines() if text.startswith("RESULT ")]
     if not done.ok or not lines:
-        sys.exit(f"{where} ended with {done.code}: {done.said.strip()[-800:]}")
-    said: Said = json.loads(lines[0].removeprefix("RESULT "))
-    print(where, parameters, said, flush=True)
-    return said
+        sys.exit(f"{where} ended with {done.code}: {done.output.strip()[-800:]}")
+    result: Said = json.loads(lines[0].removeprefix("RESULT "))
+    print(where, parameters, result, flush=True)
+    return result
 
 
-def kept(part: str, name: str, said: Said) -> None:
+def store(part: str, name: str, result: Said) -> None:
     """Keep a run beside those of before, and write the page anew."""
     every = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    every.setdefault(part, {})[name] = said | {"on": facts(*PACKAGES)}
+    every.setdefault(part, {})[name] = result | {"on": facts(*PACKAGES)}
     KEPT.write_text(json.dumps(every, indent=1) + "\n")
     write_page(every)
 
@@ -68,16 +68,16 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
     growth = [
         [
             name,
-            f"{said['customers']:,}",
-            f"{said['rows']:,}",
-            f"{said['blocks']:.0f}",
-            f"{said['seconds']:.0f}",
-            f"{1000 * said['seconds'] / said['customers']:.1f}",
-            f"{said['U']:.4f}",
-            f"{said['deleted']:,}",
-            f"{said['peak'] / 1e9:.2f}",
+            f"{result['customers']:,}",
+            f"{result['rows']:,}",
+            f"{result['blocks']:.0f}",
+            f"{result['seconds']:.0f}",
+            f"{1000 * result['seconds'] / result['customers']:.1f}",
+            f"{result['U']:.4f}",
+            f"{result['deleted']:,}",
+            f"{result['peak'] / 1e9:.2f}",
         ]
-        for name, said in sorted(every.get("growth", {}).items(), key=lambda one: (one[0], one[1]["customers"]))
+        for name, result in sorted(every.get("growth", {}).items(), key=lambda entry: (entry[0], entry[1]["customers"]))
     ]
     head = ["data", "customers", "rows", "blocks", "processor s", "ms per customer", "U", "deleted rows", "peak GB"]
     text = [
@@ -88,13 +88,13 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
     ]
     cut = [
         [
-            f"{said['k']:.0f}",
-            "one block" if said["blocks"] == 1 else f"{said['size']:.0f}",
-            f"{said['blocks']:.0f}",
-            f"{said['U']:.5f}",
-            f"{1000 * said['seconds'] / said['customers']:.1f}",
+            f"{result['k']:.0f}",
+            "one block" if result["blocks"] == 1 else f"{result['size']:.0f}",
+            f"{result['blocks']:.0f}",
+            f"{result['U']:.5f}",
+            f"{1000 * result['seconds'] / result['customers']:.1f}",
         ]
-        for said in sorted(every.get("blocks", {}).values(), key=lambda one: (one["k"], one["blocks"]))
+        for result in sorted(every.get("blocks", {}).values(), key=lambda entry: (entry["k"], entry["blocks"]))
     ]
     if cut:
         text += [
@@ -103,7 +103,7 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
             table(["k", "block", "blocks", "U", "ms per customer"], cut),
         ]
     # the load differs from run to run; it is kept with each
-    stamps = sorted({str(said["on"]) for part in every.values() for said in part.values()})
+    stamps = sorted({str(result["on"]) for part in every.values() for result in part.values()})
     text += ["\n".join(f"- {stamp}" for stamp in stamps)]
     (RESULTS / "scale_generalize.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
@@ -134,23 +134,23 @@ def main() -> None:
     parser.add_argument("--k", default="2,3")
     parser.add_argument("--before", help="a checkout to compare with")
     parser.add_argument("--seeds", default="11,12,13,14,15")
-    asked = parser.parse_args()
-    if asked.part == "growth":
-        for customers in [text for text in (asked.customers or "2000,8000,20000,100000").split(",") if text != "0"]:
-            kept("growth", f"generated, {int(customers):>7,}", measured(customers, k=3))
-        if asked.retail:
-            kept("growth", "online retail", measured(asked.retail, k=3))
+    options = parser.parse_args()
+    if options.part == "growth":
+        for customers in [text for text in (options.customers or "2000,8000,20000,100000").split(",") if text != "0"]:
+            store("growth", f"generated, {int(customers):>7,}", measured(customers, k=3))
+        if options.retail:
+            store("growth", "online retail", measured(options.retail, k=3))
         return
-    if asked.part == "quality":
-        if not asked.before:
+    if options.part == "quality":
+        if not options.before:
             parser.error("--part quality needs --before, a checkout to compare with")
-        compared(asked.customers or "500", [int(seed) for seed in asked.seeds.split(",")], asked.before)
+        compared(options.customers or "500", [int(seed) for seed in options.seeds.split(",")], options.before)
         return
-    customers = asked.customers or "4000"
-    for k in map(int, asked.k.split(",")):
-        for size in map(int, asked.sizes.split(",")):
-            said = measured(customers, k=k, block=size or int(customers))
-            kept("blocks", f"k = {k}, {size}", said | {"k": k, "size": size})
+    customers = options.customers or "4000"
+    for k in map(int, options.k.split(",")):
+        for size in map(int, options.sizes.split(",")):
+            result = measured(customers, k=k, block=size or int(customers))
+            store("blocks", f"k = {k}, {size}", result | {"k": k, "size": size})
 
 
 if __name__ == "__main__":

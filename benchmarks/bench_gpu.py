@@ -75,8 +75,8 @@ def drawn_codes(rows: int, draws: np.random.Generator) -> list[np.ndarray]:
     kind = draws.integers(0, 3, rows)
     columns = []
     for size in DOMAINS:
-        given = draws.dirichlet(np.full(size, 0.4), 3).cumsum(axis=1)
-        columns.append((draws.random((rows, 1)) > given[kind]).sum(axis=1).clip(0, size - 1))
+        conditional = draws.dirichlet(np.full(size, 0.4), 3).cumsum(axis=1)
+        columns.append((draws.random((rows, 1)) > conditional[kind]).sum(axis=1).clip(0, size - 1))
     return columns
 
 
@@ -101,8 +101,8 @@ def stepping_before(x: Any, places: Any, counts: Any, rhos: list[float]) -> floa
 
 
 def copying(cells: int) -> float:
-    one, other = (torch.zeros(cells, device="cuda") for _ in range(2))
-    return milliseconds(lambda: other.copy_(one))
+    source, other = (torch.zeros(cells, device="cuda") for _ in range(2))
+    return milliseconds(lambda: other.copy_(source))
 
 
 def whole_tables(device: Accelerator, data: str | None) -> str:
@@ -168,10 +168,10 @@ def made_up_sets(people: int, seed: int, noise: float = 0.2) -> tuple[ItemSets, 
     drawn = np.searchsorted(popular, draw.random(len(owner)) * popular[-1])
     known = item_sets(owner, draw.permutation(ITEMS)[np.minimum(drawn, ITEMS - 1)], people, ITEMS)
     owner = np.repeat(np.arange(people), known.sizes)
-    kept, added = draw.random(len(owner)) >= noise, draw.random(len(owner)) < noise
+    stays, added = draw.random(len(owner)) >= noise, draw.random(len(owner)) < noise
     others = known.item[draw.integers(0, len(owner), int(added.sum()))]
-    what = np.concatenate([known.item[kept], others]).astype(np.int64)
-    return known, item_sets(np.concatenate([owner[kept], owner[added]]), what, people, ITEMS)
+    what = np.concatenate([known.item[stays], others]).astype(np.int64)
+    return known, item_sets(np.concatenate([owner[stays], owner[added]]), what, people, ITEMS)
 
 
 def counted_answers(known: ItemSets, released: ItemSets, which: np.ndarray) -> np.ndarray:
@@ -179,14 +179,14 @@ def counted_answers(known: ItemSets, released: ItemSets, which: np.ndarray) -> n
     order = np.argsort(known.item, kind="stable")
     buyer = np.repeat(np.arange(len(known.total)), known.sizes)[order]
     first = np.concatenate(([0], np.cumsum(np.bincount(known.item, minlength=ITEMS))))
-    found = np.full(len(which), sets.NOBODY)
-    for at, asked in enumerate(which):
-        mine = released.item[released.first[asked] : released.first[asked + 1]]
+    answers = np.full(len(which), sets.NOBODY)
+    for at, released_set in enumerate(which):
+        mine = released.item[released.first[released_set] : released.first[released_set + 1]]
         met = np.concatenate([np.zeros(0, dtype=np.int64), *(buyer[first[i] : first[i + 1]] for i in mine)])
         overlap = np.bincount(met, minlength=len(known.total))
-        likeness = overlap / np.maximum(released.total[asked] + known.total - overlap, 1)
-        found[at] = likeness.argmax() if likeness.max(initial=0) > 0 else sets.NOBODY
-    return found
+        likeness = overlap / np.maximum(released.total[released_set] + known.total - overlap, 1)
+        answers[at] = likeness.argmax() if likeness.max(initial=0) > 0 else sets.NOBODY
+    return answers
 
 
 def searched_otherwise(known: ItemSets, released: ItemSets, which: np.ndarray, answers: Any) -> int:
@@ -201,10 +201,10 @@ def product_speed(kind: Any) -> float:
     """Return the operations a second of a plain product of 0/1 matrices of the same width."""
     rows, columns, width = 16_384, 32_768, 2_816
     left, right = ((torch.rand(n, width, device="cuda") < 0.024).to(kind) for n in (rows, columns))
-    one = torch.ones((), device="cuda")
+    scale = torch.ones((), device="cuda")
     if kind == torch.float8_e4m3fn:
         spent = milliseconds(
-            lambda: torch._scaled_mm(left, right.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16), 5
+            lambda: torch._scaled_mm(left, right.t(), scale_a=scale, scale_b=scale, out_dtype=torch.bfloat16), 5
         )
     else:
         spent = milliseconds(lambda: left @ right.t(), 5)
@@ -223,8 +223,8 @@ def sets_of_items(device: Accelerator, people: int, out: Path | None) -> str:
         begin = time.perf_counter()
         answers[pruned] = sets._fused(device, known, released, ITEMS, lambda _done: None, pruned=pruned)
         took = time.perf_counter() - begin
-        told = f"{operations / took / 1e12:,.0f}" if not pruned else ""
-        lines.append([f"**{name}**", f"**{took:.2f}**", f"{people**2 / took / 1e9:,.0f}", told])
+        throughput = f"{operations / took / 1e12:,.0f}" if not pruned else ""
+        lines.append([f"**{name}**", f"**{took:.2f}**", f"{people**2 / took / 1e9:,.0f}", throughput])
         print(name, took, flush=True)
     same = all(np.array_equal(a, b) for a, b in zip(answers[True], answers[False], strict=True))
     which = np.random.Generator(np.random.PCG64(2)).choice(people, min(CHECKED, people), replace=False)
@@ -260,7 +260,7 @@ def sets_of_items(device: Accelerator, people: int, out: Path | None) -> str:
 
 
 def made_up_histories(people: int, seed: int) -> Any:
-    from noren.kernels.sharing.alignment import laid_rows
+    from noren.kernels.sharing.alignment import row_arrays
 
     draw = np.random.default_rng(seed)
     counts = np.clip(draw.lognormal(np.log(60) - 0.32, 0.8, people), 1, 400).astype(np.int64)
@@ -271,7 +271,7 @@ def made_up_histories(people: int, seed: int) -> Any:
     popular = np.cumsum(1 / (np.arange(ITEMS) + 60.0) ** 0.8)
     item = np.searchsorted(popular, draw.random(rows) * popular[-1]).clip(max=ITEMS - 1)
     columns = [day, price, quantity]
-    return laid_rows(start, columns, [float(c.std()) for c in columns], [1.0, 0.01, 1.0], item)
+    return row_arrays(start, columns, [float(c.std()) for c in columns], [1.0, 0.01, 1.0], item)
 
 
 def costs_of_pairs(device: Accelerator, people: int, pairs: int) -> str:
@@ -285,28 +285,28 @@ def costs_of_pairs(device: Accelerator, people: int, pairs: int) -> str:
     by_count = np.argsort(rows.counts, kind="stable")
     place = draw.integers(0, people, pairs)
     near = (place + draw.integers(1, 1_000, pairs)) % people
-    asked = np.stack([by_count[place], by_count[near]], axis=1)
+    compared = np.stack([by_count[place], by_count[near]], axis=1)
     far = np.full(pairs, 1e290)
     some = slice(0, 4_000)
-    pair_costs_on(device, rows, tariff, asked[:64], far[:64])
-    pair_costs(rows, tariff, asked[:4], far[:4])
+    pair_costs_on(device, rows, tariff, compared[:64], far[:64])
+    pair_costs(rows, tariff, compared[:4], far[:4])
     begin = time.process_time()
-    by_kernel = pair_costs(rows, tariff, asked[some], far[some])
+    by_kernel = pair_costs(rows, tariff, compared[some], far[some])
     core = (time.process_time() - begin) / 4_000
-    pair_costs_on(device, rows, tariff, asked, far)  # every size compiled
+    pair_costs_on(device, rows, tariff, compared, far)  # every size compiled
     torch.cuda.synchronize()
     begin = time.perf_counter()
-    found, _long = pair_costs_on(device, rows, tariff, asked, far)
+    costs, _long = pair_costs_on(device, rows, tariff, compared, far)
     took = (time.perf_counter() - begin) / pairs
     limits = np.full(pairs, float(np.quantile(by_kernel, 0.05)))
     begin = time.perf_counter()
-    limited, _long = pair_costs_on(device, rows, tariff, asked, limits)
+    limited, _long = pair_costs_on(device, rows, tariff, compared, limits)
     took_limited = (time.perf_counter() - begin) / pairs
     begin = time.process_time()
-    by_kernel_limited = pair_costs(rows, tariff, asked[some], limits[some])
+    by_kernel_limited = pair_costs(rows, tariff, compared[some], limits[some])
     core_limited = (time.process_time() - begin) / 4_000
-    if not (np.array_equal(found[some], by_kernel) and np.array_equal(limited[some], by_kernel_limited)):
-        off = np.abs(found[some] - by_kernel).max(), np.abs(limited[some] - by_kernel_limited).max()
+    if not (np.array_equal(costs[some], by_kernel) and np.array_equal(limited[some], by_kernel_limited)):
+        off = np.abs(costs[some] - by_kernel).max(), np.abs(limited[some] - by_kernel_limited).max()
         raise SystemExit(f"costs differ from the kernel's by {off}")
     all_pairs = people * (people - 1) / 2
     lines = [
@@ -339,26 +339,26 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=1_000_000)
     parser.add_argument("--pairs", type=int, default=4_000_000)
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("there is no graphics processor here; nothing was measured")
     device = Accelerator(torch, "cuda")
-    if asked.out is not None:
-        asked.out.mkdir(parents=True, exist_ok=True)
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
     work = {
-        "em": ("Whole tables", lambda: whole_tables(device, asked.data)),
-        "jaccard": ("Sets of items", lambda: sets_of_items(device, asked.people, asked.out)),
-        "pairs": ("Costs of pairs", lambda: costs_of_pairs(device, 20_000, asked.pairs)),
+        "em": ("Whole tables", lambda: whole_tables(device, options.data)),
+        "jaccard": ("Sets of items", lambda: sets_of_items(device, options.people, options.out)),
+        "pairs": ("Costs of pairs", lambda: costs_of_pairs(device, 20_000, options.pairs)),
     }
     versions = f"Torch {torch.__version__}, NumPy {np.__version__}"
     name = torch.cuda.get_device_name()
     when = f"Measured on {dt.datetime.now(dt.UTC):%Y-%m-%d}: {name}, {versions}."
-    for part in asked.part.split(","):
+    for part in options.part.split(","):
         title, run = work[part]
         text = f"## {title}\n\n{run()}\n\n{when}\n"
         print(text, flush=True)
-        if asked.out is not None:
-            (asked.out / f"gpu-{part}.md").write_text(text, encoding="utf-8")
+        if options.out is not None:
+            (options.out / f"gpu-{part}.md").write_text(text, encoding="utf-8")
         torch.cuda.empty_cache()
 
 

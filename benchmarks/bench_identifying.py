@@ -34,7 +34,7 @@ def file(path: Path, rows: int) -> None:
     def numbered(text: str, numbers: np.ndarray) -> pl.Series:
         return pl.Series([text]).new_from_index(0, rows) + pl.Series(numbers).cast(pl.String)
 
-    given, family = pl.Series(GIVEN[who % 10]), pl.Series(FAMILY[who // 10 % 11])
+    first_names, family = pl.Series(GIVEN[who % 10]), pl.Series(FAMILY[who // 10 % 11])
     frame = pl.DataFrame(
         {
             "customer_id": numbered("C", who),
@@ -43,8 +43,8 @@ def file(path: Path, rows: int) -> None:
             "price": draw.integers(1, 9_999, rows) / 100,
             "quantity": draw.integers(1, 9, rows),
             "order_id": numbered("O", every // 3),
-            "Customer Name": given + " " + family,
-            "email": given.str.to_lowercase() + numbered(".", who) + "@example.org",
+            "Customer Name": first_names + " " + family,
+            "email": first_names.str.to_lowercase() + numbered(".", who) + "@example.org",
             "phone": numbered("090-1234-", 1_000 + who % 9_000),
             "address": pl.Series(1 + who % 997).cast(pl.String) + " Elm Street",
             "c11": numbered("key ", who * 7_919 % 2**31),
@@ -73,12 +73,12 @@ def main() -> None:
         schema = guess_columns(texts[:50_000], customer="customer_id").schema
         typed = read(path, schema).data.frame
         people = [column.model_copy(update={"role": Role.OTHER}) for column in schema.columns]
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
 
         def scan(
             name: str, columns: tuple[Column, ...] | list[Column], frame: pl.DataFrame, customer: str | None
         ) -> None:
-            found[name] = len(identifying_columns(columns, frame, customer=customer))
+            counts[name] = len(identifying_columns(columns, frame, customer=customer))
 
         works = {
             "read the file": lambda: read(path, Schema.model_validate(schema)),
@@ -88,7 +88,7 @@ def main() -> None:
         }
         times = in_turns(list(works.values()))
     lines = [
-        [name, f"{spent.processor_seconds:.2f}", f"{spent.seconds:.2f}", str(found.get(name, "–"))]
+        [name, f"{spent.processor_seconds:.2f}", f"{spent.seconds:.2f}", str(counts.get(name, "–"))]
         for name, spent in zip(works, times, strict=True)
     ]
     report(

@@ -44,13 +44,13 @@ def make(folder: str, people: int, noise: float) -> dict[str, Any]:
         original.frame.write_parquet(where / "T.parquet")
     pairs = original.frame.select("customer", "item").unique(maintain_order=True)
     draw = np.random.Generator(np.random.PCG64(2))
-    kept, added = draw.random(len(pairs)) >= noise, draw.random(len(pairs)) < noise
+    stays, added = draw.random(len(pairs)) >= noise, draw.random(len(pairs)) < noise
     others = pairs["item"].gather(draw.integers(0, len(pairs), int(added.sum())))
-    mixed = pl.concat([pairs.filter(kept), pairs.filter(added).select("customer").with_columns(others)]).unique()
+    mixed = pl.concat([pairs.filter(stays), pairs.filter(added).select("customer").with_columns(others)]).unique()
     customers = original.customers
     truth = pl.DataFrame({"customer": customers, "pseudonym": draw.permutation(people).astype(str)})
-    shown = mixed.join(truth, on="customer").select(customer="pseudonym", item="item").sort("customer", "item")
-    shown.write_parquet(where / "shown.parquet")
+    released = mixed.join(truth, on="customer").select(customer="pseudonym", item="item").sort("customer", "item")
+    released.write_parquet(where / "shown.parquet")
     truth.write_parquet(where / "truth.parquet")
     return {"rows": len(original), "items each": len(pairs) / people}
 
@@ -63,9 +63,9 @@ def histories(folder: str) -> tuple[Any, Any]:
     from noren.data.schema import Schema
 
     schema = Schema.preset("pwscup2018")
-    shown = pl.read_parquet(Path(folder) / "shown.parquet")
-    shown = shown.with_columns(date=pl.date(2010, 12, 1), price=pl.lit(1.0), quantity=pl.lit(1, dtype=pl.Int64))
-    return History(pl.read_parquet(Path(folder) / "T.parquet"), schema), History(shown.select(schema.names), schema)
+    released = pl.read_parquet(Path(folder) / "shown.parquet")
+    released = released.with_columns(date=pl.date(2010, 12, 1), price=pl.lit(1.0), quantity=pl.lit(1, dtype=pl.Int64))
+    return History(pl.read_parquet(Path(folder) / "T.parquet"), schema), History(released.select(schema.names), schema)
 
 
 def attack(folder: str, candidates: int) -> dict[str, Any]:
@@ -74,13 +74,13 @@ def attack(folder: str, candidates: int) -> dict[str, Any]:
     import polars as pl
 
     from noren.attacks.jaccard import Jaccard
-    from noren.data.arrays import set_sides
+    from noren.data.arrays import item_set_arrays
 
     original, public = histories(folder)
     few = original.take(pl.Series(range(100)))
     Jaccard(candidates=candidates).attack(few, few, seed=0)
     start, before = time.perf_counter(), time.process_time()
-    sides = set_sides(original, public)
+    sides = item_set_arrays(original, public)
     laid, laying = time.perf_counter(), time.process_time() - before
     int(sides.known.item.sum(dtype=np.int64) + sides.released.item.sum(dtype=np.int64))
     floor = time.perf_counter() - laid
@@ -112,9 +112,9 @@ def way(folder: str, name: str) -> dict[str, Any]:
     import scipy.sparse  # noqa: F401 (before the clock starts)
     import sklearn.metrics  # noqa: F401
 
-    from noren.data.arrays import set_sides
+    from noren.data.arrays import item_set_arrays
 
-    sides = set_sides(*histories(folder))
+    sides = item_set_arrays(*histories(folder))
     answer = {"noren": _noren, "sparse": _sparse, "sklearn": _sklearn, "sets": _sets}[name]
     if name == "noren":
         answer(sides)  # compile
@@ -180,16 +180,16 @@ def _sets(sides: Any) -> Any:
         }
 
     known = sets(sides.known)
-    found = []
-    for asked in sets(sides.released).values():
+    answers = []
+    for released_set in sets(sides.released).values():
         best, least = -1, -1.0
         for who, items in known.items():
-            shared = len(asked & items)
-            likeness = shared / (len(asked) + len(items) - shared)
+            shared = len(released_set & items)
+            likeness = shared / (len(released_set) + len(items) - shared)
             if likeness > least:
                 best, least = who, likeness
-        found.append(best)
-    return found
+        answers.append(best)
+    return answers
 
 
 # --- in the parent -------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def noises(people: int) -> str:
         with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder:
             run_part(__file__, "make", folder, people, noise)
             took = [run_part(__file__, "attack", folder, candidates)[1] for candidates in (1, 10)]
-        rows.append([f"{noise:.0%}", *(f"{one['searching']:.1f}" for one in took), f"{took[0]['right']:.1%}"])
+        rows.append([f"{noise:.0%}", *(f"{result['searching']:.1f}" for result in took), f"{took[0]['right']:.1%}"])
     return table(["items replaced", "processor, s", "ten candidates, processor, s", "found"], rows)
 
 
@@ -252,9 +252,9 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100_000)
     parser.add_argument("--compared", type=int, default=5_000)
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.part:
-        name, folder, *rest = asked.part
+    options = parser.parse_args()
+    if options.part:
+        name, folder, *rest = options.part
         parts = {
             "make": lambda: make(folder, int(rest[0]), float(rest[1])),
             "attack": lambda: attack(folder, int(rest[0])),
@@ -262,8 +262,8 @@ def main() -> None:
         }
         print(json.dumps(parts[name]()))
         return
-    compared, by_noise = comparison(asked.compared), noises(3 * asked.most // 10)
-    by_size, peak = sizes(asked.most)
+    compared, by_noise = comparison(options.compared), noises(3 * options.most // 10)
+    by_size, peak = sizes(options.most)
     report(
         "jaccard",
         "Naming the most similar set of items",
@@ -275,7 +275,7 @@ def main() -> None:
         f" memory is {'kept' if peak < 4 else 'missed'}: {peak:.1f} GB, both histories included. Two floors stand"
         " beside the times: every set has to be read once, and a way that looks at all pairs counts all shared items.",
         by_size,
-        f"## By how much was changed ({3 * asked.most // 10:,} customers)",
+        f"## By how much was changed ({3 * options.most // 10:,} customers)",
         "The search alone, processor seconds of all cores. Where nearly everything was replaced nobody stands out, the"
         " bounds give way, and the time is that of counting all shared items; so it is where ten are asked for, since"
         " the tenth does not stand out.",

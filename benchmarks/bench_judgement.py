@@ -71,9 +71,9 @@ def simulated(people: int, simulations: int) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for _simulation in range(simulations):
         answers = [tried(a, generator.random(people) < 0.15) for a in range(ATTACKERS)]
-        found = judge(Facts(kind="history", people=people, tried=answers), "partner")
-        counts["count"] += found.reason == Reason.TOO_MANY_NAMED
-        counts["inference"] += any(one.beyond_chance for one in found.evidence)
+        verdict = judge(Facts(kind="history", people=people, tried=answers), "partner")
+        counts["count"] += verdict.reason == Reason.TOO_MANY_NAMED
+        counts["inference"] += any(one.beyond_chance for one in verdict.evidence)
         for k in (5, 4):
             lucky = [tried(a, hits_in_classes(generator, people, k)) for a in range(ATTACKERS)]
             classes = Facts(kind="history", people=people, claimed={"k": k}, smallest_class=k, tried=lucky)
@@ -92,10 +92,10 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--simulations", type=int, default=300)
     trials = words.parse_args().simulations
-    found = {people: simulated(people, trials) for people in SIZES}
+    results = {people: simulated(people, trials) for people in SIZES}
     rows = []
     for name, about in ROWS.items():
-        shares = [(found[people][name], *share_interval(found[people][name], trials)) for people in SIZES]
+        shares = [(results[people][name], *share_interval(results[people][name], trials)) for people in SIZES]
         rows.append([about, *(f"{count / trials:.3f} ({low:.3f}–{high:.3f})" for count, low, high in shares)])
     report(
         "judgement",

@@ -131,15 +131,15 @@ class Study:
 
     def add(self, name: str, knows: str, original: History, release: Release, options: Mapping[str, Any]) -> None:
         """Attack one release and note how it went."""
-        guesses = {one: attack(original, release, one, **options) for one in SIMPLE}
-        judged = {one: measure(original, release, one, guesses=guesses) for one in MEASURES}
-        simple = {one: score.value for one, score in judged.items()}
+        guesses = {attacker: attack(original, release, attacker, **options) for attacker in SIMPLE}
+        judged = {kind: measure(original, release, kind, guesses=guesses) for kind in MEASURES}
+        simple = {kind: score.value for kind, score in judged.items()}
         ours = {}
-        for one in OURS:
+        for attacker in OURS:
             start = time.perf_counter()
-            guess = attack(original, release, one, **options)
-            self.seconds[one] = max(self.seconds[one], time.perf_counter() - start)
-            ours[one] = {kind: measure(original, release, kind, guesses=[guess]).value for kind in MEASURES}
+            guess = attack(original, release, attacker, **options)
+            self.seconds[attacker] = max(self.seconds[attacker], time.perf_counter() - start)
+            ours[attacker] = {kind: measure(original, release, kind, guesses=[guess]).value for kind in MEASURES}
         best, linkage, profile = judged["emm"].notes["best"], ours["linkage"], ours["profile"]["emm"]
         self.rows.append([name, knows, best, *figures(simple), f"{profile:.3f}", *figures(linkage)])
         print(" | ".join(self.rows[-1]), flush=True)
@@ -151,13 +151,13 @@ class Study:
 
     def verdict(self) -> str:
         """Say how often linkage won, and where profile alone finds more."""
-        said = (
+        sentence = (
             f"The best of S1 to S8 stays under {SURE} in EMM in {self.cases} cases; linkage beats it in "
             f"{self.cases - len(self.lost)} of them" + (f", not in {', '.join(self.lost)}." if self.lost else ".")
         )
         if self.behind_profile:
-            said += " By more than 0.01 behind profile: " + "; ".join(self.behind_profile) + "."
-        return said
+            sentence += " By more than 0.01 behind profile: " + "; ".join(self.behind_profile) + "."
+        return sentence
 
 
 def figures(score: Mapping[str, float]) -> list[str]:

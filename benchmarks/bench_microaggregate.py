@@ -74,12 +74,12 @@ WAYS = ("generalize", "same groups, medians", "microaggregate")
 Answer = dict[str, dict[str, Any]]
 
 
-def answer(given: Sequence[object]) -> Answer:
-    done = run_python(ONE, json.dumps(given))
-    found = [text for text in done.said.splitlines() if text.startswith("RESULT ")]
-    if not done.ok or not found:
-        sys.exit(f"{given} ended with {done.code}: {done.said.strip()[-800:]}")
-    answers: Answer = json.loads(found[0].removeprefix("RESULT "))
+def answer(arguments: Sequence[object]) -> Answer:
+    done = run_python(ONE, json.dumps(arguments))
+    result_lines = [text for text in done.output.splitlines() if text.startswith("RESULT ")]
+    if not done.ok or not result_lines:
+        sys.exit(f"{arguments} ended with {done.code}: {done.output.strip()[-800:]}")
+    answers: Answer = json.loads(result_lines[0].removeprefix("RESULT "))
     return answers
 
 
@@ -89,30 +89,32 @@ def over_seeds(values: Sequence[float]) -> str:
     return mean if len(values) == 1 else f"{mean} ({min(values):.4f}–{max(values):.4f})"
 
 
-def errors(found: dict[int, list[Answer]]) -> str:
+def errors(answers_of: dict[int, list[Answer]]) -> str:
     rows = []
-    for k, answers in sorted(found.items()):
+    for k, answers in sorted(answers_of.items()):
         for way in WAYS:
-            mine = [one[way] for one in answers]
-            bound = "" if way == "same groups, medians" else f"{max(one['bound'] for one in mine):.4f}"
+            mine = [answer[way] for answer in answers]
+            bound = "" if way == "same groups, medians" else f"{max(answer['bound'] for answer in mine):.4f}"
             rows.append(
                 [
                     str(k),
                     way,
-                    over_seeds([one["U"] for one in mine]),
+                    over_seeds([answer["U"] for answer in mine]),
                     bound,
-                    f"{statistics.fmean(one['deleted'] for one in mine):,.0f}",
+                    f"{statistics.fmean(answer['deleted'] for answer in mine):,.0f}",
                     str(len(mine)),
-                    "" if way == "same groups, medians" else f"{statistics.fmean(one['seconds'] for one in mine):.0f}",
+                    ""
+                    if way == "same groups, medians"
+                    else f"{statistics.fmean(answer['seconds'] for answer in mine):.0f}",
                 ]
             )
     return table(["k", "method", "U", "lower bound", "deleted rows", "seeds", "processor seconds"], rows)
 
 
-def use(found: dict[int, list[Answer]]) -> str:
+def use(answers_of: dict[int, list[Answer]]) -> str:
     rows = [
         [str(k), way, *(f"{answers[0][way]['use'][name]:.4f}" for name in answers[0][way]["use"])]
-        for k, answers in sorted(found.items())
+        for k, answers in sorted(answers_of.items())
         for way in ("generalize", "microaggregate")
     ]
     return table(["k", "method", *USE], rows)
@@ -125,24 +127,24 @@ def main() -> None:
     words.add_argument("--seeds", default="1,2")
     words.add_argument("--effort", default="quick")
     words.add_argument("--draws", type=int, default=10)
-    asked = words.parse_args()
-    found: dict[int, list[Answer]] = {}
-    seeds = [int(seed) for seed in asked.seeds.split(",")]
+    options = words.parse_args()
+    answers_of: dict[int, list[Answer]] = {}
+    seeds = [int(seed) for seed in options.seeds.split(",")]
     for seed in seeds:
-        for k in map(int, asked.k.split(",")):
+        for k in map(int, options.k.split(",")):
             wanted = USE if seed == seeds[0] else ()
-            found.setdefault(k, []).append(answer([asked.data, k, seed, asked.effort, asked.draws, wanted]))
+            answers_of.setdefault(k, []).append(answer([options.data, k, seed, options.effort, options.draws, wanted]))
             report(  # after every run: the long ones come last
                 "microaggregate",
                 "Medians and modes beside intervals and sets",
-                f"PWS Cup 2018, final data: 1,000 customers, 89,278 rows; effort {asked.effort}. U is the mean over "
+                f"PWS Cup 2018, final data: 1,000 customers, 89,278 rows; effort {options.effort}. U is the mean over "
                 "the seeds, the least and the greatest in brackets. *Same groups* are those that `generalize` found, "
                 "with medians and modes in its cells; `microaggregate` searches groups for that cost. A lower bound "
                 "holds for the method beside it, whatever the groups.",
-                errors(found),
-                f"What analyses lose, seed {seeds[0]}: the mean over {asked.draws} data sets drawn from the release "
+                errors(answers_of),
+                f"What analyses lose, seed {seeds[0]}: the mean over {options.draws} data sets drawn from the release "
                 "(S0), so that both are judged on plain rows. Lower is better everywhere.",
-                use(found),
+                use(answers_of),
                 facts("noren", "numpy", "numba", "scipy", "polars"),
             )
 

@@ -56,13 +56,13 @@ def people() -> Table:
     return Table(rows.frame.filter(complete), schema)
 
 
-def words(column: str, asked: dict[str, Any]) -> str:
-    return f"{column}, " + ", ".join(f"{'ℓ' if name == 'l' else name} = {value}" for name, value in asked.items())
+def words(column: str, rule: dict[str, Any]) -> str:
+    return f"{column}, " + ", ".join(f"{'ℓ' if name == 'l' else name} = {value}" for name, value in rule.items())
 
 
-def levels(rows: Table, search: str, **given: Any) -> list[str]:
+def levels(rows: Table, search: str, **parameters: Any) -> list[str]:
     """Return the loss of the levels that a search takes and the share of rows it deletes, or that it refuses."""
-    method = HierarchyMethod(quasi=QUASI, hierarchies=SHARED / "adult_hierarchies", search=search, **given)
+    method = HierarchyMethod(quasi=QUASI, hierarchies=SHARED / "adult_hierarchies", search=search, **parameters)
     try:
         best = method.levelled(rows, *method.looked_at(rows.schema)).best
     except ParameterError as error:
@@ -71,9 +71,9 @@ def levels(rows: Table, search: str, **given: Any) -> list[str]:
     return [f"{best.score:.4f}", f"{best.suppressed / len(rows):.1%}"]
 
 
-def failing_by_k(rows: Table, **given: Any) -> float:
+def failing_by_k(rows: Table, **parameters: Any) -> float:
     """Return the share of rows in classes that fail where rows are cut by k alone."""
-    method = Mondrian(quasi=QUASI, **given)
+    method = Mondrian(quasi=QUASI, **parameters)
     quasi, sensitive = method.looked_at(rows.schema)
     codes, places = zip(*(_placed(exact_values(rows, column), column, None) for column in quasi), strict=True)
     classes = classes_by_cuts(np.stack(codes), list(places), ClassRule(method.k, 0))
@@ -85,9 +85,9 @@ def failing_by_k(rows: Table, **given: Any) -> float:
     return float(failing.mean())
 
 
-def cuts(rows: Table, **given: Any) -> list[str]:
+def cuts(rows: Table, **parameters: Any) -> list[str]:
     """Return the loss, the classes and the deleted rows of ``mondrian``."""
-    release = api.protect(rows, "mondrian", quasi=QUASI, suppression=1.0, seed=1, **given)
+    release = api.protect(rows, "mondrian", quasi=QUASI, suppression=1.0, seed=1, **parameters)
     notes = release.statement.notes
     loss = api.measure(rows, release, "table-loss").value
     return [f"{loss:.4f}", f"{notes['classes']:,}", f"{notes['suppressed_rows'] / len(rows):.1%}"]
@@ -98,13 +98,15 @@ def main() -> None:
         sys.exit("the published data are not beside this checkout")
     rows = people()
     by_levels, by_cuts = [], []
-    for column, asked in ASKED:
+    for column, rule in ASKED:
         for k in (2, 5, 10):
-            given = {"k": k, "sensitive": column, **asked}
+            parameters = {"k": k, "sensitive": column, **rule}
             for limit in LIMITS:
-                both = [levels(rows, search, suppression=limit, **given) for search in ("arx", "safe")]
-                by_levels.append([words(column, asked), str(k), f"{limit:.0%}", *both[0], *both[1]])
-            by_cuts.append([words(column, asked), str(k), *cuts(rows, **given), f"{failing_by_k(rows, **given):.1%}"])
+                both = [levels(rows, search, suppression=limit, **parameters) for search in ("arx", "safe")]
+                by_levels.append([words(column, rule), str(k), f"{limit:.0%}", *both[0], *both[1]])
+            by_cuts.append(
+                [words(column, rule), str(k), *cuts(rows, **parameters), f"{failing_by_k(rows, **parameters):.1%}"]
+            )
     report(
         "minimality",
         "What a choice without sensitive values costs",

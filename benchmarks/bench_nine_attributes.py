@@ -63,8 +63,8 @@ NAMES = (
 )  # fmt: skip
 
 
-def mean(found: list[dict[str, float]], start: str) -> str:
-    values = [value for one in found for name, value in one.items() if name.startswith(start)]
+def mean(runs: list[dict[str, float]], start: str) -> str:
+    values = [value for scores in runs for name, value in scores.items() if name.startswith(start)]
     return f"{sum(values) / len(values):.1f}" if values else ""
 
 
@@ -74,33 +74,33 @@ def main() -> None:
     parser.add_argument("--data", default=str(shared / "data" / "adult.data"))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--drawn", type=int, default=1_000_000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     lines, by_attribute, spent = [], [], []
     with TemporaryDirectory() as folder:
-        for rows, k in ((0, 2), (0, 5), (0, 10), (asked.drawn, 2)):
-            found = []
-            for seed in range(1, asked.seeds + 1):
+        for rows, k in ((0, 2), (0, 5), (0, 10), (options.drawn, 2)):
+            runs = []
+            for seed in range(1, options.seeds + 1):
                 place = str(Path(folder) / f"{rows}-{k}-{seed}")
-                done = run_python(WORK, asked.data, str(k), str(seed), str(rows), place, "alone")
+                done = run_python(WORK, options.data, str(k), str(seed), str(rows), place, "alone")
                 if not done.ok:
-                    raise SystemExit(done.said)
-                found.append(json.loads(done.said.splitlines()[-1]))
+                    raise SystemExit(done.output)
+                runs.append(json.loads(done.output.splitlines()[-1]))
                 command = [sys.executable, "-m", "noren", "reconstruct", place, "--out", f"{place}.parquet"]
                 timed = run(*command)
                 if not timed.ok:
-                    raise SystemExit(timed.said)
+                    raise SystemExit(timed.output)
                 spent.append((f"{rows or 32_561:,}", timed))
             lines.append(
                 [
                     f"{rows or 32_561:,}, k = {k}",
-                    f"{found[0]['rho']:.4f}",
-                    *(mean(found, f"1 {way} ") for way in WAYS[:3]),
-                    *(mean(found, f"2 {way} ") for way in WAYS),
+                    f"{runs[0]['rho']:.4f}",
+                    *(mean(runs, f"1 {way} ") for way in WAYS[:3]),
+                    *(mean(runs, f"2 {way} ") for way in WAYS),
                 ]
             )
             if (rows, k) == (0, 2):
                 by_attribute = [
-                    [name, *(mean(found, f"1 {way} {a}") for way in WAYS[:3])] for a, name in enumerate(NAMES)
+                    [name, *(mean(runs, f"1 {way} {a}") for way in WAYS[:3])] for a, name in enumerate(NAMES)
                 ]
     head = ["rows", "rho", "one: perturbed", "alone", "together", "two: perturbed", "alone", "together", "records"]
     costs = [
@@ -116,7 +116,7 @@ def main() -> None:
         "nine-attributes",
         "Nine Adult attributes at once",
         f"571,536,000 cells. L1 precision in per cent, mean over the 9 tables of one attribute and the "
-        f"{len(list(combinations(NAMES, 2)))} of two, and over {asked.seeds} seeds. `together` is `noren reconstruct`, "
+        f"{len(list(combinations(NAMES, 2)))} of two, over {options.seeds} seeds. `together` is `noren reconstruct`, "
         "`records` are the whole records it writes; `alone` reconstructs each table by itself. The last line draws "
         "Adult's rows with replacement.",
         table(head, lines),

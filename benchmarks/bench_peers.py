@@ -37,21 +37,21 @@ def peer(name: str) -> str:
     return str(python)
 
 
-def told(done: Run) -> dict[str, object]:
+def result_of(done: Run) -> dict[str, object]:
     """Return what a child said on its last line, with its peak; or why it said nothing."""
     if not done.ok:
-        return {"failed": (done.said.strip().splitlines() or ["nothing said"])[-1][:80]}
-    answer: dict[str, object] = json.loads(done.said.strip().splitlines()[-1])
+        return {"failed": (done.output.strip().splitlines() or ["nothing said"])[-1][:80]}
+    answer: dict[str, object] = json.loads(done.output.strip().splitlines()[-1])
     return answer | {"peak": done.peak_bytes}
 
 
-def compared(who: str, said: dict[str, object], ours: dict[str, object], *more: str) -> list[str]:
+def compared(who: str, theirs: dict[str, object], ours: dict[str, object], *more: str) -> list[str]:
     """Return a line: processor seconds, how many times ours, peak, and what else is told."""
-    if "failed" in said or "failed" in ours:
-        return [who, f"no: {said.get('failed', ours.get('failed'))}", "", "", *([""] * len(more))]
-    spent, mine = float(str(said["spent"])), float(str(ours["spent"]))
-    peak = float(str(said["peak"])) / 1e9
-    return [who, f"{spent:.3g}", f"{spent / mine:.3g}", f"{peak:.2f}", *(str(said.get(name, "")) for name in more)]
+    if "failed" in theirs or "failed" in ours:
+        return [who, f"no: {theirs.get('failed', ours.get('failed'))}", "", "", *([""] * len(more))]
+    spent, mine = float(str(theirs["spent"])), float(str(ours["spent"]))
+    peak = float(str(theirs["peak"])) / 1e9
+    return [who, f"{spent:.3g}", f"{spent / mine:.3g}", f"{peak:.2f}", *(str(theirs.get(name, "")) for name in more)]
 
 
 # --- frequencies from perturbed values -------------------------------------------------------------------------------
@@ -114,14 +114,14 @@ def frequencies(folder: str) -> str:
     """Return the table of estimates: the same reports, the same noise, errors as means over seeds with their spread."""
     lines = []
     for rho in ("0.05", "0.3"):
-        ours = told(run_python(FREQUENCIES, folder, rho, str(SEEDS)))
+        ours = result_of(run_python(FREQUENCIES, folder, rho, str(SEEDS)))
         both = {"Noren `reconstruct`, ml": ours}
         python = peer("frequencies")
         for way, name in (("MI", "multi-freq-ldpy, MI"), ("IBU", "multi-freq-ldpy, IBU"), ("inversion", "numpy.solve")):
-            both[name] = told(run("timeout", LIMIT, python, "-c", FREQUENCIES_PEER, folder, rho, str(SEEDS), way))
-        for name, said in both.items():
-            line = compared(f"{name}, ρ = {rho}", said, ours)
-            errors = [float(error) for error in said.get("errors", [])]  # type: ignore[attr-defined]
+            both[name] = result_of(run("timeout", LIMIT, python, "-c", FREQUENCIES_PEER, folder, rho, str(SEEDS), way))
+        for name, result in both.items():
+            line = compared(f"{name}, ρ = {rho}", result, ours)
+            errors = [float(error) for error in result.get("errors", [])]  # type: ignore[attr-defined]
             mean = sum(errors) / max(len(errors), 1)
             spread = (sum((e - mean) ** 2 for e in errors) / max(len(errors) - 1, 1)) ** 0.5
             half = 2.776 * spread / max(len(errors), 1) ** 0.5  # Student's t of four degrees
@@ -208,17 +208,17 @@ def sets(folder: str, customers: tuple[int, ...]) -> str:
     for count in customers:
         done = run_python(SETS, folder, str(count), "write")
         if not done.ok:
-            sys.exit(done.said)
-        ours = told(run_python(SETS, folder, str(count), "jaccard"))
+            sys.exit(done.output)
+        ours = result_of(run_python(SETS, folder, str(count), "jaccard"))
         lines.append(compared(f"Noren `jaccard`, {count:,} × {count:,} customers", ours, ours, "sets"))
         for way, name in (("sets", "plain sets"), ("sklearn", "scikit-learn, metric jaccard")):
-            said = told(run("timeout", LIMIT, python, "-c", SETS_PEER, folder, str(count), way))
-            lines.append(compared(f"{name}, {count:,} × {count:,}", said, ours, "sets"))
-        found = told(run_python(SETS, folder, str(count), "itemsets"))
-        lines.append(compared(f"Noren itemsets up to 3 in 2 % of {count:,}", found, found, "sets"))
+            theirs = result_of(run("timeout", LIMIT, python, "-c", SETS_PEER, folder, str(count), way))
+            lines.append(compared(f"{name}, {count:,} × {count:,}", theirs, ours, "sets"))
+        ours = result_of(run_python(SETS, folder, str(count), "itemsets"))
+        lines.append(compared(f"Noren itemsets up to 3 in 2 % of {count:,}", ours, ours, "sets"))
         for way in ("apriori", "fpgrowth"):
-            said = told(run("timeout", LIMIT, python, "-c", SETS_PEER, folder, str(count), way))
-            lines.append(compared(f"mlxtend `{way}`, {count:,}", said, found, "sets"))
+            theirs = result_of(run("timeout", LIMIT, python, "-c", SETS_PEER, folder, str(count), way))
+            lines.append(compared(f"mlxtend `{way}`, {count:,}", theirs, ours, "sets"))
     return table(["", "processor s", "times ours", "peak GB", "itemsets found"], lines)
 
 
@@ -266,11 +266,11 @@ print(json.dumps({"spent": time.process_time() - start, "risk": float(risk.value
 
 def links(folder: str, rows: int) -> str:
     """Return the table of linking rows: ours asks about every row, Anonymeter about 2,000 of them."""
-    ours = told(run_python(LINKS, folder, str(rows)))
-    said = told(run("timeout", LIMIT, peer("linkability"), "-c", LINKS_PEER, folder, json.dumps(QUASI)))
+    ours = result_of(run_python(LINKS, folder, str(rows)))
+    theirs = result_of(run("timeout", LIMIT, peer("linkability"), "-c", LINKS_PEER, folder, json.dumps(QUASI)))
     lines = [
         compared(f"Noren `row-linkage`, all {rows:,} rows", ours, ours),
-        compared("Anonymeter `LinkabilityEvaluator`, 2,000 rows asked about", said, ours),
+        compared("Anonymeter `LinkabilityEvaluator`, 2,000 rows asked about", theirs, ours),
     ]
     return table(["", "processor s", "times ours", "peak GB"], lines)
 
@@ -326,10 +326,10 @@ def arx(folder: str) -> str:
     hierarchies = str(SHARED / "adult_hierarchies")
     lines = []
     for rows, file in (("Adult", "adult"), ("a million", "million")):
-        ours = told(run_python(OURS_LIKE_ARX, f"{folder}/{file}.parquet", hierarchies, json.dumps(QUASI)))
+        ours = result_of(run_python(OURS_LIKE_ARX, f"{folder}/{file}.parquet", hierarchies, json.dumps(QUASI)))
         words = ("-cp", f"{jar}:{folder}", "Peer", f"{folder}/{file}.csv", hierarchies, ",".join(QUASI))
         lines.append(compared(f"Noren `hierarchy`, {rows}", ours, ours))
-        lines.append(compared(f"ARX, {rows}", told(run("timeout", LIMIT, "java", "-Xmx4g", *words)), ours))
+        lines.append(compared(f"ARX, {rows}", result_of(run("timeout", LIMIT, "java", "-Xmx4g", *words)), ours))
     return table(["", "processor s", "times ours", "peak GB"], lines)
 
 
@@ -353,15 +353,15 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the large table")
     parser.add_argument("--customers", type=int, nargs="+", default=[1_000, 4_000])
     parser.add_argument("--links", type=int, default=10_000, help="rows of the table whose rows are linked")
-    given = parser.parse_args()
-    with prepared(given.rows) as folder:
+    options = parser.parse_args()
+    with prepared(options.rows) as folder:
         python = peer("tables")
         parts: list[tuple[str, Callable[[], str]]] = [
             ("k-anonymity of tables: nine quasi columns, k = 5, 5 % may go", lambda: classes_of(folder, python)),
             ("Checkers of tables, on one release of Adult", lambda: checkers(folder, python)),
             ("Shares estimated from values kept with probability ρ, 16 values", lambda: frequencies(folder)),
-            ("Sets of items: the most similar, and frequent ones", lambda: sets(folder, tuple(given.customers))),
-            ("Linking rows of a released table", lambda: links(folder, given.links)),
+            ("Sets of items: the most similar, and frequent ones", lambda: sets(folder, tuple(options.customers))),
+            ("Linking rows of a released table", lambda: links(folder, options.links)),
             ("ARX", lambda: arx(folder)),
         ]  # fmt: skip
         pages = [f"## {title}\n\n{made()}" for title, made in parts]

@@ -87,13 +87,13 @@ def few(count: int) -> int:
 
 def plain_errors(name: str, original: Rows, released: Rows) -> float:
     """Return E1, E2 or E3."""
-    one, other = pieces_of(original), pieces_of(released)
+    before, after = pieces_of(original), pieces_of(released)
     if name in ("e1", "e2"):
         score = dozens if name == "e1" else few
-        return distance(alike(one, score), alike(other, score))
-    top = set(top_items(one))
-    lost = len(top - set(top_items(other))) / TOP
-    return max(lost, distance(*(alike(side, lambda count: 1, top) for side in (one, other))))
+        return distance(alike(before, score), alike(after, score))
+    top = set(top_items(before))
+    lost = len(top - set(top_items(after))) / TOP
+    return max(lost, distance(*(alike(side, lambda count: 1, top) for side in (before, after))))
 
 
 # --- both sides ------------------------------------------------------------------------------------------------------
@@ -183,18 +183,18 @@ def line(name: str, times: list[Times]) -> tuple[list[str], float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     lines, ratios = [], []
     for contest in (contest_of_2018, contest_of_2017):
         for name, ours, *plain_ones in contest():
-            cells, ratio = line(name, in_turns([lambda ours=ours: often(ours), *plain_ones], asked.repeats))
+            cells, ratio = line(name, in_turns([lambda ours=ours: often(ours), *plain_ones], options.repeats))
             lines.append(cells)
             ratios.append(ratio)
             print(*cells, flush=True)
     report(
         "plain",
         "Beside plain Python",
-        f"From two histories in memory to the answer; processor time, medians of {asked.repeats} rounds in turns, of"
+        f"From two histories in memory to the answer; processor time, medians of {options.repeats} rounds in turns, of"
         f" which ours is {AT_ONCE} runs. The"
         " plain side is dictionaries and loops over rows, and gives the same answers (checked). Its rows are texts:"
         " made from the same histories, or ready. cell-error is of the PWS Cup 2018 final data, the others of PWS Cup"

@@ -65,10 +65,10 @@ HEAD = ["", "Δm, S2", "Δm, mean", "least", "most", "Jaccard, S2", "ours", "Rei
 def sets_of(frame: pl.DataFrame, customers: list[str], items: list[str]) -> Any:
     """Return who bought what as a matrix of 0 and 1."""
     row, column = ({name: at for at, name in enumerate(names)} for names in (customers, items))
-    found = np.zeros((len(customers), len(items)), dtype=np.float32)
+    matrix = np.zeros((len(customers), len(items)), dtype=np.float32)
     pairs = frame.select("customer", "item").unique()
-    found[[row[c] for c in pairs["customer"]], [column[i] for i in pairs["item"]]] = 1
-    return found
+    matrix[[row[c] for c in pairs["customer"]], [column[i] for i in pairs["item"]]] = 1
+    return matrix
 
 
 def judged(original: History, release: Release) -> tuple[float, float]:
@@ -76,23 +76,25 @@ def judged(original: History, release: Release) -> tuple[float, float]:
     names = dict(release.secret.pseudonyms.iter_rows())
     items = sorted(original.frame["item"].unique())
     known = sets_of(original.frame, list(names.values()), items)
-    shown = sets_of(release.public.frame, list(names), items)
-    common = shown @ known.T
-    similarity = common / (shown.sum(axis=1)[:, None] + known.sum(axis=1)[None, :] - common)
+    released = sets_of(release.public.frame, list(names), items)
+    common = released @ known.T
+    similarity = common / (released.sum(axis=1)[:, None] + known.sum(axis=1)[None, :] - common)
     return float(np.diag(similarity).mean()), float((similarity.argmax(axis=1) == np.arange(len(names))).mean())
 
 
-def line(original: History, label: str, seeds: int, paper: tuple[int, float, float] | None, **given: Any) -> list[str]:
-    method = PseudoRecords(**given)
+def line(
+    original: History, label: str, seeds: int, paper: tuple[int, float, float] | None, **parameters: Any
+) -> list[str]:
+    method = PseudoRecords(**parameters)
     added, jaccard, reid, seconds = [], [], [], []
     for seed in range(1, seeds + 1):
         start = time.perf_counter()
         release = method.protect(original, seed=seed)
         seconds.append(time.perf_counter() - start)
         added.append(release.inserted_rows)
-        own, found = judged(original, release)
+        own, result = judged(original, release)
         jaccard.append(own)
-        reid.append(found)
+        reid.append(result)
     row = [
         label,
         f"{paper[0]:,}" if paper else "",
@@ -105,7 +107,7 @@ def line(original: History, label: str, seeds: int, paper: tuple[int, float, flo
         f"{statistics.fmean(reid):.4f}",
         f"{statistics.fmean(seconds):.1f}",
     ]
-    print(given["clusters"], *row, sep="  ", flush=True)
+    print(parameters["clusters"], *row, sep="  ", flush=True)
     return row
 
 
@@ -152,13 +154,13 @@ def theory(original: History) -> list[str]:
         )
         rows.append([str(c), *(f"{v:,.0f}" for v in values)])
     choices = [(n, best_clusters(n, 65, overlap), printed_best_clusters(n, 65, overlap)) for n in (400, 4000)]
-    said = "; ".join(
+    sentence = "; ".join(
         f"n = {n:,}: c* = {best.clusters:,}, Reid {best.reid:.4f}, {best.added:,.0f} rows (S2's (4): {printed:,.1f})"
         for n, best, printed in choices
     )
     return [
         f"## What to expect\n\nExactly: b = {b:.2f}, µ = {mu:.4f}, h = {h:.2f}. S2 takes b = 65, µ = 0.03, from which "
-        f"h = {overlap:.3f}. Best numbers of clusters for those: {said}.",
+        f"h = {overlap:.3f}. Best numbers of clusters for those: {sentence}.",
         table(["c", "S2's (1)", "n(s−1)(b − hs/2)", "the same, exact b and h", "S2, best"], rows),
     ]
 
@@ -168,31 +170,31 @@ def main() -> None:
     parser.add_argument("--data", default=str(SHARED))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--efforts", default="quick,normal")
-    asked = parser.parse_args()
-    original = read(asked.data, "pwscup2016").data
+    options = parser.parse_args()
+    original = read(options.data, "pwscup2016").data
     if not isinstance(original, History):
         sys.exit("the data are no history")
     PseudoRecords(clusters=50, effort="quick").protect(original, seed=0)  # compiled code is loaded
     parts = []
     for c, printed in PAPER.items():
-        rows = [line(original, "clusters (method 1)", asked.seeds, printed[None], clusters=c, variant="clusters")]
+        rows = [line(original, "clusters (method 1)", options.seeds, printed[None], clusters=c, variant="clusters")]
         sizes = [size for size in printed if size is not None]
         for size in sizes:
             label = f"repaired, at least {size} (method 2)"
             rows.append(
-                line(original, label, asked.seeds, printed[size], clusters=c, variant="repaired", min_size=size)
+                line(original, label, options.seeds, printed[size], clusters=c, variant="repaired", min_size=size)
             )
         rows += [
-            line(original, f"balanced {effort}", asked.seeds, None, clusters=c, effort=effort)
-            for effort in asked.efforts.split(",")
+            line(original, f"balanced {effort}", options.seeds, None, clusters=c, effort=effort)
+            for effort in options.efforts.split(",")
         ]
         label = f"balanced, at least {max(sizes)}"
-        rows.append(line(original, label, asked.seeds, None, clusters=c, min_size=max(sizes)))
+        rows.append(line(original, label, options.seeds, None, clusters=c, min_size=max(sizes)))
         parts += [f"## c = {c}: c/n = {c / 400:.4f}", table(HEAD, rows)]
     report(
         "pseudo-records",
         "Pseudo records",
-        f"PWS Cup 2016: 400 customers, 38,087 rows; seeds 1 to {asked.seeds}. Δm: rows added. Jaccard: mean similarity "
+        f"PWS Cup 2016: 400 customers, 38,087 rows; seeds 1–{options.seeds}. Δm: rows added. Jaccard: mean similarity "
         "of what a customer bought and what the release says. Reid: found by Algorithm 1. Seconds are of one release, "
         "compiled code already loaded.",
         *parts,

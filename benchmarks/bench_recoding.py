@@ -68,33 +68,41 @@ def right(guess: Guess, truth: dict[str, str]) -> float:
     return len(hits) / len(truth)
 
 
-def told(values: Iterable[float]) -> str:
+def interval_text(values: Iterable[float]) -> str:
     """Return the mean in percent and half of its 95 % interval (Student)."""
-    found = 100 * np.fromiter(values, float)
-    half = student.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.nan
-    return f"{found.mean():.1f} ± {half:.1f}"
+    percent = 100 * np.fromiter(values, float)
+    half = (
+        student.ppf(0.975, len(percent) - 1) * percent.std(ddof=1) / np.sqrt(len(percent))
+        if len(percent) > 1
+        else np.nan
+    )
+    return f"{percent.mean():.1f} ± {half:.1f}"
 
 
 def against_recoding(original: History, customers: int, seeds: int) -> list[list[str]]:
     """Return a line for each share of dropped rows: the best of the old attacks, and the new ones."""
     lines = []
     for dropped in DROPPED:
-        found: dict[str, list[float]] = {name: [] for name in (*OLD, "shifted", "recoded")}
-        seconds = dict.fromkeys(found, 0.0)
+        rates: dict[str, list[float]] = {name: [] for name in (*OLD, "shifted", "recoded")}
+        seconds = dict.fromkeys(rates, 0.0)
         for seed in range(100, 100 + seeds):
             people = original.customers.sort().sample(customers, seed=seed, shuffle=True)
             known = History(original.frame.filter(pl.col("customer").is_in(people.implode())), original.schema)
             public, truth = recoded(known, dropped, seed)
-            for name in found:
+            for name in rates:
                 start = time.process_time()
                 try:
-                    found[name].append(right(attack(known, public, name, seed=seed), truth))
+                    rates[name].append(right(attack(known, public, name, seed=seed), truth))
                 except InputError:
-                    found[name].append(0.0)
+                    rates[name].append(0.0)
                 seconds[name] += time.process_time() - start
-        best = max(OLD, key=lambda name: float(np.mean(found[name])))
-        new = [part for name in ("shifted", "recoded") for part in (told(found[name]), f"{seconds[name] / seeds:.1f}")]
-        lines.append([f"{customers}", f"{dropped:.0%}", f"{best}", told(found[best]), *new])
+        best = max(OLD, key=lambda name: float(np.mean(rates[name])))
+        new = [
+            part
+            for name in ("shifted", "recoded")
+            for part in (interval_text(rates[name]), f"{seconds[name] / seeds:.1f}")
+        ]
+        lines.append([f"{customers}", f"{dropped:.0%}", f"{best}", interval_text(rates[best]), *new])
         print(*lines[-1], flush=True)
     return lines
 
@@ -161,17 +169,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--customers", type=int, default=400)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     data = DATA / "pwscup2018_final_T.csv"
     if not data.exists():
         sys.exit("the published data are not beside this checkout")
     original = read_rows(data, Schema.preset("pwscup2018"))
-    lines = [line for size in (asked.customers, 1000) for line in against_recoding(original, size, asked.seeds)]
+    lines = [line for size in (options.customers, 1000) for line in against_recoding(original, size, options.seeds)]
     report(
         "recoding",
         "Attacks that see through recoding",
         "## Dates shifted, items renamed, prices noised, rows dropped",
-        f"PWS Cup 2018, final data; {asked.seeds} releases, each of another draw of customers (of 1,000 there is one)."
+        f"PWS Cup 2018, final data; {options.seeds} releases, each of other customers (of 1,000 there is one)."
         f" Every customer's dates are moved by a secret number of days (up to ±{YEAR}), items are renamed by one secret"
         f" permutation, prices multiplied by noise of {NOISE:.0%}. Percent of the customers named rightly: mean over"
         " releases ± half of its 95 % interval (Student); who lost all rows counts as not named."

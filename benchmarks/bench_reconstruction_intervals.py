@@ -97,23 +97,23 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data/adult.data"))
     parser.add_argument("--tables", type=int, default=10)
     parser.add_argument("--draws", type=int, default=20)
-    given = parser.parse_args()
+    options = parser.parse_args()
     made: list[tuple[str, Make, int, bool]] = [
-        (f"4 × 12, {rows:,} rows", drawn(rows, (4, 12)), given.tables, rows == 1_000) for rows in (1_000, 10_000)
+        (f"4 × 12, {rows:,} rows", drawn(rows, (4, 12)), options.tables, rows == 1_000) for rows in (1_000, 10_000)
     ]
     notes = []
-    if given.data.exists():
+    if options.data.exists():
         for names in (["marital-status", "relationship"], ["sex", "race", "native-country"]):
-            one = adult(given.data, names)
-            made.append((" × ".join(names), lambda _generator, one=one: one, max(given.tables // 2, 2), False))
-        nats, most = visible(adult(given.data, ["marital-status", "relationship"]), 0.065)
-        found = float(ndtr((2 * nats) ** 0.5 + ndtri(0.05)))
+            one = adult(options.data, names)
+            made.append((" × ".join(names), lambda _generator, one=one: one, max(options.tables // 2, 2), False))
+        nats, most = visible(adult(options.data, ["marital-status", "relationship"]), 0.065)
+        share = float(ndtr((2 * nats) ** 0.5 + ndtri(0.05)))
         notes.append(
             f"marital-status × relationship at ρ = 0.065 shows by {nats:.2f} nats, at most {most:.2f}; a test that "
-            f"knows what to look for finds it with {found:.2f}, with a false alarm in 5 of 100."
+            f"knows what to look for finds it with {share:.2f}, with a false alarm in 5 of 100."
         )
     rows = [
-        [name, f"{k:g}", *covered(make, k, tables, given.draws, spread)]
+        [name, f"{k:g}", *covered(make, k, tables, options.draws, spread)]
         for name, make, tables, spread in made
         for k in (2, 10)
     ]

@@ -62,16 +62,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="1000000,10000000,100000000")
     parser.add_argument("--folder", help="where to put the files; a temporary folder where left out")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     lines = []
-    with TemporaryDirectory(dir=asked.folder) as folder:
-        for rows in (int(n) for n in asked.rows.split(",")):
+    with TemporaryDirectory(dir=options.folder) as folder:
+        for rows in (int(n) for n in options.rows.split(",")):
             source = Path(folder) / f"{rows}.parquet"
             made = run_python(MAKE, str(rows), str(source))
             done = run_python(PROTECT, str(source), str(Path(folder) / f"r{rows}"))
             copied = run_python(COPY, str(source), str(Path(folder) / "copy.parquet"))
             if not (made.ok and done.ok and copied.ok):
-                raise SystemExit(made.said + done.said + copied.said)
+                raise SystemExit(made.output + done.output + copied.output)
             lines.append(
                 [
                     f"{rows:,}",
@@ -83,7 +83,7 @@ def main() -> None:
                     f"{copied.processor_seconds:.1f}",
                     f"{copied.peak_bytes / 2**20:.0f}",
                     f"{done.processor_seconds / copied.processor_seconds:.1f}",
-                    f"{float(done.said.split()[-1]):.3f}",
+                    f"{float(done.output.split()[-1]):.3f}",
                 ]
             )
             source.unlink()

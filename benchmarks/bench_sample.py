@@ -21,10 +21,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder:
         for count in sorted({most // 10, most}):
             out = Path(folder) / "sample.csv"
-            asked = ("--customers", str(count // 100), "--rows", str(count), "--items", "4000", "--seed", "1")
-            done = run(sys.executable, "-m", "noren", "sample", *asked, "--out", str(out))
+            arguments = ("--customers", str(count // 100), "--rows", str(count), "--items", "4000", "--seed", "1")
+            done = run(sys.executable, "-m", "noren", "sample", *arguments, "--out", str(out))
             if not done.ok:
-                sys.exit(f"noren sample ended with {done.code}: {done.said.strip()[-500:]}")
+                sys.exit(f"noren sample ended with {done.code}: {done.output.strip()[-500:]}")
             size = out.stat().st_size
             rows.append(
                 [

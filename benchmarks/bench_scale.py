@@ -67,8 +67,8 @@ def commands(rows: int, here: Path, plan: list[dict[str, Any]]) -> Iterator[tupl
         ("protect retention", "table", people, table, ["--method", "retention", "--k", "2", *DOMAINS], "perturbed"),
         ("protect hierarchy", "table", people, table, ["--method", "hierarchy", "--k", "5", *ladders(here)], "alike"),
     ]
-    for name, kind, file, schema, asked, to in ways:
-        yield name, kind, ["protect", file, *schema, *asked, "--seed", "1", "--out", out[to], "--force", "--json"]
+    for name, kind, file, schema, flags, to in ways:
+        yield name, kind, ["protect", file, *schema, *flags, "--seed", "1", "--out", out[to], "--force", "--json"]
     for release, method, kind, file, schema in (
         ("generalised", "generalize-by-count", "history", bought, history),
         ("exact", "perturb", "history", bought, history),
@@ -77,17 +77,17 @@ def commands(rows: int, here: Path, plan: list[dict[str, Any]]) -> Iterator[tupl
     ):
         named = [one["name"] for one in plan if one["on"] == f"{kind}, {release}" and one["aggregate"]]
         if named:
-            asked = ["--measures", ",".join(named), "--json"]
-            yield f"measure (after {method})", kind, ["measure", file, out[release], *schema, *asked]
+            flags = ["--measures", ",".join(named), "--json"]
+            yield f"measure (after {method})", kind, ["measure", file, out[release], *schema, *flags]
     audit = ["--measures", "classes", "--json"]
     yield "measure --measures classes", "history", ["measure", bought, out["generalised"], *history, *audit]
     yield "measure --measures classes", "table", ["measure", people, out["alike"], *table, *audit]
     yield "unicity", "history", ["unicity", bought, *history, "--known", "1-4", "--seed", "1", "--json"]
     yield "identifiers", "table", ["identifiers", people, *table, "--json"]
     yield "population", "table", ["population", people, *table, "--population", "300e6", "--json"]
-    asked = ["--methods", "generalize-by-count", "--k", "3", "--attacks", "jaccard", "--measures", "cell-error"]
+    flags = ["--methods", "generalize-by-count", "--k", "3", "--attacks", "jaccard", "--measures", "cell-error"]
     places = ["--out", str(here / "explored"), "--cache", str(here / "cache"), "--no-cache", "--force", "--json"]
-    yield "explore", "history", ["explore", bought, *history, *asked, *places]
+    yield "explore", "history", ["explore", bought, *history, *flags, *places]
     yield from streams(here, bought, people, out["streamed"])
 
 
@@ -102,8 +102,8 @@ def streams(here: Path, bought: str, people: str, out: str) -> Iterator[tuple[st
     """Yield the commands that hold a few blocks at a time."""
     yield "convert", "history", ["convert", bought, str(here / "bought.csv"), "--schema", "sample", "--json"]
     known = str(here.parent / "people.toml")
-    asked = ["--method", "retention", "--k", "2", "--stream", "--seed", "1", "--schema", known]
-    yield "protect retention --stream", "table", ["protect", people, *asked, "--out", out, "--force", "--json"]
+    flags = ["--method", "retention", "--k", "2", "--stream", "--seed", "1", "--schema", known]
+    yield "protect retention --stream", "table", ["protect", people, *flags, "--out", out, "--force", "--json"]
 
 
 # --- one component, in a process of its own --------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def planned() -> list[dict[str, Any]]:
     return made
 
 
-def one(room: str, name: str, on: str, here: Path) -> dict[str, Any]:
+def measure_one(room: str, name: str, on: str, here: Path) -> dict[str, Any]:
     """Do one piece of work in this process; say its processor seconds, or why it was refused."""
     import polars as pl
 
@@ -223,9 +223,9 @@ class Study:
 
     def __init__(self, limit: float, memory: float, *, again: bool) -> None:
         self.limit, self.memory, self.again = limit, memory * 1e9, again
-        self.points = self.kept()
+        self.points = self.stored()
 
-    def kept(self) -> dict[str, dict[str, Any]]:
+    def stored(self) -> dict[str, dict[str, Any]]:
         """Return the points of the results."""
         known = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
         return {self.key(point): point for point in known.get("points", [])}
@@ -257,8 +257,8 @@ class Study:
             return False
         seconds, memory = (self.expected(about, rows, what) for what in ("seconds", "peak"))
         if seconds > self.limit or memory > self.memory:
-            said = f"about {seconds:,.0f} s" if seconds > self.limit else f"about {memory / 1e9:,.1f} GB"
-            self.keep(point | {"left_out": said})
+            reason = f"about {seconds:,.0f} s" if seconds > self.limit else f"about {memory / 1e9:,.1f} GB"
+            self.keep(point | {"left_out": reason})
             return False
         return True
 
@@ -266,13 +266,13 @@ class Study:
         """Keep a point at once: a study that is stopped goes on where it was, and several may run beside each other."""
         content = {"machine": facts("noren", "polars", "pyarrow", "numpy", "numba"), "limit": self.limit}
         with _alone():
-            self.points = self.kept() | {self.key(point): point}
+            self.points = self.stored() | {self.key(point): point}
             content |= {"memory": self.memory, "points": sorted(self.points.values(), key=self.key)}
             KEPT.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        told = (
+        line = (
             point.get("left_out") or point.get("refused") or f"{point['seconds']:.2f} s, {point['peak'] / 1e6:.0f} MB"
         )
-        print(f"{point['rows']:>11,} {point['room']:9} {point['name']:28} {point['on']:22} {told}", flush=True)
+        print(f"{point['rows']:>11,} {point['room']:9} {point['name']:28} {point['on']:22} {line}", flush=True)
 
     def make(self, about: dict[str, Any], rows: int, *command: str) -> None:
         """Run a command for what it writes, which others need, unless it takes too long."""
@@ -302,22 +302,22 @@ def _alone() -> Iterator[None]:
 def _outcome(done: Run, *, whole: bool) -> dict[str, Any]:
     """Return what a process took; the work alone where it said so, else the whole of it."""
     if not done.ok:
-        said = done.said.strip().splitlines()
-        return {"refused": said[-1][:300] if said and done.code > 0 else f"stopped by signal {-done.code}"}
+        lines = done.output.strip().splitlines()
+        return {"refused": lines[-1][:300] if lines and done.code > 0 else f"stopped by signal {-done.code}"}
     if whole:
         return {"seconds": done.processor_seconds, "peak": done.peak_bytes}
-    said_: dict[str, Any] = json.loads(done.said.strip().splitlines()[-1])
-    return said_ if "refused" in said_ else said_ | {"peak": done.peak_bytes}
+    answer: dict[str, Any] = json.loads(done.output.strip().splitlines()[-1])
+    return answer if "refused" in answer else answer | {"peak": done.peak_bytes}
 
 
-def study(asked: argparse.Namespace, folder: Path) -> None:
+def study(options: argparse.Namespace, folder: Path) -> None:
     script = [sys.executable, str(Path(__file__).resolve())]
     plan = json.loads(subprocess.run([*script, "--plan"], check=True, capture_output=True, text=True).stdout)
     subprocess.run([*script, "--prepare", "--folder", str(folder)], check=True)
-    work = Study(asked.limit, asked.memory, again=asked.again)
-    only = set(filter(None, asked.only.split(",")))
+    work = Study(options.limit, options.memory, again=options.again)
+    only = set(filter(None, options.only.split(",")))
     noren = [sys.executable, "-m", "noren"]
-    for rows in (int(n) for n in asked.rows.split(",")):
+    for rows in (int(n) for n in options.rows.split(",")):
         here = folder / str(rows)
         here.mkdir(parents=True, exist_ok=True)
         for name, on, arguments in commands(rows, here, plan):
@@ -331,7 +331,7 @@ def study(asked: argparse.Namespace, folder: Path) -> None:
             about = {name: one_[name] for name in ("room", "name", "on")}
             if (not only or one_["name"] in only) and _there(here, one_["on"]):
                 work.measure(about, rows, *script, "--one", one_["room"], one_["name"], one_["on"], str(here))
-    if asked.streamed:
+    if options.streamed:
         _streamed(work, folder, noren)
 
 
@@ -391,19 +391,19 @@ def main() -> None:
     for flag in ("--plan", "--prepare"):
         parser.add_argument(flag, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.plan:
+    options = parser.parse_args()
+    if options.plan:
         print(json.dumps(planned()))
-    elif asked.prepare:
-        prepare(asked.folder)
-    elif asked.one:
-        room, name, on, here = asked.one
-        print(json.dumps(one(room, name, on, Path(here))))
+    elif options.prepare:
+        prepare(options.folder)
+    elif options.one:
+        room, name, on, here = options.one
+        print(json.dumps(measure_one(room, name, on, Path(here))))
     else:
         with tempfile.TemporaryDirectory() as aside:
-            folder = asked.folder or Path(aside)
+            folder = options.folder or Path(aside)
             folder.mkdir(parents=True, exist_ok=True)
-            study(asked, folder)
+            study(options, folder)
         subprocess.run([sys.executable, str(PAGE)], check=True)
 
 

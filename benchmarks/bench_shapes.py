@@ -68,21 +68,21 @@ def measured(kind: str, name: str, shape: str, size: int, seconds: float) -> tup
         return f"> {seconds:.0f} (wall)", "", "unfinished"
     if done.returncode:
         return "", "", (done.stderr.strip().splitlines() or ["ended without a word"])[-1]
-    spent, memory, said = done.stdout.strip().splitlines()[-1].split("|", 2)
-    return spent, memory, said
+    spent, memory, output = done.stdout.strip().splitlines()[-1].split("|", 2)
+    return spent, memory, output
 
 
 def main() -> None:
     """Measure every component at every size and shape."""
-    given = argparse.ArgumentParser()
-    given.add_argument("--seconds", type=float, default=60)
-    given.add_argument("--sizes", type=int, nargs="+", default=[3, 2001, 20_000])
-    asked = given.parse_args()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[3, 2001, 20_000])
+    options = parser.parse_args()
     rows = []
     for kind, name in COMPONENTS:
-        for size in asked.sizes:
+        for size in options.sizes:
             for shape in SHAPES:
-                rows.append((name, shape, f"{size:,}", *measured(kind, name, shape, size, asked.seconds)))
+                rows.append((name, shape, f"{size:,}", *measured(kind, name, shape, size, options.seconds)))
                 print(*rows[-1], flush=True)
     head = ("component", "histories", "customers", "processor, s", "peak memory, MB", "result")
     report(

@@ -37,10 +37,10 @@ def plain(key: tuple[str, ...], known: Rows, public: Rows) -> dict[tuple[str, st
         pseudonym_of[tuple(row[name][:2] if name == "item" else row[name] for name in key)] = row["customer"]
     guess: dict[tuple[str, str], str] = {}
     for row in known:
-        found = pseudonym_of.get(tuple(row[name][:2] if name == "item" else row[name] for name in key))
-        if found is not None:
+        pseudonym = pseudonym_of.get(tuple(row[name][:2] if name == "item" else row[name] for name in key))
+        if pseudonym is not None:
             year, month, _day = row["date"].split("/")
-            guess[row["customer"], f"{year}/{month}"] = found
+            guess[row["customer"], f"{year}/{month}"] = pseudonym
     return guess
 
 

@@ -120,11 +120,11 @@ def _processor_seconds() -> float:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                said = (entry / "stat").read_text().rpartition(")")[2].split()
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:  # it ended just now
                 continue
-            parents[int(entry.name)] = int(said[1])
-            spent[int(entry.name)] = sum(map(int, said[11:15])) / _TICKS
+            parents[int(entry.name)] = int(fields[1])
+            spent[int(entry.name)] = sum(map(int, fields[11:15])) / _TICKS
     return sum(spent[process] for process in _descendants(os.getpid(), parents))
 
 
@@ -150,11 +150,11 @@ def cost(work: str, rows: int, folder: Path, limit: int) -> Cost | str:
         )
         me = ("timeout", str(limit), sys.executable, __file__, "--one", work, "--folder", str(folder), str(rows))
         done = run(*me, environment={"SPARK_CONF_DIR": str(settings)})
-        line = next((line for line in done.said.splitlines() if line.startswith("spent ")), None)
+        line = next((line for line in done.output.splitlines() if line.startswith("spent ")), None)
         if done.code == STOPPED:
             return f"stopped after {limit:,} s of the clock"
         if line is None:
-            return (done.said.strip().splitlines() or ["it said nothing"])[-1][:160]
+            return (done.output.strip().splitlines() or ["it said nothing"])[-1][:160]
         spent = json.loads(line.removeprefix("spent "))
         in_tasks = shuffled = spilled = 0
         for file in events.iterdir():
@@ -173,13 +173,13 @@ def measured(sizes: list[int], folder: Path, limit: int) -> dict[tuple[str, int]
     for rows in sizes:
         written(folder, rows)
         for work in WORKS:
-            kept = folder / f"{work}-{rows}.json"
-            if kept.exists():
-                known = json.loads(kept.read_text(encoding="utf-8"))
+            stored = folder / f"{work}-{rows}.json"
+            if stored.exists():
+                known = json.loads(stored.read_text(encoding="utf-8"))
                 costs[work, rows] = known if isinstance(known, str) else Cost(**known)
                 continue
-            found = costs[work, rows] = cost(work, rows, folder, limit)
-            kept.write_text(json.dumps(found if isinstance(found, str) else asdict(found)), encoding="utf-8")
+            result = costs[work, rows] = cost(work, rows, folder, limit)
+            stored.write_text(json.dumps(result if isinstance(result, str) else asdict(result)), encoding="utf-8")
             print(work, f"{rows:,}", costs[work, rows], file=sys.stderr, flush=True)
     return costs
 
@@ -188,19 +188,19 @@ def grown(costs: dict[tuple[str, int], Cost | str], sizes: list[int]) -> list[li
     lines = []
     for work in WORKS:
         for rows in sizes:
-            found = costs[work, rows]
-            if isinstance(found, str):
-                lines.append([SAYS[work], f"{rows:,}", f"not done: {found}", "", "", "", ""])
+            result = costs[work, rows]
+            if isinstance(result, str):
+                lines.append([SAYS[work], f"{rows:,}", f"not done: {result}", "", "", "", ""])
                 continue
             lines.append(
                 [
                     SAYS[work],
                     f"{rows:,}",
-                    f"{found.processor:,.0f}",
-                    f"{found.processor / rows * 1e6:,.1f}",
-                    f"{found.shuffled / rows:,.0f}",
-                    f"{found.spilled / rows:,.0f}",
-                    f"{found.busy:.0%}",
+                    f"{result.processor:,.0f}",
+                    f"{result.processor / rows * 1e6:,.1f}",
+                    f"{result.shuffled / rows:,.0f}",
+                    f"{result.spilled / rows:,.0f}",
+                    f"{result.busy:.0%}",
                 ]
             )
     return lines
@@ -210,7 +210,7 @@ def derived(costs: dict[tuple[str, int], Cost | str], sizes: list[int]) -> list[
     """Return what 10¹⁰ rows take: processor seconds a row of the last step in size, shuffles over the network."""
     lines = []
     for work in WORKS:
-        done = [(rows, found) for rows in sizes if isinstance(found := costs[work, rows], Cost)]
+        done = [(rows, result) for rows in sizes if isinstance(result := costs[work, rows], Cost)]
         if len(done) < 2:
             continue
         (less, small), (more, large) = done[-2:]
@@ -267,13 +267,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where data and releases are kept; by default they are deleted")
     parser.add_argument("--limit", type=int, default=3_600, help="seconds of the clock that one piece of work may take")
     parser.add_argument("--one", choices=WORKS, help=argparse.SUPPRESS)
-    told = parser.parse_args()
-    if told.one:
-        do(told.one, told.rows[0], told.folder)
+    options = parser.parse_args()
+    if options.one:
+        do(options.one, options.rows[0], options.folder)
         return
-    sizes = sorted(told.rows)
+    sizes = sorted(options.rows)
     with tempfile.TemporaryDirectory() as folder:
-        costs = measured(sizes, told.folder or Path(folder), told.limit)
+        costs = measured(sizes, options.folder or Path(folder), options.limit)
     assumed = (
         "Assumptions: cost grows as between the two largest sizes measured (these plans grow no faster than n log n);"
         " cores are as fast and as busy as here; machines have"

@@ -49,9 +49,9 @@ def importing(command: tuple[str, ...]) -> list[tuple[str, int]]:
     """
     runs = []
     for _ in range(TRACED):
-        said = run(command[0], "-X", "importtime", *command[1:]).said
-        found = [(match[3], int(match[1])) for match in LINE.finditer(said)]
-        runs.append(sorted(found, key=lambda module: -module[1]))
+        output = run(command[0], "-X", "importtime", *command[1:]).output
+        imports = [(match[3], int(match[1])) for match in LINE.finditer(output)]
+        runs.append(sorted(imports, key=lambda module: -module[1]))
     return sorted(runs, key=lambda modules: sum(spent for _name, spent in modules))[TRACED // 2]
 
 
@@ -103,13 +103,14 @@ def two_demos(sources: Path, *, ahead: bool) -> tuple[Run, Run, Spent]:
     Those that come with the sources count as ``ahead``; otherwise they are left aside.
     """
     with tempfile.TemporaryDirectory() as place:
-        kept = {"PYTHONPATH": str(sources), "NUMBA_CACHE_DIR": f"{place}/kernels"}
-        kept |= {} if ahead else {"NOREN_KERNELS": f"{place}/objects"}
+        environment = {"PYTHONPATH": str(sources), "NUMBA_CACHE_DIR": f"{place}/kernels"}
+        environment |= {} if ahead else {"NOREN_KERNELS": f"{place}/objects"}
         first, second = (
-            run(sys.executable, "-c", LISTENING, f"{place}/{name}", environment=kept) for name in ("first", "second")
+            run(sys.executable, "-c", LISTENING, f"{place}/{name}", environment=environment)
+            for name in ("first", "second")
         )
         if not (first.ok and second.ok):
-            raise SystemExit(first.said + second.said)
+            raise SystemExit(first.output + second.output)
         return first, second, [tuple(one) for one in json.loads(Path(f"{place}/first.json").read_text())]
 
 
@@ -118,7 +119,7 @@ def compiling(before: Path | None) -> list[str]:
     rows, spent = [], []
     made = run(sys.executable, "-m", "noren.compile_ahead", environment={"PYTHONPATH": str(SOURCES)})
     if not made.ok:
-        raise SystemExit(made.said)
+        raise SystemExit(made.output)
     for name, sources, ahead in (
         ("before", before, False),
         ("compiled ahead", SOURCES, True),
@@ -151,9 +152,9 @@ def compiling(before: Path | None) -> list[str]:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--before", type=Path, help="the sources of an earlier version")
-    before = asked.parse_args().before
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=Path, help="the sources of an earlier version")
+    before = parser.parse_args().before
     rows = []
     base: float | None = None
     for name, command in (

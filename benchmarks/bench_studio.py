@@ -37,10 +37,10 @@ def studio(folder: Path) -> Iterator[tuple[httpx.Client, int]]:
     command = [sys.executable, "-m", "noren", "studio", "--no-open", "--port", "0", "--workers", "2"]
     with subprocess.Popen([*command, "--data-dir", str(folder)], stderr=subprocess.PIPE, text=True) as process:
         try:
-            found = re.search(r"http://\S+", process.stderr.readline() if process.stderr else "")
-            if found is None:
+            match = re.search(r"http://\S+", process.stderr.readline() if process.stderr else "")
+            if match is None:
                 sys.exit("the studio did not start")
-            with contextlib.closing(httpx.Client(base_url=found[0], timeout=600)) as client:
+            with contextlib.closing(httpx.Client(base_url=match[0], timeout=600)) as client:
                 until(lambda: answers(client), "the studio answers")
                 client.headers["X-CSRF-Token"] = client.get("/api/v1/session").json()["csrf"]
                 yield client, process.pid
@@ -66,15 +66,17 @@ def until(true: Any, what: str, seconds: float = 900) -> Any:
 
 
 def job_of(client: httpx.Client, job: str) -> dict[str, Any]:
-    said: dict[str, Any] = client.get(f"/api/v1/jobs/{job}").json()
-    return said
+    job_state: dict[str, Any] = client.get(f"/api/v1/jobs/{job}").json()
+    return job_state
 
 
 def finished(client: httpx.Client, job: str) -> dict[str, Any]:
-    said: dict[str, Any] = until(lambda: s if (s := job_of(client, job))["state"] in OVER else None, "the job ends")
-    if said["state"] != "done":
-        sys.exit(f"the job {said['label']} {said['state']}: {said['error']}")
-    return said
+    job_state: dict[str, Any] = until(
+        lambda: s if (s := job_of(client, job))["state"] in OVER else None, "the job ends"
+    )
+    if job_state["state"] != "done":
+        sys.exit(f"the job {job_state['label']} {job_state['state']}: {job_state['error']}")
+    return job_state
 
 
 def samples(client: httpx.Client) -> list[str]:
@@ -142,11 +144,11 @@ def measured(client: httpx.Client, server: int, places: list[tuple[str, str]], r
 
 def processor_seconds(process: int) -> float:
     """Return for how long the threads of a process have run, as the kernel counts it."""
-    found = 0
+    total = 0
     for thread in Path(f"/proc/{process}/task").iterdir():
         with contextlib.suppress(OSError):
-            found += int((thread / "schedstat").read_text().split()[0])
-    return found / 1e9
+            total += int((thread / "schedstat").read_text().split()[0])
+    return total / 1e9
 
 
 def share(times: list[float], part: float) -> float:
@@ -195,16 +197,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=300)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="noren-bench-") as folder,
         studio(Path(folder) / "studio") as (client, server),
     ):
         file = Path(folder) / "sample.csv"
-        sample = ("--customers", str(asked.rows // 100), "--rows", str(asked.rows), "--items", "4000", "--seed", "1")
+        sample = (
+            "--customers",
+            str(options.rows // 100),
+            "--rows",
+            str(options.rows),
+            "--items",
+            "4000",
+            "--seed",
+            "1",
+        )
         made = run(sys.executable, "-m", "noren", "sample", *sample, "--out", str(file))
         if not made.ok:
-            sys.exit(f"noren sample ended with {made.code}: {made.said.strip()[-500:]}")
+            sys.exit(f"noren sample ended with {made.code}: {made.output.strip()[-500:]}")
         size = file.stat().st_size
         received, charted = uploaded(client, file)
         in_browser = drawn(client, file)
@@ -213,7 +224,7 @@ def main() -> None:
         listener = threading.Thread(target=listen, args=(client, heavy[0], stop))
         listener.start()
         try:
-            spent = measured(client, server, places, asked.requests)
+            spent = measured(client, server, places, options.requests)
             still = [job_of(client, job)["state"] for job in heavy]
         finally:
             stop.set()
@@ -225,17 +236,17 @@ def main() -> None:
     everything = [one for times in spent.values() for one in times]
     rows = [[kind, str(len(times)), *figures(times)] for kind, times in [*spent.items(), ("all", everything)]]
     p95, worked = (share([one[part] for one in everything], 0.95) for part in (0, 1))
-    kept = "kept" if p95 < BAR else "not kept"
+    outcome = "kept" if p95 < BAR else "not kept"
     browser = "" if in_browser is None else f" In a browser the first chart was drawn after {in_browser:.1f} s."
     report(
         "studio",
         "Pages of the studio",
         f"{len(everything)} requests one after another over all kinds of page, while two searches (`generalize`, "
         "k = 3, 400 customers, 12,000 rows) run in workers and one page listens to events. Milliseconds from the "
-        f"request to the last byte. The bar, 95 of 100 within {1000 * BAR:.0f} ms, is {kept}; the server itself "
+        f"request to the last byte. The bar, 95 of 100 within {1000 * BAR:.0f} ms, is {outcome}; the server itself "
         f"worked {1000 * worked:.0f} ms or less for 95 of 100.",
         table(["page", "requests", "median", "95 of 100", "slowest", "processor, median", "95 of 100"], rows),
-        f"A CSV file of {asked.rows:,} rows ({size / 1e6:,.0f} MB), before these jobs began: received after "
+        f"A CSV file of {options.rows:,} rows ({size / 1e6:,.0f} MB), before these jobs began: received after "
         f"{received:.1f} s; read, profiled and answered with its charts after {charted:.1f} s.{browser}",
         facts("noren", "fastapi", "uvicorn", "sqlalchemy", "polars"),
     )
@@ -243,8 +254,8 @@ def main() -> None:
 
 def figures(times: list[tuple[float, float]]) -> list[str]:
     wall, worked = ([one[part] for one in times] for part in (0, 1))
-    shown = (statistics.median(wall), share(wall, 0.95), max(wall), statistics.median(worked), share(worked, 0.95))
-    return [f"{1000 * seconds:.0f}" for seconds in shown]
+    values = (statistics.median(wall), share(wall, 0.95), max(wall), statistics.median(worked), share(worked, 0.95))
+    return [f"{1000 * seconds:.0f}" for seconds in values]
 
 
 def listen(client: httpx.Client, job: str, stop: threading.Event) -> None:

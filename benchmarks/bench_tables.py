@@ -159,23 +159,23 @@ print(json.dumps({"seconds": seconds, "spent": spent, "classes": len({str([row[q
 def outcome(done: Run) -> dict[str, object]:
     """Return what the child said on its last line, or why it said nothing."""
     if not done.ok:
-        last = done.said.strip().splitlines()[-1:] or [""]
+        last = done.output.strip().splitlines()[-1:] or [""]
         return {"failed": f"no: {last[0][:60]}" if done.code != 124 else f"no: more than {LIMIT} s"}
-    answer: dict[str, object] = json.loads(done.said.strip().splitlines()[-1])
+    answer: dict[str, object] = json.loads(done.output.strip().splitlines()[-1])
     return answer
 
 
 def row(what: str, rows: str, done: Run) -> list[str]:
-    said = outcome(done)
-    if "failed" in said:
-        return [what, rows, str(said["failed"]), "", "", ""]
+    text = outcome(done)
+    if "failed" in text:
+        return [what, rows, str(text["failed"]), "", "", ""]
     return [
         what,
         rows,
-        f"{said['seconds']:.2f}",
-        f"{said['spent']:.2f}",
+        f"{text['seconds']:.2f}",
+        f"{text['spent']:.2f}",
         f"{done.peak_bytes / 1e9:.2f}",
-        f"{said['classes']:,}",
+        f"{text['classes']:,}",
     ]
 
 
@@ -210,15 +210,15 @@ def checkers(folder: str, peers: str | None) -> str:
     """Return the table of checkers: the same release, the same numbers."""
     lines = []
     for sensitive in ("salary-class", "hours-per-week"):
-        given = {"k": 5, "suppression": 0.05, "hierarchies": str(SHARED / "adult_hierarchies"), "with": sensitive}
-        given |= {"loss": "discernibility", "quasi": QUASI[:-1]}
-        ours = outcome(run_python(CHECK, f"{folder}/adult.parquet", folder, json.dumps(given)))
+        parameters = {"k": 5, "suppression": 0.05, "hierarchies": str(SHARED / "adult_hierarchies"), "with": sensitive}
+        parameters |= {"loss": "discernibility", "quasi": QUASI[:-1]}
+        ours = outcome(run_python(CHECK, f"{folder}/adult.parquet", folder, json.dumps(parameters)))
         both = {"Noren `classes`": ours}
         if peers:
             words = (f"{folder}/released.csv", json.dumps(ours["quasi"]), sensitive)
             both["pyCANON"] = outcome(with_limit(peers, PYCANON, *words))
-        for name, said in both.items():
-            numbers = [f"{float(str(said[part])):.6g}" for part in ("k", "l", "entropy l", "t", "seconds")]
+        for name, result in both.items():
+            numbers = [f"{float(str(result[part])):.6g}" for part in ("k", "l", "entropy l", "t", "seconds")]
             lines.append([f"{name}, {sensitive}", *numbers])
     return table(["", "k", "l", "entropy l", "t", "seconds"], lines)
 
@@ -231,7 +231,7 @@ def prepared(rows: int) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         done = run_python(PREPARE, str(SHARED / "adult.data"), folder, str(rows))
         if not done.ok:
-            sys.exit(done.said)
+            sys.exit(done.output)
         yield folder
 
 
@@ -239,10 +239,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--peers", help="the python of an environment with anjana, anonypy and pycanon")
     parser.add_argument("--rows", type=int, default=MILLION)
-    given = parser.parse_args()
-    with prepared(given.rows) as folder:
-        made, checked = classes_of(folder, given.peers), checkers(folder, given.peers)
-    peers = "" if given.peers else " The others were not at hand."
+    options = parser.parse_args()
+    with prepared(options.rows) as folder:
+        made, checked = classes_of(folder, options.peers), checkers(folder, options.peers)
+    peers = "" if options.peers else " The others were not at hand."
     report(
         "tables",
         "k-anonymity of tables",

@@ -32,21 +32,21 @@ HEAD = ["known", "customers", "1 known", "2", "4", "8", "seconds", "processor se
 def noren(*words: str) -> Run:
     done = run(sys.executable, "-m", "noren", *words)
     if not done.ok:
-        sys.exit(f"noren {words[0]} ended with {done.code}: {done.said.strip()[-500:]}")
+        sys.exit(f"noren {words[0]} ended with {done.code}: {done.output.strip()[-500:]}")
     return done
 
 
 def line(label: str, part: str, *words: str) -> list[str]:
     done = noren("unicity", *words, "--json")
-    said = json.loads(done.said[done.said.index("{") :])
-    steps = {step["known"]: step for step in said[part]}
+    result = json.loads(done.output[done.output.index("{") :])
+    steps = {step["known"]: step for step in result[part]}
     share = {"curve": ("unique", "low", "high"), "release": ("forgiving", "forgiving_low", "forgiving_high")}[part]
-    shown = [
+    cells = [
         "–" if p not in steps else "{:.1%} ({:.1%} – {:.1%})".format(*(steps[p][name] for name in share))
         for p in (1, 2, 4, 8)
     ]
     cost = [f"{done.seconds:.1f}", f"{done.processor_seconds:.1f}", f"{done.peak_bytes / 1e6:,.0f}"]
-    return [label, f"{said['sampled']:,} of {said['customers']:,}", *shown, *cost]
+    return [label, f"{result['sampled']:,} of {result['customers']:,}", *cells, *cost]
 
 
 def retail(folder: Path) -> str:
@@ -64,24 +64,24 @@ def retail(folder: Path) -> str:
 def generated(folder: Path, customers: int, rows: int) -> str:
     out = folder / "sample.parquet"
     noren("sample", "--customers", str(customers), "--rows", str(rows), "--seed", "1", "--out", str(out))
-    said = [
+    lines = [
         line(label, "curve", str(out), "--schema", "sample", *words) for label, words in (KNOWLEDGE[0], KNOWLEDGE[-1])
     ]
-    return table(HEAD, said)
+    return table(HEAD, lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--customers", type=int, default=1_000_000)
     parser.add_argument("--rows", type=int, default=10_000_000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     parts = []
     with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder:
         if RETAIL.exists():
             parts += ["## Online Retail, 541,909 rows", retail(Path(folder))]
         parts += [
-            f"## {asked.customers:,} generated customers, {asked.rows:,} rows",
-            generated(Path(folder), asked.customers, asked.rows),
+            f"## {options.customers:,} generated customers, {options.rows:,} rows",
+            generated(Path(folder), options.customers, options.rows),
         ]
     report(
         "unicity",

@@ -42,7 +42,7 @@ class Steps:
     clicks: int = 0
     typed: int = 0
     began: float = field(default_factory=time.monotonic)
-    told: list[list[str]] = field(default_factory=list)
+    lines: list[list[str]] = field(default_factory=list)
 
     def click(self, page: Any, where: str) -> None:
         """Click something that leads to another page."""
@@ -60,10 +60,10 @@ class Steps:
     def over(self, page: Any, what: str) -> None:
         """Write down that a step is over."""
         seconds = time.monotonic() - self.began
-        self.told.append([what, str(self.clicks), str(self.typed), f"{seconds:,.0f}"])
-        print(self.language, *self.told[-1], flush=True)
+        self.lines.append([what, str(self.clicks), str(self.typed), f"{seconds:,.0f}"])
+        print(self.language, *self.lines[-1], flush=True)
         if self.pictures:
-            page.screenshot(path=self.pictures / f"{len(self.told):02}-{self.language}.png", full_page=True)
+            page.screenshot(path=self.pictures / f"{len(self.lines):02}-{self.language}.png", full_page=True)
 
 
 @contextlib.contextmanager
@@ -77,10 +77,10 @@ def staffed(folder: Path) -> Iterator[str]:
     command = [*noren, "--no-open", "--no-samples", "--four-eyes", "--port", "0", *at]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
-            found = re.search(r"http://\S+", process.stderr.readline() if process.stderr else "")
-            if found is None:
+            match = re.search(r"http://\S+", process.stderr.readline() if process.stderr else "")
+            if match is None:
                 sys.exit("the studio did not start")
-            yield found[0].rstrip("/")
+            yield match[0].rstrip("/")
         finally:
             process.send_signal(2)
             process.wait(60)
@@ -147,9 +147,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", type=Path, default=SHARED / "data" / "groceries_members.parquet")
     parser.add_argument("--pictures", type=Path)
-    asked = parser.parse_args()
-    if asked.pictures:
-        asked.pictures.mkdir(parents=True, exist_ok=True)
+    options = parser.parse_args()
+    if options.pictures:
+        options.pictures.mkdir(parents=True, exist_ok=True)
     from playwright.sync_api import sync_playwright
 
     chromium = os.environ.get("NOREN_CHROMIUM") or shutil.which("chromium")
@@ -157,12 +157,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, staffed(Path(folder)) as address, sync_playwright() as player:
         browser = player.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for language, name in (("en", "English"), ("ja", "Japanese")):
-            steps = Steps(asked.pictures, language)
-            papers = walk(steps, browser, address, asked.file)
+            steps = Steps(options.pictures, language)
+            papers = walk(steps, browser, address, options.file)
             head = ["step", "clicks so far", "fields so far", "seconds so far"]
-            parts += [f"## {name}", table(head, steps.told), f"{len(papers)} files of papers: {', '.join(papers)}."]
+            parts += [f"## {name}", table(head, steps.lines), f"{len(papers)} files of papers: {', '.join(papers)}."]
         browser.close()
-    report("walk", f"From {asked.file.name} to signed papers", __doc__.split("\n\n")[1], *parts, facts("noren"))
+    report("walk", f"From {options.file.name} to signed papers", __doc__.split("\n\n")[1], *parts, facts("noren"))
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class Run:
     processor_seconds: float
     peak_bytes: int
     code: int
-    said: str
+    output: str
 
     @property
     def ok(self) -> bool:
@@ -105,11 +105,11 @@ def run(*command: str, environment: dict[str, str] | None = None) -> Run:
         text=True,
         encoding="utf-8",
     ) as child:
-        said = child.stdout.read() if child.stdout else ""
+        output = child.stdout.read() if child.stdout else ""
         _pid, status, usage = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
-    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, child.returncode, said)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, child.returncode, output)
 
 
 def runs_in_turns(starts: Sequence[Callable[[], Run]], repeats: int = REPEATS) -> list[Run]:
@@ -138,8 +138,8 @@ def run_part(script: str, part: str, *arguments: object) -> tuple[Run, dict[str,
     """Run a part of a script in a child (``--part``), and return it with the JSON that its last line is."""
     done = run(sys.executable, script, "--part", part, *map(str, arguments))
     if not done.ok:
-        sys.exit(f"{part} ended with {done.code}: {done.said.strip()[-2000:]}")
-    return done, json.loads(done.said.splitlines()[-1])
+        sys.exit(f"{part} ended with {done.code}: {done.output.strip()[-2000:]}")
+    return done, json.loads(done.output.splitlines()[-1])
 
 
 if __name__ == "__main__":

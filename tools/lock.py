@@ -96,8 +96,8 @@ def main() -> None:
     for name in sorted(set().union(*by_python.values())):
         pythons = [python for python in PYTHONS if name in by_python[python]]
         if bad := refused(name, pythons):
-            said = f"{name} {distribution(name).version} does not run on Python {bad[0]}.0"
-            sys.exit(f"lock: {said}; bound it in pyproject.toml and run again")
+            message = f"{name} {distribution(name).version} does not run on Python {bad[0]}.0"
+            sys.exit(f"lock: {message}; bound it in pyproject.toml and run again")
         marker = "" if len(pythons) == len(PYTHONS) else "; " + " or ".join(f'python_version == "{p}"' for p in pythons)
         level = next(level for level, names in needed.items() if name in set().union(*names.values()))
         # a build for processors alone calls itself 2.13.0+cpu; the index knows it by its public version

@@ -31,11 +31,11 @@ def lowered(document: str) -> str:
 
 def main(made: Path, page: Path, k: str) -> None:
     """Write the page of a folder of papers."""
-    told = json.loads((made / "papers.json").read_text(encoding="utf-8"))
-    parts = [HEAD.format(k=k, sentence=told["verdict"]["sentence"])]
-    parts += [lowered((made / f"{name}.md").read_text(encoding="utf-8")) for name in told["documents"]]
+    listing = json.loads((made / "papers.json").read_text(encoding="utf-8"))
+    parts = [HEAD.format(k=k, sentence=listing["verdict"]["sentence"])]
+    parts += [lowered((made / f"{name}.md").read_text(encoding="utf-8")) for name in listing["documents"]]
     page.write_text("\n".join(parts), encoding="utf-8")
-    print(f"{len(told['documents'])} documents in {page}")
+    print(f"{len(listing['documents'])} documents in {page}")
 
 
 if __name__ == "__main__":

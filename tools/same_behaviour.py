@@ -149,10 +149,10 @@ def run_commands(work: Path, commands: list[list[str]]) -> None:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             code = run(words)
         files = [f"  wrote {name} {digest}\n" for name, digest in digests(work).items() if before.get(name) != digest]
-        shown = (
+        output = (
             "" if "--out" in words and "simulate" in words else printed.getvalue()
         )  # its board hangs on random names
-        print(f"$ noren {' '.join(words)}\nexit {code}\n{shown}{''.join(files)}", flush=True)
+        print(f"$ noren {' '.join(words)}\nexit {code}\n{output}{''.join(files)}", flush=True)
 
 
 def digests(work: Path) -> dict[str, str]:
@@ -323,8 +323,8 @@ class Recorder:
             for method in sorted(operations):
                 if path.endswith("/session") and method != "get":
                     continue  # it would log somebody out
-                asked = re.sub(r"\{[^}]+\}", "aaaaaaaaaaa2", path)
-                codes = [answer_code(person, method, asked) for person in people.values()]
+                address = re.sub(r"\{[^}]+\}", "aaaaaaaaaaa2", path)
+                codes = [answer_code(person, method, address) for person in people.values()]
                 lines.append(f"{method.upper():6} {path:70} {' '.join(map(str, codes))}")
         self.write(f"{name}-routes.txt", "\n".join([" ".join(people), *lines]))
 
@@ -332,9 +332,9 @@ class Recorder:
 def shape_of(value: Any) -> Any:
     """Return the fields of an entry of a log with the kinds of their values; lists by their first element."""
     if isinstance(value, dict):
-        return {key: shape_of(one) for key, one in value.items()}
+        return {key: shape_of(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [shape_of(one) for one in value[:1]]
+        return [shape_of(item) for item in value[:1]]
     return type(value).__name__
 
 

@@ -65,7 +65,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows])
 
 
-def shown(seconds: float) -> str:
+def seconds_text(seconds: float) -> str:
     """Return seconds as a table has them."""
     return f"{seconds:,.2f}" if seconds < 10 else f"{seconds:,.0f}"
 
@@ -75,7 +75,7 @@ def cell(point: Point | None) -> str:
     if point is None:
         return "–"
     if "seconds" in point:
-        return shown(point["seconds"])
+        return seconds_text(point["seconds"])
     return f"({point['left_out']})" if "left_out" in point else "refused"
 
 
@@ -125,16 +125,16 @@ def bars_section(lines: dict[Line, list[Point]]) -> list[str]:
             continue
         last = known[-1]
         there = last["rows"] >= BARRED
-        kept = ("yes" if last["peak"] < BAR else "**no**") if there else "not run"
-        rows.append([name, on, f"{last['rows']:,}", shown(last["seconds"]), f"{last['peak'] / 1e9:.2f}", kept])
+        within = ("yes" if last["peak"] < BAR else "**no**") if there else "not run"
+        rows.append([name, on, f"{last['rows']:,}", seconds_text(last["seconds"]), f"{last['peak'] / 1e9:.2f}", within])
     if not rows:
         return []
-    said = (
+    sentence = (
         "One command on a Parquet file each, including reading and writing. The limit is "
         f"{BAR / 1e9:.0f} GB at {BARRED:,} rows."
     )
     head = ["command", "on", "rows", "processor seconds", "peak, GB", f"below {BAR / 1e9:.0f} GB"]
-    return ["## Ten million rows in four gigabytes", said, table(head, rows)]
+    return ["## Ten million rows in four gigabytes", sentence, table(head, rows)]
 
 
 def faster_section(lines: dict[Line, list[Point]]) -> list[str]:
@@ -146,37 +146,37 @@ def faster_section(lines: dict[Line, list[Point]]) -> list[str]:
         if (slope is None or slope < FASTER) and not stopped:
             continue
         largest = max((int(p["rows"]) for p in points if "seconds" in p), default=0)
-        said = f"{stopped[0]['rows']:,} rows: {stopped[0]['refused']}" if stopped else ""
-        rows.append([f"`{name}`", on, "–" if slope is None else f"{slope:.2f}", f"{largest:,}", said])
+        sentence = f"{stopped[0]['rows']:,} rows: {stopped[0]['refused']}" if stopped else ""
+        rows.append([f"`{name}`", on, "–" if slope is None else f"{slope:.2f}", f"{largest:,}", sentence])
     if not rows:
         known = sum(exponent(points) is not None for points in lines.values())
-        said = f"None of the {known:,} components and commands measured at two sizes, of {len(lines):,} in all."
-        return ["## What grows faster than n log n", said]
-    said = (
+        sentence = f"None of the {known:,} components and commands measured at two sizes, of {len(lines):,} in all."
+        return ["## What grows faster than n log n", sentence]
+    sentence = (
         f"Exponent of at least {FASTER} between the two largest sizes that took {SHORT} s or longer. The last column "
         "quotes components that refuse a size."
     )
     head = ["name", "on", "exponent", "largest size measured", "refuses"]
     if not any(row[-1] for row in rows):
-        head, rows, said = head[:-1], [row[:-1] for row in rows], said.partition(" The last column ")[0]
-    return ["## What grows faster than n log n", said, table(head, rows)]
+        head, rows, sentence = head[:-1], [row[:-1] for row in rows], sentence.partition(" The last column ")[0]
+    return ["## What grows faster than n log n", sentence, table(head, rows)]
 
 
 def fragment(text: str) -> str:
     """Return a file of results as a section: headings one level lower where it has a title, details left out."""
     lowered = re.sub(r"^#", "##", text, flags=re.MULTILINE) if text.startswith("# ") else text
     parts = re.split(r"^(?=### )", lowered, flags=re.MULTILINE)
-    kept = [part for part in parts if part.partition("\n")[0].removeprefix("### ") not in DETAILS]
+    parts_kept = [part for part in parts if part.partition("\n")[0].removeprefix("### ") not in DETAILS]
     measured = re.search(r"^(- )?Measured on .*", lowered, flags=re.MULTILINE)
-    if measured and measured[0] not in "".join(kept):
-        kept.append(measured[0].removeprefix("- "))
-    return "".join(kept).strip()
+    if measured and measured[0] not in "".join(parts_kept):
+        parts_kept.append(measured[0].removeprefix("- "))
+    return "".join(parts_kept).strip()
 
 
 def page(results: Path) -> str:
     """Return the page: limits, growth and the fragments."""
-    kept = _measured(results)
-    lines = lines_of(kept["points"])
+    measured = _measured(results)
+    lines = lines_of(measured["points"])
     fragments = [fragment(path.read_text(encoding="utf-8").strip()) for path in sorted(results.glob("scale_*.md"))]
     parts = [
         "# Scale and cost",
@@ -194,23 +194,23 @@ def page(results: Path) -> str:
 
 def details(results: Path) -> str:
     """Return the tables of all components and commands."""
-    kept = _measured(results)
-    lines = lines_of(kept["points"])
+    measured = _measured(results)
+    lines = lines_of(measured["points"])
     about = (
         "Each figure is one run in its own process. Seconds are processor seconds: of the work alone for components, "
         "of the whole process for commands. The peak is that of the whole process, data and imports included. The "
         "exponent is the slope between the two largest sizes on a log-log plot. Measures of attacks are given the "
         "true names. A figure in brackets was not run but extrapolated from smaller sizes: it exceeds the limit of "
-        f"{kept['limit']:,.0f} s or {kept['memory'] / 1e9:.1f} GB."
+        f"{measured['limit']:,.0f} s or {measured['memory'] / 1e9:.1f} GB."
     )
     parts = ["# Scale: all components", about, *(text for room in ROOMS for text in room_section(room, lines))]
-    parts += ["`python benchmarks/bench_scale.py` measures, `python tools/scale_page.py` writes.", kept["machine"]]
+    parts += ["`python benchmarks/bench_scale.py` measures, `python tools/scale_page.py` writes.", measured["machine"]]
     return "\n\n".join(parts) + "\n"
 
 
 def _measured(results: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((results / "scale.json").read_text(encoding="utf-8"))
-    return found
+    measured: dict[str, Any] = json.loads((results / "scale.json").read_text(encoding="utf-8"))
+    return measured
 
 
 def main(results: Path, target: Path) -> None:
@@ -224,5 +224,5 @@ def main(results: Path, target: Path) -> None:
 
 if __name__ == "__main__":
     places = [ROOT / "benchmarks" / "results", ROOT / "docs" / "scale.md"]
-    given = [Path(word) for word in sys.argv[1:3]]
-    main(*given, *places[len(given) :])
+    folders = [Path(word) for word in sys.argv[1:3]]
+    main(*folders, *places[len(folders) :])

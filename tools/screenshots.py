@@ -41,35 +41,35 @@ def studio(folder: str) -> Iterator[httpx.Client]:
     options = ["--no-open", "--no-samples", "--data-dir", folder, "--port", "0"]
     command = [sys.executable, "-m", "noren", "studio", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        told = process.stderr.readline() if process.stderr else ""
-        found = re.search(r"http://[^/\s]+", told)
-        if found is None:
+        line = process.stderr.readline() if process.stderr else ""
+        match = re.search(r"http://[^/\s]+", line)
+        if match is None:
             sys.exit("the studio did not start")
         try:
-            with httpx.Client(base_url=found[0], timeout=60, headers={"Accept-Language": "en"}) as client:
+            with httpx.Client(base_url=match[0], timeout=60, headers={"Accept-Language": "en"}) as client:
                 client.headers["X-CSRF-Token"] = client.get("/api/v1/session").json()["csrf"]
                 yield client
         finally:
             process.terminate()
 
 
-def asked(client: httpx.Client, path: str, **order: Any) -> Any:
+def posted(client: httpx.Client, path: str, **order: Any) -> Any:
     """Order something from the studio and return its answer."""
     return client.post(f"/api/v1{path}", json=order).raise_for_status().json()
 
 
 def filled(client: httpx.Client) -> tuple[str, str]:
     """Make a project with its runs; return the addresses of one result and of the map."""
-    project = asked(client, "/projects", name="Corner shop, 2026 (made up)", sample="history")["id"]
+    project = posted(client, "/projects", name="Corner shop, 2026 (made up)", sample="history")["id"]
     while not client.get(f"/api/v1/projects/{project}").json()["ready"]:
         time.sleep(0.5)
-    runs = asked(client, f"/projects/{project}/sweeps", methods=TRIED, seed=1)
+    runs = posted(client, f"/projects/{project}/sweeps", methods=TRIED, seed=1)
     while left := [run for run in map(client.get, (f"/api/v1/jobs/{run['id']}" for run in runs)) if not _over(run)]:
         print(f"\r{len(left)} of {len(runs)} runs to go ", end="", file=sys.stderr)
         time.sleep(2)
     print(file=sys.stderr)
-    one = next(run["id"] for run in runs if _is_shown(run["steps"][0]))
-    return f"/projects/{project}/results/{one}", f"/projects/{project}/compare#risk-map"
+    run_id = next(run["id"] for run in runs if _is_shown(run["steps"][0]))
+    return f"/projects/{project}/results/{run_id}", f"/projects/{project}/compare#risk-map"
 
 
 def _is_shown(step: dict[str, Any]) -> bool:
@@ -87,16 +87,16 @@ def photograph(root: str, pages: dict[str, str]) -> None:
     """Write a picture of each page, as it stands in a window, or of the section of it that an address points into."""
     IMAGES.mkdir(exist_ok=True)
     with sync_playwright() as player:
-        found = os.environ.get("NOREN_CHROMIUM") or shutil.which("chromium")
-        browser = player.chromium.launch(executable_path=found)
+        program = os.environ.get("NOREN_CHROMIUM") or shutil.which("chromium")
+        browser = player.chromium.launch(executable_path=program)
         page = browser.new_page(
             viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light", locale="en", reduced_motion="reduce"
         )
         for name, address in pages.items():
             page.goto(root + address, wait_until="networkidle")
             _, _, part = address.partition("#")
-            shown = page.locator("section", has=page.locator(f"#{part}")).last if part else page
-            picture = shown.screenshot(path=IMAGES / f"{name}.png")
+            target = page.locator("section", has=page.locator(f"#{part}")).last if part else page
+            picture = target.screenshot(path=IMAGES / f"{name}.png")
             print(f"docs/images/{name}.png: {len(picture):,} bytes")
             if len(picture) > LARGEST:
                 sys.exit(f"docs/images/{name}.png is larger than {LARGEST:,} bytes")

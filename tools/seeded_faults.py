@@ -86,8 +86,8 @@ class Outcome:
 
 def faults() -> list[Fault]:
     """Return all faults."""
-    found = tomllib.loads(FAULTS.read_text(encoding="utf-8"))["fault"]
-    return [Fault(**one | {"tests": tuple(one["tests"])}) for one in found]
+    listed = tomllib.loads(FAULTS.read_text(encoding="utf-8"))["fault"]
+    return [Fault(**entry | {"tests": tuple(entry["tests"])}) for entry in listed]
 
 
 def problems(fault: Fault, root: Path = ROOT) -> list[str]:
@@ -96,18 +96,18 @@ def problems(fault: Fault, root: Path = ROOT) -> list[str]:
     if not path.is_file():
         return [f"{fault.id}: there is no file {fault.path}"]
     text = path.read_text(encoding="utf-8")
-    found = []
+    messages = []
     if (count := text.count(fault.old)) != 1:
-        found.append(f"{fault.id}: the old text occurs {count} times in {fault.path}")
+        messages.append(f"{fault.id}: the old text occurs {count} times in {fault.path}")
     if fault.applied(text) == text:
-        found.append(f"{fault.id}: changes nothing")
+        messages.append(f"{fault.id}: changes nothing")
     if path.suffix == ".py":
         try:
             ast.parse(fault.applied(text))
         except SyntaxError as error:
-            found.append(f"{fault.id}: {fault.path} does not compile with it: {error}")
-    found += [f"{fault.id}: there are no tests {one}" for one in fault.tests if not (root / one).exists()]
-    return found
+            messages.append(f"{fault.id}: {fault.path} does not compile with it: {error}")
+    messages += [f"{fault.id}: there are no tests {test}" for test in fault.tests if not (root / test).exists()]
+    return messages
 
 
 # --- a copy of the tree ----------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ class Copy:
         whole = (self.root / fault.path).read_text(encoding="utf-8")
         self.write(fault.path, fault.applied(whole))
         try:
-            failed = self.failures(tests, ["-x", *TIERS[tier], *(f"--deselect={one}" for one in passed_over)])
+            failed = self.failures(tests, ["-x", *TIERS[tier], *(f"--deselect={test}" for test in passed_over)])
         finally:
             self.write(fault.path, whole)
         return failed[0] if failed else ""
@@ -190,9 +190,9 @@ def tried(fault: Fault, copy: Copy, *, thorough: bool, passed_over: Collection[s
     return Outcome(fault.id, "missed", seconds=round(time.monotonic() - start))
 
 
-def failing_anyway(found: Collection[Outcome], copy: Copy) -> set[str]:
+def failing_anyway(outcomes: Collection[Outcome], copy: Copy) -> set[str]:
     """Return the tests that were said to catch a fault and fail without any."""
-    tests = sorted({one.test.removesuffix(" (hangs)") for one in found if "::" in one.test})
+    tests = sorted({outcome.test.removesuffix(" (hangs)") for outcome in outcomes if "::" in outcome.test})
     failed = copy.failures(tests, TIERS["slow"][2:]) if tests else []
     return {test.removesuffix(" (hangs)") for test in failed}
 
@@ -200,18 +200,18 @@ def failing_anyway(found: Collection[Outcome], copy: Copy) -> set[str]:
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-def table(found: dict[str, Outcome]) -> str:
+def table(outcomes: dict[str, Outcome]) -> str:
     """Return the results as a table in Markdown, with how many faults each tier caught."""
-    counts = Counter(outcome.tier for outcome in found.values())
+    counts = Counter(outcome.tier for outcome in outcomes.values())
     both = counts["fast"] + counts["slow"]
     lines = [
-        f"Of {len(found)} faults the fast tier catches {counts['fast']}, both tiers together {both}.",
+        f"Of {len(outcomes)} faults the fast tier catches {counts['fast']}, both tiers together {both}.",
         "",
         "| Package | Fault | Tier | Caught by |",
         "|---|---|---|---|",
     ]
     for fault in faults():
-        if (outcome := found.get(fault.id)) is not None:
+        if (outcome := outcomes.get(fault.id)) is not None:
             test = f"`{outcome.test.partition('[')[0]}`" if outcome.test else "–"
             lines.append(f"| {fault.package} | {fault.what} | {outcome.tier} | {test} |")
     return "\n".join(lines)
@@ -239,18 +239,18 @@ def main() -> None:
     parser.add_argument(
         "--markdown", type=Path, metavar="PAGE", help=f"put the table into a page, between {BEGIN} marks"
     )
-    asked = parser.parse_args()
+    options = parser.parse_args()
     wrong = [problem for fault in faults() for problem in problems(fault)]
-    if wrong or asked.check:
+    if wrong or options.check:
         sys.exit("\n".join(wrong) if wrong else 0)
-    kept = json.loads(asked.json.read_text(encoding="utf-8")) if asked.json and asked.json.exists() else []
-    found = {one["id"]: Outcome(**one) for one in kept}
-    if unknown := set(asked.only or ()) - {fault.id for fault in faults()}:
+    stored = json.loads(options.json.read_text(encoding="utf-8")) if options.json and options.json.exists() else []
+    outcomes = {item["id"]: Outcome(**item) for item in stored}
+    if unknown := set(options.only or ()) - {fault.id for fault in faults()}:
         sys.exit(f"there is no fault {', '.join(sorted(unknown))}")
-    left = [fault for fault in faults() if (fault.id in asked.only if asked.only else fault.id not in found)]
+    left = [fault for fault in faults() if (fault.id in options.only if options.only else fault.id not in outcomes)]
     with tempfile.TemporaryDirectory(prefix="noren-faults-") as folder:
         copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
-        for number in range(min(asked.workers, len(left))):
+        for number in range(min(options.workers, len(left))):
             copies.put(Copy(Path(folder, str(number))))
 
         passed_over: set[str] = set()
@@ -258,29 +258,35 @@ def main() -> None:
         def work(fault: Fault) -> None:
             copy = copies.get()
             try:
-                outcome = tried(fault, copy, thorough=asked.thorough, passed_over=passed_over)
+                outcome = tried(fault, copy, thorough=options.thorough, passed_over=passed_over)
             except RuntimeError as error:
                 print(f"{fault.id}: {error}", file=sys.stderr)
                 return
             finally:
                 copies.put(copy)
-            found[fault.id] = outcome
+            outcomes[fault.id] = outcome
             print(f"{outcome.tier:<8}{fault.package:<14}{fault.id:<34}{outcome.test} ({outcome.seconds} s)", flush=True)
-            if asked.json:
-                asked.json.write_text(json.dumps([asdict(one) for one in found.values()], indent=1), encoding="utf-8")
+            if options.json:
+                options.json.write_text(
+                    json.dumps([asdict(item) for item in outcomes.values()], indent=1), encoding="utf-8"
+                )
 
         while left:
-            with ThreadPoolExecutor(asked.workers) as pool:
+            with ThreadPoolExecutor(options.workers) as pool:
                 list(pool.map(work, left))
             copy = copies.get()
-            failing = failing_anyway([found[one.id] for one in left if one.id in found], copy)
+            failing = failing_anyway([outcomes[item.id] for item in left if item.id in outcomes], copy)
             copies.put(copy)
             passed_over |= failing
-            left = [one for one in left if one.id in found and found[one.id].test.removesuffix(" (hangs)") in failing]
-    said = table(found)
-    print(said)
-    if asked.markdown:
-        publish(asked.markdown, said)
+            left = [
+                item
+                for item in left
+                if item.id in outcomes and outcomes[item.id].test.removesuffix(" (hangs)") in failing
+            ]
+    text = table(outcomes)
+    print(text)
+    if options.markdown:
+        publish(options.markdown, text)
 
 
 if __name__ == "__main__":

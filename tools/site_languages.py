@@ -22,14 +22,14 @@ def twins(pages: set[str]) -> dict[str, str]:
     >>> twins({"start.md", "ja/start.md", "guide/team.md", "ja/team.md", "legal.md"})["guide/team.md"]
     'ja/team.md'
     """
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for page in pages:
         name = TOPICS.get(page, page.removeprefix("ja/"))
         # guides come first: the Japanese index is that of the guides
         english = next((twin for twin in (f"guide/{name}", name, f"data/{name}") if twin in pages), None)
         if page.startswith("ja/") and english:
-            found |= {page: english, english: page}
-    return found
+            pairs |= {page: english, english: page}
+    return pairs
 
 
 def joined(markdown: str) -> str:
@@ -50,9 +50,9 @@ def on_page_markdown(markdown: str, *, page: Any, files: Any, **_context: Any) -
     there = twins({file.src_uri for file in files.documentation_pages()}).get(here)
     if there is None:
         return markdown
-    said, language = ("English", "en") if here.startswith("ja/") else ("日本語", "ja")
+    label, language = ("English", "en") if here.startswith("ja/") else ("日本語", "ja")
     address = posixpath.relpath(there, posixpath.dirname(here))
-    link = f"[{said}]({address}){{ .noren-language lang={language} hreflang={language} }}"
+    link = f"[{label}]({address}){{ .noren-language lang={language} hreflang={language} }}"
     return TITLE.sub(lambda title: f"{title[0]}\n{link}\n", markdown, count=1)
 
 

@@ -98,27 +98,27 @@ def place(path: Path) -> tuple[int, str]:
 
 def entries(folder: Path, root: Path) -> list[Any]:
     """Return the navigation of ``folder``: its pages, and its folders with what is in them, without empty ones."""
-    found: list[Any] = []
+    listed: list[Any] = []
     for path in sorted(folder.iterdir(), key=place):
         if path.suffix == ".md":
-            found.append(_page(path.relative_to(root).as_posix()))
+            listed.append(_page(path.relative_to(root).as_posix()))
         elif path.is_dir() and (inside := entries(path, root)):
-            found.append({path.name.replace("-", " ").capitalize(): inside})
-    return found
+            listed.append({path.name.replace("-", " ").capitalize(): inside})
+    return listed
 
 
 def navigation(docs: Path) -> list[Any]:
     """Return the navigation of all pages: a part of one page is a link, one of several a section."""
     named = {name for _title, names in PARTS for name in names}
     parts = {title: _part(docs, names) for title, names in PARTS}
-    found: list[Any] = []
+    listed: list[Any] = []
     for title, names in PARTS:
         inside = parts[title]
         if title == LAST[0]:
-            found += [entry for entry in entries(docs, docs) if _name(entry) not in named]
+            listed += [entry for entry in entries(docs, docs) if _name(entry) not in named]
         if inside:
-            found.append({title: names[0] if (docs / names[0]).is_file() and len(inside) == 1 else inside})
-    return found
+            listed.append({title: names[0] if (docs / names[0]).is_file() and len(inside) == 1 else inside})
+    return listed
 
 
 def _page(name: str) -> Any:

@@ -47,13 +47,13 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Any, **_context: Any) -> str:
     """Replace each comment by the notebook it names."""
 
-    def shown(asked: re.Match[str]) -> str:
-        path = EXAMPLES / "notebooks" / f"{asked[1]}.ipynb"
+    def notebook(match: re.Match[str]) -> str:
+        path = EXAMPLES / "notebooks" / f"{match[1]}.ipynb"
         if not path.exists():
-            raise PluginError(f"{page.file.src_uri}: there is no notebook {asked[1]!r}")
+            raise PluginError(f"{page.file.src_uri}: there is no notebook {match[1]!r}")
         notebook = json.loads(path.read_text(encoding="utf-8"))
         above = "../" * page.file.src_uri.count("/")
         title, _end, rest = rendered(notebook).partition("\n")
         return f"{title}\n\n[{path.name}]({above}notebooks/{path.name})\n{rest}"
 
-    return ASKED.sub(shown, markdown)
+    return ASKED.sub(notebook, markdown)

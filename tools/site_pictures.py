@@ -17,9 +17,9 @@ def on_page_markdown(markdown: str, *, page: Any, **_context: Any) -> str:
     where = page.file.src_uri
     language = "ja" if where.startswith("ja/") else "en"
 
-    def figure(asked: re.Match[str]) -> str:
-        if asked[1] not in PICTURES:
-            raise PluginError(f"{where}: there is no picture {asked[1]!r}; there are {', '.join(PICTURES)}")
-        return draw(asked[1], language).as_html()
+    def figure(match: re.Match[str]) -> str:
+        if match[1] not in PICTURES:
+            raise PluginError(f"{where}: there is no picture {match[1]!r}; there are {', '.join(PICTURES)}")
+        return draw(match[1], language).as_html()
 
     return ASKED.sub(figure, markdown)

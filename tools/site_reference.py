@@ -81,7 +81,7 @@ def signature(called: Any, *, bound: bool = False) -> str:
     >>> signature(lambda a, *, b=1: a)
     '(a, *, b=1)'
     """
-    found = []
+    parameters = []
     for number, parameter in enumerate(inspect.signature(called).parameters.values()):
         if bound and number == 0 and parameter.name in ("self", "cls"):
             continue
@@ -90,8 +90,8 @@ def signature(called: Any, *, bound: bool = False) -> str:
             default = _Shown("...")
         elif inspect.isfunction(default):
             default = _Shown(default.__name__)
-        found.append(parameter.replace(annotation=inspect.Parameter.empty, default=default))
-    return str(inspect.Signature(found))
+        parameters.append(parameter.replace(annotation=inspect.Parameter.empty, default=default))
+    return str(inspect.Signature(parameters))
 
 
 class _Shown:
@@ -110,7 +110,7 @@ def _function(name: str, value: Any) -> str:
 
 def _class(name: str, value: Any) -> str:
     parts = [f"### {name}", f"```plain\nnoren.{name}{signature(value)}\n```", docstring(value)]
-    rows = [f"| `{shown}` | {line} |" for shown, line in _members(value)]
+    rows = [f"| `{member}` | {line} |" for member, line in _members(value)]
     if rows:
         parts.append("\n".join(["| Member | |", "|---|---|", *rows]))
     return "\n\n".join(parts) + "\n"
@@ -118,18 +118,18 @@ def _class(name: str, value: Any) -> str:
 
 def _members(owner: type) -> list[tuple[str, str]]:
     """Return methods and properties of Noren's own, with the first line of what they say."""
-    found = []
+    members = []
     for name, value in inspect.getmembers_static(owner):
         plain = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         read = getattr(plain, "fget", None) or getattr(plain, "func", None) or plain
         if name.startswith("_") or not str(getattr(read, "__module__", "")).startswith("noren."):
             continue
-        said = inspect.getdoc(read)
-        if not said or not inspect.isfunction(read):
+        text = inspect.getdoc(read)
+        if not text or not inspect.isfunction(read):
             continue
         called = signature(plain, bound=True) if inspect.isfunction(plain) else ""
-        found.append((f"{name}{called}", _plain(said.partition("\n")[0]).replace("|", "\\|")))
-    return found
+        members.append((f"{name}{called}", _plain(text.partition("\n")[0]).replace("|", "\\|")))
+    return members
 
 
 def docstring(value: Any) -> str:
@@ -150,14 +150,14 @@ def docstring(value: Any) -> str:
 
 def _terms(body: str) -> str:
     """Return a list of terms with their explanations, which are indented below them."""
-    found: list[str] = []
+    terms: list[str] = []
     for line in body.strip().splitlines():
         if line[:1].isspace():
-            found[-1] += f" {line.strip()}"
+            terms[-1] += f" {line.strip()}"
         elif line:
             names = ", ".join(f"`{name.strip()}`" for name in line.split(","))
-            found.append(f"- {names}:")
-    return _plain("\n".join(found))
+            terms.append(f"- {names}:")
+    return _plain("\n".join(terms))
 
 
 def _imports(text: str, value: Any) -> str:

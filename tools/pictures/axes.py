@@ -38,14 +38,16 @@ class Axes:
         for y in ys:
             start, end = self.at(self.across[0], y), self.at(self.across[1], y)
             canvas.line(start, end, meaning="line")
-            canvas.text(start[0] - 6, start[1] + 4, _said(y, "y" in percent), meaning="muted", anchor="end", small=True)
+            canvas.text(
+                start[0] - 6, start[1] + 4, _tick_label(y, "y" in percent), meaning="muted", anchor="end", small=True
+            )
         canvas.line(self.at(self.across[0], self.up[0]), self.at(self.across[1], self.up[0]), meaning="muted")
         for x in xs:
             place = self.at(x, self.up[0])
             canvas.line(place, (place[0], place[1] + 4), meaning="muted")
-            said = _said(x, "x" in percent)
-            canvas.text(place[0], place[1] + 18, said, meaning="muted", anchor="middle", small=True)
+            label = _tick_label(x, "x" in percent)
+            canvas.text(place[0], place[1] + 18, label, meaning="muted", anchor="middle", small=True)
 
 
-def _said(value: float, share: bool) -> str:
+def _tick_label(value: float, share: bool) -> str:
     return f"{value:.0%}" if share else f"{value:g}"

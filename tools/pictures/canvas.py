@@ -45,7 +45,7 @@ class Canvas:
         self,
         x: float,
         y: float,
-        said: str,
+        text: str,
         *,
         meaning: Meaning = "ink",
         anchor: Literal["start", "middle", "end"] = "start",
@@ -55,7 +55,7 @@ class Canvas:
         """Write a line; ``y`` is where its letters stand."""
         looks = f"fill-{meaning}" + (" small" if small else "") + (" strong" if strong else "")
         self.parts.append(
-            f'<text x="{_n(x)}" y="{_n(y)}" class="{looks}" text-anchor="{anchor}">{escape(said, quote=False)}</text>'
+            f'<text x="{_n(x)}" y="{_n(y)}" class="{looks}" text-anchor="{anchor}">{escape(text, quote=False)}</text>'
         )
 
     def line(

@@ -22,31 +22,31 @@ def costs(words: dict[str, str] | None = None) -> list[tuple[str, float]]:
     >>> [(cell, round(cost, 2)) for cell, cost in costs()][:3]
     [('3.00', 0.0), ('[2.00; 4.00]', 0.25), ('[0.00; 8.00]', 1.06)]
     """
-    said = words or dict(WORDS["en"])
+    labels = words or dict(WORDS["en"])
     ranges = np.array([[3.0, 3.0], [2.0, 4.0], [0.0, 8.0]])
     price = interval_error(np.full(3, PRICE), ranges[:, 0], ranges[:, 1], width=0.01, sd=SPREAD)
     no = np.zeros(3, dtype=bool)
     item = set_error(np.ones(3, dtype=bool), np.array([1.0, 2.0, 4.0]), missing=no, suppressed=no)
     sets = ["tea", "cup tea", "cup jam rice tea"]
-    named = ["{" + "; ".join(said[word] for word in names.split()) + "}" for names in sets[1:]]
+    named = ["{" + "; ".join(labels[word] for word in names.split()) + "}" for names in sets[1:]]
     return [
         *zip(["3.00", "[2.00; 4.00]", "[0.00; 8.00]"], map(float, price), strict=True),
-        *zip([said["tea"], *named], map(float, item), strict=True),
-        (said["nothing"], 1.0),
+        *zip([labels["tea"], *named], map(float, item), strict=True),
+        (labels["nothing"], 1.0),
     ]
 
 
 def draw(language: str) -> Picture:
     """Draw one bar for each kind of cell."""
     words = dict(WORDS[language])
-    found = costs(words)
-    canvas = Canvas(32 + 30 * len(found))
+    cell_costs = costs(words)
+    canvas = Canvas(32 + 30 * len(cell_costs))
     canvas.text(8, 18, words["head"], small=True, meaning="muted")
-    for at, (cell, cost) in enumerate(found):
+    for at, (cell, cost) in enumerate(cell_costs):
         y = 34 + 30 * at
         canvas.text(192, y + 15, cell, anchor="end")
         canvas.box(202, y, max(cost * 185, 1), 20, fill="warning", edge="warning", faint=True, round_by=2)
         canvas.text(210 + cost * 185, y + 15, f"{cost:.2f}", small=True)
-    told = " ".join(words["cost"].format(cell=cell, cost=cost) for cell, cost in found)
-    description = words["description"].format(costs=told)
+    costs_text = " ".join(words["cost"].format(cell=cell, cost=cost) for cell, cost in cell_costs)
+    description = words["description"].format(costs=costs_text)
     return Picture("cells", words["finding"], description, canvas.svg("cells", description))

@@ -48,12 +48,12 @@ def places() -> tuple[RiskUtilityPoint, ...]:
     from noren.judgement.frontier import frontier
 
     history = noren.sample(customers=40, rows=800, items=120, seed=1, schema="pwscup2018")
-    found: list[tuple[str, int, float, float, float]] = []
+    points: list[tuple[str, int, float, float, float]] = []
     for method, settings in METHODS.items():
         for k in STRENGTHS:
             release = noren.protect(history, method, k=k, seed=1, **settings)
             guesses = [noren.attack(history, release, attack) for attack in ATTACKS]
-            found.append(
+            points.append(
                 (
                     method,
                     k,
@@ -62,8 +62,8 @@ def places() -> tuple[RiskUtilityPoint, ...]:
                     noren.measure(history, release, "survival", bound="sharp").value,
                 )
             )
-    best = set(frontier([Judged(label="", use=use, risk=risk) for _method, _k, use, risk, _survival in found]))
-    return tuple(RiskUtilityPoint(*facts, on_frontier=at in best) for at, facts in enumerate(found))
+    best = set(frontier([Judged(label="", use=use, risk=risk) for _method, _k, use, risk, _survival in points]))
+    return tuple(RiskUtilityPoint(*facts, on_frontier=at in best) for at, facts in enumerate(points))
 
 
 def draw(language: str) -> Picture:
@@ -97,7 +97,7 @@ def draw(language: str) -> Picture:
     canvas.triangle(330, 310, meaning="risk", radius=7)
     canvas.text(343, 314, words["unsafe"], small=True)
     safe = [place for place in places() if place.survival >= ASKED]
-    told = "".join(
+    places_text = "".join(
         words["place"].format(
             label=place.label,
             use=place.use,
@@ -108,5 +108,5 @@ def draw(language: str) -> Picture:
     )
     pick = max(safe, key=lambda place: place.use).label
     finding = words["finding"].format(count=len(places()), best=len(corners), asked=ASKED, pick=pick)
-    description = words["description"].format(count=len(places()), places=told)
+    description = words["description"].format(count=len(places()), places=places_text)
     return Picture("frontier", finding, description, canvas.svg("frontier", description))

@@ -38,8 +38,8 @@ def draw(language: str) -> Picture:
     canvas = Canvas(346)
     left, top, wide, high = 96.0, 36.0, 62.0, 32.0
     for at, month in enumerate(MONTHS):
-        said = words["month"].format(number=month)
-        canvas.text(left + (at + 0.5) * wide, 22, said, anchor="middle", small=True, meaning="muted")
+        label = words["month"].format(number=month)
+        canvas.text(left + (at + 0.5) * wide, 22, label, anchor="middle", small=True, meaning="muted")
     canvas.text(left + 4 * wide + 50, 22, words["um"], anchor="middle", small=True, meaning="muted")
     for down, (name, row) in enumerate(FOUND.items()):
         y = top + down * high
@@ -73,6 +73,6 @@ def draw(language: str) -> Picture:
     canvas.text(162, y + 4, words["hidden"], small=True)
     canvas.line((284, y), (296, y), meaning="muted")
     canvas.text(302, y + 4, words["absent"], small=True)
-    told = {"um": um, "mm": mm, "emm": max(curve), "curve": ", ".join(f"{rate:.2f}" for rate in curve)}
-    description = words["description"].format_map(told)
-    return Picture("months", words["finding"].format_map(told), description, canvas.svg("months", description))
+    values = {"um": um, "mm": mm, "emm": max(curve), "curve": ", ".join(f"{rate:.2f}" for rate in curve)}
+    description = words["description"].format_map(values)
+    return Picture("months", words["finding"].format_map(values), description, canvas.svg("months", description))

@@ -39,23 +39,23 @@ def draw(language: str) -> Picture:
         for at, month in enumerate(BASKETS)
         for down, (_pseudonym, who, _items) in enumerate(month)
     }
-    found = linked()
-    for name in found:
+    links = linked()
+    for name in links:
         meaning, dash = MARKS[name]
         for at in range(len(BASKETS) - 1):
             (x1, y1), (x2, y2) = spot[at, name], spot[at + 1, name]
             canvas.line((x1 + wide, y1 + high / 2), (x2, y2 + high / 2), meaning=meaning, dash=dash, width=2)
     for at, month in enumerate(BASKETS):
-        said = words["month"].format(number=at + 1)
-        canvas.text(columns[at] + wide / 2, 20, said, anchor="middle", small=True, meaning="muted")
+        label = words["month"].format(number=at + 1)
+        canvas.text(columns[at] + wide / 2, 20, label, anchor="middle", small=True, meaning="muted")
         for pseudonym, who, items in month:
             x, y = spot[at, who]
             canvas.box(x, y, wide, high, fill="released", edge="released", faint=True)
             canvas.text(x + 10, y + 20, pseudonym, strong=True)
             canvas.text(x + 10, y + 39, " · ".join(words[item] for item in items), small=True)
     canvas.line((12, 234), (46, 234), meaning="risk", width=2)
-    canvas.text(54, 238, words["linked"].format(names=", ".join(found)), small=True)
-    apart = ", ".join(name for name in HABITS if name not in found)
+    canvas.text(54, 238, words["linked"].format(names=", ".join(links)), small=True)
+    apart = ", ".join(name for name in HABITS if name not in links)
     canvas.text(54, 257, words["apart"].format(names=apart), small=True, meaning="muted")
     description = words["description"]
     return Picture("pseudonyms", words["finding"], description, canvas.svg("pseudonyms", description))

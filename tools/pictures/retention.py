@@ -54,14 +54,14 @@ def draw(language: str) -> Picture:
     words = WORDS[language]
     keep, chances = rho(), owners()
     other = (1 - keep) / TOWNS
-    told = {"rho": keep, "ann": chances[0], "most": 1 / K, "kept": keep + other, "other": other}
+    values = {"rho": keep, "ann": chances[0], "most": 1 / K, "kept": keep + other, "other": other}
     canvas = Canvas(330)
     canvas.text(8, 18, words["becomes"], strong=True)
     base = 120
     for town in range(TOWNS):
-        x, kept = 60 + town * 56, town == 0
-        tall = 170 * (keep + other if kept else other)
-        canvas.box(x, base - tall, 36, tall, fill="original" if kept else "released", edge="released", faint=not kept)
+        x, own = 60 + town * 56, town == 0
+        tall = 170 * (keep + other if own else other)
+        canvas.box(x, base - tall, 36, tall, fill="original" if own else "released", edge="released", faint=not own)
         canvas.text(x + 18, base - tall - 5, f"{tall / 170:.2f}", anchor="middle", small=True)
         canvas.text(x + 18, base + 18, "ABCDE"[town], anchor="middle")
     canvas.line((40, base), (430, base), meaning="muted")
@@ -71,7 +71,7 @@ def draw(language: str) -> Picture:
     base = 300
     limit = base - 200 / K
     canvas.line((40, limit), (430, limit), meaning="ink", dash="5 4")
-    canvas.text(430, limit - 5, words["limit"].format_map(told), anchor="end", small=True)
+    canvas.text(430, limit - 5, words["limit"].format_map(values), anchor="end", small=True)
     for at, (name, chance) in enumerate(zip(PEOPLE, chances, strict=True)):
         x, tall = 48 + at * 54, 200 * chance
         canvas.box(x, base - tall, 36, tall, fill="risk", edge="risk", faint=at > 0)
@@ -79,5 +79,5 @@ def draw(language: str) -> Picture:
         canvas.text(x + 18, base + 18, name, anchor="middle", small=True)
     canvas.line((40, base), (430, base), meaning="muted")
     told_owners = ", ".join(f"{name} {chance:.2f}" for name, chance in zip(PEOPLE, chances, strict=True))
-    description = words["description"].format_map({**told, "owners": told_owners})
-    return Picture("pk", words["finding"].format_map(told), description, canvas.svg("pk", description))
+    description = words["description"].format_map({**values, "owners": told_owners})
+    return Picture("pk", words["finding"].format_map(values), description, canvas.svg("pk", description))

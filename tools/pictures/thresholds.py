@@ -55,6 +55,8 @@ def draw(language: str) -> Picture:
     canvas.dot(x, y, meaning="risk")
     canvas.line((x, y), axes.at(crossing, 0), meaning="risk", dash="2 3")
     canvas.text(x + 4, axes.bottom - 8, f"{crossing}", meaning="risk", small=True)
-    told = {"pairs": crossing, "most": MOST, "paper": paper[MOST], "sharp": sharp[MOST]}
-    description = words["description"].format_map(told)
-    return Picture("thresholds", words["finding"].format_map(told), description, canvas.svg("thresholds", description))
+    values = {"pairs": crossing, "most": MOST, "paper": paper[MOST], "sharp": sharp[MOST]}
+    description = words["description"].format_map(values)
+    return Picture(
+        "thresholds", words["finding"].format_map(values), description, canvas.svg("thresholds", description)
+    )

@@ -13,7 +13,7 @@ LANGUAGES = ("en", "ja")
 
 
 @cache
-def _said(language: str) -> Mapping[str, Mapping[str, str]]:
+def _texts(language: str) -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads((Path(__file__).parent / f"words.{language}.toml").read_text(encoding="utf-8"))
 
 
@@ -23,4 +23,4 @@ def words_of(picture: str) -> dict[str, Mapping[str, str]]:
     >>> words_of("flow")["en"]["attack"], words_of("flow")["ja"]["attack"]
     ('attack', '攻撃')
     """
-    return {language: _said(language)[picture] for language in LANGUAGES}
+    return {language: _texts(language)[picture] for language in LANGUAGES}
