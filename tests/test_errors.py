@@ -17,6 +17,14 @@ def test_a_problem_is_one_sentence() -> None:
     }  # fmt: skip
 
 
+def test_a_message_is_split_into_rule_and_cure() -> None:
+    for message, *halves in [("too small; mend it", "too small", "mend it"), ("a; b; c", "a; b", "c")]:
+        problem = InputError(message, row=3).problem
+        assert [problem.rule, problem.cure] == halves
+        assert problem.sentence("T.csv") == f"T.csv, row 3: {message}"
+    assert [Problem(None, None, None, "a;b").cure, Problem(None, None, None, "a; b", "c").rule] == ["", "a; b"]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

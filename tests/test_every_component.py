@@ -226,4 +226,7 @@ def test_what_is_left_out_is_said() -> None:
     dated = AWKWARD["only dates"]()
     assert api.measure(dated, api.protect(dated, "pseudonymize", seed=1), "rfm", draws=1).notes[
         "columns_not_there"
-    ] == ["price", "quantity"]
+    ] == [
+        "price",
+        "quantity",
+    ]

@@ -48,7 +48,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.release import Release, Statement
-from noren.protocols import KeptShare, UtilityAxis, PromiseKind, Runtime, Strength, in_form, what_is_left
+from noren.protocols import KeptShare, UtilityAxis, PromiseKind, Runtime, Strength, in_form, complement
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import silent
 from noren.protocols import Attack, Guess, Measure, Method, Score
@@ -128,7 +128,7 @@ class WeeksKept(Measure):
     needs = frozenset({"original", "public"})
     side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {"weeks": "weeks kept"}
-    utility_axis = UtilityAxis("of the weeks", "weeks that stayed", share=what_is_left,
+    utility_axis = UtilityAxis("of the weeks", "weeks that stayed", share=complement,
                               sentence="Of the weeks {use} stayed")
     keeps = KeptShare("weeks")
 
@@ -179,11 +179,11 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """The package, known to this process."""
     monkeypatch.delitem(sys.modules, "their_weeks", raising=False)
     for group, some in POINTS.items():
-        monkeypatch.setattr(ROOMS[group], "_looked_at", {})
+        monkeypatch.setattr(ROOMS[group], "_import_errors", {})
         for name, place in some.items():
             point = EntryPoint(name, place, group)
             ready = point._for(SimpleNamespace(name="their-weeks"))  # type: ignore[attr-defined]
-            monkeypatch.setitem(ROOMS[group]._places, name, ready)
+            monkeypatch.setitem(ROOMS[group]._entries, name, ready)
     monkeypatch.syspath_prepend(lay(tmp_path))  # only now: a registry keeps the entry points that it first sees
     yield
     sys.modules.pop("their_weeks", None)
@@ -206,7 +206,7 @@ class TestWhatIsKnown:
             assert set(names) <= {about["name"] for about in listed[room]}
         told = noren("methods", "blur-days").out
         assert "--which-way" in told
-        assert "It takes hours for tens of thousands of rows." in told
+        assert "Runtime: hours for tens of thousands of rows." in told
         assert describe(methods["blur-days"])["runtime"] == "hours"
         assert describe(attacks["long-first"])["runtime"] == "seconds"
         assert describe(measures["rows-told"])["side"] == "safety"
@@ -215,11 +215,11 @@ class TestWhatIsKnown:
     def test_reference_page(self) -> None:
         told = reference_facts(methods["blur-days"])
         assert "- **Promise**: Nobody knows the week" in told
-        assert "- **The wrong tool when**: An attacker knows items." in told
-        assert "- **Strength**: `weeks`; the higher, the safer" in told
+        assert "- **Not suitable for**: An attacker knows items." in told
+        assert "- **Strength**: `weeks`; higher is safer" in told
         assert "| `--weeks` | whole number | `1` | how many weeks |" in told
-        assert "- **Takes**: hours for tens of thousands of rows" in told
-        assert "- **Tells**: what leaks (safety)" in reference_facts(measures["rows-told"])
+        assert "- **Runtime**: hours for tens of thousands of rows" in told
+        assert "- **Kind**: safety" in reference_facts(measures["rows-told"])
         with use_language("ja"):
             assert "すべての日付を週単位で動かします。" in reference_facts(methods["blur-days"])
             assert "どの週かは分からない" in reference_facts(methods["blur-days"])
@@ -325,54 +325,43 @@ def test_a_whole_study_by_the_command_line(tmp_path: Path, small_csv: Path) -> N
     assert "The share of rows whose week stayed." in page
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (('    side = "safety"\n', ""), 'does not say its side; give its class side = "safety" or side'),
-        (('    side = "safety"\n', '    side = "privacy"\n'), "does not say its side"),
-        (('    needs = frozenset({"original", "guess"})\n', ""), "rows-told in noren.measures does not say its needs"),
-    ],
-)
-def test_a_measure_that_does_not_say_what_it_is_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: tuple[str, str], words: str
-) -> None:
-    _refused(tmp_path, monkeypatch, measures, "rows-told", "RowsTold", change, words)
+MEASURE, METHOD = (measures, "rows-told", "RowsTold"), (methods, "blur-days", "BlurDays")
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("component", "change", "message"),
     [
-        (('Strength("weeks",', 'Strength("months",'), "calls months its strength, and has no such parameter"),
-        (("    least: int | None", "    roles: int | None"), "has the parameter roles, which has a meaning of its own"),
-        (("Runtime.HOURS", '"hours"'), "does not say its runtime"),
-        (('    summary = "Moves every date by whole weeks; hides names."\n', ""), "does not say its summary"),
+        (
+            MEASURE,
+            ('    side = "safety"\n', ""),
+            'does not set side; set each in its class (side is "safety" or "utility")',
+        ),
+        (MEASURE, ('    side = "safety"\n', '    side = "privacy"\n'), "rows-told in noren.measures does not set side"),
+        (MEASURE, ('    needs = frozenset({"original", "guess"})\n', ""), "in noren.measures does not set needs"),
+        (METHOD, ('Strength("weeks",', 'Strength("months",'), "is months, which is not one of its parameters"),
+        (
+            METHOD,
+            ("    least: int", "    roles: int"),
+            "the parameter roles of blur-days in noren.methods has a reserved",
+        ),
+        (METHOD, ("Runtime.HOURS", '"hours"'), "does not set runtime"),
+        (METHOD, ('    summary = "Moves every date by whole weeks; hides names."\n', ""), "does not set summary"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Field name .* shadows an attribute")
-def test_a_method_that_says_what_cannot_be_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: tuple[str, str], words: str
+def test_a_component_with_missing_or_wrong_facts_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, component: Any, change: tuple[str, str], message: str
 ) -> None:
-    _refused(tmp_path, monkeypatch, methods, "blur-days", "BlurDays", change, words)
-
-
-def _refused(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    registry: Registry[Any],
-    name: str,
-    kind: str,
-    change: tuple[str, str],
-    words: str,
-) -> None:
+    registry, name, kind = component
     assert PACKAGE.count(change[0]) == 1
-    (folder / "wrong_weeks.py").write_text(PACKAGE.replace(*change), encoding="utf-8")
-    monkeypatch.syspath_prepend(folder)
+    (tmp_path / "wrong_weeks.py").write_text(PACKAGE.replace(*change), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "wrong_weeks", raising=False)
-    monkeypatch.setattr(registry, "_looked_at", {})
-    monkeypatch.setitem(registry._places, name, EntryPoint(name, f"wrong_weeks:{kind}", registry.group))
+    monkeypatch.setattr(registry, "_import_errors", {})
+    monkeypatch.setitem(registry._entries, name, EntryPoint(name, f"wrong_weeks:{kind}", registry.group))
     with pytest.raises(SchemaError) as error:
         _ = registry[name]
-    assert words in str(error.value)
+    assert message in str(error.value)
     assert name not in list(registry)
-    assert words in registry.broken()[name]
+    assert message in registry.broken()[name]
     sys.modules.pop("wrong_weeks", None)

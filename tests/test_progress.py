@@ -24,12 +24,12 @@ def test_enough_is_said_once_and_only_where_there_is_a_best() -> None:
     told: Told = []
     progress = Stoppable(lambda done, words="", best=None: told.append((done, words, best)))
     progress(0.1, "searching", 0.5)
-    assert (progress.best, progress.wanted, progress.said) == (0.5, False, False)
+    assert (progress.best, progress.stop_requested, progress.raised) == (0.5, False, False)
     progress.stop()
     progress(0.2, "writing")
-    assert (progress.best, progress.wanted, progress.said) == (None, True, False)
+    assert (progress.best, progress.stop_requested, progress.raised) == (None, True, False)
     with pytest.raises(Enough):
         progress(0.3, "searching", 0.4)
     progress(0.4, "searching", 0.3)
-    assert progress.said
+    assert progress.raised
     assert [done for done, _words, _best in told] == [0.1, 0.2, 0.3, 0.4]

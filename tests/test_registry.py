@@ -15,7 +15,7 @@ from noren.measures import measures
 from noren.methods import methods
 from noren.progress import silent
 from noren.protocols import Component, Guess, Measure, Method, Score
-from noren.registry import Registry, build
+from noren.registry import Registry, build, flags
 
 HERE = __name__
 
@@ -78,7 +78,7 @@ def test_a_duplicate_name_raises() -> None:
 def test_an_entry_point_of_a_taken_name_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("twice", "their_package:Theirs", "noren.test")
     monkeypatch.setattr("noren.registry.entry_points", lambda group: [point] if group == "noren.test" else [])
-    with pytest.raises(DuplicateNameError, match="their_package:Theirs must use another name"):
+    with pytest.raises(DuplicateNameError, match=r"twice \(their_package:Theirs\) is already taken in noren.test; use"):
         list(registry(twice=f"{HERE}:Twice"))
 
 
@@ -90,14 +90,14 @@ def test_an_entry_point_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_class_of_another_kind_or_name_is_refused() -> None:
     with pytest.raises(SchemaError, match="is not a Method"):
         _ = registry(path="pathlib:Path")["path"]
-    with pytest.raises(DuplicateNameError, match="calls itself another"):
+    with pytest.raises(DuplicateNameError, match="but the name of its class is another"):
         _ = registry(twice=f"{HERE}:Misnamed")["twice"]
 
 
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"times": 0}, r"times = 0 does not fit twice: .*greater than or equal to 1; How often\."),
+        ({"times": 0}, r"times = 0 is not valid for twice: .*greater than or equal to 1; How often\."),
         ({"tmes": 3}, r"twice has no parameter tmes \(did you mean times\?\); its parameters are times, mode"),
         ({"mode": "never"}, r"mode=never protects nobody; use fast"),
         ({"times": float("nan")}, "times = nan"),
@@ -133,8 +133,8 @@ class TestEveryComponent:
 
     def test_every_parameter_is_described(self, room: Registry[Component]) -> None:
         for name in room:
-            for field, about in room[name].model_fields.items():
-                assert about.description, f"{name}.{field}"
+            for flag in flags(room[name]):
+                assert flag.help, f"{name}.{flag.field}"
 
     def test_parameters_survive_as_plain_data(self, room: Registry[Component]) -> None:
         for name in room:
@@ -192,8 +192,8 @@ def test_a_package_that_is_broken_takes_nothing_with_it(
 ) -> None:
     usual = [about["name"] for about in noren("methods", "--json").json["methods"]]
     monkeypatch.delitem(sys.modules, "theirs_module", raising=False)
-    monkeypatch.setitem(methods._places, "theirs", _theirs(tmp_path, monkeypatch, text))
-    monkeypatch.setattr(methods, "_looked_at", {})
+    monkeypatch.setitem(methods._entries, "theirs", _theirs(tmp_path, monkeypatch, text))
+    monkeypatch.setattr(methods, "_import_errors", {})
     assert list(methods) == usual
     assert "theirs" not in methods
     assert list(methods.broken()) == ["theirs"]
@@ -212,8 +212,8 @@ def test_a_package_that_is_broken_takes_nothing_with_it(
 
 def test_a_package_that_works_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = f"from {HERE} import Twice\nclass Theirs(Twice):\n    name = 'fine'\n"
-    monkeypatch.setitem(methods._places, "fine", _theirs(tmp_path, monkeypatch, text, "fine"))
+    monkeypatch.setitem(methods._entries, "fine", _theirs(tmp_path, monkeypatch, text, "fine"))
     assert "fine" in list(methods)
     assert methods.broken() == {}
     monkeypatch.undo()
-    methods._looked_at.clear()
+    methods._import_errors.clear()

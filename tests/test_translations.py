@@ -16,6 +16,8 @@ from babel.messages.pofile import read_po
 
 from noren import i18n
 
+from noren.errors import FileError, ParameterError
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "noren"
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
@@ -106,16 +108,15 @@ def test_language_is_chosen_by_flag_then_environment(monkeypatch: pytest.MonkeyP
 
 
 def test_errors_speak_japanese() -> None:
-    from noren.errors import FileError
 
     i18n.activate("ja")
     try:
         assert i18n.active_language() == "ja"
-        said_so = str(FileError(i18n._("the file is empty"), file="a.csv", row=3))
+        message = str(FileError(i18n._("the file is empty"), file="a.csv", row=3))
     finally:
         i18n.activate("en")
-    assert "空" in said_so
-    assert "3" in said_so
+    assert "空" in message
+    assert "3" in message
 
 
 def test_a_language_is_spoken_for_a_while_alone() -> None:
@@ -124,3 +125,17 @@ def test_a_language_is_spoken_for_a_while_alone() -> None:
             assert i18n.active_language() == "en"
         assert i18n.active_language() == "ja"
     assert i18n.active_language() == "en"
+
+
+def test_each_half_of_a_message_is_translated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(i18n, "_remembering", False)  # which is restored
+    i18n.track_messages()
+    with i18n.use_language("ja"):
+        problem = ParameterError.out_of_range("k", 6, "1 <= k <= 5").problem
+        assert (i18n.retranslate(problem.rule), i18n.retranslate(problem.cure)) == (problem.rule, problem.cure)
+        whole, no_remedy = i18n.split_remedy(i18n._("done"))
+    assert "範囲" in problem.rule
+    assert [*map(i18n.retranslate, (problem.rule, problem.cure))] == ["k = 6 is out of range", "use 1 <= k <= 5"]
+    assert (i18n.retranslate(whole), no_remedy) == ("done", "")
+    monkeypatch.undo()
+    assert type(ParameterError.out_of_range("k", 6, "1 <= k <= 5").problem.rule) is str

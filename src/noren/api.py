@@ -24,7 +24,7 @@ from noren.data.categories import as_released
 from noren.data.compatibility import partial, partial_table
 from noren.data.frames import History, Records, Table, frame_of, index_names, reject_missing
 from noren.data.guessing.people import reject_repeated_people
-from noren.data.public_part import with_kept
+from noren.data.public_part import with_kept_columns
 from noren.data.reading import as_public, as_records, as_release, checked_seed, open_release
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
@@ -121,7 +121,7 @@ def protect_unaudited(
 
     The audit is None where the release claims no k.
     """
-    data = with_kept(as_records(original() if callable(original) else original, schema), keep)
+    data = with_kept_columns(as_records(original() if callable(original) else original, schema), keep)
     chosen = method_of(method, parameters)
     require_kind(chosen, data.schema)
     reject_repeated_people(data)
@@ -244,9 +244,9 @@ def attackers_knowledge(
     if known is not None:
         data = as_records(known, original.schema)
         if isinstance(original, History) and isinstance(data, History):
-            strangers = data.customers.filter(~data.customers.is_in(original.customers.implode()))
-            if len(strangers):
-                raise ParameterError(say("strangers", count=len(strangers), customer=strangers[0]))
+            unknown = data.customers.filter(~data.customers.is_in(original.customers.implode()))
+            if len(unknown):
+                raise ParameterError(say("strangers", count=len(unknown), customer=unknown[0]))
         elif len(data) != len(original):
             raise ParameterError(say("knowledge_rows", known=len(data), rows=len(original)))
     if statement is not None and isinstance(data, History):
@@ -300,12 +300,12 @@ def _named(guesses: Iterable[Guess] | Mapping[str, Any]) -> dict[str, Guess]:
     if not isinstance(guesses, Mapping):
         return {guess.attack: guess for guess in guesses}
     named: dict[str, Guess] = {}
-    for name, found in guesses.items():
-        if isinstance(found, Guess):
-            named[name] = found
+    for name, guess in guesses.items():
+        if isinstance(guess, Guess):
+            named[name] = guess
             continue
-        pairs = frame_of(found)
-        reject_missing(("pseudonym", "customer"), pairs.columns, index_names(found))
+        pairs = frame_of(guess)
+        reject_missing(("pseudonym", "customer"), pairs.columns, index_names(guess))
         pairs = pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
         named[name] = Guess(name, pairs if "score" in pairs.columns else pairs.with_columns(score=pl.lit(1.0)))
     return named

@@ -32,12 +32,12 @@ def compile_ahead(folder: Path = OBJECTS) -> int:
     """Compile what real use needs into a folder, unless it is there already; return how many kernels it holds."""
     uses = source_stamp(Path(__file__))
     made_of = {"sources": all_sources(), "uses": uses, "processor": baseline(), "makers": makers()}
-    said = json.dumps(made_of, indent=1) + "\n"
-    if not (folder / MADE_OF).is_file() or (folder / MADE_OF).read_text(encoding="utf-8") != said:
+    stamp = json.dumps(made_of, indent=1) + "\n"
+    if not (folder / MADE_OF).is_file() or (folder / MADE_OF).read_text(encoding="utf-8") != stamp:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".objects-") as aside:
             _use_everything(Path(aside))
-            (Path(aside) / MADE_OF).write_text(said, encoding="utf-8")
+            (Path(aside) / MADE_OF).write_text(stamp, encoding="utf-8")
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(aside, folder)
     return len(list(folder.glob("*.bin")))
@@ -76,8 +76,8 @@ def _samples(place: Path) -> Iterator[tuple[Records, str, dict[str, object]]]:
     from noren.data.samples.people import sample_people
     from noren.data.schema import Schema
 
-    given: dict[str, object] = {"k": 3, "effort": "quick", "clusters": 5, "share": 0.3}
-    yield api.sample(customers=18, rows=3_600, seed=1), "all", given  # long histories: the demo's are short
+    parameters: dict[str, object] = {"k": 3, "effort": "quick", "clusters": 5, "share": 0.3}
+    yield api.sample(customers=18, rows=3_600, seed=1), "all", parameters  # long histories: the demo's are short
     people = sample_people(rows=200, seed=1).frame.select("age", "region", "illness")
     region, illness = (sorted(set(people[name])) for name in ("region", "illness"))
     columns = {
@@ -106,8 +106,8 @@ def main() -> None:
         # every method, then every attack and measure: by then the demo has compiled most of what those need
         releases = [
             (data, api.protect(data, setting.method, seed=1))
-            for data, methods, given in _samples(Path(words[1]))
-            for setting in settings_for(methods, given, data)[0]
+            for data, methods, parameters in _samples(Path(words[1]))
+            for setting in settings_for(methods, parameters, data)[0]
         ]
         for data, release in releases:
             examine(data, release)

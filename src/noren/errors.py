@@ -1,9 +1,9 @@
-"""Everything that can go wrong, in one tree.
+"""Errors, their messages and their exit codes.
 
 ::
 
-    NorenError                     every error Noren raises on purpose; one line, with its cure
-    ├── InputError                 what came in is wrong: exit code 2
+    NorenError                     every error Noren raises on purpose; one line, with its remedy
+    ├── InputError                 the input is wrong: exit code 2
     │   ├── FileError              a file that is missing, unreadable, a folder, empty, damaged, too large
     │   ├── FormatError            text that does not follow its format (encoding, ragged rows, NUL bytes)
     │   ├── ValueInCellError       a cell whose value breaks a rule of its column
@@ -15,13 +15,13 @@
     ├── PluginError                a component of another package that cannot be imported: exit code 2
     ├── OutputError                a result that could not be written; nothing is left half-written: exit code 2
     ├── ComponentError             a method, attack or measure that broke down, which it should not: exit code 2
-    └── CheckFailedError           a check said no: exit code 1
+    └── CheckFailedError           a check failed: exit code 1
         └── AuditUnfinishedError   a check that broke down; the release it was about is not lost: exit code 1
 
-A message names file, row, column, value and rule as far as they apply, and ends with the cure. It is one line: values
+A message names file, row, column, value and rule as far as they apply, and ends with the remedy. It is one line: values
 are cut to :data:`LONGEST_VALUE` characters, and control characters in values, column names and paths are escaped, so a
-hostile file cannot write to the terminal. Cells that break rules are said all at once: one line for each kind of
-problem (column and rule), the first that a reader met on the first line, each with its number of cells.
+hostile file cannot write to the terminal. All cells that break a rule are reported together: one line for each kind of
+problem (column and rule), in the order in which they were met, with the number of cells.
 """
 
 import difflib
@@ -30,11 +30,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noren.i18n import _
+from noren.i18n import _, split_remedy
 
 LONGEST_VALUE = 80
 MOST_KINDS = 20
-"""Kinds of problems that one message tells."""
+"""How many kinds of problems one message lists."""
 
 
 def _printable(text: str) -> str:
@@ -49,25 +49,22 @@ def quoted(value: object) -> str:
     "'a\\\\x00b'"
     """
     text = str(value)
-    cut = text[:LONGEST_VALUE]
-    quoted = f"'{_printable(cut)}'"
-    return (
-        quoted
-        if len(text) <= LONGEST_VALUE
-        else _("{start}… ({length:,} characters)").format(start=quoted, length=len(text))
-    )
+    start = f"'{_printable(text[:LONGEST_VALUE])}'"
+    if len(text) <= LONGEST_VALUE:
+        return start
+    return _("{start}… ({length:,} characters)").format(start=start, length=len(text))
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why something failed, in one line: our own words, or what kind of error it was and what it says.
+    """Return why something failed, in one line: our own message, or the type and the text of the error.
 
     >>> reason_of(ZeroDivisionError("division\\nby zero"))
     'ZeroDivisionError: division by zero'
     """
     if isinstance(error, NorenError):
         return str(error).partition("\n")[0]
-    said = _printable(" ".join(str(error).split())[:200])
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    text = _printable(" ".join(str(error).split())[:200])
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 @dataclass(frozen=True)
@@ -76,6 +73,7 @@ class Problem:
 
     ``row`` counts from 1, as a text editor does (a header line is row 1); ``None`` where the whole file is meant. Where
     more cells of the column break the rule, this is the first, ``cells`` counts them all, and ``others`` shows some.
+    A ``rule`` without a ``cure`` may hold both, as in ``the value is too small; correct it``.
     """
 
     row: int | None
@@ -86,6 +84,12 @@ class Problem:
     cells: int = 1
     others: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not self.cure:
+            rule, cure = split_remedy(self.rule)
+            object.__setattr__(self, "rule", rule)
+            object.__setattr__(self, "cure", cure)
+
     def sentence(self, file: str | Path | None = None) -> str:
         """Return the problem as one line."""
         where = [] if file is None else [str(file)]
@@ -93,14 +97,14 @@ class Problem:
         where += [] if self.column is None else [_("column {column}").format(column=self.column)]
         where += [] if self.value is None else [quoted(self.value)]
         place = ", ".join(where)
-        said = f"{place}: {self.rule}" if place else self.rule
-        said = f"{said}; {self.cure}" if self.cure else said
+        line = f"{place}: {self.rule}" if place else self.rule
+        line = f"{line}; {self.cure}" if self.cure else line
         if self.cells == 1:
-            return said
+            return line
         count = _("{count:,} cells").format(count=self.cells)
         if self.others:
             count = _("{cells}, also {values}").format(cells=count, values=", ".join(map(quoted, self.others)))
-        return f"{said}; {count}"
+        return f"{line}; {count}"
 
     def as_dict(self) -> dict[str, object]:
         """Return the problem as plain data, for ``--json``."""
@@ -121,13 +125,13 @@ class NorenError(Exception):
     exit_code = 2
 
     def __init__(self, message: str = "") -> None:
-        self.said = message
-        """The message as it was given, which may know its other languages (:func:`noren.i18n.retranslate`)."""
+        self.message = message
+        """The message before escaping; it may be translated again (:func:`noren.i18n.retranslate`)."""
         super().__init__(_printable(message))
 
 
 class InputError(NorenError):
-    """What came in is wrong; built from the place and a :class:`Problem`."""
+    """The input is wrong; built from the place and a :class:`Problem`."""
 
     def __init__(
         self,
@@ -173,6 +177,15 @@ class SchemaError(InputError):
 class ParameterError(InputError):
     """A parameter outside its range, unknown or missing."""
 
+    @classmethod
+    def out_of_range(cls, name: str, value: object, allowed: str) -> "ParameterError":
+        """Return the error for a value outside the range ``allowed``.
+
+        >>> str(ParameterError.out_of_range("alpha", 2, "0 < alpha < 1"))
+        'alpha = 2 is out of range; use 0 < alpha < 1'
+        """
+        return cls(_("{name} = {value} is out of range; use {range}").format(name=name, value=value, range=allowed))
+
 
 class ClusterError(ParameterError):
     """A cluster that is not there, or was lost in the middle of the work; the same work may be done elsewhere."""
@@ -195,7 +208,7 @@ class OutputError(NorenError):
 
 
 class CheckFailedError(NorenError):
-    """A check said no."""
+    """A check failed."""
 
     exit_code = 1
 
@@ -208,25 +221,22 @@ class ComponentError(NorenError):
     """
 
     def __init__(self, name: str, error: BaseException) -> None:
-        super().__init__(
-            _("{name} failed ({reason}); leave it out, or run again with --debug and report it").format(
-                name=name, reason=reason_of(error)
-            )
-        )
+        message = _("{name} failed ({reason}); leave it out, or run again with --debug and report it")
+        super().__init__(message.format(name=name, reason=reason_of(error)))
 
 
 class AuditUnfinishedError(CheckFailedError):
-    """An audit that broke down before it said yes or no; ``release`` is what it was about, and its statement says so.
+    """An audit that broke down; ``release`` is the audited release, whose statement says that the audit did not finish.
 
-    The release is whole and may be kept, but must not be published before ``classes`` has judged it.
+    The release is complete and may be kept, but must not be published before ``classes`` has judged it.
     """
 
     def __init__(self, release: Any, error: BaseException) -> None:
         self.release = release
         super().__init__(
             _(
-                "the audit of the release did not finish ({reason}); do not publish it before measuring classes says "
-                "that its claim holds"
+                "the audit of the release did not finish ({reason}); do not publish the release before noren measure "
+                "--measures classes confirms its claim"
             ).format(reason=reason_of(error))
         )
 
@@ -250,7 +260,5 @@ def listing(names: Sequence[str], most: int = 20) -> str:
     >>> listing(["a", "b", "c"], most=2)
     'a, b and 1 more'
     """
-    quoted = ", ".join(names[:most])
-    return (
-        quoted if len(names) <= most else _("{names} and {count:,} more").format(names=quoted, count=len(names) - most)
-    )
+    first, more = ", ".join(names[:most]), len(names) - most
+    return _("{names} and {count:,} more").format(names=first, count=more) if more > 0 else first

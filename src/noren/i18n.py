@@ -1,4 +1,4 @@
-"""What a person reads, in the language they read it in.
+"""Translation of user-visible text.
 
 Mark text where it is written with :func:`_` (translated at once) or :func:`N_` (marked now, translated
 when shown: parameter descriptions, component summaries). Catalogues are gettext files under ``locale/``;
@@ -34,7 +34,7 @@ def preferred_language(wanted: str | None = None) -> str:
 
 
 def activate(language: str) -> None:
-    """Speak ``language`` (``en`` or ``ja``) from now on."""
+    """Use ``language`` (``en`` or ``ja``) from now on."""
     global _language
     _catalogue(language)
     _language = language
@@ -42,7 +42,7 @@ def activate(language: str) -> None:
 
 @contextmanager
 def use_language(language: str) -> Iterator[None]:
-    """Speak ``language`` within, in this task alone.
+    """Use ``language`` inside the block, in this task alone.
 
     >>> with use_language("ja"):
     ...     active_language()
@@ -57,7 +57,7 @@ def use_language(language: str) -> Iterator[None]:
 
 
 def active_language() -> str:
-    """Return the language now spoken."""
+    """Return the language in use."""
     return _here.get() or _language
 
 
@@ -65,27 +65,27 @@ def active_language() -> str:
 def _catalogue(language: str) -> gettext.NullTranslations:
     if language == "en":
         return gettext.NullTranslations()
-    found = gettext.translation("noren", localedir=_LOCALE, languages=[language])
-    found.add_fallback(_PluginTranslations(language))
-    return found
+    catalogue = gettext.translation("noren", localedir=_LOCALE, languages=[language])
+    catalogue.add_fallback(_PluginTranslations(language))
+    return catalogue
 
 
-_learnt: dict[str, dict[str, str]] = {}
+_plugin_texts: dict[str, dict[str, str]] = {}
 
 
 class _PluginTranslations(gettext.NullTranslations):
-    """What other packages taught: asked where the house's own catalogue has nothing."""
+    """Translations of other packages: the fallback of our own catalogue."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
         self.language = language
 
     def gettext(self, message: str) -> str:
-        return _learnt.get(self.language, {}).get(message, message)
+        return _plugin_texts.get(self.language, {}).get(message, message)
 
 
 def add_translations(translations: Mapping[str, Mapping[str, str]]) -> None:
-    """Take in texts of another package: of each language, messages and what they are in it. Our own stay as they are.
+    """Add translations of another package: message to translation, by language. They do not replace our own.
 
     >>> add_translations({"ja": {"a text of theirs": "ある文"}})
     >>> with use_language("ja"):
@@ -93,71 +93,87 @@ def add_translations(translations: Mapping[str, Mapping[str, str]]) -> None:
     'ある文'
     """
     for language, texts in translations.items():
-        _learnt.setdefault(language, {}).update(texts)
+        _plugin_texts.setdefault(language, {}).update(texts)
 
 
 def _(message: str) -> str:
     """Translate ``message``."""
     if not message:
         return ""
-    said = _catalogue(active_language()).gettext(message)
-    return _TranslatedText.of(said, (message,)) if _remembering else said
+    translation = _catalogue(active_language()).gettext(message)
+    return _TranslatedText.of(translation, (message,)) if _remembering else translation
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
     """Translate a message whose form depends on ``count``."""
-    said = _catalogue(active_language()).ngettext(singular, plural, count)
-    return _TranslatedText.of(said, (singular, plural, count)) if _remembering else said
+    translation = _catalogue(active_language()).ngettext(singular, plural, count)
+    return _TranslatedText.of(translation, (singular, plural, count)) if _remembering else translation
 
 
-# --- the same thing in another language ------------------------------------------------------------------------------
+# --- translating a text again ----------------------------------------------------------------------------------------
 
 
 class _TranslatedText(str):
-    """A translated text that remembers its message and what was put into it."""
+    """A translated text that remembers its message, what was put into it, and which part of it this is."""
 
     message: tuple[Any, ...]
-    given: tuple[tuple[Any, ...], dict[str, Any]] | None
+    values: tuple[tuple[Any, ...], dict[str, Any]] | None
+    part: int | None
 
     @classmethod
-    def of(cls, text: str, message: tuple[Any, ...], given: Any = None) -> "_TranslatedText":
+    def of(cls, text: str, message: tuple[Any, ...], values: Any = None, part: int | None = None) -> "_TranslatedText":
         made = cls(text)
-        made.message, made.given = message, given
+        made.message, made.values, made.part = message, values, part
         return made
 
     def format(self, *args: Any, **words: Any) -> str:
         return _TranslatedText.of(super().format(*args, **words), self.message, (args, words))
 
 
+def split_remedy(text: str) -> tuple[str, str]:
+    """Return the two parts of a message like ``what is wrong; what to do``; the second is empty where there is none.
+
+    >>> split_remedy("a range starts with its smaller end; swap the two ends")
+    ('a range starts with its smaller end', 'swap the two ends')
+    """
+    problem, separator, remedy = text.rpartition("; ")
+    if not separator:
+        return text, ""
+    if not isinstance(text, _TranslatedText):
+        return problem, remedy
+    parts = [_TranslatedText.of(part, text.message, text.values, n) for n, part in enumerate((problem, remedy))]
+    return parts[0], parts[1]
+
+
 def track_messages() -> None:
-    """Let texts remember their messages from now on: what this process says is read by people of every language."""
+    """Let texts remember their messages from now on, so that they can be translated again for each reader."""
     global _remembering
     _remembering = True
 
 
 def retranslate(text: Any) -> Any:
-    """Return a text in the language now spoken, as far as it remembers its message; anything else as it is."""
+    """Return a tracked text in the language in use; anything else is returned unchanged."""
     if not isinstance(text, _TranslatedText):
         return text
     catalogue = _catalogue(active_language())
-    said = catalogue.gettext(*text.message) if len(text.message) == 1 else catalogue.ngettext(*text.message)
-    if text.given is None:
-        return said
-    args, words = text.given
-    return said.format(*map(retranslate, args), **{name: retranslate(value) for name, value in words.items()})
+    result = catalogue.gettext(*text.message) if len(text.message) == 1 else catalogue.ngettext(*text.message)
+    if text.values is not None:
+        args, words = text.values
+        result = result.format(*map(retranslate, args), **{name: retranslate(value) for name, value in words.items()})
+    return result if text.part is None else split_remedy(result)[text.part]
 
 
 def in_every_language(say: Callable[[], str]) -> dict[str, str]:
-    """Return what a function says in each language.
+    """Return the text of a function in each language.
 
     >>> in_every_language(lambda: _("done"))["en"]
     'done'
     """
-    told = {}
+    translations = {}
     for language in LANGUAGES:
         with use_language(language):
-            told[language] = str(say())
-    return told
+            translations[language] = str(say())
+    return translations
 
 
 def N_(message: str) -> str:  # noqa: N802 - gettext's customary name
@@ -165,7 +181,7 @@ def N_(message: str) -> str:  # noqa: N802 - gettext's customary name
     return message
 
 
-# --- sentences that libraries speak in English alone -----------------------------------------------------------------
+# --- messages of libraries, which are in English only ----------------------------------------------------------------
 #
 # Their English is the key of our catalogue, so an English reader sees it unchanged, and a sentence that a later version
 # words anew stays English instead of breaking.
@@ -185,23 +201,23 @@ VALIDATION = (
     N_("Extra inputs are not permitted"),
     N_("Field required"),
 )
-"""What pydantic says of a value; the longer of two that begin alike stands first."""
+"""Messages of pydantic; of two that begin alike, the longer comes first."""
 
 
-def translated(said: str, known: Sequence[str] = VALIDATION) -> str:
-    """Return a sentence of ``known`` in the reader's language, anything else as it is.
+def translated(sentence: str, known: Sequence[str] = VALIDATION) -> str:
+    """Translate a sentence of ``known``; anything else is returned unchanged.
 
-    A part named ``said`` is a sentence of its own.
+    A part named ``reason`` is a sentence of its own.
 
     >>> translated("Input should be greater than 0")
     'Input should be greater than 0'
     """
     for template in known:
-        found = _pattern(template).fullmatch(said)
-        if found:
-            parts = {n: translated(t, known) if n == "said" else t for n, t in found.groupdict().items()}
+        match = _pattern(template).fullmatch(sentence)
+        if match:
+            parts = {n: translated(t, known) if n == "reason" else t for n, t in match.groupdict().items()}
             return _(template).format(**parts)
-    return said
+    return sentence
 
 
 @cache

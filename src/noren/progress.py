@@ -33,10 +33,10 @@ def part_of(progress: Progress, start: float, stop: float, name: str = "") -> Pr
     0.75 thin: choosing rows 0.3
     """
 
-    def told(done: float, words: str = "", best: float | None = None) -> None:
+    def report(done: float, words: str = "", best: float | None = None) -> None:
         progress(start + (stop - start) * done, ": ".join(filter(None, (name, words))), best)
 
-    return told
+    return report
 
 
 class Stoppable:
@@ -57,19 +57,19 @@ class Stoppable:
         self._progress = progress
         self.best: float | None = None
         """The best of the latest report: None before a search and after it."""
-        self.wanted = False
+        self.stop_requested = False
         """Whether somebody said stop."""
-        self.said = False
+        self.raised = False
         """Whether the work was told so."""
 
     def stop(self) -> None:
         """End the work as soon as it has something worth keeping; from another thread or a signal handler, too."""
-        self.wanted = True
+        self.stop_requested = True
 
     def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
         """Report, and say enough if that is wanted and there is a best."""
         self.best = best
         self._progress(done, words, best)
-        if self.wanted and not self.said and best is not None:
-            self.said = True
+        if self.stop_requested and not self.raised and best is not None:
+            self.raised = True
             raise Enough

@@ -1,9 +1,8 @@
-"""The three things Noren is made of: methods protect, attacks threaten, measures judge.
+"""Base classes of components: methods protect, attacks guess, measures score.
 
-Each is a small class. Its fields are its parameters and nothing else: the one source of the Python signature, the
-command-line flags, the web form (JSON schema), the TOML of a sweep and the reference page. Class variables say what it
-is and tell all that a page, a map or a sweep must know of it; no other file does. A new one is one file
-with one class, and its line in the register of its room.
+The fields of a component are its parameters. The Python signature, the command-line flags, the web form (JSON schema),
+the TOML of a sweep and the reference page are generated from them. Class variables hold everything else that a page, a
+map or a sweep must know. A new component is one file with one class, and one line in its registry.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from noren.tables import table_of
 Need = Literal["original", "public", "secret", "guess", "exact"]
 """``exact``: a release without sets and intervals."""
 Side = Literal["safety", "utility"]
-"""What a measure tells: what leaks, or what stays useful."""
+"""Whether a measure judges safety or utility."""
 
 
-# --- what a component tells about itself beside its parameters -------------------------------------------------------
+# --- facts of a component beside its parameters ----------------------------------------------------------------------
 #
-# Texts are messages: they are shown translated, by the house's catalogue or by the component's own ``translations``.
+# Texts are messages: they are translated by our catalogue or by the component's own ``translations``.
 
 
 class Runtime(IntEnum):
@@ -50,7 +49,7 @@ class Runtime(IntEnum):
 
     @property
     def words(self) -> str:
-        """The class in a phrase."""
+        """The runtime as a phrase."""
         return {
             Runtime.SECONDS: _("seconds for tens of thousands of rows"),
             Runtime.MINUTES: _("minutes for tens of thousands of rows"),
@@ -59,7 +58,7 @@ class Runtime(IntEnum):
 
 
 class Recoding(StrEnum):
-    """What a release may have done to rows, in a phrase: an attack sees through some of it."""
+    """What a release may have done to rows; an attack sees through some of it."""
 
     DELETED_ROWS = N_("deleted rows")
     ADDED_ROWS = N_("added rows")
@@ -75,18 +74,18 @@ class Recoding(StrEnum):
 
 @dataclass(frozen=True)
 class Strength:
-    """The parameter that tells weak from strong protection.
+    """The parameter that makes protection weaker or stronger.
 
     Attributes
     ----------
     values
-        What is worth a try where nobody says any, as a person writes it: ``"2..6"`` or ``"0.1, 0.3"``.
+        The default values to try, as a user writes them: ``"2..6"`` or ``"0.1, 0.3"``.
     safer
         Which way is safer.
     instead
-        Parameters that may be given in its place.
+        Parameters that can replace it.
     beside
-        Parameters that make the protection stronger, too, and that a setting's name always tells.
+        Further parameters that strengthen the protection; they are always part of a setting's name.
     """
 
     parameter: str
@@ -98,7 +97,7 @@ class Strength:
 
 @dataclass(frozen=True)
 class PromiseKind:
-    """What several methods promise, in plain words: a heading to choose them under."""
+    """What several methods promise: a heading under which users choose them."""
 
     key: str
     promise: str
@@ -107,7 +106,7 @@ class PromiseKind:
 
 ALIKE, CHANCE, HARDER, MONTHS, NAMES, OWN = (PromiseKind(key, **texts) for key, texts in table_of(__name__).items())
 PROMISES: Final = (ALIKE, CHANCE, HARDER, MONTHS, NAMES)
-"""Those of the house, in the order to show."""
+"""The promises of built-in methods, in display order."""
 
 
 def in_form(
@@ -120,20 +119,20 @@ def in_form(
     pick: Literal["", "column", "columns"] = "",
     **schema: Any,
 ) -> dict[str, Any]:
-    """Return how a form shows a parameter, for ``json_schema_extra`` of its field; its label is the field's title.
+    """Return how a form displays a parameter, for ``json_schema_extra`` of its field; its label is the field's title.
 
     Parameters
     ----------
     help
-        In place of the description, where that speaks to a command line.
+        Replaces the description, if that is written for the command line.
     main
-        Shown at once, not under *More settings*.
+        Displayed at once, not under *More settings*.
     start
-        What a fresh form holds where there is no default.
+        The initial value in a form, if there is no default.
     words
-        What the values to choose from are called.
+        The labels of the choices.
     number
-        What a number is called that may be given in place of a choice.
+        The label of a number that can replace a choice.
     pick
         The values are names of columns: one sensitive column, or several.
     schema
@@ -142,19 +141,19 @@ def in_form(
     >>> in_form(main=True, minimum=2)
     {'form': {'main': True}, 'minimum': 2}
     """
-    told = {"help": help, "main": main, "start": start, "words": dict(words or {}), "number": number, "pick": pick}
-    return {"form": {name: value for name, value in told.items() if value}, **schema}
+    settings = {"help": help, "main": main, "start": start, "words": dict(words or {}), "number": number, "pick": pick}
+    return {"form": {name: value for name, value in settings.items() if value}, **schema}
 
 
-def as_it_is(value: float) -> float:
+def identity(value: float) -> float:
     """Return a value that is a share already."""
     return value
 
 
-def what_is_left(value: float) -> float:
+def complement(value: float) -> float:
     """Return the share that an error or a loss leaves.
 
-    >>> what_is_left(0.25)
+    >>> complement(0.25)
     0.75
     """
     return 1 - value
@@ -162,25 +161,25 @@ def what_is_left(value: float) -> float:
 
 @dataclass(frozen=True)
 class UtilityAxis:
-    """How a measure of use places a release on the risk–utility map; its risk is what the verdict says.
+    """How a utility measure places a release on the risk–utility map.
 
     Attributes
     ----------
     what, title
-        What the share is of, in a few words; what the axis is called.
+        What the share counts, in a few words; the label of the axis.
     share
         How the value becomes a share from 0 to 1.
     sentence
-        How a recommendation tells it, with ``{use}`` or ``{lost}``.
+        How a recommendation states it, with ``{use}`` or ``{lost}``.
     always
-        Whether a sweep takes it also where nobody asked for it.
+        Whether a sweep always computes it.
     rank
         Of several measures the one of the lowest rank places the release; ours have 0 and 1.
     """
 
     what: str
     title: str
-    share: Callable[[float], float] = as_it_is
+    share: Callable[[float], float] = identity
     sentence: str = ""
     always: bool = False
     rank: int = 10
@@ -188,18 +187,18 @@ class UtilityAxis:
 
 @dataclass(frozen=True)
 class Headline:
-    """A number that a result tells in its first line.
+    """A number in the first line of a result.
 
     Attributes
     ----------
     part
-        The part of the score that it is; the value itself where left out.
+        The part of the score; the value itself by default.
     goal
-        Which way the part is better, where that is not the measure's own.
+        Which direction is better, if it differs from the measure's own.
     percent
         Whether it is written in percent.
     of
-        Whether it speaks of tables whose values were drawn anew, of all other data, or of any.
+        Whether it is about tables whose values were redrawn, all other data, or any data.
     rank
         Those of the lowest rank come first.
     """
@@ -215,7 +214,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class KeptShare:
-    """What a recommendation says is kept, such as the RFM table; those of the lowest rank are named first."""
+    """What a recommendation says is preserved, such as the RFM table; the lowest rank is named first."""
 
     words: str
     rank: int = 10
@@ -225,41 +224,41 @@ class KeptShare:
 
 
 class Component(BaseModel, ABC):
-    """What methods, attacks and measures have in common."""
+    """The base class of methods, attacks and measures."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: ClassVar[str]
     """The name people type, lower case with hyphens."""
     summary: ClassVar[str]
-    """One sentence: the promise of a method, the threat of an attack, what a measure tells."""
+    """One sentence: what a method does, what an attack does, what a measure counts."""
     source: ClassVar[str] = ""
     """The document it comes from (S0 … S4, or a citation)."""
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY})
-    """Which data it works on."""
+    """The kinds of data it works on."""
     roles: ClassVar[tuple[Role, ...]] = ()
-    """Which roles a history must have for it; a history may lack any but the customer."""
+    """The roles that a history must have; a history may lack any but the customer."""
     runtime: ClassVar[Runtime] = Runtime.SECONDS
     """How long it takes on a few ten thousand rows: seconds (up to about half a minute) unless its class says more."""
     translations: ClassVar[Mapping[str, Mapping[str, str]]] = {}
-    """Its texts in other languages, for one that is not in the house's catalogue: ``{"ja": {"Noise": "ノイズ"}}``."""
+    """Translations of its texts that our catalogue does not have: ``{"ja": {"Noise": "ノイズ"}}``."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Let its texts be known as soon as there is such a class."""
+        """Register its translations when the class is defined."""
         super().__pydantic_init_subclass__(**kwargs)
         add_translations(cls.translations)
 
     @classmethod
     def lacks(cls, schema: Schema) -> tuple[Role, ...]:
-        """Return the roles that it needs and these data do not have."""
+        """Return the roles that it needs and the data does not have."""
         if schema.kind != Kind.HISTORY:
             return ()
         return tuple(role for role in cls.roles if not schema.with_role(role))
 
     @classmethod
     def fits(cls, schema: Schema) -> bool:
-        """Tell whether it works on data of this schema: of a kind it accepts, with the columns it needs."""
+        """Return whether it works on data of this schema: a kind it accepts, with the columns it needs."""
         return schema.kind in cls.accepts and not cls.lacks(schema)
 
     def parameters(self) -> dict[str, Any]:
@@ -271,11 +270,11 @@ class Method(Component):
     """Turns an original into a release."""
 
     strength: ClassVar[Strength | None] = None
-    """The parameter that makes it safer, and the values worth a try."""
+    """The parameter that makes it safer, and the values to try."""
     promises: ClassVar[PromiseKind] = OWN
-    """Under which promise people choose it."""
+    """The promise under which users choose it."""
     prominence: ClassVar[int] = 0
-    """Among methods of one promise, those of more come first."""
+    """Among methods of one promise, the highest comes first."""
     good_for: ClassVar[str] = ""
     """What it is good for, in a sentence."""
     wrong_for: ClassVar[str] = ""
@@ -283,15 +282,15 @@ class Method(Component):
     best_so_far: ClassVar[str] = ""
     """What number it reports while it searches, and which way is better."""
     offered_next: ClassVar[int] = 0
-    """How readily it is offered to follow another method: of those that fit, the one of most."""
+    """Priority as the next step after another method; of those that fit, the highest is offered."""
     generalises: ClassVar[bool] = False
     """Whether its release has sets and intervals."""
     perturbs: ClassVar[bool] = False
-    """Whether it draws values of a table anew, so that a cell may say what never was."""
+    """Whether it redraws values of a table at random, so that a cell may be false."""
 
     @classmethod
     def usual_values(cls, people: int | None = None) -> str:
-        """Return the values of its strength to try on data of so many people; nothing where it has no strength."""
+        """Return the values of its strength to try on data of so many people; empty without a strength."""
         return "" if cls.strength is None else cls.strength.values
 
     @abstractmethod
@@ -331,7 +330,7 @@ class Guess:
         return pandas_frame(self.pairs)
 
     def __repr__(self) -> str:
-        # whom an attacker names is nothing for a log
+        # guesses do not belong in a log
         return f"Guess(attack={self.attack!r}, pairs={len(self)})"
 
     def _repr_html_(self) -> str:
@@ -344,23 +343,23 @@ class Guess:
             for row in head.rows()
         ]
         grid = PreviewGrid([(name, "") for name in head.columns], texts, numeric, len(answers), answers.width)
-        return Card(_("guess"), self.attack, [(_("named"), f"{len(answers):,}")], grid).html()
+        return Card(_("Guess"), self.attack, [(_("Named"), f"{len(answers):,}")], grid).html()
 
 
 class Attack(Component):
     """Links the public part of a release to the people of an original. It never sees the secret part."""
 
     listens: ClassVar[bool] = False
-    """Whether it makes use of what other attacks found, and so comes after them."""
+    """Whether it uses the guesses of other attacks, and so runs after them."""
     sees_through: ClassVar[frozenset[Recoding]] = frozenset()
-    """What a release may do to a history, all of it at once, without hiding people from this attack."""
+    """What a release may do to a history, all at once, without hiding people from this attack."""
 
     def with_other_guesses(self, guesses: Mapping[str, Guess]) -> Attack:
-        """Return the attack, told what others found on the same release; one that does not listen stays as it is."""
+        """Return the attack with the guesses of others on the same release; most attacks ignore them."""
         return self
 
     def with_public_metadata(self, statement: Statement) -> Attack:
-        """Return the attack, told what the release says of itself in public; most have no use for it."""
+        """Return the attack with the public statement of the release; most attacks ignore it."""
         return self
 
     @abstractmethod
@@ -370,7 +369,7 @@ class Attack(Component):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a measure may look at."""
+    """The input of a measure."""
 
     original: Records
     release: Release
@@ -379,10 +378,9 @@ class Evidence:
 
 @dataclass(frozen=True, repr=False)
 class Score:
-    """A measure's answer: one value, its parts, and facts worth showing.
+    """The result of a measure: one value, its parts, and further facts.
 
-    ``measure`` and ``goal`` say who answered and which way is better, where that is known; two scores that say the same
-    are equal without them.
+    ``measure`` and ``goal`` name the measure and the better direction, if known; they do not count for equality.
     """
 
     value: float
@@ -392,62 +390,59 @@ class Score:
     goal: Literal["lower", "higher"] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        said = [number(self.value), *([f"measure={self.measure!r}"] if self.measure else [])]
-        said += [f"goal={self.goal!r}"] if self.goal else []
-        shown = {name: number(value) for name, value in list(self.parts.items())[:MOST_ROWS]}
-        told = ", ".join(f"{brief(name)}={value}" for name, value in shown.items())
-        more = ", …" if len(self.parts) > len(shown) else ""
-        return f"Score({', '.join(said)}{f', parts({told}{more})' if shown else ''})"
+        fields = [number(self.value), *([f"measure={self.measure!r}"] if self.measure else [])]
+        fields += [f"goal={self.goal!r}"] if self.goal else []
+        parts = {name: number(value) for name, value in list(self.parts.items())[:MOST_ROWS]}
+        listed = ", ".join(f"{brief(name)}={value}" for name, value in parts.items())
+        more = ", …" if len(self.parts) > len(parts) else ""
+        return f"Score({', '.join(fields)}{f', parts({listed}{more})' if parts else ''})"
 
     def _repr_html_(self) -> str:
         """Return how a notebook shows the score: the measure, the value, which way is better, its parts."""
         better = {"lower": _("lower is better"), "higher": _("higher is better"), None: ""}[self.goal]
         value = f"{number(self.value)} ({better})" if better else number(self.value)
-        shown = [(name, number(part)) for name, part in list(self.parts.items())[:MOST_COLUMNS]]
-        grid = (
-            PreviewGrid([(_("part"), ""), (_("value"), "")], shown, [False, True], len(self.parts), 2)
-            if shown
-            else None
-        )
-        return Card(_("measure"), self.measure, [(_("value"), value)], grid).html()
+        rows = [(name, number(part)) for name, part in list(self.parts.items())[:MOST_COLUMNS]]
+        head = [(_("Part"), ""), (_("Value"), "")]
+        grid = PreviewGrid(head, rows, [False, True], len(self.parts), 2) if rows else None
+        return Card(_("Measure"), self.measure, [(_("Value"), value)], grid).html()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the score as plain data."""
-        said: dict[str, Any] = {"value": self.value, "parts": dict(self.parts)}
-        return said | ({"notes": dict(self.notes)} if self.notes else {})
+        result: dict[str, Any] = {"value": self.value, "parts": dict(self.parts)}
+        return result | ({"notes": dict(self.notes)} if self.notes else {})
 
 
 class Measure(Component):
     """Judges a release: what leaks (safety) or what stays useful (utility)."""
 
     goal: ClassVar[Literal["lower", "higher"]]
-    """Which way is better."""
+    """Which direction is better."""
     bounds: ClassVar[tuple[float, float | None]] = (0.0, None)
     """The range of the value; None for unbounded."""
     unit: ClassVar[str] = ""
     """What the value counts."""
     needs: ClassVar[frozenset[Need]]
-    """What it looks at."""
+    """What it needs."""
     side: ClassVar[Side]
-    """Whether it tells what leaks or what stays useful."""
+    """Whether it judges safety or utility."""
     part_names: ClassVar[Mapping[str, str]] = {}
-    """What its parts are called; a part ``price.mean`` or ``age, kept`` is called by what follows its column."""
+    """Labels of its parts; a part ``price.mean`` or ``age, kept`` has the label of what follows its column."""
     utility_axis: ClassVar[UtilityAxis | None] = None
     """How it places a release on the risk–utility map; None where it does not."""
     headlines: ClassVar[tuple[Headline, ...]] = ()
-    """Which of its numbers a result tells in its first line."""
+    """The numbers that the first line of a result shows."""
     keeps: ClassVar[KeptShare | None] = None
-    """What a recommendation says is kept by it; None where none speaks of it."""
+    """What a recommendation says is preserved; None if it is not mentioned."""
     of_perturbed: ClassVar[bool] = True
-    """Whether it tells anything of a table whose values were drawn anew."""
+    """Whether it is meaningful for a table whose values were redrawn."""
 
     @classmethod
     def part_name(cls, part: str) -> str:
-        """Return what a part of the score is called; columns and attacks keep their names."""
+        """Return the label of a part of the score; columns and attacks keep their names."""
         for mark in (".", ", "):
-            whose, _mark, what = part.rpartition(mark)
-            if whose and what in cls.part_names:
-                return f"{whose}: {_(cls.part_names[what])}"
+            subject, _mark, name = part.rpartition(mark)
+            if subject and name in cls.part_names:
+                return f"{subject}: {_(cls.part_names[name])}"
         return _(cls.part_names[part]) if part in cls.part_names else part
 
     @abstractmethod
@@ -456,18 +451,15 @@ class Measure(Component):
 
 
 def require_kind(component: Component, schema: Schema) -> None:
-    """Stop where a component does not work on data of this schema."""
+    """Raise if a component does not work on data of this schema."""
     if schema.kind not in component.accepts:
-        raise ParameterError(
-            _(
-                "{component} works on a {wanted}, and this is a {given}; choose another component, or another schema"
-            ).format(component=component.name, wanted="/".join(sorted(component.accepts)), given=schema.kind),
-        )
+        message = _("{component} works on a {kinds}, and this is a {kind}; choose another component, or another schema")
+        kinds = "/".join(sorted(component.accepts))
+        raise ParameterError(message.format(component=component.name, kinds=kinds, kind=schema.kind))
     lacking = component.lacks(schema)
     if lacking:
-        raise ParameterError(
-            _(
-                "{component} needs a column with the role {roles}, and these purchases have none; choose another"
-                ' component, or give a column role = "{role}" in the schema'
-            ).format(component=component.name, roles=", ".join(lacking), role=lacking[0]),
+        message = _(
+            "{component} needs a column with the role {roles}, and these purchases have none; choose another component,"
+            ' or give a column role = "{role}" in the schema'
         )
+        raise ParameterError(message.format(component=component.name, roles=", ".join(lacking), role=lacking[0]))

@@ -1,9 +1,9 @@
-"""Who there is: an explicit, lazy register of components, and other people's packages by entry point.
+"""Registries of methods, attacks and measures: built-in ones, and those of other packages by entry point.
 
-A room lists its own as ``name → "module:Class"``; nothing is imported until it is asked for. Packages add theirs under
-the entry-point groups ``noren.methods``, ``noren.attacks`` and ``noren.measures``. Two components of one name are an
-error, never a silent choice; an unknown name answers with the nearest. A package that cannot be imported takes nothing
-else with it: it is left out of the list, and :meth:`Registry.broken` tells it with the reason.
+Built-in components are listed as ``name → "module:Class"`` and imported at first use. Packages add theirs under the
+entry-point groups ``noren.methods``, ``noren.attacks`` and ``noren.measures``. Two components of one name are an error;
+an unknown name is answered with the nearest one. A package that cannot be imported is left out of the list, and
+:meth:`Registry.broken` returns the reason.
 
 A component's fields are one model for five uses: :func:`build` in Python, flags of the command line, JSON schema for
 forms, TOML of a sweep, reference page.
@@ -45,105 +45,103 @@ _RANGE = re.compile(r"^(-?\d+)\.\.(-?\d+)$")
 
 
 class Registry(Generic[Kind]):
-    """The components of one room."""
+    """The components of one kind: methods, attacks or measures."""
 
     def __init__(self, base: type[Kind], group: str, built_in: Mapping[str, str]) -> None:
         self.base = base
         self.group = group
         self._built_in = dict(built_in)
-        self._looked_at: dict[str, str | None] = {}
+        self._import_errors: dict[str, str | None] = {}
 
     @cached_property
-    def _places(self) -> dict[str, str | EntryPoint]:
-        places: dict[str, str | EntryPoint] = dict(self._built_in)
+    def _entries(self) -> dict[str, str | EntryPoint]:
+        entries: dict[str, str | EntryPoint] = dict(self._built_in)
         for point in entry_points(group=self.group):
-            if point.name in places:
-                raise DuplicateNameError(say("taken_by", name=point.name, group=self.group, package=point.value))
-            places[point.name] = point
-        return places
+            if point.name in entries:
+                raise DuplicateNameError(say("taken", name=f"{point.name} ({point.value})", group=self.group))
+            entries[point.name] = point
+        return entries
 
     def broken(self) -> dict[str, str]:
         """Return the components of other packages that cannot be used, with the package and the reason."""
-        return {name: reason for name in sorted(self._places) if (reason := self._trouble(name)) is not None}
+        return {name: reason for name in sorted(self._entries) if (reason := self._import_error(name)) is not None}
 
-    def _trouble(self, name: str) -> str | None:
-        """Return why a component of another package cannot be used; it is imported once to know that."""
-        if isinstance(self._places[name], EntryPoint) and name not in self._looked_at:
+    def _import_error(self, name: str) -> str | None:
+        """Return why a component of another package cannot be used, None if it can; it is imported once to know."""
+        if isinstance(self._entries[name], EntryPoint) and name not in self._import_errors:
             try:
                 self[name]
             except NorenError as error:
-                self._looked_at[name] = str(error)
+                self._import_errors[name] = str(error)
             else:
-                self._looked_at[name] = None
-        return self._looked_at.get(name)
+                self._import_errors[name] = None
+        return self._import_errors.get(name)
 
     def __iter__(self) -> Iterator[str]:
         """Go through the names of those that can be used, in order."""
-        return iter(sorted(name for name in self._places if self._trouble(name) is None))
+        return iter(sorted(name for name in self._entries if self._import_error(name) is None))
 
     def __len__(self) -> int:
         return sum(1 for _name in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places and self._trouble(str(name)) is None
+        return name in self._entries and self._import_error(str(name)) is None
 
     def __getitem__(self, name: str) -> type[Kind]:
         """Return the class called ``name``."""
-        place = self._places.get(name)
+        place = self._entries.get(name)
         if place is None:
             hint = suggestion(name, self)
             raise UnknownNameError(say("unknown", name=name, group=self.group, hint=hint, names=", ".join(self)))
         if isinstance(place, EntryPoint):
             try:
-                found = place.load()
+                component = place.load()
             except (Exception, SystemExit) as error:  # whatever goes wrong in another package is said in one line
                 package, reason = place.dist.name if place.dist is not None else place.value, reason_of(error)
                 raise PluginError(say("plugin", name=place.name, package=package, reason=reason)) from error
         else:
             module, _colon, attribute = place.partition(":")
-            found = getattr(importlib.import_module(module), attribute)
-        if not (isinstance(found, type) and issubclass(found, self.base)):
+            component = getattr(importlib.import_module(module), attribute)
+        if not (isinstance(component, type) and issubclass(component, self.base)):
             raise SchemaError(say("wrong_base", name=name, group=self.group, base=self.base.__name__))
-        _reject_gap(found, name, self.group)
-        if found.name != name:
-            raise DuplicateNameError(say("two_names", group=self.group, name=name, own=found.name))
-        return found
+        _reject_gap(component, name, self.group)
+        if component.name != name:
+            raise DuplicateNameError(say("two_names", group=self.group, name=name, own=component.name))
+        return component
 
     def register(self, name: str, place: str) -> None:
         """Add a component for this process."""
-        if name in self._places:
+        if name in self._entries:
             raise DuplicateNameError(say("taken", name=name, group=self.group))
-        self._places[name] = place
+        self._entries[name] = place
 
     def create(self, name: str, **parameters: Any) -> Kind:
         """Return the component ``name`` with its parameters set."""
         return build(self[name], parameters)
 
 
-def _reject_gap(found: type[Component], name: str, group: str) -> None:
-    """Raise where a class does not say of itself what pages, maps and sweeps must know, or says what cannot be."""
-    needed = ("name", "summary", *(("side", "goal", "needs") if issubclass(found, Measure) else ()))
-    missing = [word for word in needed if not hasattr(found, word)]
-    if "side" in needed and getattr(found, "side", "safety") not in get_args(Side):
+def _reject_gap(component: type[Component], name: str, group: str) -> None:
+    """Raise if a class lacks a fact that pages, maps and sweeps need, or contradicts itself."""
+    needed = ("name", "summary", *(("side", "goal", "needs") if issubclass(component, Measure) else ()))
+    missing = [word for word in needed if not hasattr(component, word)]
+    if "side" in needed and getattr(component, "side", "safety") not in get_args(Side):
         missing.append("side")
-    if not isinstance(getattr(found, "runtime", None), Runtime):
+    if not isinstance(getattr(component, "runtime", None), Runtime):
         missing.append("runtime")
     if missing:
-        gap = "without_side" if "side" in missing else "without_facts"
-        raise SchemaError(say(gap, name=name, group=group, what=", ".join(missing)))
+        raise SchemaError(say("missing_facts", name=name, group=group, attributes=", ".join(missing)))
     ours = {name for kind in (Component, Method, Attack, Measure) for name in kind.__class_vars__}
-    taken = sorted(found.model_fields.keys() & ours)
+    taken = sorted(component.model_fields.keys() & ours)
     if taken:
         raise SchemaError(say("reserved_parameter", name=name, group=group, taken=", ".join(taken)))
-    strength = found.strength if issubclass(found, Method) else None
-    if strength is not None and strength.parameter not in found.model_fields:
-        names = ", ".join(found.model_fields) or _("none")
-        problem = say("no_strength", name=name, group=group, parameter=strength.parameter, names=names)
-        raise SchemaError(problem)
+    strength = component.strength if issubclass(component, Method) else None
+    if strength is not None and strength.parameter not in component.model_fields:
+        names = ", ".join(component.model_fields) or _("none")
+        raise SchemaError(say("no_strength", name=name, group=group, parameter=strength.parameter, names=names))
 
 
 def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:
-    """Return ``component`` with ``parameters``; say which one is wrong and what would be right."""
+    """Return ``component`` with ``parameters``; an error names the wrong one and what would be right."""
     try:
         return component(**parameters)
     except ValidationError as error:
@@ -156,12 +154,12 @@ def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:
         if first["type"] == "missing":
             flag = field.replace("_", "-")
             raise ParameterError(say("needed", component=component.name, name=field, flag=flag)) from None
-        said = translated(str(first["msg"]).removeprefix("Value error, "))
+        reason = translated(str(first["msg"]).removeprefix("Value error, "))
         if first["type"] == "value_error":
-            raise ParameterError(said) from None
-        described = component.model_fields[field].description if field in component.model_fields else None
-        misfit = say("misfit", name=field, value=first["input"], component=component.name, said=said)
-        raise ParameterError(misfit, _(described) if described else "") from None
+            raise ParameterError(reason) from None
+        about = component.model_fields.get(field)
+        problem = say("invalid_value", name=field, value=first["input"], component=component.name, reason=reason)
+        raise ParameterError(problem, _((about and (about.description or about.title)) or "")) from None
 
 
 # --- flags -----------------------------------------------------------------------------------------------------------
@@ -183,15 +181,15 @@ class Flag:
 
 def flags(component: type[Component]) -> list[Flag]:
     """Return the command-line flags of a component."""
-    found = []
+    listed = []
     for name, about in component.model_fields.items():
         bare: Any = about.annotation
         optional = False
         if get_origin(bare) in (Union, types.UnionType):
-            kept = [a for a in get_args(bare) if a is not type(None)]
-            optional = len(kept) < len(get_args(bare))
-            if len(kept) == 1:  # without what pydantic is told beside it
-                bare = get_args(kept[0])[0] if get_origin(kept[0]) is Annotated else kept[0]
+            members = [a for a in get_args(bare) if a is not type(None)]
+            optional = len(members) < len(get_args(bare))
+            if len(members) == 1:  # without what pydantic is told beside it
+                bare = get_args(members[0])[0] if get_origin(members[0]) is Annotated else members[0]
         is_list = get_origin(bare) in (list, tuple, set, frozenset)
         kind = _("list, separated by commas") if is_list else _type_name(bare)
         default = about.get_default(call_default_factory=True) if not about.is_required() else None
@@ -201,12 +199,12 @@ def flags(component: type[Component]) -> list[Flag]:
             type=kind + (" | " + _("none") if optional else ""),
             default=None if default is PydanticUndefined else default,
             required=about.is_required(),
-            help=_(about.description) if about.description else "",
+            help=_(about.description or about.title or ""),
             is_switch=bare is bool,
             is_list=is_list,
         )
-        found.append(flag)
-    return found
+        listed.append(flag)
+    return listed
 
 
 def _type_name(annotation: Any) -> str:
@@ -218,38 +216,38 @@ def _type_name(annotation: Any) -> str:
     return names.get(annotation, getattr(annotation, "__name__", str(annotation)))
 
 
-def from_flags(component: type[Kind], given: Sequence[str]) -> Kind:
+def from_flags(component: type[Kind], words: Sequence[str]) -> Kind:
     """Build a component from ``--flag value`` words (see :func:`share_flags`)."""
-    return share_flags([component], given)[0]
+    return share_flags([component], words)[0]
 
 
-def share_flags(components: Sequence[type[Kind]], given: Sequence[str]) -> list[Kind]:
+def share_flags(components: Sequence[type[Kind]], words: Sequence[str]) -> list[Kind]:
     """Build components from ``--flag value`` words; a flag goes to every component that has it.
 
     Switches are ``--flag`` and ``--no-flag``; lists are separated by commas; ``--flag=value`` works too.
     """
-    return [build(c, p) for c, p in zip(components, _shared(components, given), strict=True)]
+    return [build(c, p) for c, p in zip(components, _shared(components, words), strict=True)]
 
 
-def sweep_flags(components: Sequence[type[Component]], given: Sequence[str]) -> list[dict[str, Any]]:
+def sweep_flags(components: Sequence[type[Component]], words: Sequence[str]) -> list[dict[str, Any]]:
     """Return for each component the values that ``--flag values`` words list, for :func:`expand`: ``--k 2..6,10``.
 
-    A flag goes to every component that has it, as in :func:`share_flags`; commas part the values to try.
+    A flag goes to every component that has it, as in :func:`share_flags`; values to try are separated by commas.
     """
-    shared = _shared(components, given)
+    shared = _shared(components, words)
     for component, parameters in zip(components, shared, strict=True):
         for flag in flags(component):
             value = parameters.get(flag.field)
             if isinstance(value, str) and not flag.is_list:
-                parameters[flag.field] = [one.strip() for one in value.split(",") if one.strip()]
+                parameters[flag.field] = [part.strip() for part in value.split(",") if part.strip()]
     return shared
 
 
-def _shared(components: Sequence[type[Component]], given: Sequence[str]) -> list[dict[str, Any]]:
+def _shared(components: Sequence[type[Component]], arguments: Sequence[str]) -> list[dict[str, Any]]:
     """Return for each component the values of those flags that it has."""
     known = [{f.flag: f for f in flags(c)} for c in components]
     parameters: list[dict[str, Any]] = [{} for _component in components]
-    words = list(given)
+    words = list(arguments)
     while words:
         word = words.pop(0)
         flag, equals, value = word.partition("=")
@@ -261,7 +259,7 @@ def _shared(components: Sequence[type[Component]], given: Sequence[str]) -> list
             every = sorted({name for k in known for name in k})
             hint, names = suggestion(flag, every), ", ".join(every) or _("none")
             component = ", ".join(c.name for c in components)
-            raise ParameterError(say("no_flag", component=component, flag=flag, hint=hint, names=names))
+            raise ParameterError(say("no_parameter", component=component, name=flag, hint=hint, names=names))
         about = known[takers[0]].get(flag) or known[takers[0]][off]
         answer: Any
         if about.flag != flag:
@@ -291,11 +289,11 @@ def expand(component: type[Kind], parameters: Mapping[str, Any]) -> list[Kind]:
     """
     about = {f.field: f for f in flags(component)}
     choices: dict[str, list[Any]] = {}
-    for given_name, value in parameters.items():
-        name = given_name.replace("-", "_")
+    for flag_name, value in parameters.items():
+        name = flag_name.replace("-", "_")
         is_list = name in about and about[name].is_list
         values = [value] if is_list or not isinstance(value, list) else value
-        choices[name] = [one for v in values for one in spread(v)]
+        choices[name] = [number for v in values for number in spread(v)]
     return [
         build(component, dict(zip(choices, combination, strict=True)))
         for combination in itertools.product(*choices.values())
@@ -321,8 +319,8 @@ def spread(value: Any) -> list[Any]:
 
 
 def describe(component: type[Component]) -> dict[str, Any]:
-    """Return what a component is and takes, as plain data; ``schema`` is the JSON schema that forms are made from."""
-    said: dict[str, Any] = {
+    """Return the facts and parameters of a component as plain data; forms are made from its JSON ``schema``."""
+    description: dict[str, Any] = {
         "name": component.name,
         "summary": _(component.summary),
         "source": component.source,
@@ -333,54 +331,51 @@ def describe(component: type[Component]) -> dict[str, Any]:
     }
     if issubclass(component, Method):
         strength = component.strength
-        said["promise"] = _(component.promises.promise)
-        said["strength"] = strength and {
+        description["promise"] = _(component.promises.promise)
+        description["strength"] = strength and {
             "parameter": strength.parameter,
             "safer": strength.safer,
             "values": component.usual_values(),
         }
     if issubclass(component, Measure):
-        said |= {
+        description |= {
             "side": component.side,
             "goal": component.goal,
             "bounds": list(component.bounds),
             "unit": _(component.unit),
             "needs": sorted(component.needs),
         }
-    return said
+    return description
 
 
 def reference_facts(component: type[Component]) -> str:
     """Return what the code knows of a component as Markdown: summary, source, value, parameters."""
-    facts = [(_("In one sentence"), _(component.summary))]
+    facts = [(_("Summary"), _(component.summary))]
     if component.source:
         facts.append((_("Source"), component.source))
     facts.append((_("Works on"), ", ".join(sorted(component.accepts))))
     if component.roles:
-        facts.append((_("Needs columns with the roles"), ", ".join(component.roles)))
+        facts.append((_("Required roles"), ", ".join(component.roles)))
     if issubclass(component, Method):
-        told = {_("Promise"): component.promises.promise, _("Good for"): component.good_for}
-        told[_("The wrong tool when")] = component.wrong_for
-        facts += [(name, _(fact)) for name, fact in told.items() if fact]
+        promises = {_("Promise"): component.promises.promise, _("Good for"): component.good_for}
+        promises[_("Not suitable for")] = component.wrong_for
+        facts += [(name, _(fact)) for name, fact in promises.items() if fact]
         if component.strength is not None:
-            way = _("the higher, the safer") if component.strength.safer == "higher" else _("the lower, the safer")
+            way = _("higher is safer") if component.strength.safer == "higher" else _("lower is safer")
             facts.append((_("Strength"), f"`{component.strength.parameter}`; {way}"))
-    facts.append((_("Takes"), component.runtime.words))
+    facts.append((_("Runtime"), component.runtime.words))
     if issubclass(component, Measure):
-        tells = {"safety": _("what leaks (safety)"), "utility": _("what stays useful (utility)")}
-        facts.append((_("Tells"), tells[component.side]))
+        facts.append((_("Kind"), component.side))
         low, high = component.bounds
         better = _("lower is better") if component.goal == "lower" else _("higher is better")
         span = f"[{low:g}, {'∞' if high is None else f'{high:g}'}]"
         facts.append((_("Value"), f"{_(component.unit)}; {span}; {better}"))
-        facts.append((_("Looks at"), ", ".join(sorted(component.needs))))
+        facts.append((_("Uses"), ", ".join(sorted(component.needs))))
     listed = flags(component)
-    if not listed:
-        facts.append((_("Parameters"), _("none")))
     lines = [f"- **{name}**: {fact}" for name, fact in facts]
     if not listed:
-        return "\n".join([*lines, ""])
-    headings = (_("flag"), _("type"), _("default"), _("meaning"))
+        return "\n".join([*lines, f"- **{_('Parameters')}**: {_('none')}", ""])
+    headings = ("", _("Type"), _("Default"), _("Meaning"))
     lines += ["", f"| {' | '.join(headings)} |", "|---|---|---|---|"]
     for f in listed:
         default = _("required") if f.required else f"`{f.default}`"

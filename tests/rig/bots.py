@@ -20,7 +20,7 @@ from tests.rig.recomputed import ReleaseMade
 from noren.api import attack as run_attack
 from noren.api import protect
 from noren.contest import actions
-from noren.contest.client import AnsweredError, Client, enter
+from noren.contest.client import AnsweredError, Client, create_login
 from noren.contest.judging.checking import check_release
 from noren.contest.judging.prepared import original_of, target_rows, write_pairs_of
 from noren.contest.judging.submissions import submission_of
@@ -245,7 +245,7 @@ class Bot:
         # bots come from as many addresses as teams do, and the server believes this machine's word on it
         headers = {"X-Forwarded-For": f"10.1.{self.number // 250}.{self.number % 250 + 1}"}
         account = f"{self.plan.contest}-bot-{self.number}"
-        login = enter(address, account, new_id(), new=self.name, headers=headers, patience=PATIENCE)
+        login = create_login(address, account, new_id(), new=self.name, headers=headers, patience=PATIENCE)
         seed = self.plan.seed * 1009 + self.number
         cut = CutConnections(self._cuts, seed, _SHARE_CUT) if self.plan.faults else None
         return Client(address, login.token, headers=headers, patience=PATIENCE, transport=cut)

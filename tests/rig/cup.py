@@ -28,7 +28,7 @@ from tests.rig.processes import Hall
 from tests.rig.recomputed import GuessMade, Line, final_table
 
 from noren.contest.app import ArenaSettings
-from noren.contest.client import Client, enter
+from noren.contest.client import Client, create_login
 from noren.contest.dependencies import first_code
 from noren.contest.phases import moment, planned_phases
 from noren.contest.receipts import misfits, receipt_from
@@ -143,7 +143,7 @@ class Rehearsal:
         """Return the organiser of this server; it signs up once."""
         if self._organiser is None:
             code, address = first_code(ArenaSettings(folder=self.folder / "arena")), self.hall.address
-            login = enter(address, "organiser", new_id(), new="Organiser", code=code, patience=PATIENCE)
+            login = create_login(address, "organiser", new_id(), new="Organiser", code=code, patience=PATIENCE)
             self._organiser = Client(address, login.token, patience=PATIENCE)
         return self._organiser
 
