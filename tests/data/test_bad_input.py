@@ -122,14 +122,14 @@ FILES = {
     "empty file, guessed": case(b"", FileError, "the file is empty", by=guess_schema),
     "blank lines only": case(b"\n\n\n", FileError, "no rows"),
     "byte order mark only": case(b"\xef\xbb\xbf", FileError, "no rows"),
-    "header only": case(HEADER, FileError, "a header but no rows; give a file with at least one row"),
-    "header without line end": case(HEADER.strip(), FileError, "a header but no rows"),
+    "header only": case(HEADER, FileError, "the file has no rows; give a file with at least one row"),
+    "header without line end": case(HEADER.strip(), FileError, "the file has no rows"),
     "no file": case(lambda path: None, FileError, "there is no such file; check the path"),
     "a folder": case(lambda path: path.mkdir(), FileError, "this is a folder; name a file in it"),
     "half a character of utf-16": case(
         (HEADER + ROW).decode().encode("utf-16")[:-1],
         FormatError,
-        "row 2: the bytes are not UTF-16; save it as UTF-8",
+        "row 2: the bytes are not UTF-16; set the right encoding, or save the file as UTF-8",
     ),
     "utf-16 without mark": case(
         (HEADER + ROW).decode().encode("utf-16-be"), FormatError, "row 1", "byte 1 is a NUL byte"
@@ -144,7 +144,9 @@ FILES = {
     "empty sheet": case(sheet(), FileError, "the sheet Sheet1 has no rows", name="shop.xlsx"),
     "sheet with a header only": case(sheet(("a", "b")), FileError, "the sheet Sheet1 has no rows", name="shop.xlsx"),
     "parquet without rows": case(parquet(a=[]), FileError, "the file has no rows", name="shop.parquet"),
-    "one endless line": case(b"x" * 9_000_000, FormatError, "row 1", "more than 8,388,608 bytes", "missing line end"),
+    "one endless line": case(
+        b"x" * 9_000_000, FormatError, "row 1", "a row is longer than 8,388,608 bytes", "line end"
+    ),
     "short row": case(HEADER + ROW + b"a,b\n", FormatError, "row 3", "'a,b'", "the row has 2 cells, the others 5"),
     "long row": case(HEADER + ROW * 3 + b"a,b,c,d,e,f\n", FormatError, "row 5", "'a,b,c,d,e,f'", "6 cells", "quotes"),
     "blank line in the middle": case(HEADER + ROW + b"\n" + ROW, FormatError, "row 3", "the line is empty; remove it"),
@@ -162,7 +164,7 @@ FILES = {
     "not the encoding given": case(
         HEADER + ROW + b"\xe9,2010/12/1,x,1,2\n",
         FormatError,
-        *("row 3", "'e9'", "the bytes are not UTF-8; name the right encoding"),
+        *("row 3", "'e9'", "the bytes are not UTF-8; set the right encoding"),
         by=encoded("utf-8"),
     ),
     "unknown encoding": case(HEADER, ParameterError, "'ebcdic' is not supported; use one of", by=encoded("EBCDIC")),
@@ -183,7 +185,7 @@ FILES = {
     "web page named as a workbook": case(
         b"<html><table></table></html>",
         FileError,
-        "web page",
+        "this is XML, not an Excel workbook",
         "save it as .xlsx or CSV",
         name="shop.xls",
     ),
@@ -230,7 +232,7 @@ VALUES = {
     "number with a gap": value(b"a,2010/12/1,x,1 000,2", "price", "1 000", "write it like 2.10"),
     "full-width digits": value("a,2010/12/1,x,１,2".encode(), "price", "１", "not a finite number"),
     "not a number": value(b"a,2010/12/1,x,NaN,2", "price", "NaN", "not a finite number"),
-    "infinite": value(b"a,2010/12/1,x,1e999,2", "price", "inf", "must be a finite number", "correct or delete the row"),
+    "infinite": value(b"a,2010/12/1,x,1e999,2", "price", "inf", "this is not a finite number", "write it like 2.10"),
     "half a piece": value(b"a,2010/12/1,x,1,1.5", "quantity", "1.5", "not a whole number; write it like 12"),
     "19 digits": value(b"a,2010/12/1,x,1," + b"9" * 19, "quantity", "9" * 19, "not a whole number"),
     "missing value": value(b"a,2010/12/1,,1,2", "item", "", "the value is missing", "optional = true"),
@@ -243,16 +245,16 @@ VALUES = {
         b"sex\nf\nx\n", ValueInCellError, {"sex": {"domain": ["f", "m"]}}, "row 3", "column sex", "'x'", "(2 values)"
     ),
     "above its maximum": table(
-        b"age\n200\n", ValueInCellError, {"age": {"type": "integer", "maximum": 120}}, "row 2", "'200'", "at most 120"
+        b"age\n200\n", ValueInCellError, {"age": {"type": "integer", "maximum": 120}}, "row 2", "'200'", "must be ≤ 120"
     ),
     "before its minimum": table(
         b"born\n1899/12/31\n",
         ValueInCellError,
         {"born": {"type": "date", "minimum": dt.date(1900, 1, 1)}},
-        *("row 2", "column born", "'1899-12-31'", "at least 1900-01-01", "lower the minimum"),
+        *("row 2", "column born", "'1899-12-31'", "must be ≥ 1900-01-01", "change the bounds"),
     ),
-    "not a number in parquet": typed("price", [1.0, float("nan")], 2, "nan", "must be a finite number"),
-    "infinite in parquet": typed("price", [float("-inf"), 1.0], 1, "-inf", "must be a finite number"),
+    "not a number in parquet": typed("price", [1.0, float("nan")], 2, "nan", "this is not a finite number"),
+    "infinite in parquet": typed("price", [float("-inf"), 1.0], 1, "-inf", "this is not a finite number"),
     "missing as pandas writes it": typed("quantity", [1.0, float("nan")], 2, "", "the value is missing"),
     "half a piece in parquet": typed("quantity", [1.0, 1.5], 2, "1.5", "not a whole number"),
     "half a piece as a decimal": typed("quantity", pl.Series(["1.5", "2"]).cast(pl.Decimal(5, 1)), 1, "1.5", "whole"),
@@ -267,18 +269,22 @@ VALUES = {
 }
 OFFICIAL = {
     "reversed range of days": cell(
-        b"1,[2010/12/4;2010/12/1],x,1,2", "date", "[2010/12/4;2010/12/1]", "smaller end first"
+        b"1,[2010/12/4;2010/12/1],x,1,2", "date", "[2010/12/4;2010/12/1]", "a range starts with its smaller end"
     ),
-    "reversed range of prices": cell(b"1,2010/12/1,x,[2.11;2.10],2", "price", "[2.11;2.10]", "ends before it starts"),
-    "reversed range of quantities": cell(b"1,2010/12/1,x,1,[4;2]", "quantity", "[4;2]", "ends before it starts"),
+    "reversed range of prices": cell(
+        b"1,2010/12/1,x,[2.11;2.10],2", "price", "[2.11;2.10]", "a range starts with its smaller end"
+    ),
+    "reversed range of quantities": cell(
+        b"1,2010/12/1,x,1,[4;2]", "quantity", "[4;2]", "a range starts with its smaller end"
+    ),
     "range without an end": cell(b"1,2010/12/1,x,1,[4;]", "quantity", "[4;]", "missing", "a range like [a;b]"),
     "range with three ends": cell(b"1,2010/12/1,x,1,[4;5;6]", "quantity", "[4;5;6]", "not a whole number"),
     "range of items": cell(b"1,2010/12/1,[x;y],1,2", "item", "[x;y]", "a set like {a;b}"),
     "empty set": cell(b"1,2010/12/1,{},1,2", "item", "{}", "none of them empty"),
-    "set that names an item twice": cell(b"1,2010/12/1,{x;x},1,2", "item", "{x;x}", "different items"),
+    "set that names an item twice": cell(b"1,2010/12/1,{x;x},1,2", "item", "{x;x}", "different values"),
     "set never closed": cell(b"1,2010/12/1,{x;y,1,2", "item", "{x;y", "a set like {a;b}"),
     "set without braces": cell(b"1,2010/12/1,x;y,1,2\n1,2010/12/1,*,1,2", "item", "x;y", "a set like {a;b}"),
-    "negative price": cell(b"a,2010/12/1,x,-1.5,2", "price", "-1.5", "at least 0.01"),
+    "negative price": cell(b"a,2010/12/1,x,-1.5,2", "price", "-1.5", "must be ≥ 0.01"),
     "price off its grid": cell(b"a,2010/12/1,x,1.234,2", "price", "1.234", "a multiple of 0.01"),
     "quoted cells": official(b'"a,2010/12/1",x,1,2\n', ValueInCellError, "row 1", "column date", "'2010/12/1\"'"),
     "missing cell": official(b"a,2010/12/1,,1,2\n", ValueInCellError, "row 1", "column item", "the value is missing"),
@@ -296,7 +302,7 @@ OFFICIAL = {
     "eleven months": case(b"7" + b",DEL" * 11 + b"\n", FormatError, "row 1", "12 cells", by=read_months),
     "a count and no months": case(b"7\n", FileError, "no rows", by=read_months),
     "birthday that is no day": case(b"7,f,x,UK\n", ValueInCellError, "row 1", "column birthday", "'x'", by=read_master),
-    "release of another length": case(ROW, FileError, "the file has 1 rows, the original 2", by=against_two_rows),
+    "release of another length": case(ROW, FileError, "the release has 1 rows, the original 2", by=against_two_rows),
     "folder that is no release": case(lambda path: path.mkdir(), FileError, "not part of a release", by=Release.load),
     "converting a header": case(HEADER, FileError, "the file has no rows", by=into("out.parquet")),
     "converting a bad last row": case(
@@ -334,10 +340,10 @@ SCHEMAS = {
     "unknown type": column('type = "money"', "type: "),
     "unknown key": column("witdh = 1", "witdh: "),
     "width of zero": column('type = "decimal", width = 0', "width: "),
-    "domain of numbers": column('type = "integer", domain = ["1"]', "texts have a domain, numbers and dates a minimum"),
+    "domain of numbers": column('type = "integer", domain = ["1"]', "domain does not apply to values of type integer"),
     "domain twice the same": column('domain = ["a", "a"]', "at least one value, without duplicates"),
     "minimum above maximum": column('type = "integer", minimum = 2, maximum = 1', "the minimum is above the maximum"),
-    "bounds of a text": column("minimum = 2", "texts have a domain"),
+    "bounds of a text": column("minimum = 2", "minimum, maximum does not apply to values of type text"),
     "bounds of another type": column('type = "date", minimum = 2010', "type date are written like 2010-12-01"),
     "bounds of two types": column(
         'type = "date", minimum = 2010-01-01, maximum = 2011-01-01T00:00:00', "type date are written like 2010-12-01"
@@ -345,14 +351,16 @@ SCHEMAS = {
     "bound with a time zone": column('type = "datetime", minimum = 2010-01-01T00:00:00Z', "like 2010-12-01T08:00:00"),
     "bound that is no number": column('type = "decimal", minimum = nan', "written like 0.01"),
     "format of no date": column('type = "date", format = "%H:%M"', "'%H:%M' does not describe a date", "%Y/%m/%d"),
-    "format of a text": column('format = "%Y"', "only dates and times have a format"),
+    "format of a text": column('format = "%Y"', "format does not apply to values of type text"),
     "column called star": schema(f'{HISTORY}"*" = {{}}', "column *", "is a pattern for several columns"),
     "column that is no table": schema("[columns]\ncustomer = 1", "column 'customer' needs a table"),
     "delimiter of two signs": schema(f'[text]\ndelimiter = ",,"\n{HISTORY}', "text.delimiter: "),
     "delimiter that is a quote": schema(f"[text]\ndelimiter = '\"'\n{HISTORY}", "text.delimiter: ", "cannot separate"),
     "no columns": schema('name = "x"', "columns: "),
     "not UTF-8": case(b"\xff", FileError, "the schema cannot be read", "UTF-8", by=Schema.load, name="schema.toml"),
-    "no schema file": case(lambda path: None, FileError, "or the name of a preset", by=Schema.load, name="schema.toml"),
+    "no schema file": case(
+        lambda path: None, FileError, "there is no such file; check the path", by=Schema.load, name="schema.toml"
+    ),
     "a name of 5,000 letters": case(
         b"", FileError, "the schema cannot be read", by=lambda path: Schema.load(path.with_name(f"shop{'x' * 5000}"))
     ),

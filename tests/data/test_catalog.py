@@ -78,7 +78,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
 def test_an_unknown_part_is_answered_with_the_parts() -> None:
     with pytest.raises(
         UnknownNameError,
-        match=r"'T30' \(did you mean T\d+\?\); its parts are T, M, T25, T50, T75, T100",
+        match=r"there is no part of pwscup2017 'T30' \(did you mean T\d+\?\); use one of T, M, T25, T50, T75, T100",
     ):
         describe("pwscup2017").part("T30")
 
@@ -91,7 +91,7 @@ def test_a_miss_says_where_it_looked_and_what_to_do(bare_machine: Path) -> None:
         find("pwscup2018-final")
     assert str(caught.value) == (
         f"the data set pwscup2018-final is not in {bare_machine / 'noren'}; put pwscup2018_final_T.csv"
-        " folder and set NOREN_DATA to that folder; see https://github.com/gghatano/pwscup2018webapp"
+        " (https://github.com/gghatano/pwscup2018webapp) into a folder and set NOREN_DATA to that folder"
     )
 
 
@@ -99,8 +99,8 @@ def test_a_miss_of_a_set_that_can_be_had_says_how() -> None:
     with pytest.raises(FileError) as caught:
         find("adult")
     assert str(caught.value).endswith(
-        "; fetch it with noren datasets fetch adult, or download"
-        " https://archive.ics.uci.edu/static/public/2/adult.zip by hand, unpack it into a folder and set NOREN_DATA to"
+        "; run noren datasets fetch adult, or unpack https://archive.ics.uci.edu/static/public/2/adult.zip into a"
+        " folder and set NOREN_DATA to that folder"
     )
 
 
@@ -221,7 +221,7 @@ def test_finding_asks_nobody_on_the_network(monkeypatch: pytest.MonkeyPatch) -> 
             find(dataset.name)
         with pytest.raises(FileError):
             open_dataset(dataset.name)
-    with pytest.raises(FileError, match=r"put pwscup2016_T\.csv into a folder"):
+    with pytest.raises(FileError, match=r"put pwscup2016_T\.csv \(.*\) into a folder"):
         find("pwscup2016")
 
 

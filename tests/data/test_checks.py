@@ -54,7 +54,7 @@ def test_each_schema_finds_its_checker(tmp_path: Path) -> None:
 def test_a_schema_without_checker_is_refused_with_those_that_have_one(tmp_path: Path) -> None:
     t = written(tmp_path / "t", T_2018)
     for call in (lambda: checks.check_release("adult", t, t), lambda: checks.check_guess("pwscup2016", t, t)):
-        with pytest.raises(ParameterError, match="use one of pwscup2017, pwscup2018"):
+        with pytest.raises(ParameterError, match=r"there is no official checker .*; use one of pwscup2017, pwscup2018"):
             call()
     with pytest.raises(ParameterError, match="needs the published table"):
         checks.check_guess("pwscup2018", t, t)
@@ -100,7 +100,7 @@ def test_warnings_leave_the_verdict_alone() -> None:
 
 
 def test_a_negative_limit_is_refused() -> None:
-    with pytest.raises(ParameterError, match="limit must be at least 0"):
+    with pytest.raises(ParameterError, match="limit = -1 is out of range; use limit >= 0"):
         gather([], limit=-1)
 
 

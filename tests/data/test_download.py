@@ -106,7 +106,7 @@ def partial(target: Path) -> Path:
 
 
 def bring(address: str, target: Path, **how: object) -> Path:
-    return download(address, target, remedy="do it by hand", **how)  # type: ignore[arg-type]
+    return download(address, target, remedy="unpack it yourself", **how)  # type: ignore[arg-type]
 
 
 # --- downloading -----------------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_a_size_the_server_does_not_tell(server: Server, target: Path) -> None:
 @pytest.mark.parametrize("announces", [True, False])
 def test_more_than_we_take_is_refused_and_removed(server: Server, target: Path, announces: bool) -> None:
     server.announces = announces
-    with pytest.raises(FileError, match="it has more than 100,000 bytes"):
+    with pytest.raises(FileError, match=r"\(.* has more than 100,000 bytes\)"):
         bring(server.address, target, largest=100_000)
     assert list(target.parent.iterdir()) == []
 
@@ -212,7 +212,7 @@ def test_a_piece_without_having_asked_is_a_refusal(target: Path, monkeypatch: py
         headers = http.client.HTTPMessage()
 
     monkeypatch.setattr(urllib.request.OpenerDirector, "open", lambda *_, **__: Piece())
-    with pytest.raises(FileError, match="another part than requested"):
+    with pytest.raises(FileError, match=r"the server answers 206, Content-Range: "):
         bring("https://example.org/a.zip", target)
 
 
@@ -220,7 +220,7 @@ def test_a_server_that_is_not_there(target: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))  # bound and not listening: a connection is refused
         port = unused.getsockname()[1]
-        with pytest.raises(FileError, match=r"cannot be downloaded \(Connection refused\); do it by hand$"):
+        with pytest.raises(FileError, match=r"the download failed \(Connection refused\); unpack it yourself$"):
             bring(f"http://127.0.0.1:{port}/a.zip", target)
 
 
@@ -238,7 +238,7 @@ def test_no_network_at_all(target: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(FileError) as caught:
         bring("https://archive.example.org/a.zip", target)
     assert str(caught.value) == (
-        "https://archive.example.org/a.zip: the data set x cannot be downloaded (Name or service not known);"
+        "https://archive.example.org/a.zip: the download failed (Name or service not known); unpack it yourself"
     )
 
 
@@ -257,7 +257,7 @@ def test_a_network_that_breaks_while_reading(
         raise error
 
     monkeypatch.setattr(http.client.HTTPResponse, "read", read)
-    with pytest.raises(FileError, match="cannot be downloaded"):
+    with pytest.raises(FileError, match="the download failed"):
         bring(server.address, target)
     assert partial(target).read_bytes() == CONTENT[:10]
 
@@ -270,7 +270,7 @@ def test_only_web_addresses_are_opened(target: Path, address: str) -> None:
 
 def test_a_redirection_to_a_file_is_not_followed(server: Server, target: Path) -> None:
     server.redirect = "file:///etc/hostname"
-    with pytest.raises(FileError, match="cannot be downloaded"):
+    with pytest.raises(FileError, match="the download failed"):
         bring(server.address, target)
     assert not target.exists()
 
@@ -338,7 +338,7 @@ def test_a_member_elsewhere_in_the_archive_is_not_ours(tmp_path: Path, name: str
 
 def test_a_member_that_unpacks_to_too_much_is_refused_before_it_is_written(tmp_path: Path) -> None:
     archive = packed(tmp_path, zipped(a=b"0" * 5000))
-    with pytest.raises(FileError, match="a unpacks to 5,000 bytes"):
+    with pytest.raises(FileError, match="a has more than 4,999 bytes"):
         unpack(archive, {"a": tmp_path / "out"}, largest=4999)
     unpack(archive, {"a": tmp_path / "out"}, largest=5000)
     assert (tmp_path / "out").read_bytes() == b"0" * 5000

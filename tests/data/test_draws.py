@@ -133,11 +133,11 @@ def test_one_file(pair: tuple[History, History], tmp_path: Path) -> None:
 
 def test_bad_wishes(pair: tuple[History, History], tmp_path: Path) -> None:
     draws = Draws(*pair, seed=2)
-    with pytest.raises(ParameterError, match="0 draws were requested"):
+    with pytest.raises(ParameterError, match="draws = 0 is out of range; use draws >= 1"):
         draws.first(0)
     with pytest.raises(ParameterError, match=r"use a file name that ends in \.parquet"):
         write_draws(draws, 1, tmp_path / "draws.csv")
     assert list(tmp_path.iterdir()) == []
     taken = History(pair[1].frame.with_columns(draw=1), SCHEMA)
-    with pytest.raises(SchemaError, match="a column is called draw already"):
+    with pytest.raises(SchemaError, match="two columns are named 'draw'; rename one"):
         write_draws(Draws(pair[0], taken, seed=1), 1, tmp_path / "draws.parquet")

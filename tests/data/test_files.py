@@ -77,7 +77,7 @@ def test_a_pipe_is_refused_before_it_hangs(tmp_path: Path) -> None:
 
 def test_a_disk_that_fails_while_reading(tmp_path: Path) -> None:
     (tmp_path / "shop.csv").write_bytes(CSV)
-    with pytest.raises(FileError, match=r"shop\.csv: the file cannot be read \(Input/output error\)$"):
+    with pytest.raises(FileError, match=r"shop\.csv: the file cannot be read \(Input/output error\); check the path$"):
         _fail_while_reading(tmp_path / "shop.csv")
 
 
@@ -99,7 +99,7 @@ def test_a_compression_bomb_stops_at_its_bound(tmp_path: Path, monkeypatch: pyte
         caught.value
     )
     assert 0 < sum(map(len, taken)) <= bound
-    with pytest.raises(FileError, match=r"bomb\.csv\.gz: the file holds more than"):
+    with pytest.raises(FileError, match=r"bomb\.csv\.gz: the file decodes to more than"):
         read(path, SHOP)
 
 
@@ -183,7 +183,7 @@ def test_a_replaced_folder_comes_back_when_the_change_fails(tmp_path: Path, monk
     [
         ("folder", "folder is a folder; name a file"),
         ("file/out.csv", "a part of the path is a file; choose another folder"),
-        ("x" * 300, "the name is too long; choose a shorter one"),
+        ("x" * 300, "is not a valid file name; choose another"),
         ("a\0b", r"a\x00b is not a valid file name; choose another"),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_folder_in_the_place_of_a_file(tmp_path: Path) -> None:
     [
         (OSError(errno.ENOSPC, "x"), "was not written: the disk is full; free some space and run again"),
         (OSError(errno.EDQUOT, "x"), "was not written: the disk is full; free some space and run again"),
-        (OSError(errno.EROFS, "x"), "was not written: the disk is read-only; choose another folder"),
+        (OSError(errno.EROFS, "x"), "you may not write to"),
         (OSError(errno.EIO, "Input/output error"), "was not written: Input/output error"),
         (OSError("two\nlines"), "was not written: two"),
         (PermissionError(errno.EACCES, "x"), "you may not write to"),

@@ -66,9 +66,9 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_shapes_are_not_mixed_up() -> None:
-    with pytest.raises(SchemaError, match="the schema custom describes a table; use a schema of kind history"):
+    with pytest.raises(SchemaError, match="the schema custom is of kind table; use a schema of kind history"):
         History(pl.DataFrame({"id": ["a"], "age": [1]}), PEOPLE)
-    with pytest.raises(SchemaError, match="the schema pwscup2018 describes a history; use a schema of kind table"):
+    with pytest.raises(SchemaError, match="the schema pwscup2018 is of kind history; use a schema of kind table"):
         Table(History.of(ROWS, SCHEMA).frame, SCHEMA)
 
 

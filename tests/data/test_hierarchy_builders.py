@@ -173,7 +173,7 @@ def test_codes_of_municipalities() -> None:
     assert built("municipality", "", [1100], type="integer") == {"1100": ("01 北海道", "北海道")}
     assert built("municipality", "", [11002, 131016], type="integer")["11002"] == ("01 北海道", "北海道")
     assert built("municipality", "", ["1", "47"])["47"] == ("47 沖縄県", "九州・沖縄")
-    with pytest.raises(ParameterError, match="check digit is wrong: '131031', '99999'"):
+    with pytest.raises(ParameterError, match="municipality cannot group these values: '131031', '99999'"):
         built("municipality", "", ["131031", "99999", "131032"])
 
 
@@ -222,7 +222,7 @@ def test_wards_lie_in_their_city_and_bare_names_are_known() -> None:
     assert found["神奈川県横浜市西区みなとみらい"] == ("神奈川県横浜市西区", "神奈川県横浜市", "神奈川県", "関東")
     assert found["神奈川県鎌倉市"] == ("神奈川県鎌倉市", "神奈川県鎌倉市", "神奈川県", "関東")
     assert built("place", "", ["東京", "大阪府"]) == {"大阪府": ("大阪府", "近畿"), "東京": ("東京都", "関東")}
-    with pytest.raises(ParameterError, match="do not start with a prefecture: '港区'"):
+    with pytest.raises(ParameterError, match="place cannot group these values: '港区'"):
         built("place", "", ["港区", "東京都港区"])
     assert built("place", "prefecture", ["港区", "東京都"], other="不明")["港区"] == ("不明",)
 
@@ -240,7 +240,7 @@ def test_groups_by_json_and_by_lines() -> None:
     lines = "France;West;Europe;*\nBelgium;West;Europe\nItaly;South;Europe\nJapan;Asia\nPeru;\n"
     assert built("groups", lines, ["France", "Italy"]) == expected
     assert built("groups", "France;West", ["France", "Peru"], other="rest")["Peru"] == ("rest",)
-    with pytest.raises(ParameterError, match="values without a group: 'Peru', 'Togo'"):
+    with pytest.raises(ParameterError, match="groups cannot group these values: 'Peru', 'Togo'"):
         built("groups", tree, ["France", "Togo", "Peru"])
 
 
@@ -257,9 +257,9 @@ def test_every_contradiction_of_groups_is_told() -> None:
     ("text", "words"),
     [
         ('{"a": ', "the groups are not valid JSON"),
-        ('{"a": 3}', "groups contain lists of values"),
-        ('["x"]\n', "no value has a group"),
-        ("", "no value has a group"),
+        ('{"a": 3}', "groups expects lines value;group;wider group, or JSON; write them like"),
+        ('["x"]\n', "groups expects lines value;group;wider group, or JSON"),
+        ("", "groups expects lines value;group;wider group, or JSON"),
     ],
 )
 def test_groups_that_nobody_can_read(text: str, words: str) -> None:
@@ -340,7 +340,7 @@ def test_what_another_column_contradicts_is_told_with_rows() -> None:
         in str(stopped.value)
     )
     empty = places(city=["Bern", "Thun"], canton=["BE", None])
-    with pytest.raises(ParameterError, match="values with an empty canton: 'Thun'"):
+    with pytest.raises(ParameterError, match="column canton cannot group these values: 'Thun'"):
         builder_of("column", "canton").build(empty)
     assert builder_of("column", "canton", "unknown").build(empty).labels.row(1) == ("Thun", "unknown", "*")
 
@@ -352,20 +352,20 @@ def test_what_another_column_contradicts_is_told_with_rows() -> None:
     ("by", "text", "words"),
     [
         ("widths", "5, 12", "ranges of 12 cannot be made of ranges of 5"),
-        ("widths", "ten", "this is not a list of numbers"),
-        ("widths", "nan", "1 to 20 widths"),
+        ("widths", "ten", "widths expects widths from fine to wide"),
+        ("widths", "nan", "each a multiple of the previous one"),
         ("cuts", "18, 30 / 31", "the coarser level has cuts 31"),
-        ("cuts", "30, 18", "cuts must be in ascending order"),
-        ("cuts", "", "a level has no cuts"),
+        ("cuts", "30, 18", "cuts expects starts of ranges in ascending order"),
+        ("cuts", "", "coarser levels after a slash; write them like 18, 30, 45, 65 / 30, 65"),
         ("cuts", "inf", "at most 20 numbers"),
-        ("quantiles", "4, 3", "4 ranges cannot be merged into 3;"),
-        ("quantiles", "1", "must be whole numbers from 2"),
-        ("frequency", "3, 2", "thresholds must be increasing whole numbers"),
-        ("frequency", "", "thresholds must be increasing whole numbers"),
-        ("similarity", "0.1", "similarities must decrease from level to level, between 1 and 0.2"),
-        ("prefix", "1, 3", "numbers of characters must decrease"),
+        ("quantiles", "4, 3", "each a divisor of the previous one; write them like 16, 8, 4, 2"),
+        ("quantiles", "1", "quantiles expects numbers of ranges from 2"),
+        ("frequency", "3, 2", "frequency expects minimum numbers of rows of a value from 2, increasing"),
+        ("frequency", "", "frequency expects minimum numbers of rows of a value from 2, increasing"),
+        ("similarity", "0.1", "similarity expects similarities from 1 .* to 0.2, decreasing from level to level"),
+        ("prefix", "1, 3", "prefix expects numbers of characters to keep, from fine to wide"),
         ("values", "3", "values takes no parameters"),
-        ("column", "", "no column is named"),
+        ("column", "", "column expects columns, from fine to wide"),
         ("column", "nowhere", "nowhere"),
         ("dates", "month", "dates does not apply to values of type integer; use one of usual, widths"),
         ("widdths", "", r"there is no builder 'widdths' \(did you mean widths\?\)"),
@@ -398,7 +398,7 @@ def test_class_sizes_tell_the_smallest_class() -> None:
     values = values_of("city", ["Bern", "Bern", "Genf", None], domain=["Bern", "Genf", "Chur"])
     sizes = class_sizes(builder_of("frequency", "2").build(values), values.counts, values.column)
     assert [(level["labels"], level["least"]) for level in sizes] == [(3, 1), (2, 1), (1, 3)]
-    assert sizes[1]["shown"] == [["Bern", 2], ["other", 1]]
+    assert sizes[1]["examples"] == [["Bern", 2], ["other", 1]]
 
 
 WORDS = {"widths": "3, 6", "quantiles": "6, 3", "cuts": "-5, 0, 7 / 0", "prefix": "2, 1", "frequency": "2, 4",

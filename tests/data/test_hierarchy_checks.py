@@ -31,9 +31,9 @@ def test_every_problem_of_a_file_is_told(tmp_path: Path) -> None:
     (file,) = written(tmp_path, a="\n".join(lines))
     assert [(one.row, one.value, one.rule) for one in check_hierarchy(file).problems] == [
         (3, "c;y", "this row has 2 levels, the first one 4"),
-        (4, "d;;r;*", "level 1 is empty; give every value"),
+        (4, "d;;r;*", "level 1 is empty"),
         (5, "a", "the value is listed twice with different labels"),
-        (2, "b", "above 'x' on level 1 stands 'q' here and 'p' in row 1"),
+        (2, "b", "above 'x' on level 1 is 'q' here and 'p' in row 1"),
         (6, "f", "the hierarchy is circular: f → g → f"),
     ]
 
@@ -42,7 +42,7 @@ def test_several_circles_are_told_one_by_one(tmp_path: Path) -> None:
     (file,) = written(tmp_path, a="a;b;c;*\nd;c;b;*\ne;f;g;*\nh;g;f;*\n")
     circles = [one.rule for one in check_hierarchy(file).problems]
     assert len(circles) == 2
-    assert all("runs in a circle" in rule for rule in circles)
+    assert all("the hierarchy is circular: " in rule for rule in circles)
 
 
 def test_lines_that_agree_are_accepted(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_many_files_beside_the_data(tmp_path: Path) -> None:
 def test_two_files_for_one_column_and_numbers_with_two_spellings(tmp_path: Path) -> None:
     files = written(tmp_path, age="20;a;*\n31;a;*\n", my_age="20;a;*\n020;b;*\n31;a;*\n")
     first, second = check_files(files, PEOPLE)
-    assert told(first) == ["column age: the column has two files; keep one"]
+    assert told(first) == ["the column age has several hierarchies: age.csv, my_age.csv; keep one"]
     assert told(second)[0] == told(first)[0]
     assert "the value is listed twice with different labels" in told(second)[1]
 
@@ -82,7 +82,9 @@ def test_two_files_for_one_column_and_numbers_with_two_spellings(tmp_path: Path)
 def test_a_column_may_be_named_and_levels_bounded(tmp_path: Path) -> None:
     (file,) = written(tmp_path, ages="20;a;*\n31;a;*\n")
     assert check_files([file], PEOPLE, column="age")[0].problems == ()
-    assert told(check_files([file], PEOPLE, column="born")[0]) == ["column born: the data has no such column"]
+    assert told(check_files([file], PEOPLE, column="born")[0]) == [
+        "the data has no column 'born'; its columns are age, city"
+    ]
     assert "this row has 3 levels, more than 2" in told(check_files([file], most_levels=2)[0])[0]
 
 

@@ -44,7 +44,7 @@ def test_the_schema_may_be_given_in_any_way(tmp_path: Path) -> None:
         found = read(path, schema)
         assert isinstance(found.data, History)
         assert found.data.lines().to_list() == T.decode().splitlines()
-        assert found.notes == ("read as UTF-8, comma-separated, 5 columns, no header",)
+        assert found.notes == ("read as UTF-8, delimiter ',', 5 columns, no header",)
     guessed = read(path)
     assert guessed.data.frame.rows() == found.data.frame.rows()
     assert guessed.notes[1].startswith("guessed a history: column1 = customer")
@@ -67,7 +67,7 @@ def test_the_master_of_the_customers(tmp_path: Path) -> None:
 
 def test_a_table_has_no_master(tmp_path: Path) -> None:
     path = saved(tmp_path, "people.csv", b"a\n1\n")
-    with pytest.raises(ParameterError, match="a table has no customer master; omit --master"):
+    with pytest.raises(ParameterError, match="a table has no use for --master; omit it"):
         read(path, Schema.of({"kind": "table", "columns": {"a": {}}}), master=path)
 
 

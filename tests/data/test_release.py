@@ -168,14 +168,18 @@ def test_inserted_rows_have_no_origin() -> None:
 
 
 def test_a_release_of_another_length() -> None:
-    with pytest.raises(ParameterError, match="the release has 1 rows, the original 2; in the original's row order"):
+    with pytest.raises(
+        ParameterError, match="the release has 1 rows, the original 2; give it in the original's row order"
+    ):
         Release.of_aligned(history(["a", "b"]), history(["a"]), STATEMENT)
 
 
 def test_a_format_that_is_not_official(tmp_path: Path) -> None:
     own = CONTEST.model_copy(update={"official": None, "name": "shop"})
     release = Release.of_aligned(history(["a"], own), history(["a"], own), STATEMENT)
-    with pytest.raises(ParameterError, match="the schema shop has no official text format; omit --official"):
+    with pytest.raises(
+        ParameterError, match="the schema shop has no official text format; give a purchase history of a contest"
+    ):
         release.publish(tmp_path / "public", official=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -122,10 +122,10 @@ def test_the_command_line_writes_them(noren: Any, tmp_path: Path) -> None:
     said = noren("sample", "--kind", "people", "--rows", 200, "--seed", 5, "--out", file, "--json").json
     assert said["rows"] == 200
     assert pl.read_csv(file, infer_schema=False).height == 200
-    assert said["alone"] <= said["combinations"] <= 200
+    assert said["unique"] <= said["combinations"] <= 200
     released = noren("protect", file, "--schema", "people", "--method", "mondrian", "--k", 4, "--out", tmp_path / "r")
     assert released.code == 0, released.err
     assert "people" in noren("sample", "--kind", "people", "--rows", 5, "--out", file).out
     refused = noren("sample", "--kind", "people", "--schema", "adult", "--out", tmp_path / "x.csv")
-    assert (refused.code, "columns of its own" in refused.err) == (2, True)
+    assert (refused.code, "--kind people and --schema, --master exclude each other" in refused.err) == (2, True)
     assert not (tmp_path / "x.csv").exists()

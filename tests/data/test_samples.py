@@ -109,16 +109,16 @@ def test_small_sizes_are_exact(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"customers": 0}, "customers=0 is too small; use customers >= 1"),
-        ({"items": 0}, "items=0 is too small; use items >= 1"),
-        ({"seed": -1}, "seed=-1 is too small; use seed >= 0"),
-        ({"block_rows": 0}, "block_rows=0 is too small; use block_rows >= 1"),
+        ({"customers": 0}, "customers = 0 is out of range; use customers >= 1"),
+        ({"items": 0}, "items = 0 is out of range; use items >= 1"),
+        ({"seed": -1}, "seed = -1 is out of range; use seed >= 0"),
+        ({"block_rows": 0}, "block_rows = 0 is out of range; use block_rows >= 1"),
         (
             {"customers": 10, "rows": 9},
-            "rows=9 is less than one row for each of 10 customers; use rows >= 10 or fewer customers",
+            "rows = 9 is out of range; use 10 <= rows <= 200000 (customers = 10)",
         ),
-        ({"customers": 2, "rows": 40_001}, "rows=40001 is too many for 2 customers; use customers >= 3"),
-        ({"items": 90_001}, "items=90001 is too many; use items <= 90000"),
+        ({"customers": 2, "rows": 40_001}, "rows = 40001 is out of range; use 2 <= rows <= 40000 (customers = 2)"),
+        ({"items": 90_001}, "items = 90001 is out of range; use items <= 90000"),
     ],
 )
 def test_impossible_requests_are_refused_at_the_call(asked: dict[str, int], said: str) -> None:

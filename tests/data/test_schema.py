@@ -122,9 +122,9 @@ def test_columns_as_a_list_keep_their_order() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("pwscup2028", "there is no schema 'pwscup2028' (did you mean pwscup2018?); the presets are pwscup2016, "),
+        ("pwscup2028", "there is no schema 'pwscup2028' (did you mean pwscup2018?); use one of pwscup2016, "),
         ("online_retail", "(did you mean online-retail?)"),
-        ("zzz", "there is no schema 'zzz'; the presets are "),
+        ("zzz", "there is no schema 'zzz'; use one of "),
         ("a\nb", r"there is no schema 'a\nb'; "),
     ],
 )

@@ -24,7 +24,7 @@ def test_rows_that_repeat_are_counted_as_they_are_decoded(tmp_path: Path) -> Non
     assert path.stat().st_size < 100_000
     assert decoded_size(path) == (3_000_000 * (8 + 16), 3_000_000)  # a whole number, and a view of a text
     limit_decoded_size(path, 72_000_000)
-    with pytest.raises(FileError, match=r"decodes to about 72,000,000 bytes \(3,000,000 rows\), more than 71,999,999"):
+    with pytest.raises(FileError, match="the file decodes to more than 71,999,999 bytes"):
         limit_decoded_size(path, 71_999_999)
 
 
@@ -66,5 +66,5 @@ def test_a_workbook_is_counted_by_its_directory(tmp_path: Path) -> None:
 def test_reading_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl.DataFrame({"a": [1] * 10}).write_parquet(tmp_path / "t.parquet")
     monkeypatch.setattr(reading, "limit_decoded_size", lambda path: source.limit_decoded_size(path, 50))
-    with pytest.raises(FileError, match=r"t\.parquet: the file decodes to about 80 bytes \(10 rows\), more than 50"):
+    with pytest.raises(FileError, match=r"t\.parquet: the file decodes to more than 50 bytes"):
         read(tmp_path / "t.parquet")

@@ -118,7 +118,7 @@ def test_other_columns_of_a_history_are_left_out_and_said(tmp_path: Path) -> Non
     (tmp_path / "shop.csv").write_bytes(b"shop," + HEADER + b"7," + ROW)
     found = read(tmp_path / "shop.csv", SHOP)
     assert found.data.frame.columns == list(SHOP.names)
-    assert found.notes == ("read as UTF-8, comma-separated, 6 columns, with a header", "columns not read: shop")
+    assert found.notes == ("read as UTF-8, delimiter ',', 6 columns, with a header", "columns not read: shop")
 
 
 def test_a_header_whose_name_holds_a_line_end(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_nothing_but_empty_rows(tmp_path: Path) -> None:
     schema = Schema.of(
         {"kind": "table", "text": {"header": True}, "columns": {"a": {"optional": True}, "b": {"optional": True}}}
     )
-    with pytest.raises(FileError, match="a header but no rows"):
+    with pytest.raises(FileError, match="the file has no rows"):
         read_bytes(tmp_path, b"a,b\n,\n,\n", schema)
     headless = schema.model_copy(update={"text": schema.text.model_copy(update={"header": False})})
     with pytest.raises(FileError, match="csv: the file has no rows"):

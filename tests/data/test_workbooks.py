@@ -33,7 +33,7 @@ def test_a_cover_is_passed_over_and_that_is_said(tmp_path: Path) -> None:
     path = book(tmp_path / "t.xlsx", cover=[("Report",), (), ("made by us",)], people=[("People 2024",), (), *ROWS])
     found = guess_schema(path)
     assert found.notes[:2] == (
-        "read as Excel, sheet people, 3 columns, 3 rows; 2 lines above the table skipped",
+        "read as Excel (people), 3 columns, 3 rows; 2 lines above the table skipped",
         "other sheets were not read: cover",
     )
     assert found.schema.text.sheet == "people"
@@ -54,8 +54,8 @@ def test_names_that_are_missing_or_repeated_are_made_up_and_said(tmp_path: Path)
     found = guess_schema(book(tmp_path / "t.xlsx", one=[("a", None, "a", "n"), ("x", 1, "y", 2), ("z", 3, "w", 4)]))
     assert found.schema.names == ("a", "column2", "a_2", "n")
     assert found.notes[1:3] == (
-        "column 2 has no name in the header; it is now column2",
-        "two columns are named 'a'; column 3 is now a_2",
+        "column 2 ('') is now named column2",
+        "column 3 ('a') is now named a_2",
     )
 
 
@@ -147,7 +147,7 @@ def xls(path: Path, rows: list[tuple[object, ...]]) -> Path:
 
 def test_an_old_workbook_is_read(tmp_path: Path) -> None:
     path = xls(tmp_path / "t.xls", ROWS)
-    assert guess_schema(path).notes[0] == "read as Excel, sheet people, 3 columns, 3 rows"
+    assert guess_schema(path).notes[0] == "read as Excel (people), 3 columns, 3 rows"
     assert read(path).data.frame.rows() == [("a", "Kyoto", 31), ("b", "Nara", 44), ("c", "Nara", 52)]
 
 
@@ -159,7 +159,7 @@ def test_text_that_is_named_as_an_old_workbook_is_text(tmp_path: Path) -> None:
 def test_a_binary_workbook_says_what_to_do(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "t.xlsb", "w") as archive:
         archive.writestr("xl/workbook.bin", b"\0")
-    with pytest.raises(FileError, match=r"binary workbooks \(\.xlsb\) cannot be read; save it as \.xlsx or CSV"):
+    with pytest.raises(FileError, match=r"this is \.xlsb, not an Excel workbook \(\.xlsx\); save it as \.xlsx or CSV"):
         read(tmp_path / "t.xlsb")
 
 

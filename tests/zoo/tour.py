@@ -22,7 +22,7 @@ __all__ = ["faults", "main", "markdown", "visited"]
 
 WRITTEN = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "zoo.md"
 COLUMNS = ("guess", *STEPS, "studio")
-ORDER = ("ok", "asked", "said", "WRONG", "BROKEN")
+ORDER = ("ok", "asked", "refused", "WRONG", "BROKEN")
 MethodOutcome = tuple[str, Outcome]
 """The method, and what came of a step with it."""
 
@@ -45,7 +45,7 @@ def visited(name: str, *, every: bool, studio: bool = True) -> list[MethodOutcom
 
 
 def _cell(outcomes: Sequence[MethodOutcome], column: str) -> str:
-    """Return what came of a step over all methods: ``ok``, or ``7 ok, 2 said``."""
+    """Return what came of a step over all methods: ``ok``, or ``7 ok, 2 refused``."""
     verdicts = [outcome.verdict for _, outcome in outcomes if outcome.step == column and outcome.verdict != "–"]
     counts = [(verdict, verdicts.count(verdict)) for verdict in ORDER if verdict in verdicts]
     if len(verdicts) == 1:
@@ -63,7 +63,7 @@ def faults(name: str, outcomes: Sequence[MethodOutcome]) -> list[str]:
 
 
 def markdown(results: dict[str, list[MethodOutcome]]) -> str:
-    """Return the table, the counts and what was said, as a page."""
+    """Return the table, the counts and the refusals, as a page."""
     lines = ["| file | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
     lines += [f"| {name} | {' | '.join(_cell(outcomes, c) for c in COLUMNS)} |" for name, outcomes in results.items()]
     every = [outcome for outcomes in results.values() for _, outcome in outcomes if outcome.verdict != "–"]
@@ -73,21 +73,21 @@ def markdown(results: dict[str, list[MethodOutcome]]) -> str:
     parts = [
         "# Files we try",
         "Made by `make zoo`. A cell counts over all methods that are for such data: `ok`; `asked`, a question that the"
-        " file's owner answered; `said`, one line that ends in what to do. `WRONG` and `BROKEN` are faults.",
+        " file's owner answered; `refused`, one line that ends in what to do. `WRONG` and `BROKEN` are faults.",
         "\n".join(lines),
         f"{len(results)} files, {len(every):,} steps: {counts}.",
     ]
     parts += ["## Faults\n\n" + "\n".join(f"- {line}" for line in wrong)] if wrong else []
-    parts += ["## What was said\n\n" + "\n".join(f"- {line}" for line in refusals)] if refusals else []
+    parts += ["## Refusals\n\n" + "\n".join(f"- {line}" for line in refusals)] if refusals else []
     return "\n\n".join(parts) + "\n"
 
 
 def _sentences(results: dict[str, list[MethodOutcome]]) -> list[str]:
-    """Return each sentence that was said in place of a result once, with how many files it was said of."""
+    """Return each message of a refusal once, with its number of files."""
     files: dict[tuple[str, str, str], set[str]] = {}
     for name, outcomes in results.items():
         for method, outcome in outcomes:
-            if outcome.verdict == "said":
+            if outcome.verdict == "refused":
                 # where the file lay while it was tried says nothing to a reader
                 sentence = outcome.detail.split("/file/")[-1]
                 files.setdefault((outcome.step, method, sentence), set()).add(name)

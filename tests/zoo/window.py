@@ -74,13 +74,13 @@ class Window(Quiet):
         started = self.client.post(f"/api/v1/projects/{project}/runs", json=order)
         if started.status_code in (409, 422):
             text = " ".join(re.sub(r"<[^>]*>", " ", html.unescape(started.text)).split())
-            return Outcome("studio", "said", text[:200])
+            return Outcome("studio", "refused", text[:200])
         if started.status_code != 202:
             return Outcome("studio", "BROKEN", f"a run answers {started.status_code}: {started.text[:160]}")
         job = self.studio.store.job(started.json()["id"])
         assert job is not None
         if job.state != State.DONE:
-            return Outcome("studio", "said", job.error["message"])
+            return Outcome("studio", "refused", job.error["message"])
         where = f"/projects/{project}/results/{job.id}"
         for address in (where, f"{where}/publish"):
             page = self.client.get(address)
@@ -97,8 +97,8 @@ class Window(Quiet):
         return Outcome("studio", "asked" if verdict == "asked" else "ok")
 
     def _refused(self, project: str, what: str) -> Outcome:
-        """Tell what was said of a file that could not be read."""
+        """Return the outcome for a file that could not be read."""
         last = self.studio.store.jobs(project, kind="read")[-1]
         if last.error and last.error.get("message"):
-            return Outcome("studio", "said", last.error["message"])
+            return Outcome("studio", "refused", last.error["message"])
         return Outcome("studio", "BROKEN", f"no message about {what}")

@@ -1,1 +1,1 @@
-"""What comes in."""
+"""Data: file formats, schemas, guesses, hierarchies, samples and releases."""

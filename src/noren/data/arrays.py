@@ -119,7 +119,7 @@ def require_exact(records: Records, columns: Iterable[Column]) -> None:
 
 @dataclass(frozen=True)
 class ItemSetArrays:
-    """The two sides: sets of customers and of pseudonyms, and whom their numbers stand for.
+    """Item sets of customers and of pseudonyms, with the names of their numbers.
 
     ``items`` is how many items the original has; an item of the release that the original lacks has no code, and counts
     in the weight of its set alone.
@@ -140,8 +140,9 @@ def item_set_arrays(original: History, public: History) -> ItemSetArrays:
     ...     rows = {"customer": customers, "date": ["2010/12/1"] * 3, "item": items, "price": [1.0] * 3,
     ...             "quantity": [1] * 3}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
-    >>> sides = set_sides(history(["ann", "bob", "ann"], ["a", "b", "a"]), history(["7", "7", "8"], ["b", "z", "a"]))
-    >>> sides.known.item.tolist(), sides.released.item.tolist(), sides.released.total.tolist()
+    >>> public = history(["7", "7", "8"], ["b", "z", "a"])
+    >>> arrays = item_set_arrays(history(["ann", "bob", "ann"], ["a", "b", "a"]), public)
+    >>> arrays.known.item.tolist(), arrays.released.item.tolist(), arrays.released.total.tolist()
     ([0, 1], [1, 0], [2, 1])
     """
     who, customers = people(original[Role.CUSTOMER])
@@ -153,9 +154,9 @@ def item_set_arrays(original: History, public: History) -> ItemSetArrays:
     cells = public[Role.ITEM]
     weight = None
     if is_set(cells.dtype):
-        listed = pl.DataFrame({"whose": owner, "item": cells.list.drop_nulls().list.unique()})
+        listed = pl.DataFrame({"owner": owner, "item": cells.list.drop_nulls().list.unique()})
         listed = listed.with_columns(size=pl.col("item").list.len()).filter(pl.col("size") > 0).explode("item")
-        owner, cells = listed["whose"].to_numpy(), listed["item"]
+        owner, cells = listed["owner"].to_numpy(), listed["item"]
         weight = weight_of_one_in(listed["size"].cast(pl.Int64).to_numpy())
     cell_texts = cells.cast(pl.String)
     both = pl.concat([items, cell_texts.drop_nulls()]).unique(maintain_order=True)

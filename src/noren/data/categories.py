@@ -1,4 +1,4 @@
-"""Categories of items: which item is in which, and what a release says when it speaks of categories (S1).
+"""Categories of items, and releases whose items are categories (S1).
 
 A mapping gives every item one category. Where a method takes one, the item column of its release holds sets of category
 codes in place of sets of items: ``{291D; G402; B20}`` becomes ``{furniture; stationery}``. The mapping is public, and

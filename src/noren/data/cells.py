@@ -112,7 +112,7 @@ def in_texts(values: pl.Series) -> pl.Series:
 def with_occurring_domain(values: pl.Series) -> pl.Series:
     """Return values whose type names only texts that some cell says; a domain would tell what was taken out.
 
-    >>> shown_only(pl.Series([["a"]], dtype=set_dtype(["a", "b"]))).dtype.inner.categories.to_list()
+    >>> with_occurring_domain(pl.Series([["a"]], dtype=set_dtype(["a", "b"]))).dtype.inner.categories.to_list()
     ['a']
     """
     dtype = values.dtype

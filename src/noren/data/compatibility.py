@@ -1,4 +1,4 @@
-"""What an attacker knows, and known and public rows as arrays on which "may this row be that one?" is easily asked.
+"""Knowledge of an attacker, and known and public rows as arrays that can be compared.
 
 The attacker of maximum knowledge holds everything. PWS Cup 2017 also handed out partial knowledge (:func:`partial`): a
 random quarter, half or three quarters of the rows, items cut to their first two characters.
@@ -66,19 +66,19 @@ def with_item_column(*histories: History) -> tuple[History, ...]:
 
 
 def missing_columns(history: History, roles: Iterable[Role]) -> dict[str, Any]:
-    """Return what a statement or a score notes of the columns it would use and the history does not have.
+    """Return the note of a statement or a score about columns that the history lacks.
 
     >>> from noren.data.schema import Schema
     >>> paid = Schema.of({"columns": {"customer": {"role": "customer"}, "price": {"role": "price"}}})
-    >>> columns_not_there(History.of({"customer": ["ann"], "price": [1.0]}, paid), [Role.PRICE, Role.ITEM])
-    {'columns_not_there': ['item']}
+    >>> missing_columns(History.of({"customer": ["ann"], "price": [1.0]}, paid), [Role.PRICE, Role.ITEM])
+    {'missing_columns': ['item']}
     """
     absent = [str(role) for role in roles if not history.schema.with_role(role)]
-    return {"columns_not_there": absent} if absent else {}
+    return {"missing_columns": absent} if absent else {}
 
 
 def rows_without_customer(history: History) -> dict[str, Any]:
-    """Return what a statement notes of rows that nobody owns: a release leaves them out, and says how many."""
+    """Return the note of a statement about rows without a customer, which a release leaves out."""
     count = history[Role.CUSTOMER].null_count()
     return {"rows_without_customer": count} if count else {}
 
@@ -89,7 +89,7 @@ _PUBLIC_ROWS = 1 << 19
 
 @dataclass(frozen=True)
 class ComparisonArrays:
-    """The two sides of a comparison: known rows, public rows, and whom their numbers stand for.
+    """Known and public rows as arrays, with the customers and pseudonyms of their numbers.
 
     Of pseudonyms with equal public histories only the first has rows here (``once``); ``history`` says which one each
     shares. ``domains`` has every text of a column of names, in the original or in the release, sorted.
@@ -197,7 +197,7 @@ def consistent_customers(
     >>> found.candidates.counts.tolist()
     [2, 1]
     """
-    progress(0.0, _("laying out the rows"))
+    progress(0.0, _("preparing rows"))
     # everything fits columns that are suppressed throughout
     needed = (Role.CUSTOMER, Role.ITEM)
     others = [c.name for c in public.schema.columns if c.role not in needed]
@@ -331,9 +331,7 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
     """
     _reject_no_share(share)
     if item_prefix is not None and item_prefix < 1:
-        raise ParameterError.out_of_range(
-            "{name} = {value} is out of range; use {range}", item_prefix, "item-prefix >= 1"
-        )
+        raise ParameterError.out_of_range("item-prefix", item_prefix, "item-prefix >= 1")
     there = original[Role.CUSTOMER].is_not_null()  # in the contest's files a row that is not known is DEL
     known = original if there.all() else original.take(there.arg_true())
     if share < 1:
@@ -357,7 +355,7 @@ def partial_table(original: Table, share: float = 1.0, seed: int = 0, *, item_pr
     """
     _reject_no_share(share)
     if item_prefix is not None:
-        raise ParameterError(_("a table has no items; omit --item-prefix").format(option="--item-prefix"))
+        raise ParameterError(_("a table has no use for {option}; omit it").format(option="--item-prefix"))
     unknown = np.ones(len(original), dtype=np.bool_)
     unknown[_drawn(len(original), share, seed).to_numpy()] = False
     known_rows = pl.when(~pl.Series(unknown)).then(pl.all()).name.keep()
@@ -372,4 +370,4 @@ def _drawn(rows: int, share: float, seed: int) -> pl.Series:
 
 def _reject_no_share(share: float) -> None:
     if not 0 < share <= 1:
-        raise ParameterError.out_of_range("{name} = {value} is out of range; use {range}", share, "0 < knowledge <= 1")
+        raise ParameterError.out_of_range("knowledge", share, "0 < knowledge <= 1")

@@ -115,7 +115,7 @@ class Draws:
     def first(self, count: int) -> Iterator[History]:
         """Return the first ``count`` draws, one at a time."""
         if count < 1:
-            raise ParameterError.out_of_range("too_few_draws", count, "draws >= 1")
+            raise ParameterError.out_of_range("draws", count, "draws >= 1")
         return (self[draw] for draw in range(count))
 
 
@@ -130,7 +130,7 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
             for i, draw in enumerate(draws.first(count)):
                 progress(i / count, _("draw {number} of {count}").format(number=i + 1, count=count))
                 if "draw" in draw.frame.columns:
-                    raise SchemaError(say("draw_column_exists", name="draw_column_exists"), column="draw")
+                    raise SchemaError(say("draw_column_exists", name="draw"), column="draw")
                 number = pl.lit(i, dtype=pl.UInt32).alias("draw")
                 table = draw.frame.select(number, *draw.schema.names).to_arrow()
                 if writer is None:

@@ -1,4 +1,4 @@
-"""The two shapes of data: purchase histories and personal tables; and data frames of other makes, in and out.
+"""Purchase histories and personal tables, and their conversion from and to other data frames.
 
 A :class:`History` has one row per purchase and a customer with many rows; a :class:`Table` has one row per person. Both
 are a Polars frame and the schema that says what its columns mean. Columns may hold exact values or generalised cells
@@ -166,7 +166,7 @@ def frame_of(data: Any) -> pl.DataFrame:
             try:
                 series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
             except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException):
-                raise SchemaError(say("pandas_values", dtype=values.dtype), column=name) from None
+                raise SchemaError(say("pandas_type", dtype=values.dtype), column=name) from None
             columns.append(pl.Series(name, series))
         frame = pl.DataFrame(columns)
     else:

@@ -1,4 +1,4 @@
-"""What the public part says of its columns: enough to read it, and nothing of the original that its rows do not say.
+"""Schema and statement of the public part, which reveal no more of the original than its rows, and the last scan.
 
 A schema is the steward's. Its title, its name (often that of a file), its domains and its bounds may tell who is in the
 data and which values there were before some were taken out. A preset ships with Noren, so what it says is public.
@@ -30,14 +30,14 @@ _FILES = ("categories", "hierarchies")
 
 
 def published_schema(schema: Schema, statement: Statement, rows: pl.DataFrame | None = None) -> Schema:
-    """Return the schema to publish with rows ``shown``; the attributes of a retention keep what its promise rests on.
+    """Return the schema to publish with ``rows``; the attributes of a retention keep what its promise rests on.
 
     >>> columns = {"customer": {"role": "customer", "domain": ["ann", "bob"]},
     ...            "item": {"role": "item", "domain": ["x", "y"]}}
     >>> own = Schema.of({"name": "acme", "title": "ours", "columns": columns})
     >>> rows = pl.DataFrame({"customer": ["p1"], "item": ["x"]})
-    >>> said = published_schema(own, Statement("by hand"), rows)
-    >>> said.name, said.title, said["customer"].domain, said["item"].domain
+    >>> public = published_schema(own, Statement("by hand"), rows)
+    >>> public.name, public.title, public["customer"].domain, public["item"].domain
     ('custom', '', None, ('x',))
     """
     preset = Schema.preset(schema.name) if schema.name in PRESETS else None
@@ -125,7 +125,7 @@ def identifying_in(public: Records) -> dict[str, Identifying]:
 def scanned(
     public: Records, statement: Statement, original: Records | None = None, origin: pl.Series | None = None
 ) -> Statement:
-    """Return the statement of a public part that may leave, with the columns kept by name; stop where it may not.
+    """Return the statement of a public part that can be released, with the columns kept by name; stop where it cannot.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ def scanned(
     keep = kept_columns(statement) if original is None else {c.name for c in original.schema.columns if c.keep}
     for name in (name for name in evidence if name not in keep):  # the evidence counts values and tells none
         message = _(
-            "it would be published and identifies people: {evidence}"
-            'give it role = "identifier" in the schema to remove it, or keep it with --keep "{column}"'
+            'it would be published and identifies people: {evidence}; give it role = "identifier" in the schema to '
+            'remove it, or keep it with --keep "{column}"'
         )
         raise SchemaError(message.format(evidence=evidence[name], column=name), column=name)
     kept_names = sorted(set(evidence) & keep)

@@ -1,9 +1,9 @@
-"""One door for everything that can be read: CSV, Parquet, workbooks, official text formats, release folders.
+"""Reading and writing of CSV, Parquet, workbooks, official text formats and release folders.
 
-:func:`read` looks at the content, not only at the name, and says what it chose (:attr:`ReadResult.said`).
+:func:`read` looks at the content, not only at the name, and reports what it chose (:attr:`ReadResult.notes`).
 :func:`convert` passes a file of any size through in blocks.
 
-What somebody hands to a function (data, a release or public rows, of any make) becomes records or a release by
+Arguments of public functions (data, a release or public rows, of any make) become records or a release by
 :func:`as_records`, :func:`as_public` and :func:`as_release`. Records stay as they are. Data frames of any make, Arrow
 tables and columns by name are typed by a schema; a path is read as ``noren`` reads it on the command line.
 :func:`check_contest` brings any of these to the contests' checkers, which read files.
@@ -52,7 +52,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class ReadResult:
-    """What was read, and what was chosen on the way."""
+    """The data, notes on how they were read, and open questions."""
 
     data: Records
     notes: tuple[str, ...] = ()
@@ -80,9 +80,9 @@ def read(
     master
         The contest's ``M`` file: customer, sex, birthday, country.
     kind, customer
-        What somebody said of a file whose schema is guessed (:func:`~noren.data.guessing.schema_guess.guess_schema`).
+        The user's decision on a file whose schema is guessed (:func:`~noren.data.guessing.schema_guess.guess_schema`).
     stop_at
-        Hears what the guess could not decide before any row is read, and may raise.
+        Gets the questions of the guess before any row is read, and may raise.
     """
     source = Source.open(source)
     limit_decoded_size(source)
@@ -104,7 +104,7 @@ def read(
         widening = Widening(schema)
         blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(source, schema)]
         if not blocks:
-            raise FileError(say("no_rows_below_header"), file=source.path)
+            raise FileError(say("no_rows"), file=source.path)
         whole = widening.schema()
         if widening.types_changed:
             blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
@@ -123,7 +123,7 @@ def read(
         notes += (_("columns not read: {names}").format(names=listing(extra)),)
     if master is not None:
         if not isinstance(data, History):
-            raise ParameterError(say("master_of_table", option="--master"))
+            raise ParameterError(say("histories_only", option="--master"))
         data = replace(data, master=read_master(master))
     return ReadResult(data, notes, questions)
 
@@ -292,7 +292,7 @@ def convert(
                 progress(min(1.0, rows / expected), rows)
             yield block
         if rows == 0:
-            raise FileError(say("file_holds_no_rows"), file=source.path)
+            raise FileError(say("no_rows"), file=source.path)
 
     write_blocks(counted(), schema, target)
     return rows
@@ -343,13 +343,13 @@ def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> 
                 raise OutputError(say("not_in_encoding", path=path, character=sign, encoding=encoding)) from None
 
 
-# --- what somebody hands to a function --------------------------------------------------------------------------------
+# --- arguments of public functions ------------------------------------------------------------------------------------
 
 _SEEDS = 2**64
 
 
 def checked_seed(seed: Any) -> int:
-    """Return ``seed`` as a plain whole number; anything else is said in one line.
+    """Return ``seed`` as a plain whole number; anything else is an error.
 
     >>> checked_seed(7)
     7
@@ -359,7 +359,7 @@ def checked_seed(seed: Any) -> int:
     except TypeError:
         number = None
     if number is None or not 0 <= number < _SEEDS:
-        raise ParameterError.out_of_range("seed_negative", quoted(seed)[1:-1], "not_a_seed")
+        raise ParameterError.out_of_range("seed", quoted(seed)[1:-1], "0 <= seed < 2^64")
     return number
 
 
@@ -388,7 +388,7 @@ def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
 
 
 def _reject_open_questions(questions: Sequence[Question], file: Path | None = None) -> None:
-    """Stop where a guess could go either way: on the command line the question is said, and here nobody hears it."""
+    """Stop where a guess is undecided: unlike the command line, a function call cannot ask."""
     # a column that may identify people is left out, asked about or not
     undecided = [question for question in questions if question.about != "role"]
     if undecided:

@@ -1,6 +1,6 @@
 """A release: what a method returns.
 
-Three parts that never mix. The *public* part is the data to hand out. The *secret* part lets the steward judge and
+Three parts that never mix. The *public* part is the data to publish. The *secret* part lets the steward judge and
 undo: the pseudonym map, where each public row came from, the seed and the digest of the input. The *statement* says
 what was done and promised. On disk a release is a folder::
 
@@ -13,7 +13,7 @@ The seed is secret: who holds the original and the seed can run the method again
 
 :class:`RowDigest` is one digest of rows, whatever their order and however they lie in files. Each row's text is hashed
 to eight 64-bit numbers, and these are added up, each lane modulo 2⁶⁴. Sums do not depend on the order, rows that come
-twice count twice, and sums of parts are the sum of the whole. What is told is the SHA-256 of the columns' names, the
+twice count twice, and sums of parts are the sum of the whole. The digest is the SHA-256 of the columns' names, the
 number of rows and the sums.
 """
 
@@ -90,14 +90,14 @@ _SECRET_FILES = (
     *("run.json", "A.csv", "F.csv"),
 )
 PUBLISHED = FolderKind((*_PUBLIC_FILES, *_CARD_FILES), _unsigned)
-"""A folder that was published: it may be replaced by another one to hand out."""
+"""A folder that was published; another release may replace it."""
 RELEASE = FolderKind((*_PUBLIC_FILES, *(f"secret/{name}" for name in _SECRET_FILES)), _unsigned)
 """A folder with a release, whose secret part may be there or not."""
 
 
 @dataclass(frozen=True)
 class Secret:
-    """What must not be handed out.
+    """The secret part of a release, which must not be published.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Secret:
 
     @classmethod
     def empty(cls) -> Secret:
-        """Return what is known of a release whose secret part is not at hand: nothing."""
+        """Return the empty secret of a release whose secret part is not available."""
         nobody = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
         return cls(nobody, pl.Series("row", [], dtype=pl.UInt32), 0)
 
@@ -301,7 +301,7 @@ class Release:
         return replace(self.public, frame=frame, spelling=back)
 
     def row_positions(self) -> pl.Series:
-        """Return for each original row the place of its public row, null where it was deleted."""
+        """Return for each original row the position of its public row, null where it was deleted."""
         origin = self.secret.origin
         places = np.full(self.secret.original_rows, _DELETED, dtype=np.uint32)
         places[origin.drop_nulls().to_numpy()] = origin.is_not_null().arg_true().to_numpy()
@@ -343,7 +343,7 @@ class Release:
         replace_existing: bool = False,
         card: Mapping[str, bytes] | None = None,
     ) -> Path:
-        """Write the public part and the statement, and nothing else but the data card that is handed over.
+        """Write the public part and the statement, and the data card that is passed in.
 
         The public part is looked through once more, and refused where a column identifies people that nobody kept.
         With ``replace_existing`` a published folder is replaced; never one with a secret part or with a file of yours.
@@ -404,7 +404,7 @@ class Release:
 
     @property
     def has_secret(self) -> bool:
-        """Whether the secret part is at hand."""
+        """Whether the secret part is available."""
         return self.secret.original_rows > 0
 
 

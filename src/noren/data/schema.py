@@ -1,4 +1,4 @@
-"""What a column means: its scale, its role, its grid and its domain.
+"""Schemas: the role, type, grid and domain of each column.
 
 A schema is a TOML file. Scales say which arithmetic is allowed (S0 §2): *nominal* values are equal or not, *interval*
 values (dates, times) have differences, *ratio* values (prices, quantities) have a zero as well. The grid ``width`` is
@@ -122,7 +122,7 @@ def _role(value: object) -> object:
 
 
 def name_problem(name: str) -> str | None:
-    """Say what is wrong with a column's name, or nothing."""
+    """Return what is wrong with a column's name, or None."""
     if not 1 <= len(name) <= LONGEST_NAME:
         return _("a column name has 1 to {most} characters; rename the column").format(most=LONGEST_NAME)
     if name == "*" or (name[0] == "^" and name[-1] == "$"):
@@ -175,7 +175,7 @@ class Column(BaseModel):
             if scale not in list(Scale):
                 raise ValueError(say("unknown_value", setting="scale", value=scale, hint="", names=", ".join(Scale)))
             if filled["type"] not in [kind for kind, about in _TYPES.items() if about[0] == scale]:
-                raise ValueError(say("scale_of_other_type", setting=f"scale = {scale}", type=filled["type"]))
+                raise ValueError(say("not_for_type", setting=f"scale = {scale}", type=filled["type"]))
         return filled
 
     @model_validator(mode="after")
@@ -187,9 +187,7 @@ class Column(BaseModel):
             "number": self.number is not None and self.scale != Scale.RATIO,
         }
         for setting in (name for name, wrong in misplaced.items() if wrong):
-            raise ValueError(
-                say("texts have a domain, numbers and dates a minimum and a maximum", setting=setting, type=self.type)
-            )
+            raise ValueError(say("not_for_type", setting=setting, type=self.type))
         if self.domain is not None and (not self.domain or len(set(self.domain)) != len(self.domain)):
             raise ValueError(_("a domain needs at least one value, without duplicates"))
         for bound in (self.minimum, self.maximum):
@@ -200,8 +198,8 @@ class Column(BaseModel):
                 raise ValueError(say("bad_bounds", type=self.type, example=example))
         if not self.known and self.role != Role.OTHER:
             raise ValueError(_("only a column of role other can be declared unknown (known = false)"))
-        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
-            raise ValueError(_("only numbers have a number format"))
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:  # type: ignore[operator]
+            raise ValueError(_("the minimum is above the maximum"))
         if self.number is not None and self.number not in NUMBER_FORMATS:
             raise ValueError(
                 say("unknown_value", setting="number", value=self.number, hint="", names=", ".join(NUMBER_FORMATS))
@@ -339,7 +337,7 @@ class Schema(BaseModel):
         if name not in PRESETS:
             raise UnknownNameError(
                 say(
-                    "unknown_preset",
+                    "unknown_value",
                     setting="schema",
                     value=name,
                     hint=suggestion(name, PRESETS),

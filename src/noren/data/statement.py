@@ -1,4 +1,4 @@
-"""What a release says of itself: method, parameters, promise; and what a chain of methods says."""
+"""Statement of a release or of a chain of methods: method, parameters, promise."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_spaces_set_columns_apart(tmp_path: Path) -> None:
     lines = "00001 19970101  1   11.77\n00002 19970112 12  120.00\n00002 19970112  5   77.00\n"
     (tmp_path / "m.txt").write_text(lines, encoding="utf-8")
     found = guess_schema(tmp_path / "m.txt", kind=Kind.HISTORY, customer="column1")
-    assert found.notes[0] == "read as UTF-8, space-separated, 4 columns, no header"
+    assert found.notes[0] == "read as UTF-8, delimiter ' ', 4 columns, no header"
     assert found.schema["column2"].type == ValueType.DATE
     data = read(tmp_path / "m.txt", found.schema).data
     assert data.frame["column4"].to_list() == [11.77, 120.0, 77.0]

@@ -77,9 +77,9 @@ def test_what_is_only_guessed_to_identify_people_does_not_count_them() -> None:
 def test_a_table_whose_people_repeat_is_not_protected() -> None:
     rows = {"Member_number": ("quasi", [i // 3 for i in range(90)]), "age": ("quasi", [i % 3 for i in range(90)])}
     said = (
-        r"^Member_number identifies people, and its 30 values occur in 90 rows \(3 each\):"
-        r" k would count rows, not people;"
-        r' say that rows are purchases \(kind = "history", --rows purchases\), or keep one row a person$'
+        r"^Member_number identifies people, and its 30 values occur in 90 rows \(3 each\),"
+        r" so k would count rows, not people;"
+        r' declare rows as purchases \(kind = "history", --rows purchases\), or keep one row per person$'
     )
     with pytest.raises(SchemaError, match=said):
         noren.protect(table(rows), "mondrian", k=2, seed=1)

@@ -45,7 +45,7 @@ def test_a_history_in_english(tmp_path: Path) -> None:
     assert found.schema["InvoiceDate"].format == "%Y-%m-%d %H:%M"
     assert found.schema["CustomerID"].optional
     assert found.schema["UnitPrice"].width == 0.01
-    assert found.notes[0] == "read as UTF-8, comma-separated, 8 columns, with a header"
+    assert found.notes[0] == "read as UTF-8, delimiter ',', 8 columns, with a header"
     assert found.notes[1].startswith("guessed a history: InvoiceNo = invoice, StockCode = item")
     assert found.schema.text.model_dump() == {
         "delimiter": ",", "header": True, "encoding": "utf-8", "strip": False, "comment": None, "sheet": None
@@ -60,7 +60,7 @@ def test_a_history_in_japanese(tmp_path: Path) -> None:
     )
     assert roles(found) == ["customer", "date", "item", "price", "quantity"]
     assert found.schema["購買日"].format == "%Y年%m月%d日"
-    assert found.notes[0] == "read as CP932 (Shift_JIS), semicolon-separated, 5 columns, with a header"
+    assert found.notes[0] == "read as CP932 (Shift_JIS), delimiter ';', 5 columns, with a header"
     assert read(tmp_path / "file.csv").data.frame["会員番号"].to_list() == ["007", "7"]
 
 
@@ -196,7 +196,7 @@ def test_other_formats_are_guessed_too(tmp_path: Path) -> None:
     frame.write_excel(tmp_path / "shop.xlsx")
     for name, said in (
         ("shop.parquet", "read as Parquet, 4 columns, 2 rows"),
-        ("shop.xlsx", "read as Excel, sheet Sheet1, 4 columns, 2 rows"),
+        ("shop.xlsx", "read as Excel (Sheet1), 4 columns, 2 rows"),
     ):
         found = guess_schema(tmp_path / name)
         assert found.notes[0] == said
@@ -271,7 +271,7 @@ def test_what_was_understood_is_shown_beside_an_example(tmp_path: Path) -> None:
         ("率", "decimal", "percentages like 1,234.56%", "12.5%", "0.125"),
     ]
     assert told[0][3:] == ("007", "007")
-    assert told[4] == ("備考", "text", "as it stands", "x", "x")
+    assert told[4] == ("備考", "text", "unchanged", "x", "x")
     assert all(u.example.isprintable() and len(u.example) <= 50 for u in found.understood)
 
 
@@ -279,7 +279,7 @@ def test_columns_without_a_name_of_their_own_are_given_one(tmp_path: Path) -> No
     found = of(tmp_path, ",age,age\nx,1,2\ny,3,4\n")
     assert found.schema.names == ("column1", "age", "age_2")
     assert found.notes[1:3] == (
-        "column 1 has no name in the header; it is now column1",
-        "two columns are named 'age'; column 3 is now age_2",
+        "column 1 ('') is now named column1",
+        "column 3 ('age') is now named age_2",
     )
     assert read(tmp_path / "file.csv").data.frame.row(1) == ("y", 3, 4)

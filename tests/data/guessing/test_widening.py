@@ -100,8 +100,8 @@ def test_what_a_person_declares_rejects_and_says_all_of_it(tmp_path: Path) -> No
         read(path, declared)
     assert str(caught.value).split("\n") == [
         f"{path}, row 22, column age, 'x': this is not a whole number; write it like 12; 2 cells, also 'y'",
-        "  row 22, column town, 'Malta': the value is not in the declared domain (1 values); mend it, or add it to the "
-        "domain in the schema; 3 cells, also 'Cyprus'",
+        "  row 22, column town, 'Malta': the value is not in the declared domain (1 values); correct it, or add it to "
+        "the domain in the schema; 3 cells, also 'Cyprus'",
     ]
     assert [(p.column, p.row, p.cells) for p in caught.value.problems] == [("age", 22, 2), ("town", 22, 3)]
     taken = read(path, declared.model_copy(update={"guessed": True})).data.schema

@@ -1,7 +1,7 @@
-"""What a format check answers, and how many findings become a short list.
+"""The report of a format check, and how findings on whole columns become a short list of problems.
 
 A checker finds broken rules column by column, each over the whole table at once: a :class:`Finding` holds the rows
-where one rule is broken and how to tell one of them. :func:`gather` counts all, and words only those that are shown.
+where one rule is broken and how to describe one of them. :func:`gather` counts all and describes the first ones.
 
 A text file is a column of lines, whatever bytes it holds. The contests' checkers read bytes as they come: a checker
 must therefore read a file that is not text at all without stumbling, and say in which row it stops being text.
@@ -66,7 +66,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule, the rows that break it, and how to tell it of one row.
+    """One rule, the rows that break it, and how to describe the problem of one row.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class Finding:
         Row numbers in ascending order, from 1; :data:`WHOLE_FILE` where the whole file is meant.
     rank
         The place of the column in its row, from 1; 0 for the row itself.
-    tell
-        Words the problem of one of ``rows``.
+    describe
+        Returns the problem of one of ``rows``.
     """
 
     rows: npt.NDArray[np.int64]
@@ -113,7 +113,7 @@ def gather(problems: Iterable[Finding], warnings: Iterable[Finding] = (), *, lim
     (False, 3, [2, 4])
     """
     if limit < 0:
-        raise ParameterError.out_of_range("limit_below_zero", limit, "limit")
+        raise ParameterError.out_of_range("limit", limit, "limit >= 0")
     problems = list(problems)
     total = sum(len(finding.rows) for finding in problems)
     return Report(valid=total == 0, problems=_first(problems, limit), total=total, warnings=_first(warnings, limit))
@@ -195,7 +195,7 @@ def split_cells(line: pl.Expr, columns: Sequence[str]) -> pl.Expr:
 class SheetRule:
     """A rule about one column, or with ``None`` about the row: where it is broken, and its message.
 
-    Where the message depends on the row, ``rule`` is a function of its cells by name.
+    Where the text depends on the row, ``message`` is a function of its cells by name.
     """
 
     column: str | None
@@ -253,7 +253,6 @@ class Sheet:
         else:
             # the reader stops at a row with more cells than the first; where that one is short, it is the one to blame
             most = max(self.width, len(self.columns))
-
             problems += self.findings(self.rows, SheetRule(None, pl.col("cells") > most, self.width_message))
         if self.lines.byte_order_mark:
             warnings.append(Finding.once(Problem(1, None, None, say("byte_order_mark"))))
@@ -295,7 +294,7 @@ def read_columns(path: Path, columns: Sequence[str], *, utf8: bool = False) -> p
     odd = (cells != len(columns)).arg_true()
     if len(odd):
         width = cells[odd[0]] if lines.text[odd[0]] else 0
-        message = say("expected", expected=len(columns), columns=", ".join(columns), cells=width)
+        message = say("original_width", expected=len(columns), columns=", ".join(columns), cells=width)
         raise FormatError(message, file=path, row=odd[0] + 1)
     return lines.text.to_frame().select(split_cells(pl.col("line"), columns).alias("cells")).unnest("cells")
 
@@ -304,7 +303,7 @@ def reject_null(path: Path, table: pl.DataFrame, column: str, values: pl.Series)
     """Stop with the first row of ``table`` whose ``column`` could not be read into ``values``."""
     unread = values.is_null().arg_true()
     if len(unread):
-        message, value = say("correct_original", column=column), table[column][unread[0]]
+        message, value = say("invalid_original", column=column), table[column][unread[0]]
         raise ValueInCellError(message, file=path, row=unread[0] + 1, column=column, value=value)
 
 

@@ -1,1 +1,1 @@
-"""How data lie in files: text, Parquet, Excel and the contests' own formats, read strictly and written whole."""
+"""File formats: text, Parquet and Excel, read strictly and written whole."""

@@ -150,7 +150,6 @@ def _columns(part: ParquetPart) -> dict[str, str]:
     """Return the names and types of a file's columns; texts are texts however Arrow lays them out."""
     with explain_damage(part.path, "Parquet"):
         schema = pq.read_schema(part.path)
-
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     kinds = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
     named = {name: "text" if any(test(kind) for test in texts) else str(kind) for name, kind in kinds.items()}

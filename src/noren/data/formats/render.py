@@ -1,4 +1,4 @@
-"""From typed columns to text: the one canonical spelling of every value, a file's own, and the order of rows by text.
+"""Conversion of typed columns to text: canonical spelling, a file's own spelling, and the order of rows by text.
 
 Dates are written ``2010/12/1``, numbers without idle zeros (``2.1``, ``3``), intervals ``[a;b]``, sets ``{a;b}``,
 suppressed cells ``*``. A cell that says one value (``[a;a]``, ``{a}``) is written as that value. Files that spell a

@@ -1,9 +1,9 @@
-"""An input that is looked at once and passed on: a file that may be packed, or a folder of Parquet files.
+"""Input files, examined once and passed on: a file that may be compressed, or a folder of Parquet files.
 
 :meth:`Source.open` answers every way a path can disappoint (missing, a folder, forbidden, empty, damaged, a
 decompression bomb) with a :class:`~noren.errors.FileError` and its cure, and tells from the first bytes what kind of
 file it is. Of a text one pass over the bytes finds what no later stage should trip over: NUL bytes, an encoding that
-does not hold to the end, an unclosed quote. What was found is kept: whoever is handed a source opens it to read rows,
+does not hold to the end, an unclosed quote. The results are cached in the source: later stages open it to read rows
 and for nothing else.
 
 How much a file unpacks to is told before it is read (:func:`limit_decoded_size`): 22 MB of Parquet can hold 200 million
@@ -70,7 +70,7 @@ _SAME_ENCODINGS = {
     **dict.fromkeys(("utf16",), "utf-16"),
 }
 
-Result = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Source:
@@ -121,7 +121,7 @@ class Source:
         return f"Source({str(self.path)!r}, {self.kind})"
 
     def once(self, key: object, compute: Callable[[], Result]) -> Result:
-        """Return what ``find`` finds in this source; the next who wants to know ``what`` is told the same."""
+        """Return the result of ``compute`` for this source; later calls with the same ``key`` get the cached result."""
         if key not in self._cache:
             self._cache[key] = compute()
         result: Result = self._cache[key]
@@ -207,7 +207,7 @@ class Source:
         quoting: bool = True,
         skip: int = 0,
     ) -> TextForm:
-        """Return how a text file is laid out; its bytes are looked at once, however often this is asked.
+        """Return the layout of a text file; its bytes are examined once, however often this is called.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Source:
         lines = lines[skipped:]
         if not any(line.strip() for line in lines):
             if counts.total > len(counts.start) and not _LINE_END.search(counts.start):
-                raise FormatError(say("first_line_too_long", size=len(counts.start)), file=path, row=1)
+                raise FormatError(say("row_too_long", size=len(counts.start)), file=path, row=1)
             raise FileError(say("no_rows"), file=path)
         if not quoting and not lines[0].strip():
             raise FormatError(say("empty_line"), file=path, row=skipped + 1)
@@ -296,7 +296,7 @@ def read_all_bytes(source: SourceLike, *, largest: int = 4 * 2**30) -> bytes:
     with source.unpacked(largest=largest) as file:
         content = file.read(largest + 1)
     if len(content) > largest:
-        raise FileError(say("too_large", most=largest), file=source.path)
+        raise FileError(say("decodes_to_more", most=largest), file=source.path)
     return content
 
 
@@ -312,7 +312,7 @@ def _opened(path: Path) -> BinaryIO:
     except PermissionError:
         raise FileError(say("forbidden"), file=path) from None
     except (OSError, ValueError) as error:
-        raise FileError(say("cannot_open", reason=reason_of(error)), file=path) from None
+        raise FileError(say("cannot_read", reason=reason_of(error)), file=path) from None
 
 
 class _Bounded(io.RawIOBase):
@@ -328,7 +328,7 @@ class _Bounded(io.RawIOBase):
         count = self._inner.readinto(buffer)
         self._left -= count
         if self._left < 0:
-            raise FileError(say("too_large", most=self._largest), file=self._path)
+            raise FileError(say("decodes_to_more", most=self._largest), file=self._path)
         return count
 
 
@@ -370,7 +370,7 @@ def _utf16_as_utf8(file: BinaryIO, path: Path) -> Iterator[bytes]:
             if text:
                 yield text.encode()
     except UnicodeError:
-        raise FormatError(say("not_utf16", encoding="UTF-16"), file=path, row=row) from None
+        raise FormatError(say("wrong_encoding", encoding="UTF-16"), file=path, row=row) from None
 
 
 def _signs(source: Source, encoding: str) -> tuple[bool, bool] | None:
@@ -391,7 +391,7 @@ def _signs(source: Source, encoding: str) -> tuple[bool, bool] | None:
 
 
 def _reject_wrong_encoding(source: Source, encoding: str) -> None:
-    """Stop where the text is not what it was said to be."""
+    """Stop where the text is not in the encoding."""
     row, message = 1, say("wrong_encoding", encoding=ENCODINGS[encoding])
     with source.unpacked() as file:
         if encoding == "utf-16" and not file.peek(2).startswith(_UTF16_MARKS):  # type: ignore[attr-defined]
@@ -426,7 +426,7 @@ def _reject_open_quote(source: Source, encoding: str, delimiter: str, skipped: i
 
 @contextlib.contextmanager
 def explain_damage(path: Path, form: str) -> Iterator[None]:
-    """Turn what a native reader says of a damaged file into one line with a cure."""
+    """Turn an error of a native reader about a damaged file into one line with a remedy."""
     try:
         yield
     except NorenError:

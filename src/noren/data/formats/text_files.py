@@ -1,4 +1,4 @@
-"""CSV and its cousins: read in blocks, strictly, with the row of every complaint; written whole.
+"""Text files with delimiters (CSV and its kind): read in blocks, strictly, with row numbers in errors; written whole.
 
 The text is cut into blocks of some megabytes by Arrow's reader, every cell still text; a kernel types one block at a
 time (:mod:`noren.data.formats.parse`), on as many cores as the engine has. So a file far larger than memory passes
@@ -20,7 +20,6 @@ from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_layout import TextForm
 from noren.data.schema import Kind, Schema
 from noren.errors import FileError, FormatError, SchemaError, listing
-
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -178,7 +177,7 @@ _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)"
 
 
 def _arrow_error(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> FormatError | FileError:
-    """Say what Arrow found wrong; ``first_row`` rows lie before those that it counted."""
+    """Return our error for one of Arrow; ``first_row`` rows lie before those that it counted."""
     text = str(error)
     ragged = _RAGGED.search(text)
     if ragged:
@@ -192,23 +191,23 @@ def _arrow_error(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> Fo
     if "straddling" in text or "block_size" in text:
         return FormatError(say("row_too_long", size=BLOCK_BYTES), file=path)
     if "Empty CSV" in text or "Could not skip" in text:
-        return FileError(say("no_rows_below_header"), file=path)
+        return FileError(say("no_rows"), file=path)
     return FormatError(text.splitlines()[0][:200], file=path)
 
 
 def column_names(form: TextForm) -> list[str]:
-    """Return the names in the header, or column1, column2, … where there is none; see :func:`own_names`."""
+    """Return the names in the header, or column1, column2, … where there is none; see :func:`unique_names`."""
     if not form.header:
         return [f"column{i}" for i in range(1, form.columns + 1)]
     return unique_names(form.first_line)[0]
 
 
 def unique_names(header: Sequence[str | None]) -> tuple[list[str], tuple[str, ...]]:
-    """Give every column a name of its own, and say which ones were given.
+    """Return a unique name for every column, and a note for every column that was renamed.
 
-    A column without a name is called by its place, one whose name was there before by how often.
+    A column without a name is named after its position; a repeated name gets a number.
 
-    >>> own_names(["a", "", "a"])[0]
+    >>> unique_names(["a", "", "a"])[0]
     ['a', 'column2', 'a_2']
     """
     header_names = {(name or "").strip() for name in header}

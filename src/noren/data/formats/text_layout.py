@@ -1,6 +1,6 @@
-"""How a text is laid out, told by its first lines: delimiter, titles, header; and a sentence that says so.
+"""Layout of a text file, detected from its first lines: delimiter, titles, header.
 
-What was detected is said (:meth:`TextForm.sentence`), never assumed in silence.
+What was detected is reported (:meth:`TextForm.sentence`), never assumed silently.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ENCODINGS = {
     "cp1252": "Windows-1252",
     "iso-8859-1": "ISO-8859-1",
 }
-DELIMITERS = ("comma", ";", "semicolon", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 _FEWEST_SPACED = 3
 _MOST_TITLES = 20
 _GENERALISED = re.compile(r"\{[^{}\r\n]*\}|\[[^\[\]\r\n]*\]")
@@ -31,7 +31,7 @@ _GENERALISED = re.compile(r"\{[^{}\r\n]*\}|\[[^\[\]\r\n]*\]")
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file is laid out, and whether that was told or detected."""
+    """Layout of a text file, declared or detected."""
 
     encoding: str
     delimiter: str
@@ -47,8 +47,8 @@ class TextForm:
     """How many of the skipped lines stand above a header and belong to no row."""
 
     def sentence(self) -> str:
-        """Say what was chosen."""
-        sentence = _("read as {encoding}, {delimiter}-separated, {columns} columns, {header}").format(
+        """Return the detected layout as one sentence."""
+        sentence = _("read as {encoding}, delimiter {delimiter!r}, {columns} columns, {header}").format(
             encoding=ENCODINGS.get(self.encoding, self.encoding),
             delimiter=self.delimiter,
             columns=self.columns,

@@ -43,7 +43,7 @@ _LONGEST_CELL = 32_767
 
 @dataclass(frozen=True)
 class WorkbookSheet:
-    """One sheet of a workbook: its rows below the header, where they start, and what was chosen.
+    """One sheet of a workbook: its rows below the header, where they start, and notes on the choice.
 
     ``first_row`` is the row of the sheet that holds the first row of the data, counted from 1.
     """
@@ -172,13 +172,13 @@ def _reject_other_archives(source: Source) -> str:
                 raise FileError(say("password"), file=path)
         return "xls"
     if head.lstrip().startswith(b"<"):
-        raise FileError(say("web_page", form="XML"), file=path)
+        raise FileError(say("other_format", form="XML"), file=path)
     if not head.startswith(ZIP):
         return "xlsx"  # which says why it is not
     with explain_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
         members = set(archive.namelist())
     if "xl/workbook.bin" in members:
-        raise FileError(say("other_format", form="binary_workbook"), file=path)
+        raise FileError(say("other_format", form=".xlsb"), file=path)
     if "content.xml" in members:
         return "ods"
     if "xl/workbook.xml" not in members and path.suffix.lower() not in _WORKBOOKS:
@@ -194,9 +194,8 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
     frames = list(blocks)
     frame = pl.concat(frames) if frames else pl.DataFrame(schema={c.name: c.dtype for c in schema.columns})
     # stop before values would be cut or rounded in silence
-
     if len(frame) >= 1 << 20 or frame.width > 1 << 14:
-        raise ParameterError(say("a sheet has at most 1,048,575 rows and 16,384 columns"), file=path)
+        raise ParameterError(say("sheet_limits"), file=path)
     for column in schema.columns:
         value = pl.col(column.name)
         match column.type:
@@ -212,13 +211,7 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
         if rows.any():
             at = int(rows.arg_true()[0])
             cell = frame[column.name][at]
-            raise ParameterError(
-                say("a sheet cannot store this value (at most 32,767 characters, 15 digits, dates from 1900)"),
-                file=path,
-                row=at + 2,
-                column=column.name,
-                value=cell,
-            )
+            raise ParameterError(say("sheet_limits"), file=path, row=at + 2, column=column.name, value=cell)
     formats = {
         ValueType.DATE: "yyyy-mm-dd",
         ValueType.TIME: "hh:mm:ss.000",

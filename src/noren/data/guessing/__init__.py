@@ -1,7 +1,7 @@
-"""Guess what the columns of a file mean, and ask what could go either way: a question with its evidence and answers.
+"""Guesses of what the columns of a file mean, with questions about what the file leaves open.
 
-A guess is never silent. Whoever guesses a schema says what he took and asks what the file does not tell; the command
-line prints a question as one line, the studio as a question with a button for each answer.
+A guess is never silent: it reports what was chosen and asks what the file does not tell. The command line prints a
+question as one line, the studio as a question with a button for each answer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """What could go either way.
+    """A question to the user about something that the file leaves open.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Question:
 
 
 def role_question(column: str, text: str, chosen: Role, roles: Sequence[Role]) -> Question:
-    """Ask what a column is for; what was chosen is safe until somebody answers."""
+    """Return the question about a column's role; ``chosen`` is the safe default."""
     stays = _("keep the role {role}")
     answers = [Answer(role, _(_MEANINGS[role]) if role in _MEANINGS else stays.format(role=role)) for role in roles]
     return Question("role", text, chosen=chosen, answers=tuple(answers), column=column)

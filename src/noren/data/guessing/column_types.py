@@ -1,4 +1,4 @@
-"""What a column's values are: the type that every value can be read as, how it is written, its grid.
+"""Guess of a column's type, format and grid from its values.
 
 Plain numbers and the common dates are tried first; the ways people write them otherwise (``1.249,00``, ``¥1,280``,
 ``H30.4.1``, ``3:05 PM``) only where those fail. Where two ways fit every value and mean different things, the likelier
@@ -62,7 +62,7 @@ _MOMENT_FORMATS = [
 
 @dataclass(frozen=True)
 class ParsedColumn:
-    """What was made of a column: its type, how it is written in words, and one cell with its value as understood."""
+    """How a column was read: its type, its format in words, and an example cell with its value."""
 
     column: str
     type: str
@@ -278,7 +278,7 @@ def _which_question(
 ) -> Question:
     """Ask what a cell means, by two ways of reading it; the first is taken."""
     chosen, other = meanings
-    text = _("{column}: is {example} {one} or {other}? Every value allows both; {one} was chosen")
+    text = _("{column}: is {example} {first} or {second}? Every value allows both; {first} was chosen")
     text = text.format(column=column, example=cell, first=meanings[chosen], second=meanings[other])
     answers = (Answer(way, f"{cell} = {value}") for way, value in meanings.items())
     return Question(about, text, chosen, tuple(answers), column)
@@ -303,7 +303,7 @@ def on_grid(values: pl.Series, width: float) -> bool:
 
 
 def understanding(values: pl.Series, column: Column) -> ParsedColumn:
-    """Tell what was made of a column, beside the first cell whose value is not as it is written, else the first."""
+    """Return how a column was read, with the first cell whose value differs from its text, else the first cell."""
     head = values.drop_nulls()[:1000]
     if head.dtype == pl.String:
         head = head.filter(head != "")
@@ -320,7 +320,7 @@ def understanding(values: pl.Series, column: Column) -> ParsedColumn:
 
 
 def how_written(column: Column) -> str:
-    """Say in words how a column's cells are written."""
+    """Return the format of a column's cells in words."""
     if column.number is not None:
         way = number_format(column.number)
         if way.percent:

@@ -1,4 +1,4 @@
-"""What a column's name says: the words that shops, surveys and registers use for people, orders, goods and money.
+"""Hints in column names: words for people, orders, goods and money.
 
 Names come in English, German, French, Spanish, Italian, Portuguese, Dutch, Japanese, Chinese and Korean, in camelCase,
 in snake_case and cut short (``cust_id``, ``Kundennr``, ``顧客コード``). A name is first spelled in one way, its words
@@ -108,7 +108,7 @@ def says(name: str, *words: Hint) -> bool:
 def last_hint(name: str, *words: Hint) -> Hint | None:
     """Return which of ``words`` a name ends with, as far as it has them: what it is a name *of*.
 
-    >>> last_said("order_customer_id", Hint.ORDER, Hint.BUYER), last_said("customer_order_id", Hint.ORDER, Hint.BUYER)
+    >>> last_hint("order_customer_id", Hint.ORDER, Hint.BUYER), last_hint("customer_order_id", Hint.ORDER, Hint.BUYER)
     (<Hint.BUYER: 'buyer'>, <Hint.ORDER: 'order'>)
     """
     text = spelled(name)

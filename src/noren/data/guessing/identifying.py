@@ -1,4 +1,4 @@
-"""Which columns identify people, in purchases and in tables alike: by their names, their values and their structure.
+"""Detection of columns that identify people, by their names, values and structure.
 
 A column that names people must not be released beside a pseudonym. Three kinds of evidence are weighed: the words of
 the column's *name* ("Customer Name", 電話番号), the look of its *values* (an e-mail address, a card number whose check
@@ -53,7 +53,7 @@ _LOOKS = {
 
 @dataclass(frozen=True)
 class Identifying:
-    """A column that identifies people: how, whether that is beyond doubt, and what speaks for it, without any value."""
+    """A column that identifies people: how, whether that is certain, and the evidence, which quotes no value."""
 
     column: str
     kind: str
@@ -83,9 +83,9 @@ def identifying_columns(
     Examples
     --------
     >>> rows = pl.DataFrame({"Customer Name": ["Claire Gute", "Sean O'Donnell"], "City": ["Kobe", "Nara"]})
-    >>> found = identifying_columns([Column(name=name) for name in rows.columns], rows)
-    >>> [(one.kind, one.sure, one.evidence) for one in found.values()]
-    [('name', True, 'the column is called like names of people (different values: 2)')]
+    >>> findings = identifying_columns([Column(name=name) for name in rows.columns], rows)
+    >>> [(finding.kind, finding.sure, finding.evidence) for finding in findings.values()]
+    [('name', True, 'the column name suggests personal names (2 different values)')]
     """
     there = [column for column in columns if column.name in rows.columns]
     roles = {column.role: column.name for column in there}

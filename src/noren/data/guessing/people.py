@@ -1,4 +1,4 @@
-"""Which columns tell whom a row is about, and how many people that makes.
+"""Columns that identify the person of a row, and the number of people.
 
 How often values come again, and whether one column's values stand under another's (baskets under customers), is
 counted on filled cells: empty ones, nulls and NaN say nothing.
@@ -53,17 +53,17 @@ class Repeats:
 
     @property
     def each(self) -> float:
-        """In how many rows a value stands, on average."""
+        """Mean number of rows per value."""
         return self.filled / self.distinct if self.distinct else 0.0
 
     @property
     def repeated(self) -> int:
-        """How many cells hold a value that stood before."""
+        """Number of cells that repeat an earlier value."""
         return self.filled - self.distinct
 
 
 def filled(values: pl.Series) -> pl.Series:
-    """Return the values that say something."""
+    """Return the values that are not missing or blank."""
     return values.filter(_is_filled(values))
 
 
@@ -135,7 +135,7 @@ _NOT_A_PERSON = (
 
 
 class Naming(IntEnum):
-    """How a name tells whom a row is about, the surest first."""
+    """How a column name identifies the person of a row, the surest first."""
 
     BUYER = 1
     HOUSEHOLD = 2
@@ -151,7 +151,7 @@ _NAMINGS = {hint: Naming[hint.name] for hint in (Hint.BUYER, Hint.HOUSEHOLD, Hin
 
 @dataclass(frozen=True)
 class PeopleColumn:
-    """A column that tells whom rows are about: its name, how it tells, and how often its values come again."""
+    """A column that identifies the person of a row: its name, how it does so, and how often its values repeat."""
 
     name: str
     naming: Naming
@@ -239,11 +239,11 @@ def unnamed_people_columns(columns: Sequence[Column], head: pl.DataFrame) -> lis
 
 
 _MOST_SEEN: Final = 20_000_000
-"""Values that a stream remembers (160 MB): whoever has several rows is found long before."""
+"""Values that a stream remembers (160 MB): people with several rows are found long before."""
 
 
 def reject_repeated_people(data: Records) -> None:
-    """Stop where rows of a table are taken for people, and somebody stands in several of them."""
+    """Stop where rows of a table are people and some person has several rows."""
     if data.schema.kind == Kind.TABLE:
         named = namings(data.schema, data.frame).items()
         reject_if_people_repeat(
@@ -262,7 +262,7 @@ def reject_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
     people = rows - telling.counted.repeated
     message = _(
         "{column} identifies people, and its {people:,} values occur in {rows:,} rows ({each} each), so k would count"
-        " rows, not people"
+        ' rows, not people; declare rows as purchases (kind = "history", --rows purchases), or keep one row per person'
     )
     raise SchemaError(message.format(column=telling.name, people=people, rows=rows, each=f"{rows / people:.3g}"))
 

@@ -1,4 +1,4 @@
-"""What columns are for: of purchases the basket, the day, the product; of people what identifies, links, is sensitive.
+"""Roles of columns: invoice, date, item and others in purchases; identifier, quasi and sensitive in tables of people.
 
 Each role of purchases takes the column whose name says it best and whose values can be it. Where names leave a choice,
 values decide: of two numbers called *order* the basket is the one whose values belong to one customer each, of two

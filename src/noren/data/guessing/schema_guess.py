@@ -1,4 +1,4 @@
-"""A first schema for a file nobody has described, to be read and mended by a person.
+"""Guess of a schema for a file without one, to be checked and corrected by a person.
 
 Types come from the values (what every value of the sample can be read as), roles from the columns' names in ten
 languages (:mod:`~noren.data.guessing.column_words`) and from how values come again (:mod:`~noren.data.guessing.kinds`).
@@ -50,7 +50,7 @@ SAMPLE_ROWS = 50_000
 
 @dataclass(frozen=True)
 class SchemaGuess:
-    """A guessed schema, what was chosen and why, what a person should look at, and what was made of each column."""
+    """A guessed schema, with notes on what was chosen, questions to the user, and how each column was read."""
 
     schema: Schema
     notes: tuple[str, ...]
@@ -59,7 +59,7 @@ class SchemaGuess:
 
 
 def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str | None = None) -> SchemaGuess:
-    """Guess the schema of a CSV or Parquet file or a workbook; ``kind`` and ``customer`` are what somebody said."""
+    """Guess the schema of a CSV or Parquet file or a workbook; ``kind`` and ``customer`` are decided by the user."""
     source = Source.open(source)
     path = source.path
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.split(".")[0]).strip("-._") or "custom"
@@ -71,7 +71,7 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
         if head is None:
             raise FileError(_("the file has no rows; give a file with at least one row"), file=path)
         rows = parquet_rows(source)
-        layout_note = _("read as Parquet, {columns} columns, {rows:,} rows").format(
+        layout_note = _("read as {form}, {columns} columns, {rows:,} rows").format(
             form="Parquet", columns=head.width, rows=rows
         )
     elif source.kind == "excel":
@@ -116,11 +116,11 @@ def guess_columns(
 
     Parameters
     ----------
-    said, file
+    layout_note, file
         How the rows were read, and from where.
     kind, customer
-        What somebody said: whether rows are purchases (``history``) or people (``table``), and which column tells who
-        bought. It is taken, all other roles are guessed under it, and it is not asked again.
+        The user's decision: whether rows are purchases (``history``) or people (``table``), and which column tells who
+        bought. All other roles are guessed under it, and there is no question about it.
 
     Examples
     --------
@@ -273,7 +273,7 @@ class Widening:
         return whole
 
     def notes(self) -> tuple[str, ...]:
-        """Say which types gave way, and to what."""
+        """Return a note for each column whose type was widened."""
         notes = []
         for name, (row, value, guessed) in self._gave_way.items():
             now = str(self._columns[name].type)

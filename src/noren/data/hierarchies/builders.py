@@ -1,4 +1,4 @@
-"""All builders by name, the one that is taken if nobody chooses, and how large classes become level by level."""
+"""All builders of hierarchies by name, the default builder, and class sizes by level."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ BUILDERS: Final[Mapping[str, type[Builder]]] = {
 
 
 def builder_of(by: str, text: str = "", other: str = "") -> Builder:
-    """Return the builder that somebody asks for in words.
+    """Return the builder of a name and its parameters.
 
     >>> builder_of("widths", "5, 10")
     Widths(parameters=(5.0, 10.0), other='')
@@ -115,7 +115,7 @@ def class_sizes(hierarchy: Hierarchy, counts: pl.DataFrame, column: Column) -> l
             {
                 "labels": len(own),
                 "least": int(some["rows"].min() or 0),  # type: ignore[arg-type]
-                "shown": [[label, rows] for label, rows in some.head(_MOST_EXAMPLES).iter_rows()],
+                "examples": [[label, rows] for label, rows in some.head(_MOST_EXAMPLES).iter_rows()],
                 "more": max(0, len(some) - _MOST_EXAMPLES),
             }
         )

@@ -62,7 +62,7 @@ class Postcode(Prefix, by="postcode"):
     def _read(cls, text: str) -> tuple[int, ...]:
         lengths = super()._read(text or cls.example)
         if lengths[0] > 6:
-            raise ParameterError.out_of_range(cls.by, lengths[0], "a post code has seven digits; keep at most six")
+            raise ParameterError.out_of_range(cls.by, lengths[0], "1 <= characters <= 6")
         return lengths
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -124,7 +124,7 @@ _CHECK_WEIGHTS: Final = (6, 5, 4, 3, 2)
 
 
 class Municipality(Builder, by="municipality"):
-    """Codes of municipalities: ``13103`` or ``131032`` → ``13 東京都`` → ``関東``. A wrong check digit is told.
+    """Codes of municipalities: ``13103`` or ``131032`` → ``13 東京都`` → ``関東``. A wrong check digit is an error.
 
     Numbers that lost their leading zero are understood: five digits where none has six, else six. Codes of prefectures
     alone (``13``) are, too.
@@ -154,7 +154,6 @@ class Municipality(Builder, by="municipality"):
         fits = names.is_not_null() & codes.str.contains(r"^\d{2}$|^\d{5}$|^\d{6}$") & _checked(codes)
         regions = names.replace_strict(_REGION_OF, default=None, return_dtype=pl.String)
         levels = {"prefecture": codes.str.slice(0, 2) + " " + names, "region": regions}
-
         return self._fitted(values, fits, [levels[unit] for unit in self.parameters])
 
 
@@ -192,5 +191,4 @@ class PlaceName(Municipality, by="place"):
         if not (cities != prefectures).any():
             levels["municipality"] = []  # prefectures alone
         chosen = [labels for unit in self.parameters for labels in levels[unit]]
-
         return self._fitted(values, prefectures.is_not_null(), chosen)

@@ -63,7 +63,6 @@ class Cuts(Builder, by="cuts"):
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
         levels = [_bounded(cls._numbers(part)) for part in text.replace("／", "/").split("/")]
-
         for cuts in levels:
             if not cuts or any(after <= before for before, after in itertools.pairwise(cuts)):
                 raise cls._misread(text)
@@ -85,7 +84,6 @@ class Quantiles(Builder, by="quantiles"):
 
     @classmethod
     def _read(cls, text: str) -> tuple[Any, ...]:
-
         counts = _bounded(cls._numbers(text or cls.example))
         if not counts or any(count != int(count) or not 2 <= count <= 10_000 for count in counts):
             raise cls._misread(text)
@@ -317,7 +315,7 @@ class Dates(Builder, by="dates"):
         for here, above in itertools.pairwise(self.parameters):
             two = labelled.group_by(here, maintain_order=True).agg(pl.col(above).unique(maintain_order=True))
             for label, over in two.filter(pl.col(above).list.len() > 1).head(1).iter_rows():
-                about = {"not_nested": here, "above": above, "label": label, "first": over[0], "second": over[1]}
+                about = {"here": here, "above": above, "label": label, "first": over[0], "second": over[1]}
                 raise ParameterError(say("not_nested", **about), column=column.name)
         return Hierarchy.of_labels(column.name, labelled["0"], [labelled[unit] for unit in self.parameters])
 

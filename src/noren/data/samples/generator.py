@@ -1,4 +1,4 @@
-"""Purchase histories made up from a seed, shaped like the ones the contests used.
+"""Synthetic purchase histories from a seed, shaped like those of the contests.
 
 Everything in Noren runs on a bare machine because of these: no download, no permission, any size. The shape is
 calibrated to the published figures of PWS Cup 2016 (n = 400 customers, m ≈ 38,000 rows, b ≈ 65 distinct items per
@@ -146,9 +146,9 @@ def _check(customers: int, rows: int, items: int, seed: int, block_rows: int) ->
             raise ParameterError.out_of_range(name, value, f"{name} >= {least}")
     if not customers <= rows <= customers * MOST_ROWS_PER_CUSTOMER:
         allowed = f"{customers} <= rows <= {customers * MOST_ROWS_PER_CUSTOMER} (customers = {customers})"
-        raise ParameterError.out_of_range("too_few_rows", rows, allowed)
+        raise ParameterError.out_of_range("rows", rows, allowed)
     if items > MOST_ITEMS:
-        raise ParameterError.out_of_range("too_many_items", items, f"items <= {MOST_ITEMS}")
+        raise ParameterError.out_of_range("items", items, f"items <= {MOST_ITEMS}")
 
 
 def _stream(seed: int, *place: int) -> np.random.Generator:
@@ -295,7 +295,7 @@ def sample_blocks(
 ) -> Iterator[pl.DataFrame]:
     """Return blocks of generated purchases in the columns of ``schema``."""
     if schema.kind != Kind.HISTORY:
-        raise ParameterError(say("not_a_history", schema=schema.name, kind=schema.kind, other=Kind.HISTORY))
+        raise ParameterError(say("other_kind", schema=schema.name, kind=schema.kind, other=Kind.HISTORY))
     columns = []
     for column in schema.columns:
         if column.role == Role.DATE and column.type == ValueType.DATETIME:

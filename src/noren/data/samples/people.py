@@ -1,4 +1,4 @@
-"""A table of people made up from a seed, one row each, whose columns depend on one another as those of a census do.
+"""A synthetic table of people from a seed, whose columns depend on one another as in a census.
 
 Columns that had nothing to do with each other would flatter every method: nobody is rare, and there is nothing to
 reconstruct. So each column is drawn given those before it::
