@@ -37,7 +37,7 @@ def test_blocks_and_lists_change_nothing_where_the_best_is_plain(monkeypatch: py
     assert column.tolist() == truth.tolist()
     monkeypatch.setattr(assignment, "_MOST_PAIRS", 89_999)
     with pytest.raises(
-        ParameterError, match="one compares everybody with everybody, and 90,000 pairs are too many; use"
+        ParameterError, match="one would compare 90,000 pairs, which is too many; use jaccard, or attack"
     ):
         assigned("one", score.shape, score.__getitem__, seed=1)
 

@@ -91,7 +91,7 @@ def test_periods_are_handed_on() -> None:
 
 @pytest.mark.parametrize(
     ("members", "words"),
-    [(["ensemble"], "cannot vote in itself; name other attacks"), (["s1", "s1"], "named twice")],
+    [(["ensemble"], "ensemble cannot be its own member; name other attacks"), (["s1", "s1"], "named twice")],
 )
 def test_wrong_members(members: list[str], words: str) -> None:
     with pytest.raises(ParameterError, match=words):

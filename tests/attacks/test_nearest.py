@@ -87,7 +87,7 @@ def test_other_schemas() -> None:
 
 def test_too_many_pairs_are_refused(small: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "_MOST_PAIRS", 899)
-    with pytest.raises(ParameterError, match="900 pairs are too many; use consistency"):
+    with pytest.raises(ParameterError, match="nearest would compare 900 pairs, which is too many; use consistency"):
         Nearest().attack(small, small, seed=1)
     assert isinstance(attacks.create("nearest", shortlist=5), Nearest)
     with pytest.raises(ParameterError, match="shortlist"):

@@ -165,9 +165,9 @@ def test_an_attacker_may_know_less() -> None:
     release = copied(original)
     half = api.attack(original, release, "row-linkage", knowledge=0.5)
     assert len(half) == 30
-    with pytest.raises(ParameterError, match=r"^salary is not a column of both .*; name some of "):
+    with pytest.raises(ParameterError, match=r"^salary is not a column of both .*; use one of "):
         api.attack(original, release, "row-linkage", columns=("salary",))
-    with pytest.raises(ParameterError, match=r"^the knowledge has 59 rows, the original 60; give one row for each"):
+    with pytest.raises(ParameterError, match=r"^the knowledge has 59 rows, but the original has 60; give one row per"):
         api.attack(original, release, "row-linkage", known=original.take(pl.Series(range(59))))
 
 

@@ -174,9 +174,9 @@ def test_weeks_quarters_and_periods_of_ones_own() -> None:
         ("ann", "2011/1/10"): "q", ("ann", "2011/2/1"): "r",
     }  # fmt: skip
     assert run("s1", known, public, period="custom", starts=(date(2011, 5, 1),)) == {}
-    with pytest.raises(ParameterError, match="add starts"):
+    with pytest.raises(ParameterError, match="period=custom needs starts, and no other period takes it"):
         attacks.create("s1", period="custom")
-    with pytest.raises(ParameterError, match="use period=custom"):
+    with pytest.raises(ParameterError, match="period=custom needs starts, and no other period takes it"):
         attacks.create("s1", period="week", starts=starts)
 
 

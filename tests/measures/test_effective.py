@@ -157,12 +157,12 @@ def test_a_third_is_a_third_however_it_is_written(p: Any) -> None:
     "p", ["0", "1", "-1/3", "4/3", "1/0", "a third", "nan", float("nan"), float("inf"), None, True]
 )
 def test_what_is_no_chance_is_refused(p: Any) -> None:
-    with pytest.raises(ParameterError, match="is not a chance between 0 and 1; write one like 1/3"):
+    with pytest.raises(ParameterError, match="is not a probability between 0 and 1; write it like 1/3"):
         measures.create("effective", p=p)
 
 
 def test_an_unknown_bound_is_refused() -> None:
-    with pytest.raises(ParameterError, match="bound = loose does not fit effective"):
+    with pytest.raises(ParameterError, match="bound = loose is not valid for effective"):
         measures.create("effective", bound="loose")
 
 

@@ -278,7 +278,7 @@ def test_a_customer_whom_nobody_knows() -> None:
 
 def test_a_customer_who_is_not_in_the_master() -> None:
     listed = replace(ORIGINAL, master=pl.DataFrame({"customer": ["ann", "cem"]}))
-    with pytest.raises(ParameterError, match="are not in the master, the first is bob"):
+    with pytest.raises(ParameterError, match="are missing from the master, the first is bob"):
         judged(listed, RELEASE, guess("p1 ann 2011/1"))
 
 

@@ -48,7 +48,7 @@ def test_every_pseudonym_is_a_user() -> None:
     split = history("p 1/1 a 1 5", "q 2/1 b 1 5", "r 1/1 a 1 5", "r 1/2 b 1 5")
     assert judged(original, split, "e2") == pytest.approx(0.5)
     # five pieces are no dozen, and where nothing is alike nothing can be lost
-    with pytest.raises(ParameterError, match="no two items of the original are alike"):
+    with pytest.raises(ParameterError, match="no two items of the original are similar"):
         judged(original, split, "e1")
     # the top two stay, their likeness does not; the judges divide by the top's size also where a shop has fewer items
     assert judged(original, split, "e3", top=2) == pytest.approx(0.5)
@@ -68,7 +68,7 @@ def test_rows_of_nobody_count_as_bought() -> None:
     release = Release.of_aligned(original, history("p 1/1 a 1 5", "q 1/1 b 1 5"), Statement("hand"), inserted=more)
     assert noren.measure(original, release, "e3", top=2).parts["items"] == 0.0
     # pairs that are new in the release do not count, and the original has none
-    with pytest.raises(ParameterError, match="no two items of the original are alike"):
+    with pytest.raises(ParameterError, match="no two items of the original are similar"):
         noren.measure(original, release, "e2")
 
 

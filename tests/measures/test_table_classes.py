@@ -60,7 +60,7 @@ def test_by_hand() -> None:
     """Classes of 3 and 4; the last row says nothing in any quasi column and is in none."""
     score = judged(HAND)
     assert score.value == 3
-    assert (score.notes["classes"], score.notes["rows_that_say_nothing"]) == (2, 1)
+    assert (score.notes["classes"], score.notes["unlinked_rows"]) == (2, 1)
     assert score.parts["median"] == score.parts["mean"] == 3.5
     assert score.parts["prosecutor"] == score.parts["journalist"] == 1 / 3
     assert score.parts["marketer"] == 2 / 7

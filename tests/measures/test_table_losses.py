@@ -46,7 +46,7 @@ def test_a_blank_that_stays_blank_is_not_lost() -> None:
 def test_where_all_rows_are_alike_there_is_nothing_to_lose() -> None:
     alike = Table(pl.DataFrame({"city": ["a"] * 3, "note": list("123")}), TEXTS)
     for measure in ("table-loss", "entropy-loss"):
-        with pytest.raises(ParameterError, match="so there is nothing to lose; give the original"):
+        with pytest.raises(ParameterError, match="so nothing can be lost; give the original"):
             api.measure(alike, Release.of_aligned(alike, alike, Statement("hand")), measure)
 
 

@@ -102,7 +102,7 @@ def test_one_category_for_all_makes_items_free_and_worthless(small: History, tmp
 
 def test_an_item_without_a_category_is_refused(original: History, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("291D,furniture\n")
-    with pytest.raises(NorenError, match="4 items have no category, 521P for one"):
+    with pytest.raises(NorenError, match="4 items have no category, for example 521P"):
         protect(original, 3, tmp_path / "few.csv")
     with pytest.raises(NorenError, match="there is no such file"):
         protect(original, 3, tmp_path / "none.csv")

@@ -69,7 +69,7 @@ def test_a_chain_is_the_steps_one_after_another(small: History) -> None:
     assert release.inserted_rows == 0
     assert (release.secret.seed, release.secret.digest) == (3, small.digest())
     assert len({stage.secret.seed for stage in stages}) == 4
-    assert release.statement.promise == "each step keeps its promise about the data that the step before it left"
+    assert release.statement.promise == "each step keeps its promise for the output of the previous step"
     assert [step.method for step in release.statement.steps] == ["thin", "swap", "perturb", "monthly-pseudonyms"]
     # perturb keeps months and swap exchanges within them: the month of a pseudonym is that of the original's date
     of_row = dict(zip(release.aligned()["customer"], periods_of(small["date"]), strict=True))
@@ -125,7 +125,7 @@ class TestFromPython:
         assert noren.protect(small, "chain", steps=["thin"], seed=4).deleted_rows == 60
 
     def test_parameters_beside_a_ready_method(self, small: History) -> None:
-        with pytest.raises(ParameterError, match="share has no method to go to; give each method its parameters where"):
+        with pytest.raises(ParameterError, match="share belongs to no method; give parameters together with"):
             protect(small, ["thin"], share=0.5)
 
     def test_the_last_claim_is_audited(self, small: History) -> None:
@@ -168,16 +168,16 @@ class TestFromPython:
 @pytest.mark.parametrize(
     ("steps", "said"),
     [
-        ([], "the chain has no steps; give at least one method"),
-        (["thinn"], r"step 1: there is no 'thinn' in noren\.methods \(did you mean thin\?\)"),
-        (["thin", {"method": "thin", "share": 2}], "step 2: share = 2 does not fit thin: .*; which share"),
-        ([{"method": "thin", "shar": 0.2}], r"step 2: thin has no parameter shar \(did you mean share\?\)"),
-        ([{"method": "generalize-by-count"}], "step 1: generalize-by-count needs the parameter k"),
-        ([{"method": "perturb", "days": -1}], "step 1: days = -1 does not fit perturb"),
+        ([], "the chain has no steps; write at least one"),
+        (["thinn"], r"step 1, thinn: there is no 'thinn' in noren\.methods \(did you mean thin\?\)"),
+        (["thin", {"method": "thin", "share": 2}], "step 2, thin: share = 2 is not valid for thin: .*; Share of rows"),
+        ([{"method": "thin", "shar": 0.2}], r"step 1, thin: thin has no parameter shar \(did you mean share\?\)"),
+        ([{"method": "generalize-by-count"}], "step 1, generalize-by-count: generalize-by-count needs the parameter k"),
+        ([{"method": "perturb", "days": -1}], "step 1, perturb: days = -1 is not valid for perturb"),
         ([{"share": 0.1}], 'step 1 names no method; write method = "…", one of chain, generalize'),
         ([{"method": 3}], "step 1 names no method"),
         (7, "step 1 names no method"),
-        ([{"method": "chain", "steps": []}], "step 1: the chain has no steps"),
+        ([{"method": "chain", "steps": []}], "step 1, chain: the chain has no steps"),
     ],
 )
 def test_steps_that_are_none(steps, said: str) -> None:
@@ -186,21 +186,21 @@ def test_steps_that_are_none(steps, said: str) -> None:
 
 
 def test_a_step_that_cannot_work_on_what_it_gets(small: History) -> None:
-    with pytest.raises(ParameterError, match="step 2, monthly-pseudonyms: column date: the original is generalised"):
+    with pytest.raises(ParameterError, match="step 2, monthly-pseudonyms: column date: the original is already gener"):
         Chain(steps=[GeneralizeByCount(k=2), "monthly-pseudonyms"]).protect(small, seed=1)
-    with pytest.raises(ParameterError, match="step 1, generalize-by-count: k=500 is more than the 30 customers"):
+    with pytest.raises(ParameterError, match="step 1, generalize-by-count: k = 500 needs at least 500 customers, but"):
         Chain(steps=[GeneralizeByCount(k=500)]).protect(small, seed=1)
     schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi"}}})
-    with pytest.raises(ParameterError, match="step 1, thin: it does not work on a table; leave the step out"):
+    with pytest.raises(ParameterError, match="step 1, thin: thin works on a history, and this is a table; choose"):
         protect(Table.of({"age": ["3"]}, schema), ["thin"])
-    with pytest.raises(ParameterError, match="seed = -1 is below 0"):
+    with pytest.raises(ParameterError, match="seed = -1 is out of range; use seed >= 0"):
         Chain(steps=["thin"]).protect(small, seed=-1)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", 'the chain has no steps; write \\[\\[step\\]\\] tables, each with method = "…" and its parameters'),
+        ("", 'the chain has no steps; write at least one \\[\\[step\\]\\] table with method = "…"'),
         ("step = 3", "the chain has no steps"),
         ("[[step]]\nmethod =", "the chain cannot be read"),
         ('[[step]]\nmethod = "thin"\n[[stop]]\nmethod = "thin"', "stop is not part of a chain"),
@@ -229,6 +229,6 @@ def test_a_file_that_is_not_text_or_not_there(tmp_path: Path) -> None:
 
 def test_a_wrong_step_names_file_and_step(tmp_path: Path) -> None:
     path = written(tmp_path, TEXT.replace("days = 3", "days = -3"))
-    with pytest.raises(ParameterError, match="step 2: days = -3 does not fit perturb") as caught:
+    with pytest.raises(ParameterError, match="step 2, perturb: days = -3 is not valid for perturb") as caught:
         read_chain(path)
     assert str(caught.value).startswith(f"{path}: ")

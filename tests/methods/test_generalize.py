@@ -358,11 +358,11 @@ def test_progress_tells_the_current_error_and_an_interruption_keeps_the_best() -
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"k": 1}, "k=1 protects nobody; use k >= 2"),
-        ({"k": 2, "effort": 0.0}, "effort=0.0 leaves no time to search"),
+        ({"k": 1}, "k = 1 is out of range; use k >= 2"),
+        ({"k": 2, "effort": 0.0}, "effort = 0.0 is out of range; use effort > 0"),
         ({"k": 2, "effort": "endless"}, "effort"),
-        ({"k": 2, "block": 1}, "block=1 holds no group"),
-        ({"survival": 0.9, "lower_bound": "exact"}, "no lower bound for mixed class sizes"),
+        ({"k": 2, "block": 1}, "block = 1 is out of range; use block >= 2"),
+        ({"survival": 0.9, "lower_bound": "exact"}, "no lower bound with survival"),
     ],
 )
 def test_parameters_out_of_range(parameters: dict[str, Any], words: str) -> None:
@@ -371,12 +371,12 @@ def test_parameters_out_of_range(parameters: dict[str, Any], words: str) -> None
 
 
 def test_more_than_the_customers_there_are() -> None:
-    with pytest.raises(ParameterError, match="k=5 is more than the 3 customers"):
+    with pytest.raises(ParameterError, match="k = 5 needs at least 5 customers, but there are 3"):
         Generalize(k=5).protect(some_history(3, 1), seed=1)
 
 
 def test_a_seed_out_of_range() -> None:
-    with pytest.raises(ParameterError, match="seed = -1 is not a whole number"):
+    with pytest.raises(ParameterError, match="seed = -1 is out of range; use 0 <= seed"):
         Generalize(k=2).protect(some_history(4, 1), seed=-1)
 
 

@@ -154,8 +154,8 @@ def test_too_many_failing_classes_are_an_error_that_says_what_to_do(regions: Pat
     people = Table.of(SEVEN, SCHEMA)
     with pytest.raises(
         ParameterError,
-        match=r"classes with 28\.6% of the rows fail k, l or t, and 20\.0% of the rows may be deleted;"
-        " ask for a larger k, a smaller l or a larger t, allow more --suppression, or use --search arx",
+        match=r"classes with 28\.6% of the rows fail k, l or t, and only 20\.0% of the rows may be deleted;"
+        " increase --suppression, k or t, or decrease l",
     ):
         api.protect(people, "hierarchy", k=2, l=2, hierarchies=regions, suppression=0.2, seed=1)
     illness = ["HIV"] * 10 + ["flu", "cold", "HIV"] * 10

@@ -100,12 +100,12 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"period": "custom"}, "period=custom needs the first day of each period; add starts"),
-        ({"starts": ["2010-12-01"]}, "period=month has its own days; use period=custom with starts"),
-        ({"period": "custom", "starts": ["2010-12-01"] * 2}, "starts names 2010-12-01 twice"),
-        ({"period": "custom", "starts": ["soon"]}, r"starts = soon does not fit monthly-pseudonyms: .*date"),
-        ({"period": "custom", "starts": "soon"}, "starts = soon does not fit"),
-        ({"period": "year"}, "period = year does not fit"),
+        ({"period": "custom"}, "period=custom needs starts, and no other period takes it"),
+        ({"starts": ["2010-12-01"]}, "period=custom needs starts, and no other period takes it"),
+        ({"period": "custom", "starts": ["2010-12-01"] * 2}, "2010-12-01 is named twice; name each once"),
+        ({"period": "custom", "starts": ["soon"]}, r"starts = soon is not valid for monthly-pseudonyms: .*date"),
+        ({"period": "custom", "starts": "soon"}, "starts = soon is not valid for"),
+        ({"period": "year"}, "period = year is not valid for"),
     ],
 )
 def test_periods_that_contradict_themselves(parameters, said) -> None:
@@ -116,7 +116,7 @@ def test_periods_that_contradict_themselves(parameters, said) -> None:
 @pytest.mark.parametrize(
     ("starts", "said"),
     [
-        (["2010-12-02"], "2010-12-01 lies before the first period; let the first period begin on that day or earlier"),
+        (["2010-12-02"], "2010-12-01 lies before the first period; start it on that day or earlier"),
         (["2010-12-01", "2011-02-01", "2011-03-01"], "no row falls in the period that begins on 2011-02-01; leave"),
         (["2010-12-01", "2012-01-01"], "no row falls in the period that begins on 2012-01-01"),
     ],
@@ -129,7 +129,7 @@ def test_periods_that_do_not_fit_the_data(starts, said) -> None:
 def test_dates_that_are_generalised_have_no_period() -> None:
     public = GeneralizeByCount(k=2).protect(ROWS, seed=1).public
     assert isinstance(public, History)
-    with pytest.raises(SchemaError, match="column date: the original is generalised already"):
+    with pytest.raises(SchemaError, match="column date: the original is already generalised"):
         MonthlyPseudonyms().protect(public, seed=1)
 
 

@@ -162,10 +162,10 @@ def test_same_seed_same_bytes(small: History, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"days": -1}, "days = -1 does not fit perturb: .*greater than or equal to 0; move dates by up to"),
-        ({"price": -0.1}, "price = -0.1 does not fit perturb"),
-        ({"packs": -1}, "packs = -1 does not fit perturb"),
-        ({"price": float("inf")}, "price = inf does not fit perturb"),
+        ({"days": -1}, "days = -1 is not valid for perturb: .*; Maximum number of days by which a date moves"),
+        ({"price": -0.1}, "price = -0.1 is not valid for perturb"),
+        ({"packs": -1}, "packs = -1 is not valid for perturb"),
+        ({"price": float("inf")}, "price = inf is not valid for perturb"),
     ],
 )
 def test_noise_that_is_none(parameters, said) -> None:
@@ -176,5 +176,5 @@ def test_noise_that_is_none(parameters, said) -> None:
 def test_generalised_data_are_refused() -> None:
     public = GeneralizeByCount(k=2).protect(history("a 2010/12/1 x 1 1", "b 2010/12/2 x 2 1"), seed=1).public
     assert isinstance(public, History)
-    with pytest.raises(SchemaError, match="generalised already"):
+    with pytest.raises(SchemaError, match="the original is already generalised"):
         Perturb(days=0, packs=0).protect(public, seed=1)

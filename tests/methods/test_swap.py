@@ -116,7 +116,7 @@ def test_a_share_that_is_none(share) -> None:
 def test_generalised_data_are_refused() -> None:
     public = GeneralizeByCount(k=2).protect(history("a 2010/12/1 x 1 1", "b 2010/12/2 y 2 1"), seed=1).public
     assert isinstance(public, History)
-    with pytest.raises(SchemaError, match="generalised already"):
+    with pytest.raises(SchemaError, match="the original is already generalised"):
         Swap().protect(public, seed=1)
 
 

@@ -1,4 +1,4 @@
-"""What threatens: one file per attack, ``original, public → Guess``."""
+"""Attacks: one file per attack, ``original, public → Guess``."""
 
 from noren.protocols import Attack
 from noren.registry import Registry

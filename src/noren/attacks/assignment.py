@@ -60,7 +60,7 @@ def assigned(
     [[0, 1], [1, 0], [-1.0, 3.0]]
     """
     if shape[0] * shape[1] > _MOST_PAIRS:
-        raise too_many_pairs(attack, shape[0] * shape[1], "use jaccard, or attack a part of the release")
+        raise too_many_pairs(attack, shape[0] * shape[1], "jaccard")
     if not min(shape):
         return NO_PAIRS
     exact = shape[0] * shape[1] <= most

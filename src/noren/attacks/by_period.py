@@ -1,4 +1,4 @@
-"""What attacks on repeated releases share: how long a pseudonym is kept, and rows item by item and period by period.
+"""Base of attacks on repeated releases: the periods, and rows by item and period.
 
 Known and public rows become the arrays that :mod:`noren.kernels.linkage.copied_rows` works on.
 """
@@ -39,14 +39,14 @@ class AttackByPeriod(Attack):
 
     period: Literal["month", "week", "quarter", "custom"] = Field(
         default="month",
-        description=N_("how long a pseudonym is kept: a month, ISO week, quarter, or custom (see starts)"),
+        description=N_("length of a period; custom periods begin on the days in starts"),
     )
-    starts: tuple[date, ...] = Field(default=(), title=N_("the first day of each custom period, like 2010-12-01"))
+    starts: tuple[date, ...] = Field(default=(), title=N_("First day of each custom period, such as 2010-12-01"))
 
     @model_validator(mode="after")
     def _starts_are_for_custom(self) -> AttackByPeriod:
         if (self.period == "custom") != bool(self.starts):
-            raise ValueError(_("period=custom needs the first day of each period; add starts"))
+            raise ValueError(_("period=custom needs starts, and no other period takes it"))
         return self
 
     def periods(self, dates: pl.Series) -> pl.Series:
@@ -64,7 +64,7 @@ class AttackByPeriod(Attack):
 
 
 def with_period_metadata(attack: Attack, statement: Statement) -> Attack:
-    """Tell an attack when pseudonyms change, which is public, unless it was told already.
+    """Give an attack the public periods in which pseudonyms change, unless it has them already.
 
     >>> from noren.attacks.signatures import S1
     >>> with_period_metadata(S1(), Statement("monthly-pseudonyms", {"period": "quarter"})).parameters()["period"]

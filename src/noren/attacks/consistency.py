@@ -1,4 +1,4 @@
-"""Who fits every row, made into the likeliest list of names."""
+"""Assign pseudonyms to customers whose rows are consistent with all public rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DENSE = 4_000_000
 
 
 class Consistency(Attack):
-    """Name whoever fits every public row, and let no two pseudonyms be one person.
+    """Name a customer who fits every public row of a pseudonym, each customer once.
 
     For each pseudonym the attacker finds the customers whose rows fit all its public rows, each its own; a release that
     tells the truth leaves the right one among them. Different pseudonyms are different people, so a customer whom every
@@ -64,8 +64,8 @@ class Consistency(Attack):
         if pairs > _MOST_PAIRS:
             raise ParameterError(
                 _(
-                    "{count:,} candidate pairs of a pseudonym and a customer are too many to choose from; "
-                    "judge such a release by the measures classes and survival, which count them by history"
+                    "there are {count:,} candidate pairs of a pseudonym and a customer, which is too many; use the "
+                    "measures classes and survival, which count candidates by history"
                 ).format(count=pairs),
             )
         return self.assign(candidates, seed=seed)

@@ -1,4 +1,4 @@
-"""What somebody keeps buying, and how: known from one period, recognised in another."""
+"""Recognise customers by habits learned from another period."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ class EarlierPeriod(Attack):
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym; the seed decides between equals."""
-        progress(0.0, _("summing up habits"))
+        progress(0.0, _("preparing rows"))
         columns = [c for c in original.schema.columns if c.role not in _NO_HABIT and c.known]
         columns = [c for c in columns if c.name in public.frame.columns]
         require_exact(original, columns)
         kinds, pseudonyms, customers = _compared(original, public, columns)
         shape = len(pseudonyms), len(customers)
-        progress(0.3, _("learning which habits tell people apart"))
+        progress(0.3, _("learning"))
         weight = dict.fromkeys(kinds, 1.0) | _learnt(original, columns)
-        progress(0.5, _("comparing habits"))
+        progress(0.5, _("comparing rows"))
 
         def scores(rows: slice) -> Real:
             weighted = (weight[name] * product(released[rows], own) for name, (released, own) in kinds.items())

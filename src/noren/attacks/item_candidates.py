@@ -1,4 +1,4 @@
-"""What somebody bought narrows down which pseudonym they have (PWS Cup 2018, ``re-item``)."""
+"""Narrow down each customer's pseudonym by the items they bought (PWS Cup 2018, ``re-item``)."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class ItemCandidates(Attack):
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Walk through the customers in a drawn order; of several candidates one is drawn."""
-        progress(0.0, _("listing who shows which item"))
+        progress(0.0, _("preparing rows"))
         about, customers, pseudonyms = item_walk(original, public)
-        progress(0.5, _("narrowing down customer by customer"))
+        progress(0.5, _("assigning pseudonyms"))
         drawn = uniform(2 * len(customers), seed=seed)
         order = np.argsort(drawn[: len(customers)], kind="stable")
         chosen, among = walk(about, order, drawn[len(customers) :])

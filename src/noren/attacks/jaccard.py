@@ -69,22 +69,20 @@ class Jaccard(Attack):
         default=1,
         ge=1,
         le=1_000,
-        description=N_(
-            "how many customers to list for each pseudonym, the most similar first; the first is the answer"
-        ),
+        description=N_("number of candidates per pseudonym, the best first"),
     )
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name the most similar customer for each pseudonym; the seed has nothing to decide."""
-        progress(0.0, _("listing who has which items"))
+        progress(0.0, _("preparing rows"))
         sides = item_set_arrays(original, public)
-        progress(0.2, _("comparing sets of items"))
+        progress(0.2, _("comparing rows"))
         shape = (len(sides.pseudonyms), min(self.candidates, max(len(sides.customers), 1)))
         accelerator = accelerator_for(chosen_engine(), pays=pairs_pay(len(sides.pseudonyms), len(sides.customers)))
         if accelerator is not None:
             customer, score = most_similar_sets(
                 accelerator, sides.known, sides.released, sides.items, shape[1],
-                lambda done: progress(0.2 + 0.8 * done, _("comparing sets of items")),
+                lambda done: progress(0.2 + 0.8 * done, _("comparing rows")),
             )  # fmt: skip
         else:
             index = index_of(sides.known, sides.items)
@@ -95,7 +93,7 @@ class Jaccard(Attack):
             matches = map_blocks(lambda which: most_similar(index, sides.released, which, shape[1]), blocks)
             for done, (which, best) in enumerate(zip(blocks, matches, strict=True), start=1):
                 customer[which], score[which] = best
-                progress(0.2 + 0.8 * done / len(blocks), _("comparing sets of items"))
+                progress(0.2 + 0.8 * done / len(blocks), _("comparing rows"))
         # everybody's first answer, surest first, then the second ones, and so on
         pseudonym = np.tile(np.arange(customer.shape[0]), customer.shape[1])
         rank = np.repeat(np.arange(1, customer.shape[1] + 1), customer.shape[0])

@@ -1,4 +1,4 @@
-"""Every period solved as a whole, and the periods solved with each other's help."""
+"""Solve every period as one assignment, and use the results of other periods."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ _FIRST_SHARES = np.where(OWN_SHARES == 1, 0.5, 0.5 / (len(OWN_SHARES) - 1))
 
 
 class Linkage(AttackByPeriod):
-    """Solve each period as one puzzle, one pseudonym per customer, and let periods help each other.
+    """Solve each period as one assignment of pseudonyms to customers, and use the results of other periods.
 
     The evidence is that of :class:`~noren.attacks.profile.Profile`. Three things are added. All pseudonyms of a period
     are given out at once, so that most are right: a pseudonym that might be Ann's or Bob's is Bob's if another is
     surely Ann's. Rows may have changed hands: the owner of a pseudonym may hold only a part of its rows, the
     rest being those of one partner; how large that part is, is learnt, and where rows alone do not tell the owner from
-    the partner, the number of rows does. And whoever was recognised in some periods shows habits there, which count in
-    all others, before and after; so does a pseudonym that comes back, if the data say that it stands for the same
+    the partner, the number of rows does. And anyone who was recognised in some periods shows habits there, which count
+    in all others, before and after; so does a pseudonym that comes back, if the data say that it stands for the same
     customer.
 
     Nothing but what is known and what is public is used. A customer without known rows in a period is named there only
@@ -93,21 +93,17 @@ class Linkage(AttackByPeriod):
         | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
     )
 
-    rounds: int = Field(
-        default=2, ge=0, description=N_("how many rounds use what was recognised in one period for the others; 0: none")
-    )
-    shortlist: int = Field(
-        default=256, ge=1, description=N_("how many customers are kept for each pseudonym, the likeliest")
-    )
+    rounds: int = Field(default=2, ge=0, description=N_("rounds that use the result for one period in the others"))
+    shortlist: int = Field(default=256, ge=1, description=N_("number of candidates per pseudonym, the best first"))
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a customer for the pseudonyms of each period; nothing is drawn at random."""
-        progress(0.0, _("laying out the rows"))
+        progress(0.0, _("preparing rows"))
         absent = missing_columns(original, (Role.ITEM, Role.DATE))
         original, public = with_item_column(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.05, 0.55))
-        progress(0.55, _("scoring rows"))
+        progress(0.55, _("comparing rows"))
         puzzle = _Puzzle.of(sides, copies, self.shortlist)
         progress(0.7, _("assigning pseudonyms"))
         puzzle = puzzle.coming_back() if self.rounds else puzzle
@@ -120,7 +116,7 @@ class Linkage(AttackByPeriod):
             # 1 where nearly all rows of a pseudonym are its owner's, and show the owner's habits
             unmixed = float(np.clip((puzzle.shares @ OWN_SHARES - _MIXED) / (_UNMIXED - _MIXED), 0.0, 1.0))
             for at in range(self.rounds):
-                progress(0.75 + 0.25 * at / self.rounds, _("linking the periods"))
+                progress(0.75 + 0.25 * at / self.rounds, _("comparing rows"))
                 scores, heat = habits(rows, sides, puzzle.solution, unmixed)
                 puzzle = replace(puzzle, habits=scores).solved()
         notes = {
@@ -135,7 +131,7 @@ class Linkage(AttackByPeriod):
 
 @dataclass(frozen=True)
 class _Puzzle:
-    """All periods, what is believed of them, and the solution so far.
+    """All periods with their evidence, and the solution so far.
 
     ``back`` groups pseudonyms that come back as the same customer; ``shares`` are the chances of own shares.
     """

@@ -54,13 +54,13 @@ class MonthlyProfile(AttackByPeriod):
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
-        progress(0.0, _("summing up each month"))
+        progress(0.0, _("preparing rows"))
         exact_values(original, original.schema.role(Role.DATE))
         known = self._profiles(original, "customer").sort("number")
         # of pseudonyms with the same number, the first by text stands for all
         seen = self._profiles(public, "pseudonym").sort("number", "pseudonym")
         first = seen.unique(["period", "number"], keep="first", maintain_order=True)
-        progress(0.5, _("searching for the most similar"))
+        progress(0.5, _("comparing rows"))
         # numbers are less alike the farther apart they are, so the best is the next one below or the next one above
         beside = [
             known.join_asof(first, on="number", by="period", strategy=side, coalesce=False, check_sortedness=False)
@@ -109,7 +109,7 @@ class S7(MonthlyProfile):
     """
 
     name = "s7"
-    summary = N_("Recognises customers by the mean unit price of each month.")
+    summary = N_("Recognises customers by their mean unit price per month.")
     roles = (Role.DATE, Role.PRICE)
 
     averaged = True
@@ -141,7 +141,7 @@ class S8(MonthlyProfile):
     """
 
     name = "s8"
-    summary = N_("Recognises customers by how many rows they have in each month.")
+    summary = N_("Recognises customers by their number of rows per month.")
 
     averaged = False
 

@@ -1,4 +1,4 @@
-"""The customer whose purchases are nearest to what was published."""
+"""Assign pseudonyms to the customers with the nearest rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from noren.data.arrays import exact_values, numbers
 from noren.data.compatibility import ComparisonArrays, comparison_arrays
 from noren.data.frames import History
 from noren.data.schema import Scale
-
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import population_sd
 from noren.kernels.linkage.row_distance import distance_blocks
@@ -54,7 +53,7 @@ class Nearest(Attack):
     """
 
     name = "nearest"
-    summary = N_("Assigns pseudonyms to the customers whose rows are nearest, all in one assignment.")
+    summary = N_("Assigns pseudonyms to the customers whose rows are nearest, all at once.")
     source = "S0"
     sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS}
@@ -64,22 +63,16 @@ class Nearest(Attack):
     shortlist: int = Field(
         default=32,
         ge=1,
-        description=N_(
-            "how many customers are compared row by row with each pseudonym, preselected by a coarse comparison"
-        ),
+        description=N_("number of candidates per pseudonym, the best first"),
     )
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym; the seed decides between equals."""
-        progress(0.0, _("laying out the rows"))
+        progress(0.0, _("preparing rows"))
         sides = comparison_arrays(original, public)
         pairs = len(sides.pseudonyms) * len(sides.customers)
         if pairs > _MOST_PAIRS:
-            raise too_many_pairs(
-                self.name,
-                pairs,
-                "nearest compares all with all, and {pairs:,} pairs are too many; use consistency, or ",
-            )
+            raise too_many_pairs(self.name, pairs, "consistency")
         nobody = np.zeros((0, len(sides.customers)))
         distances = np.concatenate([nobody, *self.distance_blocks(original, sides, progress)])
         return self.assign(sides, distances, seed=seed)

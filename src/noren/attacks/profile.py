@@ -1,4 +1,4 @@
-"""Everything a period's rows say of who is behind each pseudonym, weighed and added up."""
+"""Score customers by the likelihood of all rows of a pseudonym in a period."""
 
 from __future__ import annotations
 
@@ -61,34 +61,32 @@ class Profile(AttackByPeriod):
     ...             "quantity": 1}
     ...     return History.of(rows, Schema.preset("pwscup2018"))
     >>> known = history(["ann", "ann", "bob", "bob"], [1, 5, 1, 9], ["tea", "jam", "tea", "egg"], [1.0, 2.0, 1.0, 3.0])
-    >>> shown = history(["7", "7", "8", "8"], [2, 6, 2, 8], ["tea", "jam", "tea", "egg"], [1.1, 2.1, 0.9, 3.2])
-    >>> guess = Profile().attack(known, shown, seed=1)
+    >>> public = history(["7", "7", "8", "8"], [2, 6, 2, 8], ["tea", "jam", "tea", "egg"], [1.1, 2.1, 0.9, 3.2])
+    >>> guess = Profile().attack(known, public, seed=1)
     >>> sorted(guess.pairs.select("pseudonym", "customer", "period").rows())
     [('7', 'ann', '2010/12'), ('8', 'bob', '2010/12')]
     """
 
     name = "profile"
-    summary = N_("Scores each customer of the period by the likelihood of all rows of a pseudonym; learns the noise.")
+    summary = N_("Compares customers by the likelihood of all rows of a pseudonym, with a learned noise model.")
     source = "Fellegi and Sunter 1969"
     sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.GENERALISED_CELLS}
         | {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
     )
 
-    shortlist: int = Field(
-        default=256, ge=1, description=N_("how many customers are kept for each pseudonym, the likeliest")
-    )
+    shortlist: int = Field(default=256, ge=1, description=N_("number of candidates per pseudonym, the best first"))
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name the likeliest customer of each pseudonym and period; nothing is drawn at random."""
-        progress(0.0, _("laying out the rows"))
+        progress(0.0, _("preparing rows"))
         absent = missing_columns(original, (Role.ITEM, Role.DATE))
         original, public = with_item_column(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.1, 0.7))
-        progress(0.7, _("scoring rows"))
+        progress(0.7, _("comparing rows"))
         evidence = row_evidence(sides.known, sides.public, sides.beside, copies, limit=self.shortlist)
-        progress(0.9, _("estimating how confident to be"))
+        progress(0.9, _("assigning pseudonyms"))
         prior, rest = priors(sides, evidence)
         heat = temperature(evidence.first, evidence.halves, prior, rest)
         value = evidence.halves.sum(axis=1) / heat
@@ -192,7 +190,7 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Scores:
-    """What speaks for pseudonyms and customers: listed pairs, pseudonym by pseudonym, and what holds for all others."""
+    """Scores of pairs of pseudonyms and customers: listed pairs by pseudonym, and one score for all others."""
 
     first: Whole
     person: Whole
@@ -255,7 +253,8 @@ def first_row_counts(sides: PeriodSides) -> Counts:
     """Return what is believed at first of how numbers of rows go together."""
     periods = list(periods_in(sides))
     public, known = (
-        np.concatenate([np.zeros(0, np.int64), *(getattr(p, side) for p in periods)]) for side in ("shown", "known")
+        np.concatenate([np.zeros(0, np.int64), *(getattr(p, side) for p in periods)])
+        for side in ("public_counts", "known_counts")
     )
     return first_counts(
         public, known, sum(kept_share(p.public_counts, p.known_counts) for p in periods) / max(len(public), 1)
@@ -278,7 +277,7 @@ def learnt_row_counts(sides: PeriodSides, solution: Solution, counts: Counts) ->
 
 def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent) -> Copies:
     """Return what copies look like in this release."""
-    progress(0.0, _("learning how rows were changed"))
+    progress(0.0, _("learning"))
     # from rows alone: each is a copy of some row of its item and period, whosever; what share of rows are copies cannot
     # be learnt so, and is taken for most
     known, public = sides.known, sides.public
@@ -294,7 +293,7 @@ def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent
         copies = replace(learned, share=_ROW_SHARE)
     copies = replace(copies, share=_PAIR_SHARE)
     for at in range(_PAIR_ROUNDS):
-        progress((1 + at) / (1 + _PAIR_ROUNDS), _("learning how rows were changed"))
+        progress((1 + at) / (1 + _PAIR_ROUNDS), _("learning"))
         scores = Scores.of(row_evidence(known, public, sides.beside, copies, limit=limit))
         solution = Solution.empty(len(sides.period))
         for period in periods_in(sides):

@@ -1,4 +1,4 @@
-"""What somebody bought, under whatever names the items have now."""
+"""Recognise customers by what they bought although items were renamed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Recoded(Attack):
 
     A name tells nothing, but how an item sells does: how often, to how many, at what price, in which quantities, and
     how much else its buyers buy. In the first round a customer is the mix of these features over the items bought (a
-    kernel mean embedding), which needs no names, and all pseudonyms are assigned at once. Whoever is assigned most
+    kernel mean embedding), which needs no names, and all pseudonyms are assigned at once. Anyone who is assigned most
     clearly then translates the items: an item and a code with the same buyers are the same. By that translation sets
     of items are compared, rare items counting most; and so on, round by round.
 
@@ -72,13 +72,11 @@ class Recoded(Attack):
         | {Recoding.NOISED_DATES, Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
     )
 
-    rounds: int = Field(
-        default=3, ge=0, le=20, description=N_("how many times items and then customers are matched again; 0: never")
-    )
+    rounds: int = Field(default=3, ge=0, le=20, description=N_("rounds in which items and customers are matched again"))
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that shows an item; the seed decides between equals."""
-        progress(0.0, _("listing who has which items"))
+        progress(0.0, _("preparing rows"))
         require_exact(original, original.measured())
         roles = [role for role in _FINE if original.schema.with_role(role) and public.schema.with_role(role)]
         known, released = _baskets(original, roles), _baskets(public, roles)
@@ -89,7 +87,7 @@ class Recoded(Attack):
         sold = _BY_SALE * (released.waves @ known.waves.T)
         theirs = _unit(known.rare)
         for at in range(self.rounds if min(shape) else 0):
-            progress((at + 0.5) / (self.rounds + 0.5), _("matching items and customers"))
+            progress((at + 0.5) / (self.rounds + 0.5), _("comparing rows"))
             row, column, margin = pairs
             sure = margin >= np.quantile(margin, 0.25 if at else 0.5)
             # how far each code and each item have the same buyers, by the items of people who stand for each other

@@ -1,4 +1,4 @@
-"""Whose row of a table it is."""
+"""Link rows of a table to people."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BLOCK = 256
 
 
 class RowLinkage(Attack):
-    """Name the person behind each row of a table, by all columns that are known of people.
+    """Name the person behind each row of a table, by all known columns.
 
     The attacker holds the original and knows of everybody the quasi-identifiers and all columns of role other, except
     those that the schema declares unknown (``known = false``); or just the columns named. A public row is given to the
@@ -55,7 +55,7 @@ class RowLinkage(Attack):
     retention, whose noise is public, each cell is as likely as that noise makes it. Where nobody fits, those are named
     who fit in most columns and are nearest in the others.
 
-    Nobody gets two rows: among people who are equally likely lots are drawn, and whoever is named for two rows keeps
+    Nobody gets two rows: among people who are equally likely lots are drawn, and anyone who is named for two rows keeps
     the surer one. The score is the chance that the model gives to the name: 1/5 in a class of five. A row that says
     nothing is left out.
 
@@ -87,17 +87,17 @@ class RowLinkage(Attack):
     """
 
     name = "row-linkage"
-    summary = N_("Links each row of a table to the person whom it fits best, by all columns that are known.")
+    summary = N_("Links each row of a table to the person it fits best, by all known columns.")
     source = "Fellegi and Sunter 1969"
     accepts = frozenset({Kind.TABLE})
 
     columns: tuple[str, ...] = Field(
         default=(),
-        title=N_("Columns that the attacker knows"),
+        title=N_(
+            "Columns that the attacker knows (default: quasi-identifiers, and other columns not declared unknown)"
+        ),
     )
-    hierarchies: Path | None = Field(
-        default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that tell what labels mean")
-    )
+    hierarchies: Path | None = Field(default=None, description=N_("folder of hierarchies, as for the method hierarchy"))
 
     _noise: Statement | None = PrivateAttr(default=None)
 
@@ -111,7 +111,7 @@ class RowLinkage(Attack):
 
     def attack(self, original: Table, public: Table, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a person for each public row that says something; the seed decides between equals."""
-        progress(0.0, _("laying out the columns"))
+        progress(0.0, _("preparing rows"))
         noise = None if self._noise is None else perturbation_of(public.schema, self._noise)
         names = self._known(original, public, noise)
         ladders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
@@ -141,7 +141,7 @@ class RowLinkage(Attack):
         for name in self.columns:
             if name not in both:
                 raise ParameterError(
-                    _("{column} is not a column of both the original and the release; name some of {columns}").format(
+                    _("{column} is not a column of both the original and the release; use one of {columns}").format(
                         column=name, columns=", ".join(both) or _("none")
                     ),
                 )
@@ -218,7 +218,7 @@ class _Naming:
         for at, block in enumerate(map_blocks(work, kinds)):
             blocks.append(block)
             self._visits += block.visits
-            progress((at + 1) / len(kinds), _("looking for people"))
+            progress((at + 1) / len(kinds), _("comparing rows"))
             if self._visits > _MOST_VISITS:
                 break
         tried = sum(len(block.best) for block in blocks)

@@ -1,4 +1,4 @@
-"""The rhythm of somebody's purchases, whenever it is said to have begun."""
+"""Recognise customers by the gaps between purchases although dates were shifted."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _FEWEST, _MOST = 32, 512
 class Shifted(Attack):
     """Recognise customers by the gaps between their purchases, by whatever number of days a release moved them.
 
-    Whoever bought on days 0, 3 and 40 still does after a secret shift. For each pseudonym and customer all shifts are
-    tried at once, and the best counts. There, a public day that meets a known one speaks for the pair, the more the
+    Anyone who bought on days 0, 3 and 40 still does after a secret shift. For each pseudonym and customer all shifts
+    are tried at once, and the best counts. There, a public day that meets a known one speaks for the pair, the more the
     fewer days the customer has and the more alike the number of rows, the mean quantity and the mean price are; a
     public day that meets none, and a known one whose rows cannot all have been deleted, speak against it. Then all
     pseudonyms are assigned at once. Items are not looked at.
@@ -65,7 +65,7 @@ class Shifted(Attack):
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that has a date; the seed decides between equals."""
-        progress(0.0, _("laying out the rows"))
+        progress(0.0, _("preparing rows"))
         require_exact(original, original.measured())
         spread = {}  # of the logarithms of what both sides say
         for role in (Role.QUANTITY, Role.PRICE):
@@ -91,7 +91,7 @@ class Shifted(Attack):
             listed = np.tile(np.arange(shape[1]), (len(which), 1)) if near is None else near[rows]
             return np.asarray(best_shifts(known, released, which, listed) - vanished[listed])
 
-        progress(0.1, _("comparing days at every shift"))
+        progress(0.1, _("comparing rows"))
         pairs = assigned(self.name, shape, scores, seed, listed=near, rows=256)
         return guess_of(self.name, pairs, pseudonyms, customers)
 

@@ -42,10 +42,10 @@ _PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "p
 class Signature(AttackByPeriod):
     """Recognise purchases by a key of two or three cells, and name a pseudonym per customer and period.
 
-    The attacker knows purchases, all or some, items perhaps by their first two characters alone. Whoever bought three
-    on the 5th is the pseudonym that bought three on the 5th: each key leads to the pseudonym of the last public row
-    that carries it, and the last known row that leads anywhere decides its customer's period. The period is that of the
-    known row; a key without a date may lead to a pseudonym of another period. Cells are compared as text, as files
+    The attacker knows purchases, all or some, items perhaps by their first two characters alone. Anyone who bought
+    three on the 5th is the pseudonym that bought three on the 5th: each key leads to the pseudonym of the last public
+    row that carries it, and the last known row that leads anywhere decides its customer's period. The period is that of
+    the known row; a key without a date may lead to a pseudonym of another period. Cells are compared as text, as files
     spell them (``3.8`` is not ``3.80``), so a generalised cell matches nothing.
 
     Each answer stands as the contest's programs give it, cell by cell. Its score is ours: the share of the customer's
@@ -63,7 +63,7 @@ class Signature(AttackByPeriod):
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
-        progress(0.0, _("comparing rows by their key"))
+        progress(0.0, _("comparing rows"))
         columns = [original.schema.role(role) for role in self.key]
         require_columns(public, columns)
         # numbers that are equal exactly where the cells' texts are
@@ -73,7 +73,7 @@ class Signature(AttackByPeriod):
         if not len(public) or not len(original):
             return Guess(self.name, pl.DataFrame(schema=_PAIRS), {"matched_rows": 0, "known_rows": len(original)})
         matches = last_match(seen, known)
-        progress(0.7, _("naming pseudonyms"))
+        progress(0.7, _("assigning pseudonyms"))
         # the pseudonym that each known row leads to as a number, and a public row that shows each number's
         led_to = np.zeros(len(public) + 1, bool)
         led_to[matches] = True  # NO_ROW marks the place behind the last

@@ -1,4 +1,4 @@
-"""A purchase nobody else made gives its buyer away (PWS Cup 2018, ``re-uniq``)."""
+"""Recognise customers by unique purchases (PWS Cup 2018, ``re-uniq``)."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ class UniqueRows(Attack):
 
     spelling: bool = Field(
         default=True,
-        description=N_("compare texts as they are spelled, as the official attack does (2.1 is not 2.10); else values"),
+        description=N_("compare spellings, as the official attack does (2.1 differs from 2.10), instead of values"),
     )
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name the customers whose unique rows stand in ``public``; nothing is drawn at random."""
-        progress(0.0, _("looking for rows that occur once"))
+        progress(0.0, _("preparing rows"))
         known, seen = self.texts(original), self.texts(public)
         row = [name for name in known.columns if name != "customer" and name in seen.columns]
         unique = known.filter(pl.struct(row).is_unique()).drop_nulls("customer")
-        progress(0.5, _("looking for them in the release"))
+        progress(0.5, _("comparing rows"))
         released = seen.rename({"customer": "pseudonym"}).drop_nulls("pseudonym")
         matches = released.join(unique, on=row, how="inner", maintain_order="left")
         pairs = matches.group_by("pseudonym", maintain_order=True).agg(pl.col("customer").last())

@@ -1,4 +1,4 @@
-"""What judges: ``safety/`` says what leaks, ``utility/`` what stays useful; one file per measure."""
+"""Measures: ``safety/`` for disclosure risk, ``utility/`` for usefulness; one file per measure."""
 
 from noren.data.schema import Kind
 from noren.protocols import Measure, UtilityAxis
@@ -42,7 +42,7 @@ measures: Registry[Measure] = Registry(
 
 
 def placing(kind: Kind | None = None) -> list[type[Measure]]:
-    """Return the measures that tell the use of data of a kind, the one that is asked first before others.
+    """Return the measures that tell the use of data of a kind, the preferred one first.
 
     >>> [measure.name for measure in placing(Kind.TABLE)]
     ['table-loss', 'l1-precision']

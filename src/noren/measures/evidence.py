@@ -1,4 +1,4 @@
-"""What a measure asks for before it answers, so that a missing part is never read as a good result."""
+"""Checks of the evidence that a measure needs, so that a missing part never counts as a good result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def require_evidence(
     if "exact" in measure.needs and generalised:
         raise ParameterError(say("needs_exact", measure=measure.name))
     if "secret" in measure.needs and made_of != rows:
-        raise ParameterError(say("rows_differ", released=made_of, original=rows))
+        raise ParameterError(say("another_original", released=made_of, original=rows))
 
 
 def original_history(evidence: Evidence) -> History:

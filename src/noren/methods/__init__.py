@@ -1,4 +1,4 @@
-"""What protects: one file per method, ``original → Release``."""
+"""Methods: one file per method, ``original → Release``."""
 
 from noren.protocols import Method
 from noren.registry import Registry

@@ -1,4 +1,4 @@
-"""What methods of repeated releases share: the parameter that says when a period begins."""
+"""Base of methods that work period by period: the parameters that define the periods."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _DAY = pl.duration(days=1)
 
 
 class MethodByPeriod(HistoryMethod):
-    """A method that works period by period: months, weeks, quarters, or periods of the steward's own."""
+    """A method that works period by period: months, weeks, quarters, or custom periods."""
 
     period: Literal["month", "week", "quarter", "custom"] = Field(
         default="month",
         title=N_("Periods"),
-        description=N_("the periods: calendar months, ISO weeks, quarters, or custom (see starts)"),
+        description=N_("length of a period; custom periods begin on the days in starts"),
         json_schema_extra=in_form(
             main=True,
             words={
                 "month": N_("calendar months"),
                 "week": N_("weeks"),
                 "quarter": N_("quarters"),
-                "custom": N_("days of your own"),
+                "custom": N_("custom periods"),
             },
         ),
     )
     starts: tuple[date, ...] = Field(
         default=(),
-        title=N_("First days of periods of your own"),
+        title=N_("First day of each custom period, such as 2010-12-01"),
     )
 
     @field_validator("starts", mode="before")
@@ -59,10 +59,10 @@ class MethodByPeriod(HistoryMethod):
     @model_validator(mode="after")
     def _starts_are_for_custom(self) -> MethodByPeriod:
         if (self.period == "custom") != bool(self.starts):
-            raise ValueError(_("period=custom needs the first day of each period; add starts"))
+            raise ValueError(_("period=custom needs starts, and no other period takes it"))
         for day, next_day in pairwise(self.first_days):
             if day == next_day:
-                raise ValueError(_("starts names {day} twice; give each period another first day").format(name=day))
+                raise ValueError(_("{name} is named twice; name each once").format(name=day))
         return self
 
     @property

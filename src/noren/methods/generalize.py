@@ -1,4 +1,4 @@
-"""Histories made alike at the least loss that is found, and for pairs at the least there is."""
+"""Generalise histories so that k customers share each, with a search for the smallest error."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _MIXTURES = 3
 
 @dataclass(frozen=True)
 class _SearchRows:
-    """The original as rows for the search: where each laid row stands in the original."""
+    """The original as rows for the search, and the position of each in the original."""
 
     rows: RowArrays
     place: Whole
@@ -82,7 +82,7 @@ class _SearchRows:
 
 @dataclass
 class _Search:
-    """The groups of every block, with the rows that the block's rows are; and how far the search came."""
+    """The groups of every block with the block's rows, and the progress of the search."""
 
     groups: list[tuple[SharedGroups, Whole]]
     blocks: list[Whole]
@@ -94,7 +94,7 @@ class _Search:
 
 
 class Generalize(Method):
-    """Make every customer's whole history the same as that of at least k - 1 others, at the least error.
+    """Give every customer the same whole history as at least k - 1 others, at the smallest error.
 
     Members of a group share one history: their rows are laid on one another, one row of each member to a generalised
     row, which says the interval of dates, prices and quantities and the set of items; rows without counterpart are
@@ -113,7 +113,7 @@ class Generalize(Method):
     to fail with that probability (see the measure of that name). The longest histories, which lose most, go into the
     smallest classes, never below ``min_class``; all others into classes of one larger size.
 
-    Whoever knows everything about a person is left with k customers whose public histories are equal, so a guess is
+    Anyone who knows everything about a person is left with k customers whose public histories are equal, so a guess is
     right one time in k. What all k have in common stays visible. Columns that are neither date, item, price nor
     quantity (invoice, time, description, country) would tell members apart and are suppressed; rows without a customer
     are deleted. Of date, item, price and quantity those are laid on one another that there are. A blank cell is a value
@@ -149,9 +149,9 @@ class Generalize(Method):
     promises = ALIKE
     offered_next = 2
     prominence = 4
-    good_for = N_("Keeps the most utility for this promise: it searches for who goes best with whom.")
-    wrong_for = N_("You need it at once and have many thousands of customers, or rows must stay exact.")
-    best_so_far = N_("best U so far, the mean error of a cell (lower is more useful)")
+    good_for = N_("Keeps the most utility for this promise: it searches for the best groups.")
+    wrong_for = N_("You have many thousands of customers and little time, or rows must stay exact.")
+    best_so_far = N_("best so far (lower is more useful)")
     generalises = True
     medians: ClassVar[bool] = False
     """Whether shared rows say the median and the mode, not an interval and a set."""
@@ -169,8 +169,8 @@ class Generalize(Method):
     effort: Literal["quick", "normal", "thorough"] | float = Field(
         default="normal",
         title=EFFORT,
-        description=N_("how long to search: quick, normal, thorough (same seed, same bytes), or seconds by the clock"),
-        json_schema_extra=in_form(main=True, words=EFFORT_WORDS, number=N_("seconds by the clock")),
+        description=N_("how long to search: quick, normal, thorough (same seed, same result), or a number of seconds"),
+        json_schema_extra=in_form(main=True, words=EFFORT_WORDS, number=N_("Seconds")),
     )
     suppress_cells: bool = Field(
         default=True,
@@ -179,41 +179,37 @@ class Generalize(Method):
     categories: CategoryFile = None
     block: Annotated[int | None, not_below(2, "block")] = Field(
         default=None,
-        title=N_("customers searched together; by default all up to 1500, beyond that 1000 at a time"),
+        title=N_("Customers searched together (default: all up to 1500, otherwise 1000 at a time)"),
     )
     lower_bound: Literal["none", "estimate", "exact"] = Field(
         default="none",
         title=N_("Lower bound of the error"),
         description=N_(
-            "how low the error of any such release could be, which takes many times as long as a quick search and "
-            "changes nothing in it: none, estimate (many blocks: from a sample of them, with an interval), or exact; "
+            "smallest error that any such release could have; an estimate uses some blocks of customers and has an "
+            "interval; either takes many times as long as a quick search"
         ),
         json_schema_extra=in_form(
-            words={
-                "none": N_("none: the release alone, soonest"),
-                "estimate": N_("estimated from some blocks of customers, with an interval"),
-                "exact": N_("computed for every block of customers"),
-            },
+            words={"none": N_("none"), "estimate": N_("estimate"), "exact": N_("exact")},
         ),
     )
     survival: float | None = Field(
         default=None,
         gt=0,
         lt=1,
-        title=N_("In place of k: the chance to withstand all attackers"),
+        title=N_("Instead of k: the probability of surviving all attackers, such as 0.9"),
     )
     min_class: Sharing = Field(
         default=2,
-        title=N_("with survival: no public history is shared by fewer customers than these"),
+        title=N_("With survival: minimum size of a group"),
     )
     attackers: int = Field(
         default=13,
         ge=1,
-        title=N_("Attackers, with that chance"),
+        title=N_("Number of independent attackers"),
     )
     bound: Bound = Field(
         default="sharp",
-        title=N_("Rule for an effective attack, with that chance"),
+        title=N_("Rule for an effective attack: that of the paper, or the sharp one, which needs fewer hits"),
     )
 
     def parameters(self) -> dict[str, Any]:
@@ -225,21 +221,21 @@ class Generalize(Method):
     @model_validator(mode="after")
     def _one_aim(self) -> Generalize:
         if (self.k is None) == (self.survival is None):
-            raise ValueError(_("give k, or survival in its place: one of the two").format(one="k", other="survival"))
+            raise ValueError(_("give either {one} or {other}").format(one="k", other="survival"))
         if self.survival is not None and self.lower_bound != "none":
-            raise ValueError(_("there is no lower bound for mixed class sizes; leave lower_bound out, or give k"))
+            raise ValueError(_("there is no lower bound with survival; omit lower_bound, or give k"))
         return self
 
     @field_validator("effort")
     @classmethod
     def _some_time(cls, effort: str | float) -> str | float:
         if isinstance(effort, float) and effort <= 0:
-            raise out_of_range("effort={effort} leaves no time to search; give seconds above 0", effort, "effort > 0")
+            raise out_of_range("effort", effort, "effort > 0")
         return effort
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Make the histories of ``original`` alike; the seed decides the pseudonyms and the way of the search."""
-        progress(0.0, _("laying histories side by side"))
+        progress(0.0, _("aligning histories"))
         codes, customers = people(original[Role.CUSTOMER])
         names = pseudonymous(original[Role.CUSTOMER], seed)
         require_enough_customers(self.k or self.min_class, len(customers))
@@ -280,11 +276,11 @@ class Generalize(Method):
         if not isinstance(self.effort, str):
             notes["by_the_clock"] = True
         notes |= left_out
-        progress(0.98, _("putting the rows in an order that tells nothing"))
+        progress(0.98, _("sorting rows"))
         return Release.of_aligned(original, aligned, self.statement(notes), seed=seed)
 
     def statement(self, notes: dict[str, Any]) -> Statement:
-        """Return what a release says of itself."""
+        """Return the statement of a release."""
         parameters = self.parameters() | public_name(self.categories)
         promise = self.promise_of_survival if self.k is None else self.promise_of_k
         return Statement(method=self.name, parameters=parameters, promise=promise, notes=notes)
@@ -466,7 +462,7 @@ class Generalize(Method):
         k, single = self.k, count == 1
 
         def report_progress(done: float = 0.0) -> None:
-            progress(0.33 + 0.6 * done, _("how low any release could go"))
+            progress(0.33 + 0.6 * done, _("computing the lower bound"))
 
         def bound(at: int) -> float:
             rows = rows_to_search.rows.of(search.blocks[at])
@@ -485,7 +481,7 @@ class Generalize(Method):
 
     def _mixtures(self, rows: RowArrays, progress: Progress) -> list[Mixture]:
         """Return class sizes that outlive the attackers: a few mixtures of one common size, the likeliest first."""
-        progress(0.01, _("looking for class sizes that survive"))
+        progress(0.01, _("searching"))
         allowed = 1 - float(self.survival or 0) ** (1 / self.attackers)
         worth = rows.losses
 

@@ -1,4 +1,4 @@
-"""Customers of like length made alike (S1)."""
+"""Generalise the histories of customers with similar numbers of rows (S1)."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from noren.protocols import ALIKE, Method, Strength, in_form
 
 
 class GeneralizeByCount(Method):
-    """Make every customer's whole history the same as that of at least k - 1 others.
+    """Give every customer the same whole history as at least k - 1 others.
 
     Customers stand by number of rows, longest first, ties by first appearance; every k neighbours make a group and what
     is left over joins the last one. Inside a group each customer's rows stand by price, then quantity, both descending.
     The j-th rows of all members become one row: dates, prices and quantities the interval that holds them all, items
     the set of them. Rows beyond the shortest member are deleted, names become pseudonyms.
 
-    Whoever knows everything about a person is left with k customers whose public histories are equal, so a guess is
+    Anyone who knows everything about a person is left with k customers whose public histories are equal, so a guess is
     right one time in k. What all k have in common stays visible. Columns that are neither date, item, price nor
     quantity (invoice, time, description, country) would tell members apart and are suppressed; rows without a customer
     are deleted. Of date, item, price and quantity those are generalised that there are. A blank cell is a value of its
@@ -64,13 +64,13 @@ class GeneralizeByCount(Method):
     """
 
     name = "generalize-by-count"
-    summary = N_("Each public history is shared by at least k customers of like length.")
+    summary = N_("Each public history is shared by at least k customers with similar numbers of rows.")
     source = "S1"
     strength = Strength("k", "2..6")
     promises = ALIKE
     prominence = 3
-    good_for = N_("At once, also for large data: customers with equally many rows go together.")
-    wrong_for = N_("You can wait a minute: generalize keeps more. Or rows must stay exact.")
+    good_for = N_("Fast even for large data: customers with similar numbers of rows form a group.")
+    wrong_for = N_("You can wait a minute: generalize keeps more utility. Or rows must stay exact.")
     generalises = True
 
     k: Sharing = Field(
@@ -95,11 +95,11 @@ class GeneralizeByCount(Method):
         row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by(original.schema)])
         progress(0.2, _("generalising rows"))
         aligned, notes = share_values(original, values, row, names, suppress_cells=self.suppress_cells)
-        progress(0.6, _("putting the rows in an order that tells nothing"))
+        progress(0.6, _("sorting rows"))
         return Release.of_aligned(original, aligned, self.statement(meaning | notes), seed=seed)
 
     def statement(self, notes: dict[str, Any]) -> Statement:
-        """Return what a release says of itself."""
+        """Return the statement of a release."""
         parameters = self.parameters() | public_name(self.categories)
         promise = N_("each public history is shared by at least k customers")
         return Statement(method=self.name, parameters=parameters, promise=promise, notes=notes)

@@ -1,4 +1,4 @@
-"""Whole columns generalised by hierarchies, as little as k allows."""
+"""Generalise whole columns by hierarchies, as little as k allows."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLA
 
 @dataclass(frozen=True)
 class ChosenLevels:
-    """What was chosen for the rows of a table.
+    """The chosen levels of a table's columns, and the rows that are deleted.
 
     Attributes
     ----------
-    rungs, best
+    columns, best
         The columns on their hierarchies, of complete rows; the best levels.
     there, deleted
         Which rows are complete enough to be looked at, and which are not released.
@@ -86,7 +86,7 @@ class ChosenLevels:
 
 
 class HierarchyMethod(TableClassMethod):
-    """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
+    """Make every row identical to at least k - 1 others in all columns that could link it to a person.
 
     Each quasi column is raised as a whole to one level of its hierarchy; rows that are still alike to too few are
     deleted, up to the share ``suppression``. Of all combinations of levels that keep k within that share it chooses one
@@ -94,7 +94,7 @@ class HierarchyMethod(TableClassMethod):
     on the lattice). :class:`~noren.progress.Enough` ends it with the best levels so far.
 
     With ``l`` or ``t`` the levels are still chosen by k alone, within half of the share, and classes that fail are
-    deleted whole: whoever knows the search would otherwise learn from its choice whose values are alike (see
+    deleted whole: anyone who knows the search would otherwise learn from its choice whose values are alike (see
     :func:`~noren.methods.table_parts.reject_if_too_many_fail`). ``search="arx"`` looks for the levels of least loss
     that keep ℓ and t as well, as ARX does, and the statement says so.
 
@@ -131,15 +131,15 @@ class HierarchyMethod(TableClassMethod):
     source = "Samarati 2001; LeFevre et al. 2005; Kohlmayer et al. 2012"
     accepts = frozenset({Kind.TABLE})
     prominence = 1
-    good_for = N_("Keeps one category system throughout: whole columns become coarser together.")
-    wrong_for = N_("Many columns with many values each: they all become coarse, and mondrian keeps more.")
+    good_for = N_("Uses the same categories in all rows: whole columns become coarser together.")
+    wrong_for = N_("Many columns with many values: all of them become coarse, and mondrian keeps more utility.")
     only_with_l_or_t = frozenset({"search"})
-    best_so_far = N_("least loss so far (lower is more useful)")
+    best_so_far = N_("best so far (lower is more useful)")
 
     hierarchies: Path = Field(
         description=N_(
-            "a folder with a hierarchy value;label;…;* for each quasi column, in a file COLUMN.csv or …_COLUMN.csv; a"
-            " column without one is shown as it is or not at all"
+            "folder with a hierarchy value;label;…;* per quasi column, in a file COLUMN.csv or …_COLUMN.csv; a column "
+            "without one is released unchanged or left out"
         ),
         examples=["hierarchies"],
     )
@@ -149,13 +149,13 @@ class HierarchyMethod(TableClassMethod):
     )
     loss: Literal["loss", "discernibility", "class-size", "entropy"] = Field(
         default="loss",
-        title=N_("what is made small; the measures table-loss, discernibility, class-size, entropy-loss tell it"),
+        title=N_("What to minimise; see the measures table-loss, discernibility, class-size and entropy-loss"),
         json_schema_extra=in_form(
             words={
-                "loss": N_("the share of values a cell may mean"),
-                "discernibility": N_("how many rows each cannot be told from"),
-                "class-size": N_("the mean size of groups"),
-                "entropy": N_("the bits that are lost"),
+                "loss": N_("loss of detail"),
+                "discernibility": N_("pairs of rows"),
+                "class-size": N_("mean class size"),
+                "entropy": N_("loss of information"),
             }
         ),
     )
@@ -164,9 +164,9 @@ class HierarchyMethod(TableClassMethod):
         title=N_("Empty cells"),
         json_schema_extra=in_form(
             words={
-                "category": N_("a value of its own"),
+                "category": N_("a separate category"),
                 "drop": N_("delete the row"),
-                "error": N_("stop and say where"),
+                "error": N_("stop with an error"),
             },
         ),
     )
@@ -174,8 +174,8 @@ class HierarchyMethod(TableClassMethod):
         default="safe",
         title=N_("How levels are chosen, with l or t"),
         description=N_(
-            "with l or t: choose levels by k alone (safe), or also by sensitive values, which tells something of them"
-            " (arx)"
+            "with l or t: choose levels by k alone (safe), or also by sensitive values (arx), which loses less but "
+            "discloses something about them"
         ),
     )
 
@@ -185,10 +185,10 @@ class HierarchyMethod(TableClassMethod):
         require_enough_rows(self.k, len(original))
         chosen = self.levelled(original, quasi, sensitive, progress=progress)
         progress = silent if chosen.best.searched < 1 else progress  # who said enough need not be told more
-        progress(0.6, _("writing labels"))
+        progress(0.6, _("generalising rows"))
         cells, statement, deleted = chosen.cells(original), self.statement(original.schema, chosen), chosen.deleted
         del chosen  # codes of all rows
-        progress(0.7, _("putting the rows in an order that tells nothing"))
+        progress(0.7, _("sorting rows"))
         return released(original, cells, deleted, statement, seed=seed, identifiers=self.identifiers)
 
     def levelled(
@@ -207,7 +207,7 @@ class HierarchyMethod(TableClassMethod):
         counts
             Where the rows of ``table`` are combinations of values: how many rows of the original each stands for.
         """
-        progress(0.0, _("reading hierarchies"))
+        progress(0.0, _("preparing rows"))
         read = read_hierarchies(self.hierarchies, [column.name for column in quasi])
         without = tuple(column.name for column in quasi if column.name not in read)
         hierarchies = {
@@ -233,7 +233,7 @@ class HierarchyMethod(TableClassMethod):
         return ChosenLevels(tuple(columns), best, there, pl.Series(deleted), without, incomplete)
 
     def statement(self, schema: Schema, chosen: ChosenLevels) -> Statement:
-        """Return what a release says of itself."""
+        """Return the statement of a release."""
         best, columns = chosen.best, chosen.columns
         notes = {
             "levels": {column.column.name: level for column, level in zip(columns, best.levels, strict=True)},
@@ -274,7 +274,7 @@ class HierarchyMethod(TableClassMethod):
         cell_costs = None if costs is None else costs(columns)
 
         def report_progress(share: float, score: float) -> None:
-            progress(0.2 + 0.4 * share, _("searching the levels"), score if math.isfinite(score) else None)
+            progress(0.2 + 0.4 * share, _("searching"), score if math.isfinite(score) else None)
 
         report_progress(0.0, math.inf)
         best = search(

@@ -1,7 +1,6 @@
-"""Histories made alike by one exact value for all: medians and modes."""
+"""Replace the histories of a group by their medians and modes."""
 
 from __future__ import annotations
-
 
 from noren.i18n import N_
 from noren.methods.generalize import Generalize
@@ -20,7 +19,7 @@ class Microaggregate(Generalize):
     marks it; a reader of intervals knows what he does not know, a reader of medians does not. Contests that ask for
     generalisation refuse it. What any program reads that reads the original, it reads.
 
-    Whoever knows everything about a person is left with k customers whose public histories are equal, so a guess is
+    Anyone who knows everything about a person is left with k customers whose public histories are equal, so a guess is
     right one time in k. Values are real ones of somebody in the group. Rows without counterpart are deleted, names
     become pseudonyms, other columns are suppressed; a blank is a value of its own, and is said where that costs least.
 
@@ -49,8 +48,8 @@ class Microaggregate(Generalize):
     source = "Domingo-Ferrer and Mateo-Sanz 2002"
     offered_next = 0
     prominence = 2
-    good_for = N_("Every cell must be one plain value, and its mean error small, for the same promise.")
-    wrong_for = N_("Rows must be true: cells say what somebody in the group has, and most have not.")
+    good_for = N_("Every cell must be one plain value, with a small mean error.")
+    wrong_for = N_("Rows must be true of each customer: a cell is the median or mode of its group.")
     generalises = False
     medians = True
     promise_of_k = N_(

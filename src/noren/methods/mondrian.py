@@ -1,4 +1,4 @@
-"""Rows made alike class by class, each as little as its neighbours ask."""
+"""Generalise the rows of a table class by class, each as little as k allows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from noren.progress import Progress, silent
 
 @dataclass(frozen=True)
 class MondrianClasses:
-    """The classes that rows were cut into: what each row's quasi cells show, and which rows are deleted.
+    """The classes of a table: the quasi cells of each row, and which rows are deleted.
 
     ``classes`` and ``suppressed`` are how many classes are released, and how many rows of the original are not.
     """
@@ -48,7 +48,7 @@ class MondrianClasses:
 
 
 class Mondrian(TableClassMethod):
-    """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
+    """Make every row identical to at least k - 1 others in all columns that could link it to a person.
 
     Rows are cut in two along the column in which they differ most, and the parts again, as long as both parts have k
     rows. Each class then shows the interval of its numbers and days and the set of its texts. Unlike ``hierarchy``,
@@ -84,22 +84,20 @@ class Mondrian(TableClassMethod):
     accepts = frozenset({Kind.TABLE})
     offered_next = 1
     prominence = 2
-    good_for = N_("Loses little: each group is generalised only as far as it must be.")
-    wrong_for = N_("The table must use one category system throughout, such as every age in decades.")
+    good_for = N_("Keeps more utility: each group is generalised only as far as necessary.")
+    wrong_for = N_("All rows must use the same categories, such as ages in decades.")
     generalises = True
     only_with_l_or_t = frozenset({"suppression"})
 
     relaxed: bool = Field(
         default=False,
-        title=N_("Also part rows of equal value"),
+        title=N_("Also split rows with equal values: classes are smaller, and their cells may overlap"),
     )
     suppression: Share = Field(
         default=0.1,
         title=SUPPRESSION,
     )
-    hierarchies: Path | None = Field(
-        default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that put texts in order")
-    )
+    hierarchies: Path | None = Field(default=None, description=N_("folder of hierarchies, as for the method hierarchy"))
 
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
         """Make the rows of ``original`` alike, class by class; the seed decides the pseudonyms alone."""
@@ -107,7 +105,7 @@ class Mondrian(TableClassMethod):
         require_enough_rows(self.k, len(original))
         parted = self.parted(original, quasi, sensitive, progress=progress)
         statement = self.statement(original.schema, parted)
-        progress(0.7, _("putting the rows in an order that tells nothing"))
+        progress(0.7, _("sorting rows"))
         return released(original, parted.cells, parted.deleted, statement, seed=seed, identifiers=self.identifiers)
 
     def parted(
@@ -127,11 +125,11 @@ class Mondrian(TableClassMethod):
             Where the rows of ``table`` are combinations of values: how many rows of the original each stands for.
         """
         values = sensitive_codes(table, sensitive)
-        progress(0.0, _("putting values in order"))
+        progress(0.0, _("preparing rows"))
         names = [column.name for column in quasi]
         orders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
         placed = [_placed(exact_values(table, column), column, orders.get(column.name), counts) for column in quasi]
-        progress(0.2, _("cutting rows into classes"))
+        progress(0.2, _("searching"))
         rule = self.rule(0, values)
         class_of = classes_by_cuts(
             np.stack([codes for codes, _places in placed]),
@@ -143,13 +141,12 @@ class Mondrian(TableClassMethod):
         )
         if class_of is None:
             raise ParameterError(
-                _("even all rows together do not keep what is asked of sensitive values; ask for a smaller "),
+                _("even all rows together do not meet l or t; use a smaller l or a larger t"),
             )
         rows = np.ones(len(table), np.int64) if counts is None else counts
         classes, failing = int(class_of.max()) + 1, np.zeros(len(table), dtype=np.bool_)
         if values is not None:
             failing = suppressed(class_of[:, None], rows, [LevelTable(classes, ())], [0], rule, values.of_rows)
-
             reject_if_too_many_fail(int(rows[failing].sum()), int(rows.sum()), self.suppression)
         progress(0.5, _("generalising rows"))
         cells = {column.name: generalised(exact_values(table, column), column, class_of) for column in quasi}
@@ -157,7 +154,7 @@ class Mondrian(TableClassMethod):
         return MondrianClasses(cells, pl.Series(failing), left, int(rows[failing].sum()))
 
     def statement(self, schema: Schema, parted: MondrianClasses) -> Statement:
-        """Return what a release says of itself."""
+        """Return the statement of a release."""
         left = self._not_released(schema, parted.cells.keys())
         deleted = {"suppressed_rows": parted.suppressed} if self.looks_at_sensitive else {}
         return self._stated({"classes": parted.classes, "columns_not_released": left} | deleted, self.hierarchies)

@@ -1,4 +1,4 @@
-"""Another name in every period."""
+"""New pseudonyms in every period."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class MonthlyPseudonyms(MethodByPeriod):
 
     Data that grow month by month are released again and again. Under one pseudonym a person found once is found in all
     months; with fresh ones each month must be attacked anew. No pseudonym is used twice, so names alone tell nothing
-    across periods. Inside a period the history stays whole: whoever knows some purchases of a month finds the pseudonym
-    and the rest of that month, and habits that last (the same items every month) link the months again. Rows without a
-    date are a period of their own; rows without a customer are left out.
+    across periods. Inside a period the history stays whole: anyone who knows some purchases of a month finds the
+    pseudonym and the rest of that month, and habits that last (the same items every month) link the months again. Rows
+    without a date are a period of their own; rows without a customer are left out.
 
     References
     ----------
@@ -44,7 +44,7 @@ class MonthlyPseudonyms(MethodByPeriod):
     """
 
     name = "monthly-pseudonyms"
-    summary = N_("Hides names behind a fresh pseudonym in each period: months must be found one by one.")
+    summary = N_("Gives each customer a new pseudonym per period, so periods must be attacked one by one.")
     source = "S3"
     roles = (Role.DATE,)
     promises = MONTHS
@@ -66,6 +66,6 @@ class MonthlyPseudonyms(MethodByPeriod):
         known = known.with_columns(pl.Series("name", pseudonyms(len(known), seed)).cast(pl.String))
         names = rows.join(known, on=["customer", "period"], how="left", nulls_equal=True, maintain_order="left")["name"]
         statement = self.statement(rows_without_customer(original))
-        progress(0.5, _("putting the rows in an order that tells nothing"))
+        progress(0.5, _("sorting rows"))
         aligned = edited(original, [names.alias(customer.name)])
         return Release.of_aligned(original, aligned, statement, seed=seed, periods=periods)

@@ -1,4 +1,4 @@
-"""Small noise on dates, prices and quantities."""
+"""Noise on dates, prices and quantities."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ MOVED = (Role.DATE, Role.PRICE, Role.QUANTITY)
 class Perturb(MethodByPeriod):
     """Move dates inside their period, prices by a small factor and quantities by whole packs; hide names.
 
-    Whoever looks for a purchase by its date, price or quantity no longer finds it to the letter. What the noise keeps:
-    a row never leaves its period, a price stays within a factor of 1 + ``price``, a quantity within ``packs`` packs and
-    at its mean. Of date, price and quantity those move that there are, and a blank stays blank; without items the pack
-    is the most common quantity of all. This is noise and no guarantee: items stay, and an attacker who asks for the
-    nearest history instead of the same row often finds it.
+    Anyone who looks for a purchase by its date, price or quantity no longer finds it to the letter. What the noise
+    keeps: a row never leaves its period, a price stays within a factor of 1 + ``price``, a quantity within ``packs``
+    packs and at its mean. Of date, price and quantity those move that there are, and a blank stays blank; without items
+    the pack is the most common quantity of all. This is noise and no guarantee: items stay, and an attacker who asks
+    for the nearest history instead of the same row often finds it.
 
     References
     ----------
@@ -70,29 +70,29 @@ class Perturb(MethodByPeriod):
         " items stay, and the nearest history may still be the right one"
     )
     prominence = 4
-    good_for = N_("Monthly sums must stay near the truth.")
-    wrong_for = N_("Somebody may compare whole histories: many rows average the noise away.")
+    good_for = N_("Monthly sums must stay close to the original.")
+    wrong_for = N_("An attacker may compare whole histories: over many rows the noise averages out.")
 
     days: int = Field(
         default=3,
         ge=0,
-        title=N_("Days a date may move"),
+        title=N_("Maximum number of days by which a date moves within its period"),
         json_schema_extra=in_form(main=True),
     )
     whole_baskets: bool = Field(
         default=False,
-        title=N_("Move what was bought together by the same days"),
+        title=N_("Move purchases of one day (and invoice) together"),
     )
     price: float = Field(
         default=0.05,
         ge=0,
-        title=N_("multiply prices by a factor between 1/(1 + this) and 1 + this"),
+        title=N_("Price noise x: prices are multiplied by a factor between 1/(1 + x) and 1 + x"),
         json_schema_extra=in_form(main=True),
     )
     packs: int = Field(
         default=1,
         ge=0,
-        title=N_("move quantities by up to this many packs; an item's pack is its most common quantity"),
+        title=N_("Maximum number of packs by which a quantity moves (pack: an item's most common quantity)"),
         json_schema_extra=in_form(main=True),
     )
 
@@ -104,7 +104,7 @@ class Perturb(MethodByPeriod):
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Perturb the rows of ``original``; the same seed gives the same noise."""
         self.reject_if_nothing_moves(original.schema)
-        progress(0.1, _("moving dates"))
+        progress(0.1, _("perturbing"))
         days = self.days_of(original) if self.moves_dates(original.schema) else None
         basket = None
         if days is not None and self.whole_baskets:
@@ -121,7 +121,7 @@ class Perturb(MethodByPeriod):
         columns = [pseudonymous(original[Role.CUSTOMER], seed)]
         columns += self.moved(original, np.arange(len(original)), seed, packs=packs, basket=basket)
         notes = missing_columns(original, MOVED) | rows_without_customer(original)
-        progress(0.6, _("putting the rows in an order that tells nothing"))
+        progress(0.6, _("sorting rows"))
         return Release.of_aligned(original, edited(original, columns), self.statement(notes), seed=seed)
 
     @staticmethod
@@ -130,8 +130,8 @@ class Perturb(MethodByPeriod):
         if not schema.with_role(*MOVED):
             raise ParameterError(
                 _(
-                    "perturb moves dates, prices and quantities, and these purchases have none; use swap, "
-                    "thin or a method that makes histories alike"
+                    "perturb changes dates, prices and quantities, but these purchases have none; use another "
+                    "method, such as swap or thin"
                 ),
             )
 

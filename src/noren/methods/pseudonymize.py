@@ -1,4 +1,4 @@
-"""Names replaced, nothing else."""
+"""Replace customers' names by pseudonyms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class HistoryMethod(Method):
     """What the statement of a release promises."""
 
     def statement(self, notes: dict[str, Any]) -> Statement:
-        """Return what a release says of itself."""
+        """Return the statement of a release."""
         return Statement(method=self.name, parameters=self.parameters(), promise=self.promise, notes=notes)
 
 
@@ -61,14 +61,14 @@ class Pseudonymize(HistoryMethod):
     source = "S0"
     promises = NAMES
     promise = N_("names are hidden, histories are not: an attacker who knows some purchases finds the customer")
-    good_for = N_("Comparing, or a release to people bound by contract.")
-    wrong_for = N_("Anybody outside may see it: a few known purchases lead to a person.")
+    good_for = N_("A baseline for comparison, or a release to recipients bound by contract.")
+    wrong_for = N_("Outsiders may see it: a few known purchases identify a person.")
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Replace the customers of ``original`` by pseudonyms; the same seed gives the same ones."""
         progress(0.0, _("choosing pseudonyms"))
         aligned = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
-        progress(0.5, _("putting the rows in an order that tells nothing"))
+        progress(0.5, _("sorting rows"))
         return Release.of_aligned(original, aligned, self.statement(rows_without_customer(original)), seed=seed)
 
 

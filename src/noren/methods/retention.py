@@ -1,4 +1,4 @@
-"""Pk-anonymity: every value is kept by chance, else drawn anew."""
+"""Pk-anonymity by retention–replacement: each value is kept with a probability, otherwise redrawn."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ say = Texts(__name__)
 class Retention(Method):
     """Keep each value with probability ρ, else draw one from its domain; numbers and days move by bounded noise.
 
-    Whoever knows the whole original, but not which row is whose, and sees the perturbed rows, can say of no row with a
-    probability above 1/k whose it is (Pk-anonymity). ρ follows from k, the number of rows and the domains. What the
+    Anyone who knows the whole original, but not which row is whose, and sees the perturbed rows, can say of no row with
+    a probability above 1/k whose it is (Pk-anonymity). ρ follows from k, the number of rows and the domains. What the
     table was like before can be estimated from the perturbed rows and ρ alone: ``noren reconstruct``.
 
     Only attributes are released, no other column: those named, else all quasi-identifiers. Where none are named, a
@@ -75,58 +75,58 @@ class Retention(Method):
     strength = Strength("k", "2, 5, 10, 20", instead=("rho",))
     promises = CHANCE
     good_for = N_("Tables and cross tabulations of many rows, whatever an attacker knows.")
-    wrong_for = N_("Rows are read one by one, or there are few rows and many values.")
+    wrong_for = N_("Single rows matter, or there are few rows and many values.")
     perturbs = True
 
     attributes: tuple[str, ...] = Field(
         default=(),
         title=N_("Columns to release"),
-        description=N_("the columns to release (default: all quasi-identifiers)"),
+        description=N_("columns to release (default: all quasi-identifiers); the fewer, the more of each is kept"),
         json_schema_extra=in_form(main=True, pick="columns"),
     )
     k: float | None = Field(
         default=None,
         gt=1,
-        title=N_("Probability of re-identification at most 1 in k"),
+        title=N_("No row can be linked to a person with a probability above 1/k"),
         json_schema_extra=in_form(main=True, start="5"),
     )
     rho: float | None = Field(
         default=None,
         ge=0,
         lt=1,
-        title=N_("In place of k: the chance that a value stays (ρ)"),
+        title=N_("Instead of k: the probability that a value is kept (ρ)"),
     )
     weights: tuple[float, ...] = Field(
         default=(),
-        title=N_("Weights of the columns"),
+        title=N_("Weights of the released columns, in order: a higher one keeps more (default: equal)"),
     )
     classes: tuple[str, ...] = Field(
         default=(),
-        title=N_("Put numbers into classes"),
+        title=N_("Put numbers into classes: age=20..90:5 for up to 20, 25, … 90"),
     )
     missing: Literal["error", "category"] = Field(
         default="error",
         title=N_("Empty cells"),
-        json_schema_extra=in_form(words={"error": N_("stop and say where"), "category": N_("a value of its own")}),
+        json_schema_extra=in_form(words={"error": N_("stop with an error"), "category": N_("a separate category")}),
     )
     domains: Literal["declared", "data"] = Field(
         default="declared",
-        title=N_("where texts without a declared domain get one: nowhere, or from the data, which tells it"),
+        title=N_("Domains of texts"),
         json_schema_extra=in_form(
-            words={"declared": N_("from the schema alone"), "data": N_("from the data, which tells them")}
+            words={"declared": N_("from the schema"), "data": N_("from the data, which discloses the values")}
         ),
     )
     reconstruct: Model = Field(
         default="auto",
-        title=N_("how to estimate the table before perturbation"),
+        title=N_("How to reconstruct the table"),
         json_schema_extra=in_form(
             words={
-                "none": N_("not at all"),
+                "none": N_("none"),
                 "em": N_("iterative Bayes (EM)"),
-                "independence": N_("columns as independent"),
+                "independence": N_("independent columns"),
                 "loglinear": N_("log-linear model"),
                 "ml": N_("maximum likelihood"),
-                "auto": N_("whichever suits"),
+                "auto": N_("automatic"),
             }
         ),
     )
@@ -141,9 +141,9 @@ class Retention(Method):
     @model_validator(mode="after")
     def _one_of_both(self) -> Retention:
         if (self.k is None) == (self.rho is None):
-            raise ValueError(_("give either {one} or {other}").format(one="k", other="give one of k and rho"))
+            raise ValueError(_("give either {one} or {other}").format(one="k", other="rho"))
         if self.weights and self.rho is not None:
-            raise ValueError(_("weights share out what k allows; give k in place of rho"))
+            raise ValueError(_("weights need k; give k instead of rho"))
         return self
 
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
@@ -151,7 +151,7 @@ class Retention(Method):
         plan = self.plan(original.schema, len(original), original.frame)
         progress(0.1, _("perturbing"))
         aligned = Table(plan.classed(original.frame, seed=seed), plan.released_schema(original.schema))
-        progress(0.6, _("putting the rows in an order that tells nothing"))
+        progress(0.6, _("sorting rows"))
         return Release.of_aligned(original, aligned, self.statement(plan, len(original)), seed=seed)
 
     def plan(self, schema: Schema, rows: int, frame: pl.DataFrame | None = None) -> Perturbation:
@@ -188,7 +188,7 @@ class Retention(Method):
     def released_names(self, schema: Schema) -> tuple[str, ...]:
         """Return the columns to release: those named, else all quasi-identifiers; stop where somebody must decide.
 
-        Left to the roles, a column without one would be left out unasked, so it stops the run. Whoever names the
+        Left to the roles, a column without one would be left out unasked, so it stops the run. Anyone who names the
         columns has decided about all of them: no other is released.
         """
         if not self.attributes:
@@ -204,7 +204,7 @@ class Retention(Method):
         return names
 
     def statement(self, plan: Perturbation, rows: int) -> Statement:
-        """Return what a release says of itself: enough to reconstruct, and nothing of the data."""
+        """Return the statement of a release: enough to reconstruct, and nothing about the data."""
         notes: dict[str, Any] = {"rows": rows, "k": round(plan.k(rows), 9), "cells": plan.cells} | plan.notes()
         return Statement(
             method=self.name,
@@ -288,7 +288,7 @@ def protect_file(
 
 def _rows(source: Source, schema: Schema, progress: Progress, people: PeopleSeen) -> int:
     """Count the rows, and the people that they say they are about."""
-    progress(0.0, _("counting rows"))
+    progress(0.0, _("preparing rows"))
     if source.kind == "parquet":
         if people.names and set(schema.names) <= set(pq.read_schema(source.path).names):
             for block in parquet_blocks(source, columns=people.names):

@@ -1,4 +1,4 @@
-"""Rows under a similar customer's name."""
+"""Exchange rows between similar customers."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Swap(MethodByPeriod):
     In each period two customers with like items are partners. Their rows go in pairs, one of each: of the same item
     where both bought it, else of like price; a share of these pairs changes hands. Everything about the purchases
     themselves stays: what was sold in a period, of each item, at which price and how often, is exactly the same, and
-    so is how many rows each customer has. Whoever finds a purchase is led to the partner, unless it stayed. Those that
-    stayed lead to the customer as before, so a small share protects little. Without items partners have like numbers of
-    rows, without dates all rows are of one period; rows whose date is blank stay where they are, rows without a
-    customer are left out.
+    so is how many rows each customer has. Anyone who finds a purchase is led to the partner, unless it stayed. Those
+    that stayed lead to the customer as before, so a small share protects little. Without items partners have like
+    numbers of rows, without dates all rows are of one period; rows whose date is blank stay where they are, rows
+    without a customer are left out.
 
     References
     ----------
@@ -75,13 +75,13 @@ class Swap(MethodByPeriod):
     )
     prominence = 3
     good_for = N_("What was sold, when and at what price must stay exact.")
-    wrong_for = N_("Most rows stay with their customer, so an attacker who follows the majority finds the person.")
+    wrong_for = N_("An attacker may follow the majority of rows, most of which stay with their customer.")
 
     share: float = Field(
         default=0.1,
         ge=0,
         le=1,
-        title=N_("Share of the rows"),
+        title=N_("Share of rows to exchange, from 0 to 1"),
         json_schema_extra=in_form(main=True),
     )
 
@@ -93,7 +93,7 @@ class Swap(MethodByPeriod):
         owner = np.arange(len(original))
         owner[first[picked]], owner[other[picked]] = other[picked], first[picked]
 
-        progress(0.5, _("exchanging rows"))
+        progress(0.5, _("swapping rows"))
         customer = original[Role.CUSTOMER]
         names = pseudonymous(customer, seed)
         with_owner = [original.frame[c.name] for c in original.schema.with_role(*WITH_OWNER)]
@@ -101,7 +101,7 @@ class Swap(MethodByPeriod):
         behind = pl.DataFrame({"pseudonym": names, "customer": customer}).drop_nulls().unique(maintain_order=True)
         notes: dict[str, Any] = {"changed_hands": 2 * len(picked) / max(len(original), 1)}
         notes |= missing_columns(original, (Role.ITEM, Role.DATE)) | rows_without_customer(original)
-        progress(0.6, _("putting the rows in an order that tells nothing"))
+        progress(0.6, _("sorting rows"))
         return Release.of_aligned(
             original, edited(original, changed), self.statement(notes), seed=seed, pseudonyms=behind
         )

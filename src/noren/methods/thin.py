@@ -1,4 +1,4 @@
-"""Fewer rows."""
+"""Delete a share of the rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DRAW, _ORDER = 1, 0
 
 
 class Thin(HistoryMethod):
-    """Delete a share of the rows, at random or those first that give people away; hide names.
+    """Delete a share of the rows, at random or the most identifying first; hide names.
 
     An attacker who knows a purchase that is no longer there looks in vain, or finds another's. Rows are deleted until
     the share is met; every customer keeps at least one row, unless ``allow_vanish`` says otherwise. With ``rarest`` the
@@ -65,24 +65,24 @@ class Thin(HistoryMethod):
         "them finds the customer"
     )
     prominence = 2
-    good_for = N_("Taking out what gives people away, before another method.")
-    wrong_for = N_("Alone: the rows that stay are exact, and one of them may suffice.")
+    good_for = N_("Removing identifying rows before another method is applied.")
+    wrong_for = N_("Used alone: the remaining rows are exact, and one of them may be enough to identify a customer.")
 
     share: float = Field(
         default=0.1,
         ge=0,
         le=1,
-        title=N_("Share of the rows"),
+        title=N_("Share of rows to delete, from 0 to 1"),
         json_schema_extra=in_form(main=True),
     )
     rarest: bool = Field(
         default=False,
-        title=N_("The most identifying rows first"),
+        title=N_("Delete the most identifying rows first"),
         json_schema_extra=in_form(main=True),
     )
     allow_vanish: bool = Field(
         default=False,
-        title=N_("a customer may lose every row"),
+        title=N_("Allow a customer to lose all rows"),
     )
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
@@ -100,7 +100,7 @@ class Thin(HistoryMethod):
         gone[order[:wanted]] = True
         kept_rows = max(wanted - len(order), 0)
         statement = self.statement(rows_without_customer(original) | rows_kept(kept_rows))
-        progress(0.5, _("putting the rows in an order that tells nothing"))
+        progress(0.5, _("sorting rows"))
         named = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
         if_kept = pl.when(pl.lit(pl.Series(~gone)))
         frame = named.frame.select(if_kept.then(pl.col(name)).alias(name) for name in named.frame.columns)
@@ -116,7 +116,7 @@ class Thin(HistoryMethod):
 
 
 def rows_kept(count: int) -> dict[str, Any]:
-    """Return what a statement notes of rows that stay so that nobody vanishes."""
+    """Return the statement's note about rows that were kept so that no customer vanishes."""
     return {"rows_kept_so_that_nobody_vanishes": count} if count else {}
 
 
@@ -127,7 +127,7 @@ def identification_risk(history: History) -> NDArray[np.float64]:
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["ann", "bob", "bob"], "date": ["2010/12/1", "2010/12/1", "2010/12/2"], "item": "a",
     ...         "price": 1.0, "quantity": 1}
-    >>> giveaway(History.of(rows, Schema.preset("pwscup2018"))).tolist()
+    >>> identification_risk(History.of(rows, Schema.preset("pwscup2018"))).tolist()
     [0.5, 0.5, 0.75]
     """
     texts = history.texts().select(column.name for column in history.measured())

@@ -1,1 +1,1 @@
-"""What leaks."""
+"""Measures of disclosure risk."""

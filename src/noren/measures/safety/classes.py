@@ -1,4 +1,4 @@
-"""How many customers may really be behind each pseudonym: an audit that trusts nobody."""
+"""The actual k of a release, counted without trusting its statement."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Classes(Measure):
     """
 
     name = "classes"
-    summary = N_("The fewest people who fit a pseudonym or a row: the actual k.")
+    summary = N_("The smallest number of people who fit a pseudonym or a row: the actual k.")
     source = "S0, S1"
     goal = "higher"
     unit = N_("people")
@@ -77,28 +77,26 @@ class Classes(Measure):
         "min": N_("smallest"),
         "median": N_("median"),
         "mean": N_("mean"),
-        "one_to_one": N_("smallest if each pseudonym is another person"),
+        "one_to_one": N_("smallest if each pseudonym is a different person"),
         "below": N_("share below the promised k"),
-        "prosecutor": N_("prosecutor"),
-        "journalist": N_("journalist"),
-        "marketer": N_("marketer"),
+        "prosecutor": N_("Prosecutor risk"),
+        "journalist": N_("Journalist risk"),
+        "marketer": N_("Marketer risk"),
         "l_distinct": N_("ℓ, distinct sensitive values"),
         "l_entropy": N_("ℓ, by entropy"),
         "recursive_c": N_("c, recursive diversity"),
-        "t_equal": N_("t, all moves alike"),
-        "t_ordered": N_("t, by the values’ order"),
+        "t_equal": N_("t, equal distances"),
+        "t_ordered": N_("t, by order"),
     }
     needs = frozenset({"original", "public"})
     accepts = frozenset({Kind.HISTORY, Kind.TABLE})
 
-    sensitive: str | None = Field(
-        default=None, title=N_("tables: the column that l and t refer to (default: every sensitive one)")
-    )
+    sensitive: str | None = Field(default=None, title=N_("Sensitive column that l and t apply to (default: each)"))
     population_share: float = Field(
         default=1.0,
         gt=0,
         le=1,
-        description=N_("tables: the share of a known population that the original is, for a journalist's risk"),
+        description=N_("tables: the share of a known population in the original, for the journalist risk"),
     )
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
@@ -173,7 +171,7 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
 
 
 def reject_false_k(score: Score) -> None:
-    """Stop where a score of :class:`Classes` says that the claimed k is not real."""
+    """Raise if a score of :class:`Classes` shows that the claimed k is false."""
     if "one_to_one" not in score.parts:
         reject_false_claims(score)
         return

@@ -1,4 +1,4 @@
-"""Whether an attack hit more people than luck explains (S0 §4)."""
+"""Whether an attack names more people correctly than chance explains (S0 §4)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _chance(value: Any) -> str:
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         exact = Fraction(0)
     if not 0 < exact < 1:
-        raise ValueError(_("{given} is not a chance between 0 and 1; write one like 1/3").format(value=value))
+        raise ValueError(_("{value} is not a probability between 0 and 1; write it like 1/3").format(value=value))
     return str(exact)
 
 
@@ -66,29 +66,27 @@ class Effective(Measure):
     source = "S0"
     goal = "lower"
     bounds = (0.0, 1.0)
-    unit = N_("1 if an attack was effective, else 0")
+    unit = N_("1 if an attack was effective, otherwise 0")
     side = "safety"
     part_names: ClassVar[Mapping[str, str]] = {
-        "named": N_("named"),
-        "right": N_("right"),
-        "needed": N_("needed"),
+        "named": N_("Named"),
+        "right": N_("Right"),
+        "needed": N_("Needed"),
     }
     needs = frozenset({"secret", "guess"})
 
     bound: Bound = Field(
         default="paper",
-        title=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits"),
+        title=N_("Rule for an effective attack: that of the paper, or the sharp one, which needs fewer hits"),
     )
-    p: Chance = Field(
-        default="1/3", description=N_("the chance of naming one person that a safe release may leave, such as 1/3")
-    )
+    p: Chance = Field(default="1/3", description=N_("re-identification probability of a safe release, such as 1/3"))
     alpha: Chance = Field(
-        default="1/2000", description=N_("the accepted chance of calling a safe release unsafe, such as 1/2000")
+        default="1/2000", description=N_("accepted probability of calling a safe release unsafe, such as 1/2000")
     )
 
     best_prefix: bool = Field(
         default=False,
-        description=N_("judge each attack by its most confident guesses alone, as many of them as serve it best"),
+        description=N_("judge by the most confident guesses only, as many as count most against the release"),
     )
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

@@ -13,7 +13,7 @@ from noren.protocols import Guess
 
 @dataclass(frozen=True)
 class Hits:
-    """What became of a guess.
+    """The number of named and of correctly named people.
 
     Attributes
     ----------

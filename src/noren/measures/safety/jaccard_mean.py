@@ -69,14 +69,14 @@ class JaccardMean(Measure):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the mean; parts are the spread, notes how many pairs and how many customers without one."""
         secret, public = secret_of(evidence), public_history(evidence.release)
-        progress(0.0, _("listing who has which items"))
+        progress(0.0, _("preparing rows"))
         sides = item_set_arrays(as_released(original_history(evidence), evidence.release.statement), public)
         numbered = secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String)).unique(maintain_order=True)
         for names, name, side in ((sides.pseudonyms, "pseudonym", "left"), (sides.customers, "customer", "right")):
             numbers = names.cast(pl.String).to_frame(name).with_row_index(side)
             numbered = numbered.join(numbers, on=name, how="inner", maintain_order="left")
         left, right = (numbered[side].cast(pl.Int64).to_numpy() for side in ("left", "right"))
-        progress(0.5, _("comparing sets of items"))
+        progress(0.5, _("comparing rows"))
         similarity = similarities(sides.known, sides.released, right, left)
         unpublished = len(sides.customers) - numbered["customer"].n_unique()
         some = similarity if len(similarity) else np.zeros(1)

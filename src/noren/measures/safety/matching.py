@@ -118,7 +118,7 @@ class Matched:
         return float(each.mean()) if len(each) else 0.0
 
     def by_period(self) -> MatchedPeriods:
-        """Return what the cells of each period come to."""
+        """Return the counts of each period."""
         dead = (~self.live).sum(axis=0, dtype=np.float64)
         gain = {name: match.sum(axis=0, dtype=np.float64) - dead for name, match in self.match.items()}
         live = self.live.sum(axis=0, dtype=np.float64)
@@ -219,7 +219,7 @@ def _guessed_customers(guess: Guess, name: str, true: pl.DataFrame, customers: p
 
 
 def unknown_customer(name: str, customer: str) -> ParameterError:
-    """Return what is said of a guess that names somebody who is not in the original."""
+    """Return the error for a guess that names a customer who is not in the original."""
     return ParameterError(
         _(
             "the guess {name} names the customer {customer}, who is not in the original; give the "

@@ -14,8 +14,8 @@ class MonthMatching(MatchingMeasure):
 
     A cell counts where the customer has a pseudonym in the period and is given it. Naming somebody who has none costs
     as much as a hit gains, so MM = max((match - del)/(d·n - del), 0), d periods, n customers, del the cells without a
-    pseudonym, match the cells that agree, empty with empty. Whoever uses a part of the months only is exposed at about
-    this rate, which UM does not tell.
+    pseudonym, match the cells that agree, empty with empty. Anyone who uses a part of the months only is exposed at
+    about this rate, which UM does not tell.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Whether a release outlives the best attackers there can be."""
+"""The probability that a release survives optimal attackers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Survival(Measure):
     one. Their plan is the best of a large family, the best there is on every case small enough to try all; for large
     mixed classes that is not proven.
 
-    A value near 1 says that outliving the contest is not luck; a release that no attack has broken yet may be far from
-    it.
+    A value near 1 says that outliving the contest is not chance; a release that no attack has broken yet may be far
+    from it.
 
     References
     ----------
@@ -63,36 +63,32 @@ class Survival(Measure):
         "one_attacker": N_("one attacker succeeds"),
         "any_attacker": N_("any attacker succeeds"),
         "in_league": N_("colluding attackers succeed, at most"),
-        "named": N_("named"),
-        "needed": N_("needed"),
+        "named": N_("Named"),
+        "needed": N_("Needed"),
         "smallest_class": N_("smallest class"),
     }
     needs = frozenset({"public"})
 
-    attackers: int = Field(default=13, ge=1, title=N_("how many attackers try, independently of each other"))
+    attackers: int = Field(default=13, ge=1, title=N_("Number of independent attackers"))
     bound: Bound = Field(
         default="paper",
-        title=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits"),
+        title=N_("Rule for an effective attack: that of the paper, or the sharp one, which needs fewer hits"),
     )
     naming: Naming = Field(
         default="any",
-        description=N_(
-            "any: attackers may name single members of a class, too; whole: whole classes alone, as the paper computes"
-        ),
+        description=N_("any: attackers may also name part of a class; whole: only whole classes, as in the paper"),
     )
-    p: Chance = Field(
-        default="1/3", description=N_("the chance of naming one person that a safe release may leave, such as 1/3")
-    )
+    p: Chance = Field(default="1/3", description=N_("re-identification probability of a safe release, such as 1/3"))
     alpha: Chance = Field(
-        default="1/2000", description=N_("the accepted chance of calling a safe release unsafe, such as 1/2000")
+        default="1/2000", description=N_("accepted probability of calling a safe release unsafe, such as 1/2000")
     )
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the chance of survival; parts are the best plan's numbers, notes the classes and the plan in full."""
         public = public_history(evidence.release)
-        progress(0.0, _("comparing public histories"))
+        progress(0.0, _("comparing histories"))
         sizes = class_sizes(public)
-        progress(0.3, _("looking for the best attack"))
+        progress(0.3, _("searching"))
         return self.score_of(sizes)
 
     def score_of(self, sizes: list[int]) -> Score:

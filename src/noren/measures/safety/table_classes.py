@@ -166,7 +166,7 @@ def judged(
     notes: dict[str, Any] = {
         "rows": rows,
         "classes": sizes.classes,
-        "rows_that_say_nothing": sizes.unlinked_rows,
+        "unlinked_rows": sizes.unlinked_rows,
         "deleted_rows": max(original_rows - rows, 0),
         "claimed": claims.get("k"),
     }
@@ -219,9 +219,9 @@ def sensitive_columns(schema: Schema, named: str | None) -> list[Column]:
 
 
 def _disclosure(classes: TableClasses, public: Table, column: Column, original: Records, ell: int) -> dict[str, float]:
-    """Return what the classes tell of one sensitive column; the worst class decides each number.
+    """Return what the classes disclose about one sensitive column; the worst class decides each number.
 
-    ``told_rows`` counts the rows whose class has one value alone, so that whoever finds the class knows it;
+    ``disclosed_rows`` counts the rows whose class has one value alone, so that anyone who finds the class knows it;
     ``likely_rows`` those whose class has one value in :data:`LIKELY` of its rows or more.
     """
     values = _comparable(public.frame[column.name]).alias("value")
@@ -233,11 +233,11 @@ def _disclosure(classes: TableClasses, public: Table, column: Column, original: 
         entropy=-(share * share.log()).sum(),
         size=pl.col("size").first(),
         commonest=pl.col("rows").max(),
-        # a value that is not said tells nothing of anybody
+        # a suppressed value discloses nothing
         commonest_known=pl.col("rows").filter(pl.col("value").is_not_null()).max().fill_null(0),
         rarer=pl.col("rows").sort(descending=True).slice(ell - 1).sum(),
     )
-    # in the release, as whoever holds it sees them; and in the original, which is what a method promises about
+    # in the release, as anyone who holds it sees them; and in the original, which is what a method promises about
     shares = {"": entries.group_by("value").agg(len=pl.col("rows").sum())}
     # the original's schema knows the order of values that the release does not say
     known = original.schema[column.name] if column.name in original.schema.names else column
@@ -248,8 +248,8 @@ def _disclosure(classes: TableClasses, public: Table, column: Column, original: 
     worst = by_class.select(
         distinct=pl.col("distinct").min(),
         entropy=pl.col("entropy").min(),
-        disclosed_rows=size.filter(pl.col("said") == size).sum(),
-        likely_rows=size.filter(pl.col("said") >= LIKELY * size).sum(),
+        disclosed_rows=size.filter(pl.col("commonest_known") == size).sum(),
+        likely_rows=size.filter(pl.col("commonest_known") >= LIKELY * size).sum(),
         rarer=pl.col("rarer").min(),
         ratio=(pl.col("commonest") / pl.col("rarer")).max(),
     ).row(0, named=True)
@@ -272,7 +272,7 @@ def worst_disclosure(worst: Mapping[str, Any], distances: Mapping[str, tuple[flo
     answer = {
         "l_distinct": float(worst["distinct"]),
         "l_entropy": math.exp(worst["entropy"]),
-        "told_rows": float(worst["told_rows"]),
+        "disclosed_rows": float(worst["disclosed_rows"]),
         "likely_rows": float(worst["likely_rows"]),
     }
     if worst["rarer"] > 0:  # else no c is large enough
@@ -330,7 +330,7 @@ def claimed_values(statement: Statement) -> int:
 
 
 def reject_false_claims(score: Score) -> None:
-    """Stop where a score of a table's classes says that what is claimed of them is not real."""
+    """Raise if a score of a table's classes shows that a claim is false."""
     if score.notes["holds"] in (True, None):
         return
     raise CheckFailedError(

@@ -1,1 +1,1 @@
-"""What stays useful."""
+"""Measures of usefulness."""

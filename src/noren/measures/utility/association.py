@@ -18,7 +18,7 @@ _BINS = 10
 
 
 class Association(OfTables):
-    """The mean difference between what pairs of columns have to do with each other, before and after.
+    """The mean difference between the associations of column pairs before and after protection.
 
     Two columns of texts, or of a text and a number, are measured by Cramér's V (numbers in tenths of the original);
     two numbers by the size of their correlation. Both lie between 0 and 1. The value is the mean absolute difference
@@ -45,7 +45,7 @@ class Association(OfTables):
     """
 
     name = "association"
-    summary = N_("How far associations between columns are from the original's.")
+    summary = N_("How far associations between columns are from the original's; 0 is exact.")
     source = "S4"
     goal = "lower"
     bounds = (0.0, 1.0)
@@ -62,8 +62,8 @@ class Association(OfTables):
         if not pairs or not len(rows.released):
             raise ParameterError(
                 _(
-                    "the release has fewer than two columns of the original to compare with each other; "
-                    "release more columns, or fewer as labels"
+                    "the release has fewer than two columns of the original to compare; release more columns, "
+                    "or generalise fewer"
                 ),
             )
         cuts = {

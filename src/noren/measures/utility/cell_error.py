@@ -84,18 +84,18 @@ class CellError(Measure):
         Headline(
             N_("U, error per cell"),
             N_(
-                "The error to expect when a value is drawn from each released cell: 0 for an exact copy, 1 for a "
-                "release that says nothing."
+                "The expected error when a value is drawn from each released cell: 0 for an exact copy, 1 for a "
+                "release without information."
             ),
             rank=0,
         ),
     )
     side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {
-        "date": N_("date"),
-        "item": N_("item"),
-        "price": N_("price"),
-        "quantity": N_("quantity"),
+        "date": N_("Date"),
+        "item": N_("Item"),
+        "price": N_("Price"),
+        "quantity": N_("Quantity"),
     }
     utility_axis = UtilityAxis(
         "1 − U",
@@ -121,7 +121,7 @@ class CellError(Measure):
         deleted[origin.to_numpy()] = False
         totals: dict[str, float] = {}
         for done, column in enumerate(columns):
-            progress(done / len(columns), _("comparing {column}"))
+            progress(done / len(columns), _("comparing rows"))
             values = exact_values(original_as_released, column)
             sd = 0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(values))
             errors = cell_errors(values.gather(origin), frame[column.name], column, sd)

@@ -45,16 +45,18 @@ class Clustering(OfTables):
     """
 
     name = "clustering"
-    summary = N_("How well clusters learnt from the release agree with the original's own.")
+    summary = N_("How well clusters learned from the release agree with those of the original.")
     source = "S4"
     goal = "higher"
     bounds = (-0.5, 1.0)
     unit = N_("adjusted Rand index; 0 is chance")
-    part_names: ClassVar[Mapping[str, str]] = {"original": N_("learnt from the original")}
+    part_names: ClassVar[Mapping[str, str]] = {"original": N_("trained on the original")}
     needs = frozenset({"original", "public", "exact"})
 
-    clusters: int = Field(default=5, ge=2, le=1000, description=N_("how many clusters; no more than different rows"))
-    most_rows: int = Field(default=20_000, ge=100, description=N_("how many rows to learn from, drawn at random"))
+    clusters: int = Field(
+        default=5, ge=2, le=1000, description=N_("number of clusters, at most that of different rows")
+    )
+    most_rows: int = Field(default=20_000, ge=100, description=N_("number of rows to learn from, drawn at random"))
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Cluster both and compare."""
@@ -72,13 +74,13 @@ class Clustering(OfTables):
                     break
             clusters = min(clusters, len(seen))
         if clusters < 2:
-            raise ParameterError(_("all rows are alike, so there are no clusters; release more attributes"))
+            raise ParameterError(_("all rows are the same, so there are no clusters; release more attributes"))
         draws = np.random.Generator(np.random.Philox(key=self.seed))
         some = (np.sort(draws.permutation(len(t))[: self.most_rows]) for t in (rows.original, rows.released))
         original, released = encoded(rows, rows.names, *some)
         labels = []
         for at, (data, seed) in enumerate(((original, self.seed), (original, self.seed + 1), (released, self.seed))):
-            progress(at / 3, _("clustering"))
+            progress(at / 3, _("learning"))
             learnt = KMeans(clusters, n_init=_STARTS, random_state=seed % (1 << 32)).fit(data)
             labels.append(learnt.predict(original))
         value = float(adjusted_rand_score(labels[0], labels[2]))

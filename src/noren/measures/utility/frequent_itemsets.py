@@ -47,15 +47,15 @@ class FrequentItemsets(OnDraws):
     """
 
     name = "frequent-itemsets"
-    summary = N_("Which share of the frequent itemsets a basket analysis of the release would miss.")
+    summary = N_("The share of frequent itemsets that a basket analysis of the release misses.")
     roles = (Role.ITEM,)
     compared_roles = (Role.ITEM, Role.DATE)
     bounds = (0.0, 1.0)
-    unit = N_("share of the original's frequent itemsets that are lost")
+    unit = N_("share of frequent itemsets that are lost")
     headlines = (
         Headline(
             N_("frequent itemsets kept"),
-            N_("The share of the items that are often bought together which a basket analysis would still find."),
+            N_("The share of frequent itemsets that a basket analysis of the release still finds."),
             part="kept",
             goal="higher",
             percent=True,
@@ -63,8 +63,8 @@ class FrequentItemsets(OnDraws):
         ),
     )
     part_names = SPREAD | {
-        "kept": N_("share kept"),
-        "frequent": N_("frequent itemsets of the original"),
+        "kept": N_("frequent itemsets kept"),
+        "frequent": N_("frequent itemsets"),
     }
     keeps = KeptShare(N_("frequent itemsets"), rank=1)
 
@@ -72,9 +72,9 @@ class FrequentItemsets(OnDraws):
         default=0.0275,
         gt=0,
         le=1,
-        description=N_("the share of the original's baskets that an itemset must be in to be frequent"),
+        description=N_("share of baskets from which an itemset counts as frequent"),
     )
-    largest: int = Field(default=3, ge=1, le=10, description=N_("how many items an itemset has at most"))
+    largest: int = Field(default=3, ge=1, le=10, description=N_("maximum number of items in an itemset"))
 
     def against(self, original: Purchases) -> Compare:
         """Find the original's frequent itemsets; compare by counting them in a drawn data set."""
@@ -85,7 +85,7 @@ class FrequentItemsets(OnDraws):
         count = sum(len(sets) for sets in frequent)
         if not count:
             raise ParameterError(
-                _("no itemset is frequent at this support: none is in {least:,} baskets").format(least=least),
+                _("no itemset is in {least:,} baskets; use a lower --support, or another measure").format(least=least),
             )
 
         def compare(drawn: Purchases) -> Mapping[str, float]:

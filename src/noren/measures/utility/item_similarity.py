@@ -66,15 +66,15 @@ class ItemSimilarity(OnDraws):
     roles = (Role.ITEM,)
     compared_roles = (Role.ITEM, Role.QUANTITY)
     bounds = (0.0, 1.0)
-    unit = N_("distance of the similarity matrices, as a share of the original's sum; mean of three")
+    unit = N_("distance of the similarities, as a share of the original's sum")
     part_names = SPREAD | {
         "wholesale": N_("wholesale"),
         "retail": N_("retail"),
         "top": N_("top items"),
     }
-    keeps = KeptShare(N_("similarities of items"), rank=2)
+    keeps = KeptShare(N_("item similarities"), rank=2)
 
-    top: int = Field(default=100, ge=2, le=100_000, description=N_("how many items count as the top"))
+    top: int = Field(default=100, ge=2, le=100_000, description=N_("number of top items"))
 
     def against(self, original: Purchases) -> Compare:
         """Score what the original's customers bought three ways, once."""
@@ -87,8 +87,8 @@ class ItemSimilarity(OnDraws):
         if not ways:
             raise ParameterError(
                 _(
-                    "no two items of the original were bought by one customer, so no likeness can be lost; "
-                    "use another measure, such as cell-error"
+                    "no two items of the original are similar, so no similarity can be lost; use another measure, "
+                    "such as cell-error"
                 ),
             )
 

@@ -61,16 +61,19 @@ class L1Precision(Measure):
     """
 
     name = "l1-precision"
-    summary = N_("The share of records that stand in the right cell of the cross tabulation.record is where one was.")
+    summary = N_(
+        "The share of records in the right cell of a cross tabulation: 1 if every cell has its original count, 0 if no "
+        "record is where one was."
+    )
     source = "S4"
     accepts = frozenset({Kind.TABLE})
     goal = "higher"
     bounds = (0.0, 1.0)
-    unit = N_("share of records in the right cell")
+    unit = N_("records in the right cell")
     headlines = (
         Headline(N_("L1 precision"), summary, of="perturbed", rank=0),
         Headline(
-            N_("L1 precision with the noise"),
+            N_("L1 precision before reconstruction"),
             summary,
             part="perturbed",
             of="perturbed",
@@ -80,8 +83,8 @@ class L1Precision(Measure):
     needs = frozenset({"original", "public", "exact"})
     side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {
-        "perturbed": N_("with the noise"),
-        "reconstructed": N_("reconstructed"),
+        "perturbed": N_("With noise"),
+        "reconstructed": N_("Reconstructed"),
     }
     utility_axis = UtilityAxis(
         N_("records in the right cell"),
@@ -92,9 +95,9 @@ class L1Precision(Measure):
     )
 
     model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"] = Field(
-        default="stated", description=N_("how to reconstruct; stated: as the release says")
+        default="stated", description=N_("how to reconstruct a release by retention; stated: as the release says")
     )
-    seed: int = Field(default=0, ge=0, description=N_("decides how records are dealt into folds by auto"))
+    seed: int = Field(default=0, ge=0, description=N_("the same seed gives the same result"))
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the precision of the whole table; its parts are those of each attribute and each pair."""
@@ -191,7 +194,7 @@ def _margins(made: Perturbation, x: Real, y: Real, what: str) -> dict[str, float
 
 
 def direct_l1(names: list[str], apart: Callable[[list[str]], float], rows: int, released: int) -> Score:
-    """Return the precision of released values as they stand, deleted rows counting as wrong.
+    """Return the precision of released values without reconstruction; deleted rows count as wrong.
 
     ``apart`` adds up, over the combinations of values of some columns, by how many rows both tables differ.
     """

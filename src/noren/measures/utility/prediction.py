@@ -1,4 +1,4 @@
-"""Whether a release teaches as much as the original."""
+"""Accuracy of a model trained on the release."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ class Prediction(OfTables):
     source = "S4"
     goal = "higher"
     bounds = (0.0, 1.0)
-    unit = N_("share of held-out people predicted correctly")
+    unit = N_("predicted correctly")
     headlines = (Headline(N_("predicted correctly"), summary, of="perturbed", rank=2),)
     part_names: ClassVar[Mapping[str, str]] = {
-        "original": N_("learnt from the original"),
-        "release": N_("learnt from the release"),
-        "commonest": N_("always the commonest value"),
+        "original": N_("trained on the original"),
+        "release": N_("trained on the release"),
+        "commonest": N_("most common value"),
     }
     keeps = KeptShare(N_("prediction"), rank=0)
     needs = frozenset({"original", "public", "secret", "exact"})
 
     target: str = Field(
-        default="", description=N_("the column to predict (default: the sensitive one, else the last text column)")
+        default="", description=N_("column to predict (default: the sensitive column, otherwise the last text column)")
     )
-    held_back: float = Field(default=0.3, gt=0, lt=1, description=N_("the share of rows to test on"))
+    held_back: float = Field(default=0.3, gt=0, lt=1, description=N_("share of rows to test on"))
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Learn twice, ask once."""
@@ -66,19 +66,18 @@ class Prediction(OfTables):
         sensitive = [c.name for c in there.with_role(Role.SENSITIVE) if c.name in texts]
         if self.target and there[self.target].name not in rows.names:
             raise ParameterError(
-                _("{column} holds labels in the release and other values in the original").format(
-                    column=self.target,
-                    names=", ".join(texts) or _("predict a column that was not generalised, such as {example}"),
+                _("{column} is generalised in the release; use one of {names}").format(
+                    column=self.target, names=", ".join(texts) or _("none")
                 ),
             )
         if not self.target and not texts:
-            raise ParameterError(_("the release has no column of texts to predict; make classes of one"))
+            raise ParameterError(_("the release has no text column to predict; put a column into classes"))
         target = self.target or (sensitive or texts[::-1])[0]
         if not isinstance(rows.original[target].dtype, pl.Enum):
-            raise ParameterError(_("the column to predict holds numbers; choose one of texts, or make classes"))
+            raise ParameterError(_("the column to predict holds numbers; choose a text column, or use classes"))
         features = [name for name in rows.names if name != target]
         if not len(test) or not len(rows.released):
-            raise ParameterError(_("there is nothing to learn from; give more rows, or hold back another share"))
+            raise ParameterError(_("there are no rows to learn from; give more rows, or hold out a different share"))
         original_features, released_features = (
             encoded(rows, features) if features else (np.zeros((count, 1)), np.zeros((len(rows.released), 1)))
         )

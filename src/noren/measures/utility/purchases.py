@@ -74,7 +74,7 @@ class Purchases:
 def purchases(history: History, items: pl.Series | None = None, roles: tuple[Role, ...] = MEASURED) -> Purchases:
     """Return a history as arrays; with ``items``, in their coding, items that are not among them behind.
 
-    ``asked`` are the columns that a measure looks at. Rows that miss a value of those, or whose customer is unknown,
+    ``roles`` are the columns that a measure looks at. Rows that miss a value of those, or whose customer is unknown,
     are counted in ``rows`` alone.
 
     >>> from noren.data.schema import Schema
@@ -180,10 +180,8 @@ class OnDraws(Measure):
     main_part: ClassVar[str] = "value"
     """The part that stands for all, unless :meth:`value_of` puts them together."""
 
-    draws: int = Field(
-        default=20, ge=1, le=100_000, description=N_("how many data sets are drawn from the release; S0 draws 100")
-    )
-    seed: int = Field(default=1, ge=0, description=N_("same seed, same draws; it is no secret"))
+    draws: int = Field(default=20, ge=1, le=100_000, description=N_("data sets drawn from the release; S0 draws 100"))
+    seed: int = Field(default=1, ge=0, description=N_("the same seed gives the same result"))
 
     @abstractmethod
     def against(self, original: Purchases) -> Compare:
@@ -211,10 +209,12 @@ class OnDraws(Measure):
         return replace(score, notes={**score.notes, **missing_columns(original, self.compared_roles)})
 
     def nothing_to_compare(self, schema: Schema) -> ParameterError:
-        """Return what is said of an original no row of which says all that is asked."""
+        """Return the error for an original in which no row has a value in every compared column."""
         there = ", ".join(role for role in self.compared_roles if schema.with_role(role))
         return ParameterError(
-            _("blank cells, or use cell-error").format(roles=there),
+            _("no row of the original has values in all of {roles}; fill in the blank cells, or use cell-error").format(
+                roles=there
+            ),
         )
 
     def score_of(self, parts_by_draw: list[Mapping[str, float]]) -> Score:

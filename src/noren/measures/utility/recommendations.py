@@ -32,7 +32,7 @@ class Recommendations(Measure):
     bounds = (0.0, 1.0)
     needs = frozenset({"original", "public", "exact"})
     side = "utility"
-    part_names: ClassVar[Mapping[str, str]] = {"items": N_("items"), "similarity": N_("similarity")}
+    part_names: ClassVar[Mapping[str, str]] = {"items": N_("Items"), "similarity": N_("similarity")}
 
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
 
@@ -45,8 +45,8 @@ class Recommendations(Measure):
         if not kernel.any_alike(expected):
             raise ParameterError(
                 _(
-                    "no two items of the original are alike by this score, so no likeness can be lost; use "
-                    "another measure, such as item-similarity"
+                    "no two items of the original are similar, so no similarity can be lost; use another measure, "
+                    "such as cell-error"
                 ),
             )
         return {"similarity": kernel.similarity_error(expected, actual)}
@@ -54,7 +54,7 @@ class Recommendations(Measure):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest part of the error."""
         original, public = original_history(evidence), public_history(evidence.release)
-        progress(0.0, _("counting who bought what"))
+        progress(0.0, _("comparing rows"))
         # one coding of all items, in the order of their text, so that ties of the top items are broken alike
         bought = [pieces_bought(side) for side in purchases_alike((original, public), (Role.ITEM, Role.QUANTITY))]
         parts = self.errors(*bought)
@@ -121,9 +121,9 @@ class E3(Recommendations):
     score = "presence"
     roles = (Role.ITEM,)
     summary = N_("How much of the top items and of their similarity is lost (E3 of PWS Cup 2017).")
-    unit = N_("share of top items lost, or distance of their similarities, whichever is larger")
+    unit = N_("share of top items lost, or distance of similarities, whichever is larger")
 
-    top: int = Field(default=100, ge=2, le=100_000, description=N_("how many items count as the top"))
+    top: int = Field(default=100, ge=2, le=100_000, description=N_("number of top items"))
 
     def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
         """Return the share of the top items that are lost and the distance of their similarities."""

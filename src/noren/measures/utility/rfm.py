@@ -1,4 +1,4 @@
-"""What an RFM analysis of the release gets wrong (S0 §6.1.2)."""
+"""Error of an RFM analysis of the release (S0 §6.1.2)."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class Rfm(OnDraws):
     name = "rfm"
     roles = (Role.DATE,)
     compared_roles = (Role.DATE, Role.PRICE, Role.QUANTITY)
-    summary = N_("How far an RFM analysis (recency, frequency, money) of the release is off.")
-    unit = N_("root mean square error of the table of ranks, over the range of its counts")
+    summary = N_("How far an RFM table (recency, frequency, money) is from the original's; 0 is exact.")
+    unit = N_("root mean square error of the counts, divided by their range")
     headlines = (Headline(N_("RFM error"), summary, rank=2),)
     keeps = KeptShare(N_("RFM table"), rank=0)
 
-    ranks: int = Field(default=10, ge=2, le=100, description=N_("into how many equal parts customers are ranked"))
+    ranks: int = Field(default=10, ge=2, le=100, description=N_("number of parts into which customers are ranked"))
 
     def against(self, original: Purchases) -> Compare:
         """Count the original's table once."""

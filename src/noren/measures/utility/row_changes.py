@@ -68,7 +68,9 @@ class RowChange(Measure):
         """Return the score, given what all rows cost, how many cost anything, and how many have a value to compare."""
         if not compared:
             raise ParameterError(
-                _("counts deleted rows").format(role=self.role),
+                _("no row has a {role} in both the original and the release; use e6, which counts deleted rows").format(
+                    role=self.role
+                ),
             )
         return Score(total / max(rows, 1), notes={"rows_changed": moved})
 
@@ -160,7 +162,7 @@ class E6(Measure):
     unit = N_("share of rows deleted")
     needs = frozenset({"original", "secret"})
     side = "utility"
-    part_names: ClassVar[Mapping[str, str]] = {"share": N_("share")}
+    part_names: ClassVar[Mapping[str, str]] = {"share": N_("Share")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return deleted rows over the original's rows."""

@@ -1,4 +1,4 @@
-"""What plain statistics of the release get wrong (S0 §6.2)."""
+"""Error of plain statistics of the release (S0 §6.2)."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ class Statistics(OnDraws):
     name = "statistics"
     roles = (Role.ITEM,)
     summary = N_("How far sums, means, variances, extremes and best-sellers are from the original's.")
-    unit = N_("share of the top items that are no longer among the top; parts in their own units")
+    unit = N_("share of top items lost; parts in their own units")
     part_names = SPREAD | {
         "rows": N_("rows"),
-        "items": N_("items"),
+        "items": N_("Items"),
         "sum": N_("sum"),
         "mean": N_("mean"),
         "variance": N_("variance"),
@@ -75,7 +75,7 @@ class Statistics(OnDraws):
     }
     main_part = "items"
 
-    top: int = Field(default=100, ge=1, le=100_000, description=N_("how many items count as the top"))
+    top: int = Field(default=100, ge=1, le=100_000, description=N_("number of top items"))
 
     def against(self, original: Purchases) -> Compare:
         """Work out the original's statistics once."""

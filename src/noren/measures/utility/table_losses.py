@@ -1,4 +1,4 @@
-"""What a released table lost: by the size of its classes, or by what its cells still say."""
+"""Information loss of a released table, by class sizes or by cells."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class ClassSize(_ClassSizes):
     """
 
     name = "class-size"
-    summary = N_("The mean number of rows in a class; all lost rows together count as one.")
+    summary = N_("The mean number of rows in a class; all lost rows count as one class.")
     source = "LeFevre et al. 2006"
     unit = N_("rows")
     headlines = (Headline(N_("mean class size"), summary, of="others", rank=2),)
@@ -145,14 +145,14 @@ class CellLoss(Measure):
     accepts = _TABLES
     goal = "lower"
     bounds = (0.0, 1.0)
-    unit = N_("share of what was there")
+    unit = N_("share of the original")
     needs = frozenset({"original", "public", "secret"})
     side = "utility"
     of_perturbed = False
 
     hierarchies: Path | None = Field(
         default=None,
-        description=N_("the folder of hierarchies that the release was made with; left out, the data's values count"),
+        description=N_("folder of hierarchies, as for the method hierarchy"),
     )
 
     def compared(self, original: Schema, public: Schema) -> tuple[list[str], dict[str, Hierarchy]]:
@@ -171,8 +171,8 @@ class CellLoss(Measure):
         if all(column.values < 2 for column in covered.values()):
             raise ParameterError(
                 _(
-                    "no quasi column of the release tells the original's rows apart, so there is nothing to "
-                    "lose; give the original that was protected, or another measure"
+                    "every quasi column has a single value in the original, so nothing can be lost; give the original "
+                    "that was protected, or use another measure"
                 ),
             )
         return self._score(covered)
@@ -232,11 +232,11 @@ class TableLoss(CellLoss):
     """
 
     name = "table-loss"
-    summary = N_("How large a share of a column's values a released cell may mean.")
+    summary = N_("The share of a column's values that a released cell may stand for; 0 if every cell is exact.")
     source = "Iyengar 2002; ARX"
     headlines = (Headline(N_("loss of detail"), summary, of="others", rank=0),)
     utility_axis = UtilityAxis(
-        N_("of what cells told apart"),
+        N_("1 − loss of the table"),
         N_("utility kept, 1 − loss of the table"),
         share=complement,
         sentence=N_("The loss of the table is {lost}"),
@@ -270,7 +270,7 @@ class EntropyLoss(CellLoss):
     summary = N_("The share of the information about values, in bits, that released cells no longer hold.")
     source = "Gionis and Tassa 2009"
     headlines = (Headline(N_("loss of information"), summary, of="others", rank=1),)
-    keeps = KeptShare(N_("bits that tell values apart"), rank=2)
+    keeps = KeptShare(N_("information about values"), rank=2)
 
     def _score(self, covered: Mapping[str, _Covered]) -> Score:
         """Return bits lost over bits there were, in all quasi columns; the parts tell each column's share."""
@@ -301,7 +301,7 @@ def _by_hierarchy(levels: ColumnLevels, pair: CellPairs, column: Column) -> _Cov
             return _Covered(share, rows, own_rows, levels.domain, pair.counts)
     raise ParameterError(
         _(
-            "the released cells are on no level of the column's hierarchy; name the hierarchies that "
+            "the released cells are on no level of the column's hierarchy; give the hierarchies that "
             "the release was made with"
         ),
         column=column.name,

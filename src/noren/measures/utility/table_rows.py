@@ -40,9 +40,9 @@ class OfTables(Measure):
     side = "utility"
 
     model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"] = Field(
-        default="stated", description=N_("how to reconstruct a release by retention; none: unchanged")
+        default="stated", description=N_("how to reconstruct a release by retention; stated: as the release says")
     )
-    seed: int = Field(default=0, ge=0, description=N_("decides every random choice of the analysis"))
+    seed: int = Field(default=0, ge=0, description=N_("the same seed gives the same result"))
 
 
 def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) -> TableRows:
