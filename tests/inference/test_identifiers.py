@@ -109,8 +109,8 @@ def test_the_rule_of_dankar_chooses() -> None:
 @pytest.mark.parametrize(
     ("size", "fraction", "said"),
     [
-        (None, None, "give either the size of the population"),
-        (100, 0.1, "give either the size of the population"),
+        (None, None, "give either population or fraction"),
+        (100, 0.1, "give either population or fraction"),
         (None, 0.0, "fraction = 0.0 is out of range; use 0 < fraction <= 1"),
         (None, 1.5, "fraction = 1.5 is out of range"),
         (1, None, "a population of 1 is smaller than the table, which has 2 people; give"),
@@ -130,7 +130,7 @@ def test_what_failed_is_named_with_its_reason() -> None:
     assert "there are no classes of two rows" in threes.failed["snb"]
     one = noren.population({"a": ["x"]}, 1, schema=schema(a="quasi"))
     assert one.share == 1.0
-    with pytest.raises(ParameterError, match="no column is quasi; give columns role"):
+    with pytest.raises(ParameterError, match="no column has the role quasi; give columns role"):
         noren.population({"a": ["x"]}, 1, schema=schema(a="sensitive"))
 
 

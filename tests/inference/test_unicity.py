@@ -229,7 +229,7 @@ def test_one_customer_and_a_table_are_refused() -> None:
         unicity(history({"ann": "abc"}))
     with pytest.raises(SchemaError, match="unicity needs purchases"):
         unicity({"age": [31, 44], "city": ["Kyoto", "Nara"]})
-    with pytest.raises(ParameterError, match="categories of items"):
+    with pytest.raises(ParameterError, match="no categories are given"):
         unicity(history(FIVE), item="category")
     with pytest.raises(ParameterError, match="--item category"):
         unicity(history(FIVE), categories="nowhere.csv")

@@ -27,10 +27,10 @@ PARTNER = get_rule("partner")
 def test_nothing_that_names_nearly_everybody_is_worth_a_choice() -> None:
     assert releasable_points([RAW, FOUR, FIVE, SIX, WORSE]) == [3, 2]
     said = frontier_sentence([RAW, FOUR, FIVE, SIX, WORSE])
-    assert said.startswith("Of the 3 that meet the rule, 2 are on the Pareto frontier")
+    assert said.startswith("Of the 3 releases that meet the rule, 2 are on the Pareto frontier")
     assert said.endswith(": k = 6, k = 5.")
     assert frontier_sentence([RAW, FIVE]).endswith("as every other: k = 5.")
-    assert frontier_sentence([RAW, FOUR]) == "None of them meets the rule, so there is nothing to choose from."
+    assert frontier_sentence([RAW, FOUR]) == "No release meets the rule."
 
 
 @pytest.mark.parametrize(("rule", "far"), [("public", [RAW, FOUR]), ("partner", [RAW]), ("inside", [RAW])])
@@ -52,7 +52,7 @@ def test_what_is_not_drawn_is_one_sentence() -> None:
     )
     assert "of these 2 meets the rule: their risk is 99.0%, and" in far_sentence([RAW, RAW], PARTNER)
     assert far_sentence([RAW, FOUR], PARTNER) == (
-        "Not drawn: raw; k = 4. None of these 2 meets the rule: their risk is 25.0% to 99.0%, and 20.0% is allowed."
+        "Not drawn: raw; k = 4. None of these 2 meets the rule: their risk is 25.0% – 99.0%, and 20.0% is allowed."
     )
 
 

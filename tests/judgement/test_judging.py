@@ -71,7 +71,7 @@ def table(
         (
             history(tried("near", 99, 80), tried("dotted.name", 20, 1)),
             "broken",
-            "Broken: near re-identifies 80.0% of the 100 customers; 20.0% is allowed.",
+            "Broken: near re-identifies 80.0% of the 100 people; 20.0% is allowed.",
         ),
         (
             history(tried("near", 14, 12)),
@@ -340,7 +340,7 @@ def test_the_frontier_in_words() -> None:
     assert frontier_sentence([a, b]).startswith("No release is worse than another")
     only = "Of the 2 releases that meet the rule, one is at least as safe and as useful as every other: a."
     assert frontier_sentence([a, c]) == only
-    assert frontier_sentence([a, b, c]).startswith("2 of 3 releases are on the Pareto frontier")
+    assert frontier_sentence([a, b, c]).startswith("Of the 3 releases that meet the rule, 2 are on the Pareto frontier")
     assert frontier_sentence([a, b, c]).endswith(": a, b.")
 
 

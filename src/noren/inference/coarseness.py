@@ -67,7 +67,7 @@ def known_columns(
     Examples
     --------
     >>> schema = Schema.preset("pwscup2018")
-    >>> [(one.name, one.word) for one in known_columns(schema, words={"date": "week", "price": "round:10"})]
+    >>> [(one.name, one.precision) for one in known_columns(schema, words={"date": "week", "price": "round:10"})]
     [('date', 'week'), ('item', 'exact'), ('price', 'round:10')]
     """
     precisions = {_column_name(schema, name): word for name, word in (words or {}).items()}

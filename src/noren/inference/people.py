@@ -1,4 +1,4 @@
-"""The people that inferences are asked about: some who are in the data, some who are not, mixed and without names.
+"""The people of an inference study: members and controls, mixed and without names.
 
 An inference sees the pool, never who in it is a member. The order of the pool is drawn, so that nothing that breaks
 ties by order can know it either.
@@ -25,7 +25,7 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 FEWEST = 20
-"""Members and controls that there must be: of fewer nothing can be told but luck."""
+"""The minimum number of members and of controls; fewer cannot be distinguished from chance."""
 _RARE = 0.9
 _MOST_RARE = 0.3
 _SURELY = 1e-6
@@ -65,7 +65,7 @@ def split(original: Records, hold_out: float, seed: int) -> tuple[Records, Recor
     (70, 30, set())
     """
     if not 0 < hold_out < 1:
-        raise ParameterError.out_of_range("out_of_range", hold_out, "0 < hold-out < 1")
+        raise ParameterError.out_of_range("hold-out", hold_out, "0 < hold-out < 1")
     known = _numbered(original)
     count = _people(known)
     held = round(hold_out * count)

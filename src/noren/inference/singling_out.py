@@ -1,4 +1,4 @@
-"""Which columns of a table tell people apart, and how many people of a population are unique in what links to them."""
+"""Which columns of a table distinguish people, and how many people are unique in the population."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ColumnSet:
 
 @dataclass(frozen=True)
 class Identifiers:
-    """What was found.
+    """The sets of columns that distinguish most people.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ def identifiers(
     ----------
     columns
         The columns to choose from; left out: all but those that identify by themselves.
-    shown
+    most_per_size
         How many sets of each size are returned.
 
     References
@@ -127,7 +127,7 @@ def identifiers(
     """
     table = one_table(original, schema)
     if not 1 <= largest <= _LARGEST:
-        raise ParameterError.out_of_range("out_of_range", largest, f"1 <= largest <= {_LARGEST}")
+        raise ParameterError.out_of_range("largest", largest, f"1 <= largest <= {_LARGEST}")
     names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
     for name in names:
         _column = table.schema[name]  # stops at a name there is not
@@ -150,7 +150,7 @@ def identifiers(
         ranked = []
         for done, some_set in enumerate(some, start=1):
             ranked.append((judge.rank(some_set), some_set))
-            progress(min((searched + done) / max(possible, 1), 1.0), _("comparing columns"))
+            progress(min((searched + done) / max(possible, 1), 1.0), _("comparing rows"))
         searched += len(some)
         ranked.sort(key=lambda pair: (pair[0], [-at for at in pair[1]]), reverse=True)
         best[size] = [some_set for _rank, some_set in ranked]
@@ -197,7 +197,7 @@ class _Judge:
         return counts.alone, counts.separation
 
     def column_set(self, places: tuple[int, ...], names: Sequence[str]) -> ColumnSet:
-        """Return what is shown of a set."""
+        """Return what is reported of a set of columns."""
         counts, drawn = self._counted(places), self._drawn(places)
         share = low = high = counts.separation if drawn is None else drawn
         if drawn is not None:  # the interval of Wilson
@@ -340,12 +340,12 @@ def population(
 
 def _people(rows: int, size: float | None, fraction: float | None) -> int:
     if rows == 0:
-        raise ParameterError(say("no_rows", rows=0))
+        raise ParameterError(say("too_few_rows", rows=0))
     if (size is None) == (fraction is None):
-        raise ParameterError(_("give either {one} or {other}").format(one="population", other="population_unknown"))
+        raise ParameterError(_("give either {one} or {other}").format(one="population", other="fraction"))
     if fraction is not None:
         if not 0 < fraction <= 1:
-            raise ParameterError.out_of_range("out_of_range", fraction, "0 < fraction <= 1")
+            raise ParameterError.out_of_range("fraction", fraction, "0 < fraction <= 1")
         size = rows / fraction
     if size is None or not math.isfinite(size) or round(size) < rows:
         raise ParameterError(say("population_too_small", size=size or 0, rows=rows))

@@ -28,7 +28,7 @@ say = Texts(__name__)
 
 @dataclass(frozen=True)
 class InferenceStudy:
-    """What inferences got.
+    """The results of inferences on one release or over several seeds.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ def infer(
     progress: Progress = silent,
     **parameters: Any,
 ) -> InferenceStudy:
-    """Ask who is in the data, and what is secret of them, against people who are not in the data.
+    """Infer membership and secret attributes, compared with a control group.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def infer(
                 )
             )
     if targets < 1:
-        raise ParameterError.out_of_range("out_of_range", targets, "targets >= 1")
+        raise ParameterError.out_of_range("targets", targets, "targets >= 1")
     if (release is None) == (method is None):
         raise ParameterError(say("release_or_method"))
     how: dict[str, Any] = {"targets": targets, "threats": threats, "secret": secret}
@@ -136,7 +136,7 @@ def held_out(
 ) -> InferenceStudy:
     """Hold people out, protect the others and infer about both, for every seed; return the means."""
     if not seeds:
-        raise ParameterError.out_of_range("out_of_range", 0, "seeds >= 1")
+        raise ParameterError.out_of_range("seeds", 0, "seeds >= 1")
     studies = []
     for at, seed in enumerate(seeds):
         part = part_of(progress, at / len(seeds), (at + 1) / len(seeds))

@@ -1,9 +1,9 @@
-"""How many customers have no double, to somebody who knows a few of their purchases.
+"""Unicity: the share of customers whom a few known purchases single out.
 
 An attacker knows p purchases of a customer, drawn at random: their days and articles, say, or weeks and about what they
 cost. A purchase as far as it is known is a *point*; a customer is a set of different points, so buying the same
-thing twice on a day is one point. Whoever has all p points is a candidate. *Unicity* is the share of customers of whom
-one candidate is left, the customer (de Montjoye et al., Science 347, 2015).
+thing twice on a day is one point. Anyone who has all p points is a candidate. *Unicity* is the share of customers of
+whom one candidate is left, the customer (de Montjoye et al., Science 347, 2015).
 
 In a release a candidate is a pseudonym with, for each known point, a public row that allows it: its date in the row's
 interval, its item in the row's set. What is known is true, what is released may not be: then none is left, and it is
@@ -98,9 +98,9 @@ def unicity(
     known_as = known_columns(history.schema, columns, {role: word for role, word in words.items() if word is not None})
     released = None if release is None else as_release(release, history)
     groups = _groups(categories, known_as, released)
-    progress(0.0, _("laying out the rows"))
+    progress(0.0, _("preparing rows"))
     sampled = _drawn(history, known_as, groups, sample, seed, max(numbers))
-    progress(0.2, _("finding customers with the known purchases"))
+    progress(0.2, _("comparing rows"))
     remaining = _left(sampled, *_holders(sampled), part_of(progress, 0.3, 0.5 if released else 1.0))
     original = curve_of(remaining[0], None, numbers, sampled.customers, released=False)
     curve = None
@@ -153,7 +153,7 @@ def _purchases(records: Any) -> History:
 
 @dataclass(frozen=True)
 class _KnownPeople:
-    """Who is asked about, and what is known of them.
+    """The sampled customers and their known purchases.
 
     ``point[first[i]:first[i + 1]]`` are the points of customer ``who[i]``, in the order in which they become known;
     ``points`` says what they are. ``names`` are the customers that numbers stand for, ``rows`` all purchases of which
@@ -198,7 +198,7 @@ def _drawn(
             _("unicity needs at least two customers with known purchases; there are {count}").format(count=len(there))
         )
     if sample is not None and sample < 1:
-        raise ParameterError.out_of_range("out_of_range", sample, "sample >= 1")
+        raise ParameterError.out_of_range("sample", sample, "sample >= 1")
     size = len(there) if sample is None else min(sample, len(there))
     who = np.sort(there[np.argsort(uniforms(len(there), seed=seed, draw=0, stream=0), kind="stable")[:size]])
     chosen = np.zeros(len(names), dtype=np.bool_)
@@ -238,7 +238,7 @@ def _left(sampled: _KnownPeople, holders: Holders, own: Whole, progress: Progres
     """Return how many are left of each customer after each known point, and whether they are found."""
     lefts, rights = [], []
     for done, left, right in narrowed(sampled.first, sampled.point, own, holders):
-        progress(done, _("asking who is left"))
+        progress(done, _("comparing rows"))
         lefts.append(left)
         rights.append(right)
     return np.concatenate(lefts), np.concatenate(rights)
@@ -322,7 +322,7 @@ _HEADLINE = 4
 
 @dataclass(frozen=True)
 class UnicityStep:
-    """What so many known purchases do.
+    """The result for one number of known purchases.
 
     Attributes
     ----------
@@ -339,7 +339,7 @@ class UnicityStep:
     right, right_low, right_high
         On a release with its secret part: the share for whom the one candidate is right, and its interval.
     forgiving, forgiving_low, forgiving_high
-        The same for whoever passes over a known purchase that nobody left can have: more knowledge never harms them.
+        The same for anyone who passes over a known purchase that nobody left can have: more knowledge never harms them.
     """
 
     known: int

@@ -1,1 +1,1 @@
-"""How safe a release is, said in one way for everyone: a rule, what was found, and the verdict by that rule."""
+"""How safe a release is: the rule, the facts, and the verdict under that rule."""

@@ -1,4 +1,4 @@
-"""Where releases stand on the map of risk and utility, which of several no other beats, and which to take.
+"""Position of releases on the risk–utility map, the Pareto frontier, and which release to recommend.
 
 *Of the settings that are proved or withstand, the one that keeps the most utility; of equals proved before withstands,
 then the one with less risk.* Utilities by different measures are not compared: there is then one answer for each.
@@ -24,7 +24,7 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 _FAR: Final = 2
-"""How many times what is allowed puts a release out of the question."""
+"""A risk of more than this many times the tolerance is not drawn."""
 
 
 class RiskUtilityPoint(BaseModel):
@@ -118,7 +118,7 @@ def frontier(points: Sequence[RiskUtilityPoint]) -> list[int]:
 
 
 def releasable_points(points: Sequence[RiskUtilityPoint]) -> list[int]:
-    """Return the places of the frontier that may be handed out; what may not is no choice, however useful.
+    """Return the places of the frontier that meet the rule.
 
     >>> releasable_points([RiskUtilityPoint(label="raw", use=1.0, risk=0.99, status="broken"),
     ...                 RiskUtilityPoint(label="k = 5", use=0.7, risk=0.2, status="proved")])
@@ -128,7 +128,7 @@ def releasable_points(points: Sequence[RiskUtilityPoint]) -> list[int]:
 
 
 def far_beyond(point: RiskUtilityPoint, rule: Rule) -> bool:
-    """Tell whether a release is broken at more than twice the risk that is allowed: no map need show where.
+    """Tell whether a release is broken at more than twice the allowed risk, so that maps leave it out.
 
     >>> from noren.judgement.rule import get_rule
     >>> near, far = (RiskUtilityPoint(label="a", use=0.5, risk=risk, status="broken") for risk in (0.4, 0.41))
@@ -141,8 +141,7 @@ def far_beyond(point: RiskUtilityPoint, rule: Rule) -> bool:
 def beats(first: RiskUtilityPoint, second: RiskUtilityPoint) -> bool:
     """Tell whether one place is as useful and as safe as another or more, and better in one of both.
 
-    Uses that different measures tell are not held against each other. What may not be handed out never beats what may,
-    however little the attacks tried have found.
+    Utilities by different measures are not compared. A release that does not meet the rule never beats one that does.
     """
     if not first.is_placed or not second.is_placed or first.use_of != second.use_of:
         return False
@@ -157,20 +156,20 @@ def beats(first: RiskUtilityPoint, second: RiskUtilityPoint) -> bool:
 
 @dataclass(frozen=True)
 class Choice:
-    """What to take, and what lies beside it; all are positions in the list of places.
+    """The recommended release and its alternatives, as positions in the list of points.
 
     Attributes
     ----------
     use_of
         The measure that tells the use of these places.
     chosen
-        The answer; none where nothing may be handed out.
+        The answer; None if nothing meets the rule.
     more_useful
-        The next one that keeps more; it may not be handed out.
+        The next one that keeps more; it does not meet the rule.
     safer
         The most useful of those that are safer still.
     safest
-        Where nothing may be handed out, the one with the least risk.
+        If nothing meets the rule, the one with the least risk.
     """
 
     use_of: str | None
@@ -221,7 +220,7 @@ def recommend(points: Sequence[RiskUtilityPoint]) -> list[Choice]:
 
 
 def finding(points: Sequence[RiskUtilityPoint]) -> str:
-    """Return what several releases come to, in a sentence without its full stop.
+    """Summarise several releases in a sentence without its full stop.
 
     >>> finding([RiskUtilityPoint(label="k = 2", status="broken", use=0.8, risk=0.5),
     ...          RiskUtilityPoint(label="k = 5", status="proved", use=0.7)])
@@ -246,7 +245,7 @@ def finding(points: Sequence[RiskUtilityPoint]) -> str:
 
 
 def frontier_sentence(points: Sequence[RiskUtilityPoint]) -> str:
-    """Return which releases are on the Pareto frontier of use and risk; of what may not be handed out only that."""
+    """Return a sentence: which releases that meet the rule are on the Pareto frontier."""
     safe = [point for point in points if point.status.is_safe]
     if not safe:
         return say("frontier.none")
@@ -254,7 +253,7 @@ def frontier_sentence(points: Sequence[RiskUtilityPoint]) -> str:
     if len(best) == len(points):
         return say("frontier.all")
     return say(
-        "frontier.best",
+        "frontier.safe",
         len(best),
         safe=count(len(safe)),
         count=count(len(best)),
@@ -263,7 +262,7 @@ def frontier_sentence(points: Sequence[RiskUtilityPoint]) -> str:
 
 
 def far_sentence(points: Sequence[RiskUtilityPoint], rule: Rule) -> str:
-    """Return that a map leaves out what is broken far beyond the rule, and at which risks; nothing where nothing is."""
+    """Return a sentence about the releases that a map leaves out; empty if there are none."""
     if not points:
         return ""
     low, high = (percent(end(point.risk or 0.0 for point in points)) for end in (min, max))

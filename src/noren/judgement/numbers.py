@@ -1,4 +1,4 @@
-"""How numbers are written for a person, the same in reports and on pages."""
+"""Formatting of numbers in reports and on pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One release, what attackers made of it, and how it was judged: what comparisons and reports are made of."""
+"""One release with the guesses of attacks and the scores of measures, for comparisons and reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Outcome", "examine", "label_of", "non_default_parameters", "people_i
 
 @dataclass(frozen=True)
 class Outcome:
-    """A release with the guesses of its attackers and the scores of its judges.
+    """A release with the guesses of attacks and the scores of measures.
 
     ``failed`` names attacks and measures that broke down, with the reason: nothing is known from them, for or against
     the release. ``people`` says how many people the original is about; left out, those of the secret part are counted.

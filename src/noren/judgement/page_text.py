@@ -1,4 +1,4 @@
-"""Texts of data, made fit for a page: no control marks, no endless cells."""
+"""Text from data made safe for pages: no control characters, no overlong cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release tells by itself: counted from its public part and its secret part, and believed of no statement.
+"""Facts counted from the public and the secret part of a release, without trusting its statement.
 
 A statement may claim anything. So class sizes are counted, the k of retention is computed anew from its noise, columns
 are looked through for what identifies people, and names are tested for being drawn without a look at the data.
@@ -26,14 +26,14 @@ from noren.methods import methods
 from noren.retention.perturbation import perturbation_of
 
 _EASY_SEED: Final = 2**32
-"""Seeds below can be tried out one by one by whoever holds the original."""
+"""Seeds below can be tried out one by one by anyone who holds the original."""
 _CLAIMS: Final = ("k", "l", "t", "rho")
 _FAR: Final = 4.0
 """Standard errors: names drawn at random correlate so far with one order about once in 16,000 releases."""
 
 
 class ReleaseFacts(BaseModel):
-    """What a release tells by itself, whatever rule it is judged by.
+    """Facts counted from a release itself, independent of any rule.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class ReleaseFacts(BaseModel):
         The published columns that are marked sensitive.
     unknown
         The published columns that an attacker is assumed not to know: sensitive ones and those declared unknown.
-    identifying, kept
+    identifying, kept_identifiers
         Published columns that identify people: those that nobody decided to keep, and those that somebody did.
     alone
         Of a history, by columns of role other, the share of pseudonyms with a value that no other pseudonym has.
@@ -104,7 +104,7 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
         "sensitive": _printable(sensitive),
         "unknown": _printable(unknown),
         "identifying": _printable(name for name in identifying if name not in keep and identifying[name].sure),
-        "kept": _printable(name for name in counts.schema.names if name in keep),
+        "kept_identifiers": _printable(name for name in counts.schema.names if name in keep),
     }
     if statement.method == "retention":
         # what follows from the noise; 1 where the statement contradicts the public part

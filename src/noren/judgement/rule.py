@@ -1,4 +1,4 @@
-"""What a recipient may be able to do with a release: the rule that verdicts are given by.
+"""Rules: the tolerated probability of re-identification, and how attacks are tested against it.
 
 A rule is a few numbers, chosen before anything is tried and shown wherever a verdict is. Those of the presets and where
 they come from are explained in ``docs/theory/judgement.md``.
@@ -33,7 +33,7 @@ def _exact(value: Any) -> Fraction:
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         fraction = Fraction(0)
     if not 0 < fraction < 1:
-        raise ValueError(_("{given} is not a chance between 0 and 1; write one like 1/3").format(value=value))
+        raise ValueError(_("{value} is not a probability between 0 and 1; write it like 1/3").format(value=value))
     return fraction
 
 
@@ -41,7 +41,7 @@ Chance = Annotated[Fraction, BeforeValidator(_exact), PlainSerializer(float, ret
 
 
 class Rule(BaseModel):
-    """What must hold of a release that is handed to somebody.
+    """The conditions that a release must meet for a recipient.
 
     >>> get_rule("partner").tolerance, get_rule("partner").least_k
     (Fraction(1, 5), 5)
@@ -97,15 +97,15 @@ RULES: Final[Mapping[str, Rule]] = {
 }
 """The rules that have a name, the strictest first."""
 RECIPIENTS: Final[Mapping[str, str]] = {
-    "sensitive": N_("anybody, where being in the data is itself a secret"),
-    "public": N_("anybody, as on a public web page"),
-    "partner": N_("a partner who is bound by a contract"),
+    "sensitive": N_("anyone, if being in the data is itself a secret"),
+    "public": N_("anyone, as on a public web page"),
+    "partner": N_("a partner bound by a contract"),
     "inside": N_("people of your own organisation"),
     "pwscup2018": N_("the attackers of PWS Cup 2018, by the contest’s own test"),
 }
-"""Whom each of them is meant for."""
+"""The recipients that each rule is meant for."""
 DEFAULT: Final = RULES["partner"]
-"""The rule where nobody chooses another."""
+"""The rule used by default."""
 
 
 def get_rule(request: str | Rule | Mapping[str, Any] | None = None) -> Rule:
@@ -126,7 +126,7 @@ def get_rule(request: str | Rule | Mapping[str, Any] | None = None) -> Rule:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise FileError(_("correct the file").format(reason=reason), file=path) from None
+            raise FileError(_("the file cannot be read ({reason})").format(reason=reason), file=path) from None
         fields = content.get("rule", content)
         return _built(fields if isinstance(fields, dict) else {}, path)
     if not request[:1].isdigit() and not request.startswith("."):
@@ -146,7 +146,7 @@ def _built(fields: Mapping[str, Any], path: Path | None) -> Rule:
         where = ".".join(map(str, first["loc"]))
         message = str(first.get("ctx", {}).get("error") or first["msg"])
         problem = f"{where}: {message}" if where else message
-        cure = _("a rule has {names}; tolerance is needed").format(names=", ".join(Rule.model_fields))
+        cure = _("a rule has {names}; tolerance is required").format(names=", ".join(Rule.model_fields))
         if path is None:
             raise ParameterError(problem, cure) from None
         raise FileError(problem, cure, file=path) from None

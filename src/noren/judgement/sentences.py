@@ -1,4 +1,4 @@
-"""Verdicts in values: what every page, report and command says of them, made when somebody reads, in their language.
+"""Verdicts as sentences in the reader's language, for pages, reports and commands.
 
 The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are decided here.
 """
@@ -244,7 +244,7 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
     if is_safe and facts.exposed and facts.exposed > verdict.rule.tolerance:
         notes.append(say("remark.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed)))
     if facts.kept_identifiers:
-        notes.append(say("remark.kept", columns=listing(list(facts.kept_identifiers))))
+        notes.append(say("remark.kept_identifiers", columns=listing(list(facts.kept_identifiers))))
     if verdict.status == VerdictStatus.PROVED and guarantee is not None:
         notes.append(say("remark.not_covered_by_noise" if guarantee.by == "noise" else "remark.not_covered"))
     if failed and verdict.status != VerdictStatus.BROKEN and not public:

@@ -1,4 +1,4 @@
-"""How safe a release is by a rule: one of four words, the evidence, and one sentence."""
+"""The verdict on a release under a rule: one of four statuses, the evidence, and one sentence."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Verdict(BaseModel):
 
     @property
     def sentence(self) -> str:
-        """What it says of its release, what luck let attacks hit, and what broke down, in the language now spoken."""
+        """The verdict in sentences, with remarks, in the active language."""
         return joined(headline_sentence(self), *remarks(self))
 
     @property
@@ -76,7 +76,7 @@ class Verdict(BaseModel):
 
     @property
     def risk_of(self) -> Literal["guarantee", "classes", "attacks", "columns"] | None:
-        """What tells the risk."""
+        """The source of the risk: the guarantee, the classes or an attack."""
         if self.reason in (Reason.IDENTIFIED, Reason.SINGLED_OUT):
             return "columns"
         if self.reason == Reason.CLASS_TOO_SMALL:
@@ -107,7 +107,7 @@ class Verdict(BaseModel):
             "sentence": self.sentence,
             "remarks": remarks(self),
             "assumed_unknown": list(self.facts.unknown),
-            "kept": list(self.facts.kept_identifiers),
+            "kept_identifiers": list(self.facts.kept_identifiers),
             "rule": self.rule.as_dict(),
             "evidence": [entry.model_dump() for entry in self.evidence],
             "guarantee": guarantee,

@@ -1,1 +1,1 @@
-"""Retention and replacement: tables perturbed attribute by attribute, and what they were before."""
+"""Retention–replacement: perturbation of tables attribute by attribute, and their reconstruction."""

@@ -168,7 +168,7 @@ def attribute_of(
     """
     if ends:
         if column.scale != Scale.RATIO:
-            raise ParameterError(say("classes are for numbers"), column=column.name)
+            raise ParameterError(say("classes_of_texts"), column=column.name)
         labels = [f"≤{ends[0]:g}", *(f"{a + column.grid:g}–{b:g}" for a, b in pairwise(ends))]
         return Attribute(_as_text(column, labels, missing=missing), tuple(ends))
     if column.scale == Scale.NOMINAL:
@@ -181,14 +181,13 @@ def attribute_of(
     else:
         problem = ""
         if column.type not in (ValueType.INTEGER, ValueType.DECIMAL, ValueType.DATE):
-            problem = say("values of type {type} cannot be perturbed", type=column.type)
+            problem = say("other_type", type=column.type)
         elif column.minimum is None or column.maximum is None:
-            problem = say("the numbers have no bounds, and no noise protects values without bounds", name=column.name)
+            problem = say("no_bounds", name=column.name)
         elif missing and column.optional:
-            problem = say("a missing number has no place on a grid", name=column.name)
+            problem = say("number_missing", name=column.name)
         elif (_ends(column)[1] - _ends(column)[0]) / column.grid >= _LONGEST_GRID:
-            problem = say("the grid has over {most:,} points", most=_LONGEST_GRID)
-
+            problem = say("grid_too_long", most=_LONGEST_GRID)
         if problem:
             raise SchemaError(problem, column=column.name)
         made = Attribute(column)

@@ -1,9 +1,9 @@
-"""What several releases of one table promise together, to whoever holds all of them.
+"""The joint k of several releases of one table against an attacker who has all of them.
 
 Each release was drawn on its own, so likelihoods multiply: swapping two people changes what is seen in all releases by
 at least ``Π b²`` over all attributes of all of them, and ``k = 1 + (R-1)·Π b²``. An attribute that is released twice
-counts twice. This grants the attacker that he knows which rows of the releases belong together; whoever does not learns
-of each release no more than its own k says. Proof and brute force: docs/theory/retention.md and
+counts twice. This grants the attacker that he knows which rows of the releases belong together; anyone who does not
+learns of each release no more than its own k says. Proof and brute force: docs/theory/retention.md and
 tests/retention/test_joint_release.py.
 
 Statements are enough: no data are looked at.
@@ -131,7 +131,7 @@ def joint(parts: Sequence[JointPart]) -> Joint:
 def planned_part(name: str, attributes: Sequence[str], rows: int, k: float, rhos: Sequence[float] = ()) -> JointPart:
     """Return a release that is planned with a k: whatever its domains are, ``Π b²`` is ``(k-1)/(R-1)``."""
     if not 1 < k <= rows:
-        raise ParameterError.out_of_range("k_cannot_hold", f"{k:g}", f"1 < k <= {rows:,}")
+        raise ParameterError.out_of_range("k", f"{k:g}", f"1 < k <= {rows:,}")
     return JointPart(name, tuple(attributes), rows, (k - 1) / (rows - 1), tuple(rhos), made=False)
 
 

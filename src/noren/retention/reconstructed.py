@@ -205,8 +205,8 @@ class WideReconstruction(Reconstruction):
         if len(places) != 2:
             raise ParameterError(
                 _(
-                    "of a table this large there are tables of one and of two attributes; reconstruct these "
-                    "attributes alone (--attributes)"
+                    "a table this large is estimated for one or two attributes at a time; reconstruct only these "
+                    "attributes (--attributes)"
                 ),
             )
         first, second = sorted(places)

@@ -1,4 +1,4 @@
-"""What a perturbed table was before: from the public part of a release alone, so it costs no privacy (S4)."""
+"""Reconstruction of a perturbed table from the public part alone, so it costs no privacy (S4)."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def reconstruct_observed(
             seen, estimated_margin = margin(y, a, y.ndim), margin(table, a, y.ndim)
             own[name] = cell_intervals(seen, [channel], estimated_margin, draws, bootstrap)
         within = cell_intervals(
-            y, made.channels, table, draws, bootstrap, lambda done: progress((1 + done) / 2, _("drawing again")), place
+            y, made.channels, table, draws, bootstrap, lambda done: progress((1 + done) / 2, _("reconstructing")), place
         )
         return WholeReconstruction(made, chosen, table, intervals=within, made_of=made_of, own_intervals=own)
 
@@ -254,7 +254,7 @@ def reconstruct_widely(
     for at, (some, shares) in enumerate(tables.items(), start=1):
         channels = [made.channels[a] for a in some]
         within[some] = cell_intervals(seen.table(some), channels, shares * estimate.rows, generator, bootstrap)
-        progress((1 + at / len(tables)) / 2, _("drawing again"))
+        progress((1 + at / len(tables)) / 2, _("reconstructing"))
     own = {name: within[a,] for a, name in enumerate(made.names)}
     return replace(estimate, own_intervals=own, pair_intervals={pair: within[pair] for pair in estimate.pairs})
 
